@@ -1,1 +1,4 @@
-"""Hypotheses by search, without a model: an engine for each kind of input (engines.py), run in workers."""
+"""Search for hypotheses without a language model.
+
+There is one engine for each kind of input (engines.py). Engines run in worker processes.
+"""

@@ -1,4 +1,4 @@
-"""What a search may spend: expansions, which mean about the same work on any machine."""
+"""Search budgets, counted in expansions so that they mean the same work on any machine."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from typing import NamedTuple
 
 
 class Budget:
-    """One list program evaluated on all shown inputs is one expansion, and so are `VECTOR` element
-    programs that numpy evaluates at once, `RULES` rules of scenes, and a step of a grid program on
-    `CELLS` shown cells: at most about 20 microseconds of one core each.
+    """Count the expansions that a search spends, up to a limit.
 
-    A search asks for `left` before each piece of work and charges what the piece was; so it ends at
-    the same place on any machine, and after its limit by one piece at most.
+    One expansion is one list program evaluated on all shown inputs. The following cost the same:
+    `VECTOR` element programs evaluated in one numpy operation, `RULES` rules about scenes, and one
+    step of a grid program on `CELLS` shown cells. Each takes at most about 20 microseconds on one
+    core.
+
+    A search checks `left` before each piece of work and charges the cost of that piece. It
+    therefore stops at the same place on any machine, and exceeds its limit by at most one piece.
     """
 
     VECTOR = 64
@@ -23,18 +26,24 @@ class Budget:
         self.spent = 0.0
 
     def charge(self, amount: float) -> bool:
-        """Spends; False where nothing is left."""
+        """Spend `amount` and return whether any budget is left."""
         self.spent += amount
         return self.spent < self.limit
 
     @property
     def left(self) -> float:
+        """Return how many expansions are left, never below 0."""
         return max(0.0, self.limit - self.spent)
 
 
 class Preset(NamedTuple):
-    """expansions: candidates looked at; trade_off: of rules about worlds, "" for the
-    default one (logic/choice.py); programs know none."""
+    """Settings of a named search mode.
+
+    Args:
+        expansions: Number of candidates to examine.
+        trade_off: Name of a trade-off for rules about worlds (logic/choice.py); "" selects the
+            default. Engines that search programs ignore it.
+    """
 
     expansions: int
     trade_off: str = ""

@@ -1,10 +1,10 @@
-"""Search engines: which one serves a problem, and the state of a worker process.
+"""Search engines: choose the engine for a problem, and keep the state of one worker process.
 
-An engine is a `SearchEngine` of the registry (records/registry.py). The first that serves the shown
-pairs answers; those that are asked after it are not imported. Its problems may raise
-`following.NotSearched`. `earlier` holds the texts of all earlier answers in their order, `skip` those
-that are not to be given again. A problem is a pure function of its arguments: what it remembers saves
-time only.
+An engine is a `SearchEngine` in the registry (records/registry.py). The first engine that supports
+the shown pairs is used; the engines after it are not imported. A problem may raise
+`following.NotSearched`. `earlier` lists the texts of all earlier answers in order, and `skip` holds
+the texts that must not be proposed again. A problem's answers are a pure function of its arguments:
+cached state only saves time.
 """
 
 from __future__ import annotations
@@ -21,50 +21,69 @@ NOTHING = (
     "search knows functions of a list of integers, of scenes of objects that are on or off (acre),"
     " of grids of colours to grids, rules about finite worlds (abd), and records or texts with a label"
 )
-_KEPT_PROBLEMS = 12  # of 30 to 100 MB each
+_KEPT_PROBLEMS = 12  # each takes 30 to 100 MB
 
 
 class SearchedProblem(Protocol):
-    """A problem under search."""
+    """A problem that an engine is searching."""
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """The next answer; None where nothing is left within the expansions."""
+        """Return the next answer, or None if nothing is left within the budget of expansions."""
         ...
 
 
 @runtime_checkable
 class Mends(Protocol):
-    """A problem under search that also makes better hypotheses of those of others."""
+    """A problem under search that can also improve hypotheses from other sources."""
 
-    def mend(self, text: str) -> Answer | None: ...
+    def mend(self, text: str) -> Answer | None:
+        """Return an answer better than the hypothesis `text`, or None if there is none."""
+        ...
 
 
 class MakesProblem(Protocol):
+    """Factory that starts the search of one problem."""
+
     def __call__(
         self, shown: list[list[Any]], space: Any, expansions: float, told: Any, /
     ) -> SearchedProblem:
-        """told: what is said of the problem beside its pairs (View.public), and the name of the
-        "trade_off" that was asked for."""
+        """Create the problem from its shown pairs.
+
+        Args:
+            shown: Pairs [input, output].
+            space: The sample space, as the engine's `prepared` returned it.
+            expansions: Budget of the search.
+            told: Public information about the problem besides its pairs (`View.public`), and the
+                name of the requested "trade_off".
+        """
         ...
 
 
 class Serves(Protocol):
-    def __call__(self, shown: list[list[Any]], /) -> bool: ...
+    """Predicate that decides whether an engine supports a problem."""
+
+    def __call__(self, shown: list[list[Any]], /) -> bool:
+        """Return whether the engine supports problems with such pairs [input, output]."""
+        ...
 
 
 class Prepares(Protocol):
-    def __call__(self, inputs: list[Any], /) -> Any: ...
+    """Function that converts a sample space into the form its engine needs."""
+
+    def __call__(self, inputs: list[Any], /) -> Any:
+        """Return the sample space in the engine's own form."""
+        ...
 
 
 @dataclass(frozen=True)
 class SearchEngine:
-    """Searches problems of one kind of input.
+    """An engine that searches problems with one kind of input.
 
     Args:
-        name: as in the registry.
-        serves: whether it knows problems with such pairs [input, output].
-        prepared: the sample space as it wants it, made once.
-        problem: a problem under search.
+        name: Name in the registry.
+        serves: Returns whether the engine supports problems with such pairs [input, output].
+        prepared: Converts the sample space into the engine's form; called once per space.
+        problem: Creates a problem under search.
     """
 
     name: str
@@ -74,13 +93,13 @@ class SearchEngine:
 
 
 def engine_for(shown: list[list[Any]]) -> SearchEngine | None:
-    """The first engine that serves such pairs."""
+    """Return the first engine that supports such pairs, or None."""
     engines = (registry.load("search_engines", name) for name in registry.parts("search_engines"))
     return next((engine for engine in engines if engine.serves(shown)), None)
 
 
 class Searching:
-    """State of one worker process: the spaces and the latest problems it was asked about."""
+    """State of one worker process: its sample spaces and the latest problems it was asked about."""
 
     def __init__(self) -> None:
         self.inputs: dict[str, list[Any]] = {}
@@ -88,9 +107,18 @@ class Searching:
         self.problems: OrderedDict[str, SearchedProblem] = OrderedDict()
 
     def propose(self, request: dict[str, Any]) -> dict[str, Any]:
-        """request: shown, told, space (a digest), inputs (of the space, where they may be new),
-        expansions; earlier and skip, or what to `mend`. The answer: source, description and meta, or
-        `exhausted`, or the `reason` why such problems are not searched, or `need` of the inputs."""
+        """Answer one request about a problem.
+
+        Args:
+            request: A mapping with "shown", "told", "space" (a digest), "inputs" (the inputs of the
+                space, or None if the worker already has them) and "expansions"; and either
+                "earlier" and "skip", or the text to "mend".
+
+        Returns:
+            A mapping with "source", "description" and "meta"; or {"exhausted": True}; or the
+            "reason" why such problems are not searched; or {"need": "inputs"} if the worker
+            does not have the inputs of this space.
+        """
         shown, digest = request["shown"], request["space"]
         engine = engine_for(shown)
         if engine is None:

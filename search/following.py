@@ -1,16 +1,17 @@
-"""Which candidate is proposed next: novel by the protocol, likely first, then far from the earlier.
+"""Choose the next candidate: novel by GEAR's protocol, then likely, then far from earlier answers.
 
-GEAR 4.1 calls an answer redundant from a coverage of 0.8 on: the share of the sample space where an
-earlier well-formed answer gave the same prediction. The first answers go by price alone, since the
-likeliest rules come first. After those, where many novel candidates are hardly dearer than the
-cheapest of them, the one is taken that adds most predictions and lies farthest from those before it;
-where few are left, it would take the room of the others, and they go by price on. So diversity is
-never bought with a far-fetched rule where a plain one is left. Nor with a partial one: undefined
-predictions count as nothing new here, though the protocol never calls them covered.
+GEAR 4.1 calls an answer redundant if its coverage is 0.8 or more. Coverage is the share of the
+sample space on which some earlier well-formed answer gave the same prediction. The first answers
+are chosen by cost alone, because the likeliest rules come first. After that, if many novel
+candidates cost little more than the cheapest one, the one that adds the most new predictions and
+lies farthest from the earlier answers is chosen. If only a few candidates are left, such a choice
+would use up the room of the others, so they are still chosen by cost. Diversity is therefore never
+bought with a far-fetched rule while a plain one is left, nor with a partial one: undefined
+predictions do not count as new here, although the protocol never counts them as covered.
 
-Earlier answers of this process are known by their text and are run here; those of others (a
-model's) are never run: their predictions are unknown and count as covering nothing, so such an
-answer may be proposed again and be judged redundant.
+Earlier answers from this process are recognised by their text and evaluated here. Answers from
+elsewhere, such as a model's, are never executed. Their predictions are unknown and count as
+covering nothing, so such an answer may be proposed again and be judged redundant.
 """
 
 from __future__ import annotations
@@ -23,19 +24,20 @@ from numpy.typing import NDArray
 
 from ..records import Json
 
-BY_PRICE = 3  # answers that go by price alone
-DEARER = 3.0  # than the cheapest novel candidate, at most
-NEW = 0.2  # of the space has to be predicted as by no earlier answer, and more
-SLACK = 0.06  # of that on a part of the space, before the whole is looked at
-LOOKED_AT = 60  # novel candidates that are compared; where there are fewer, the cheapest is taken
+BY_PRICE = 3  # number of answers chosen by cost alone
+DEARER = 3.0  # maximum extra cost over the cheapest novel candidate
+NEW = 0.2  # more than this share of the space must have a prediction that no earlier answer gives
+SLACK = 0.06  # tolerance for that share on a sample of the space, before all inputs are checked
+LOOKED_AT = 60  # number of novel candidates compared; with fewer, the cheapest is chosen
 
 Codes = NDArray[np.int64]
 Defined = NDArray[np.bool_]
-Predictions = tuple[Codes, Defined]  # (inputs,) each: equal codes, equal predictions
+# two arrays of shape (inputs,); equal codes mean equal predictions
+Predictions = tuple[Codes, Defined]
 
 
 class Answer(NamedTuple):
-    """meta: what the reply says beside its text."""
+    """An answer of a search engine; `meta` holds what the reply carries besides its text."""
 
     source: str
     description: str
@@ -43,27 +45,41 @@ class Answer(NamedTuple):
 
 
 class NotSearched(Exception):
-    """A problem of a kind that an engine serves, and yet not for it; the message says why."""
+    """Raised for a problem of a supported kind that the engine cannot search.
+
+    The message gives the reason.
+    """
 
 
 class Candidate(Protocol):
-    """A written program that is right on the shown pairs."""
+    """A candidate hypothesis with its text, that is consistent with the shown pairs."""
 
     @property
-    def text(self) -> str: ...
-    @property
-    def sentence(self) -> str: ...
-    @property
-    def cost(self) -> float: ...
+    def text(self) -> str:
+        """Return the text of the hypothesis."""
+        ...
 
-    def predictions(self, inputs: Sequence[Any]) -> Predictions: ...
+    @property
+    def sentence(self) -> str:
+        """Return one sentence that describes the hypothesis."""
+        ...
+
+    @property
+    def cost(self) -> float:
+        """Return the cost of the candidate; lower is likelier."""
+        ...
+
+    def predictions(self, inputs: Sequence[Any]) -> Predictions:
+        """Return the codes of the predictions on `inputs`, and where they are defined."""
+        ...
 
 
 class Following:
-    """The choice among candidates on one sample space; predictions are kept.
+    """Ranker that chooses among candidates on one sample space and caches their predictions.
 
-    inputs: the space, or a fair part of it where predictions are dear. few: how many inputs a
-    candidate meets first.
+    Args:
+        inputs: The sample space, or a fair sample of it if predictions are expensive.
+        few: Number of inputs on which a candidate is evaluated first.
     """
 
     def __init__(self, inputs: Sequence[Any], few: int) -> None:
@@ -75,7 +91,13 @@ class Following:
     def next(
         self, ranked: Iterable[Candidate], known: Sequence[Candidate], skip: Collection[str]
     ) -> Candidate | None:
-        """ranked: cheapest first; known: earlier answers; skip: texts that are not to be said."""
+        """Return the next candidate to propose, or None if no candidate is novel.
+
+        Args:
+            ranked: Candidates, cheapest first.
+            known: Earlier answers.
+            skip: Texts that must not be proposed.
+        """
         if not known:
             return next((c for c in ranked if c.text not in skip), None)
         before = [self.of(c, whole=False) for c in known]
@@ -105,6 +127,7 @@ class Following:
         return new(self.of(candidate, whole=True), every) > NEW
 
     def of(self, candidate: Candidate, whole: bool) -> Predictions:
+        """Return the cached predictions of a candidate, on all inputs or on the sample of them."""
         kept = self.whole if whole else self.sampled
         if candidate.text not in kept:
             if not whole and candidate.text in self.whole:
@@ -116,14 +139,20 @@ class Following:
 
 
 def agreement(here: Predictions, other: Predictions) -> Defined:
-    """(inputs,): where both give one prediction; an undefined one is none."""
+    """Return where two hypotheses give the same prediction, shape (inputs,).
+
+    An undefined prediction agrees with nothing.
+    """
     same: Defined = here[1] & other[1] & (here[0] == other[0])
     return same
 
 
 def new(here: Predictions, earlier: Sequence[Predictions]) -> float:
-    """Share of the inputs with a prediction that no earlier hypothesis gives. It is above `NEW` only
-    where the coverage of GEAR 4.1, which undefined predictions lower, is below 0.8."""
+    """Return the share of the inputs with a prediction that no earlier hypothesis gives.
+
+    It exceeds `NEW` only where the coverage of GEAR 4.1, which undefined predictions lower, is
+    below 0.8.
+    """
     fresh = here[1].copy()
     for other in earlier:
         fresh &= ~agreement(here, other)
@@ -131,8 +160,12 @@ def new(here: Predictions, earlier: Sequence[Predictions]) -> float:
 
 
 def gain(here: Predictions, earlier: Sequence[Predictions]) -> float:
-    """What a candidate adds: its new predictions, as a share of the inputs (so much gamma rises),
-    and its mean distance to the earlier ones (GEAR 4.2: beta is the mean over all pairs)."""
+    """Return how much diversity a candidate adds to the earlier answers.
+
+    The value is the sum of two terms: the share of the inputs with a new prediction (the amount by
+    which gamma rises) and the mean distance to the earlier answers (GEAR 4.2 defines beta as the
+    mean over all pairs).
+    """
     distances = []
     for other in earlier:
         both = int(agreement(here, other).sum())

@@ -1,9 +1,10 @@
-"""Whether a written program remembers: a branch of it serves one single case of all that is shown.
+"""Detect programs that memorise: a branch that serves a single case among all shown ones.
 
-Such a branch was made for that case, and what it says of others is chance; a rule with a patch is no
-discovery. A case is one evaluation: of a test of the whole input one pair, of a test of an element
-or a cell one of these. Branches that no shown case reaches are guards (an empty list), and so are
-tests of nothing but a name. Only the function's own lines count, not helpers defined in it.
+Such a branch was made for that case, and its predictions for others are arbitrary, so a rule with a
+patch is no discovery. A case is one evaluation of a test: for a test on the whole input this is one
+pair, for a test on an element or a cell it is one element or cell. Branches that no shown case
+reaches are guards (for an empty list, say) and are allowed, and so are tests of a bare name. Only
+the function's own lines count, not helpers defined inside it.
 """
 
 from __future__ import annotations
@@ -14,20 +15,21 @@ from collections.abc import Sequence
 from typing import Any
 
 _SEEN = "_taken"
-# What a written program can raise.
+# Exceptions that a generated program can raise.
 _RAISED = (
     ArithmeticError, AttributeError, LookupError, MemoryError, StopIteration, TypeError, ValueError,
 )  # fmt: skip
 
 
 class _Counting(ast.NodeTransformer):
-    """Each test of a condition tells whether it held."""
+    """Transformer that makes every test of a condition report whether it held."""
 
     def __init__(self) -> None:
         self.tests = 0
         self.inside = 0
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Visit the outermost function only; helpers defined inside it are left as they are."""
         self.inside += 1
         if self.inside == 1:
             self.generic_visit(node)
@@ -35,11 +37,13 @@ class _Counting(ast.NodeTransformer):
         return node
 
     def visit_If(self, node: ast.If) -> ast.If:
+        """Instrument the test of an `if` statement."""
         self.generic_visit(node)
         node.test = self._told(node.test)
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.IfExp:
+        """Instrument the test of a conditional expression."""
         self.generic_visit(node)
         node.test = self._told(node.test)
         return node
@@ -54,8 +58,13 @@ class _Counting(ast.NodeTransformer):
 
 
 def patched(text: str, inputs: Sequence[Any]) -> bool:
-    """text: one function that is right on the inputs, and does not change them. False for a single
-    input, of which all is one case."""
+    """Return whether some branch of a function serves a single case.
+
+    Args:
+        text: Source of one function that is right on the inputs and does not modify them.
+        inputs: The shown inputs. With fewer than two the result is False, since all evaluations
+            then belong to one case.
+    """
     if len(inputs) < 2 or "if " not in text:
         return False
     counting = _Counting()

@@ -1,8 +1,8 @@
-"""Worker processes of the embedded search.
+"""Pool of worker processes for the embedded search.
 
-A problem always goes to the same worker, by the hash of its key, and so meets the same memo. A
-worker is replaced when it dies. It is a program of its own, not a spawned copy of the user's
-script, which would then need a guard around its main part.
+A problem always goes to the same worker, chosen by the hash of its key, so that it finds its cached
+state there. A worker that dies is replaced. A worker is started as a separate program, not as a
+spawned copy of the user's script, which would need a guard around its main part.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MODULE = "peirce.search.worker"
 
 
 class Worker:
-    """A search process, which answers one request after the other; started anew where it dies."""
+    """A search process that answers one request at a time and is restarted if it dies."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
@@ -25,6 +25,11 @@ class Worker:
         self.sent: set[str] = set()
 
     async def ask(self, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
+        """Send a request to the process and return its reply.
+
+        Raises:
+            Unavailable: If the process died twice on this request.
+        """
         async with self.lock:
             for _ in range(2):
                 try:
@@ -32,7 +37,8 @@ class Worker:
                 except ProcessDied:
                     await self.close()
                 except asyncio.CancelledError:
-                    await self.close()  # its reply must not be taken for the next one's
+                    # Otherwise the next request would receive the reply to this one.
+                    await self.close()
                     raise
             raise Unavailable("The search worker died twice on one request.")
 
@@ -46,18 +52,21 @@ class Worker:
         return found
 
     async def close(self) -> None:
+        """Stop the process; the next request starts a new one."""
         self.sent.clear()
         await self.process.close()
 
 
 class Pool:
-    """Workers by the hash of a problem's key."""
+    """A fixed number of workers, chosen by the hash of a problem's key."""
 
     def __init__(self, workers: int) -> None:
         self.workers = [Worker() for _ in range(workers)]
 
     async def ask(self, key: str, request: dict[str, Any], space: InputSet) -> dict[str, Any]:
+        """Send a request to the worker of this key (a hexadecimal hash), and return its reply."""
         return await self.workers[int(key[:8], 16) % len(self.workers)].ask(request, space)
 
     async def close(self) -> None:
+        """Stop all workers."""
         await asyncio.gather(*(worker.close() for worker in self.workers))

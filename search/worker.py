@@ -1,5 +1,7 @@
-"""A worker of the embedded search: `python -m peirce.search.worker`, one JSON object a line
-in and out (tools/line_process.py)."""
+"""Worker process of the embedded search: `python -m peirce.search.worker`.
+
+It reads and writes one JSON object per line (tools/line_process.py).
+"""
 
 from __future__ import annotations
 

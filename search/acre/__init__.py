@@ -1,1 +1,1 @@
-"""Scenes of objects that are on or off (the task `acre`): rules over attributes and objects."""
+"""Rules about scenes of objects that are on or off (the task `acre`)."""

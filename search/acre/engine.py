@@ -1,10 +1,11 @@
-"""Scenes in a worker (ACRE): problems as JSON text in, the next rule as JSON text out.
+"""Search engine for ACRE scenes: proposes rules that say when a scene is "on".
 
-The first answer is the likeliest rule of blickets (acre/search.py). What follows must be novel:
-less than 0.8 of the sample space predicted alike by earlier answers (GEAR 4.1). Two outputs leave
-room for at most five such rules. Another rule of blickets comes first, then rules of all kinds by
-cost (search.py). Earlier answers are known where this engine would have given them in this
-order; those of others (a model's) are never run here, and count as covering nothing.
+The first answer is the likeliest rule about blickets (acre/search.py). Later answers must be novel:
+their coverage, the share of the sample space that earlier answers predict alike, must be below 0.8
+(GEAR 4.1). With two outputs there is room for at most five such rules. Another rule about blickets
+comes first, then rules of all kinds by cost (search.py). An earlier answer is recognised if this
+engine would have proposed it at that point. Answers from elsewhere, such as a model's, are never
+executed and count as covering nothing.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ from .search import (
     Table,
 )
 
-_ENTITY = re.compile(r"[\w-]+ [\w-]+ [\w-]+")  # words that a text can hold between quotes
+_ENTITY = re.compile(r"[\w-]+ [\w-]+ [\w-]+")  # words that need no escaping in quotes
 
 
 class Given(NamedTuple):
-    """The scenes that are shown."""
+    """The shown scenes and whether each is on."""
 
     scenes: list[Scene]
     on: list[bool]
 
 
 def serves(shown: list[list[Any]]) -> bool:
-    """Whether these are scenes, lists of "color material shape", that are "on" or "off"."""
+    """Return whether the inputs are scenes of "color material shape" that are "on" or "off"."""
     return bool(shown) and all(
         _is_scene(scene) and light in ("on", "off") for scene, light in shown
     )
@@ -53,11 +54,12 @@ def _is_scene(value: Any) -> bool:
 
 
 def prepared(inputs: list[Any]) -> Scenes:
+    """Return the sample space as a table, without inputs that are no scenes."""
     return Scenes([list(scene) for scene in inputs if _is_scene(scene)])
 
 
 class Problem:
-    """The memo of one problem on one sample space."""
+    """State of one problem on one sample space."""
 
     def __init__(
         self, shown: list[list[Any]], scenes: Scenes, expansions: float, told: object = None
@@ -74,7 +76,7 @@ class Problem:
         return bool(Table(self.given.scenes).on(rule).tolist() == self.given.on)
 
     def known(self, earlier: list[str]) -> tuple[Rule, ...]:
-        """The rules of those earlier answers that would have been given here in this order."""
+        """Return the rules of the earlier answers that this engine would have proposed."""
         rules: tuple[Rule, ...] = ()
         for i, text in enumerate(earlier):
             rule = self._following(rules, frozenset(earlier[:i]))
@@ -83,6 +85,7 @@ class Problem:
         return rules
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+        """Return the next rule, or None if no novel rule is left within the budget."""
         rule = self._following(self.known(earlier), skip)
         return Answer(source(rule), sentence(rule)) if rule else None
 
@@ -108,7 +111,10 @@ class Problem:
             skipped.add(found)
 
     def _right(self, rule: Rule) -> bool:
-        """Whether the text says of the shown scenes what the rule does: a word may hold another."""
+        """Return whether the generated text gives the shown outputs.
+
+        The text may differ from the rule, because one word may contain another.
+        """
         names: dict[str, Any] = {}
         exec(compile(source(rule), "<rule>", "exec"), names)
         said = [names["f"](list(scene)) == "on" for scene in self.given.scenes]
@@ -121,7 +127,7 @@ class Problem:
 ENGINE = SearchEngine("acre", serves, prepared, Problem)
 
 
-# --- A rule of scenes as Python and as a sentence.
+# --- A rule as Python and as a sentence.
 
 WIDTH = 79
 _MATERIALS = ("metal", "rubber")
@@ -130,8 +136,10 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def source(rule: Rule) -> str:
-    """One function `f` of a scene, lines within 79 characters. Counts and sets of entities stand
-    under names of their own before the last line."""
+    """Return one function `f` of a scene, with lines of at most 79 characters.
+
+    Counts and sets of entities are assigned to variables before the last line.
+    """
     lines = _Lines()
     condition = _condition(rule, lines)
     answer = f'    return "on" if {" ".join(condition)} else "off"'
@@ -142,7 +150,7 @@ def source(rule: Rule) -> str:
 
 
 def _condition(rule: Rule, lines: _Lines) -> list[str]:
-    """The literals, each after the first with its `and` or `or` before it."""
+    """Return the literals; each after the first is preceded by its `and` or `or`."""
     alone = rule.second is None
     parts = [lines.test(rule.first, alone)]
     if rule.second is not None:
@@ -156,7 +164,7 @@ def _condition(rule: Rule, lines: _Lines) -> list[str]:
 
 
 class _Lines:
-    """Assignments before the last line, and the names that they give."""
+    """The assignments before the last line, and the names they define."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -164,7 +172,7 @@ class _Lines:
         self.counts: dict[Kind, str] = {}
 
     def test(self, literal: Literal, alone: bool) -> str:
-        """The literal as an expression; alone: nothing stands beside it."""
+        """Return a literal as an expression; `alone` marks the only literal of a rule."""
         kind, holds = literal.kind, literal.holds
         if kind == EVERY:
             return _compared("len(x)", literal)
@@ -185,7 +193,7 @@ class _Lines:
         return f"{'' if holds else 'not '}any({self._holds(kind)} for e in x)"
 
     def _holds(self, kind: Kind) -> str:
-        """A condition on an object `e`."""
+        """Return a condition on an object `e`."""
         if kind.entities:
             if len(kind.entities) == 1:
                 return f'e {"!=" if kind.others else "=="} "{kind.entities[0]}"'
@@ -197,7 +205,7 @@ class _Lines:
         return f'"{" ".join(kind.words)}" in e'
 
     def _lacks(self, kind: Kind) -> str:
-        """The condition that an object is not of a kind which is itself said by a `not`."""
+        """Return the condition that an object is not of a kind that is itself stated with `not`."""
         if kind.lacks:
             return f'"{kind.lacks}" in e'
         return self._holds(kind).replace("e not in ", "e in ").replace("e != ", "e == ")
@@ -231,7 +239,7 @@ def _compared(count: str, literal: Literal) -> str:
 
 
 def _name(kind: Kind) -> str:
-    """Of a variable that holds how many objects are of the kind."""
+    """Return a name for a variable that counts the objects of a kind."""
     if kind.entities:
         return "others" if kind.others else "known"
     if kind.lacks:
@@ -243,6 +251,7 @@ def _name(kind: Kind) -> str:
 
 
 def sentence(rule: Rule) -> str:
+    """Return one sentence that describes the rule."""
     said = [_say(literal) for literal in rule.literals]
     if rule.third is None:
         return f"A scene is on iff {f' {rule.join} '.join(said)}."

@@ -1,22 +1,22 @@
-"""Rules of scenes by cost: all that agree with the shown scenes, and which of them is next.
+"""Search over rules about scenes, by cost, for those that agree with the shown scenes.
 
-Scenes of S and the shown ones are columns of bits. A literal has an integer of its bits on the
-shown scenes and its packed bits on S; literals that are alike on both are one, the cheapest. Rules
-of one cost are made together, by the shown bits of their literals, so that only those which agree
-are ever made. Of those that are new on more than a fifth of S (or they would be redundant), and
-hardly dearer than the cheapest such rule, the next is the one farthest from the earlier answers
-that leaves room for others. One after the other every rule of the grammar is reached, as far as the
-budget goes.
+Each scene of the sample space S and each shown scene is a bit. A literal has the integer of its
+bits on the shown scenes, and its packed bits on S. Of the literals that agree on both only the
+cheapest is kept. Rules of one cost are built together from the shown bits of their literals, so
+that only rules that agree with the shown scenes are ever built. A rule must be new on more than a
+fifth of S, or it would be redundant, and may cost little more than the cheapest such rule. Among
+these the next rule is the one that is farthest from the earlier answers and leaves room for others.
+Repeated calls reach every rule of the grammar, as far as the budget allows.
 
-What is likeliest of ACRE: some objects are blickets, and a scene is on iff it holds one.
+The likeliest theory in ACRE is that some objects are blickets, and a scene is on iff it holds one.
 
-All that was in a scene that is off is a dud. Of a scene that is on, what is left without the duds
-holds a blicket; `few` is a smallest choice that explains them all, `many` is everything left. Of
-objects that were never seen, one alone is more often a dud, but of two or more one is more often a
-blicket: so the first answer says "on iff it holds one of the few, or at least two objects that are
-no duds", and another "one of the many, or at least four", for a world with fewer blickets. Both
-were settled on generated problems (tasks/programs/acre_generator.py), not on published ones; LOG.md has the
-figures.
+Every object in a scene that is off is a dud. In a scene that is on, at least one of the objects
+that are not duds is a blicket. `few` is a small choice of blickets that explains all scenes, made
+greedily, and `many` is every object that may be one. A single object that was never seen is more
+often a dud, but of two or more such objects one is more often a blicket. The first answer therefore
+says "on iff it holds one of the few, or at least two objects that are no duds". Another says "one
+of the many, or at least four", for a world with fewer blickets. Both were chosen on generated
+problems (tasks/programs/acre_generator.py), not on published ones; LOG.md has the figures.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ from numpy.typing import NDArray
 
 from ..budget import Budget
 
-# --- The rules that the embedded search knows of scenes: when a scene of objects is "on".
+# --- The grammar of rules: when a scene of objects is "on".
 #
 # A scene is a list of entities, each of three words, "color material shape". An object kind is an
-# entity, an attribute or two of them, the lack of one, a set of entities or all but a set. A test is
-# about how many objects of a kind a scene holds: one at all, at least k, an odd number, more than of
-# another kind. A literal is a test or its negation; a rule is one, two or three literals joined by
-# `and` and `or`. Costs are whole numbers, so that rules can be listed by cost without a gap:
+# entity, an attribute or two of them, the lack of one, a set of entities, or all entities outside a
+# set. A test is about the number of objects of a kind in a scene: at least one, at least k, an odd
+# number, or more than of another kind. A literal is a test or its negation. A rule is one, two or
+# three literals joined by `and` and `or`. Costs are whole numbers, so that rules can be listed by
+# cost without a gap:
 #
 # | part | cost |
 # |---|---|
@@ -55,13 +56,19 @@ Test = OneOf["any", "least", "odd", "more"]
 Join = OneOf["and", "or"]
 Mask = NDArray[np.bool_]
 
-MOST = 3  # of an attribute that a rule counts
+MOST = 3  # largest threshold for objects with an attribute
 MOST_OBJECTS = 8
 
 
 class Kind(NamedTuple):
-    """Of objects. words: all must be among those of the entity. lacks: this word must not be.
-    entities: it must be one of them, or with `others` none of them."""
+    """A kind of objects; a field that is left empty sets no condition.
+
+    Args:
+        words: Words that the entity must contain.
+        lacks: A word that it must not contain.
+        entities: The entity must be one of these, or with `others` none of them.
+        others: Whether `entities` are excluded.
+    """
 
     words: tuple[str, ...] = ()
     lacks: str = ""
@@ -70,11 +77,13 @@ class Kind(NamedTuple):
 
     @property
     def cost(self) -> int:
+        """Return the cost of the kind (see the table above)."""
         if self.entities:
             return 2 + len(self.entities) // 2
         return 2 + (len(self.words) > 1) + bool(self.lacks)
 
     def holds(self, entity: str) -> bool:
+        """Return whether an entity is of this kind."""
         words = entity.split()
         if self.entities:
             return (entity in self.entities) is not self.others
@@ -85,7 +94,15 @@ EVERY = Kind()
 
 
 class Literal(NamedTuple):
-    """A test of a scene. k: of "least". than: of "more". holds: False for the negation."""
+    """A test of a scene, or its negation.
+
+    Args:
+        test: "any", "least", "odd" or "more".
+        kind: Kind of the counted objects.
+        k: Threshold of "least".
+        than: Other kind of "more".
+        holds: False for the negation.
+    """
 
     test: Test
     kind: Kind
@@ -95,17 +112,19 @@ class Literal(NamedTuple):
 
     @property
     def cost(self) -> int:
+        """Return the cost of the literal (see the table above)."""
         cost = self.kind.cost + (not self.holds)
         if self.test == "least" and self.kind != EVERY:
             cost += self.k - 1
         return cost + 2 * (self.test in ("odd", "more"))
 
     def negated(self) -> Literal:
+        """Return the negation of the literal."""
         return self._replace(holds=not self.holds)
 
 
 class Rule(NamedTuple):
-    """`first` alone, `first` join `second`, or (`first` join `second`) outer `third`."""
+    """A rule: `first`, or `first` join `second`, or (`first` join `second`) outer `third`."""
 
     first: Literal
     join: Join = "or"
@@ -115,17 +134,18 @@ class Rule(NamedTuple):
 
     @property
     def literals(self) -> tuple[Literal, ...]:
+        """Return the one to three literals of the rule."""
         return tuple(one for one in (self.first, self.second, self.third) if one is not None)
 
     @property
     def cost(self) -> int:
+        """Return the cost of the rule (see the table above)."""
         literals = self.literals
         return sum(one.cost for one in literals) + len(literals) - 1
 
 
 def literals(scenes: Sequence[Scene], sets: Sequence[Kind]) -> list[Literal]:
-    """Every literal about the entities of `scenes`, the attributes of the vocabulary `words` and
-    the `sets`, positive ones first."""
+    """Return every literal about the entities of `scenes` and about the `sets`."""
     entities = sorted({entity for scene in scenes for entity in scene})
     named = [Literal("any", Kind(entities=(entity,))) for entity in entities]
     tests = named + [Literal("any", kind) for kind in sets]
@@ -136,7 +156,7 @@ def literals(scenes: Sequence[Scene], sets: Sequence[Kind]) -> list[Literal]:
 
 
 def attribute_literals(vocabulary: Sequence[str]) -> list[Literal]:
-    """Every literal about attributes of the entities of `vocabulary`."""
+    """Return every literal about attributes of the entities in `vocabulary`."""
     colors, materials, shapes = (
         sorted({entity.split()[place] for entity in vocabulary}) for place in range(3)
     )
@@ -154,7 +174,7 @@ def attribute_literals(vocabulary: Sequence[str]) -> list[Literal]:
 
 
 class Table:
-    """Scenes as a matrix: how many objects of each entity each of n scenes holds."""
+    """Scenes as a matrix of counts: how many objects of each entity each of n scenes holds."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self.entities = sorted({entity for scene in scenes for entity in scene})
@@ -166,14 +186,14 @@ class Table:
         self.memo: dict[Kind, NDArray[np.int32]] = {}
 
     def count(self, kind: Kind) -> NDArray[np.int32]:
-        """int32 (n,): objects of the kind in each scene."""
+        """Return the number of objects of a kind in each scene, int32 (n,)."""
         if kind not in self.memo:
             chosen = np.array([kind.holds(entity) for entity in self.entities], bool)
             self.memo[kind] = self.counts[:, chosen].sum(axis=1, dtype=np.int32)
         return self.memo[kind]
 
     def evaluate(self, literal: Literal) -> Mask:
-        """bool (n,): where the literal holds."""
+        """Return where a literal holds, bool (n,)."""
         counted = self.count(literal.kind)
         if literal.test == "odd":
             found = counted % 2 == 1
@@ -184,7 +204,7 @@ class Table:
         return np.asarray(found if literal.holds else ~found)
 
     def on(self, rule: Rule) -> Mask:
-        """bool (n,): where the rule says "on"."""
+        """Return where a rule predicts "on", bool (n,)."""
         found = self.evaluate(rule.first)
         for join, literal in ((rule.join, rule.second), (rule.outer, rule.third)):
             if literal is not None:
@@ -193,24 +213,26 @@ class Table:
         return found
 
 
-NEW = 0.2  # of S must be predicted as by no earlier answer (GEAR 4.1: coverage below 0.8)
-ROOMY = 0.5  # of S: a rule with more that is new leaves too little for others
-DEARER = 3  # than the cheapest rule that is new enough, at most
-_AT_ONCE = 4096  # rules
-_SAMPLE = 10  # words of 64 scenes that a rule meets first
-_SLACK = 0.07  # of the share on those
-_TRIED = 64  # rules of one batch that are tried against those to skip
-LOOKS = 4  # rules looked at on the shown scenes alone cost as much as one evaluated on S
+NEW = 0.2  # more than this share of S must have a new prediction (GEAR 4.1: coverage below 0.8)
+ROOMY = 0.5  # a rule that is new on a larger share of S leaves too little room for others
+DEARER = 3  # maximum extra cost over the cheapest rule that is new enough
+_AT_ONCE = 4096  # number of rules evaluated at once
+_SAMPLE = 10  # number of 64-scene words on which a rule is evaluated first
+_SLACK = 0.07  # tolerance for the share on those
+_TRIED = 64  # number of rules per batch that are checked against those to skip
+LOOKS = 4  # this many rules checked on the shown scenes alone cost as much as one evaluated on S
 JOINS: tuple[Join, ...] = ("or", "and")
 
 Bits = NDArray[np.uint64]
 Indices = NDArray[np.intp]
-Form = tuple[Join, ...]  # of a rule: none, one or two joins
+Form = tuple[Join, ...]  # the joins of a rule: none, one or two
 
 
 class Scenes:
-    """The sample space as a table. Scenes are taken in strides, so that the first words of a
-    column of bits are a fair sample of all."""
+    """The sample space as a table.
+
+    Scenes are taken in strides, so that the first words of a column of bits are a fair sample.
+    """
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         stride = max(1, len(scenes) // (64 * _SAMPLE))
@@ -221,14 +243,14 @@ class Scenes:
         self.bits_words = -(-self.size // 64)
 
     def bits(self, masks: NDArray[np.bool_]) -> Bits:
-        """Masks (m, n) packed to (m, words); the bits after the last scene are 0."""
+        """Pack masks (m, n) to (m, words); the bits after the last scene are 0."""
         padded = np.zeros((len(masks), 64 * self.bits_words), bool)
         padded[:, : self.size] = masks
         return np.packbits(padded, axis=1).view(np.uint64)
 
 
 class Earlier:
-    """What earlier answers predict on S: the scenes that some of them call on, or off."""
+    """Predictions of the earlier answers on S: the scenes that some of them call on, or off."""
 
     def __init__(self, scenes: Scenes, masks: Sequence[Mask]) -> None:
         self.scenes = scenes
@@ -238,12 +260,12 @@ class Earlier:
 
     @property
     def open(self) -> float:
-        """Share of S on which they all agree (or there are none): all that can be new."""
+        """Return the share of S on which the earlier answers agree, the room for new ones."""
         both = int(np.bitwise_count(self.on & self.off).sum())
         return 1.0 - both / max(1, self.scenes.size)
 
     def new(self, bits: Bits) -> NDArray[np.float64]:
-        """Share of S whose prediction by each of the rules (m, words) no earlier answer gives."""
+        """Return, for each rule (m, words), the share of S with a new prediction."""
         known_on, known_off = self.on[: bits.shape[1]], self.off[: bits.shape[1]]
         said_before = np.bitwise_count((bits & known_on) | (~bits & known_off))
         size = min(self.scenes.size, 64 * bits.shape[1])
@@ -251,7 +273,7 @@ class Earlier:
         return 1.0 - shares
 
     def distance(self, bits: Bits) -> NDArray[np.float64]:
-        """Mean Jaccard distance of each of the rules (m, words) to the earlier answers."""
+        """Return the mean Jaccard distance of each rule (m, words) to the earlier answers."""
         apart = np.zeros(len(bits))
         for one in self.each:
             differ = np.bitwise_count(bits ^ one).sum(axis=1, dtype=np.int64) / self.scenes.size
@@ -260,7 +282,7 @@ class Earlier:
 
 
 class Search:
-    """The literals of one problem on one sample space, and its rules by cost."""
+    """The literals of one problem on one sample space, and the search for its rules by cost."""
 
     def __init__(
         self, shown: Sequence[Scene], on: Sequence[bool], scenes: Scenes, sets: Sequence[Kind]
@@ -281,8 +303,11 @@ class Search:
         self.costs = np.array([literal.cost for literal in self.literals])
 
     def next(self, earlier: Earlier, skip: set[Rule], expansions: float) -> Rule | None:
-        """Of the rules that are new enough and hardly dearer than the cheapest of these, the one that is
-        worth most; None where the budget ends before there is one."""
+        """Return the next rule, or None if the budget ends before a rule is new enough.
+
+        The result is worth most among the rules that are new enough and cost at most `DEARER` more
+        than the cheapest of these.
+        """
         left = expansions * Budget.RULES if earlier.open > NEW else 0.0
         best: tuple[float, Rule] | None = None
         last = 3 * int(self.costs.max()) + 2
@@ -303,8 +328,11 @@ class Search:
         return best[1] if best else None
 
     def _agreeing(self, cost: int) -> Iterator[tuple[Form, Indices, int]]:
-        """Rules of a cost that agree with the shown scenes: (form, indices of their literals
-        (m, 1 to 3), how many were looked at)."""
+        """Yield rules of one cost that agree with the shown scenes.
+
+        Each item holds the form, the indices of the literals (m, 1 to 3), and the number of rules
+        examined.
+        """
         at = {int(c): np.flatnonzero(self.costs == c) for c in np.unique(self.costs)}
         if cost in at:
             rows = at[cost][self.seen[at[cost]] == self.goal]
@@ -335,8 +363,11 @@ class Search:
             yield form, np.column_stack([rows[pair], third[0][last]]), both.size
 
     def _new(self, form: Form, rows: Indices, earlier: Earlier) -> Iterator[tuple[Rule, float]]:
-        """Rules that are new enough, with what each is worth: its distance to the earlier answers, less
-        where it takes the room of those to come."""
+        """Yield rules that are new enough, each with its worth.
+
+        The worth is the distance to the earlier answers, less a penalty for leaving no room for
+        later ones.
+        """
         for start in range(0, len(rows), _AT_ONCE):
             some = rows[start : start + _AT_ONCE]
             if earlier.scenes.bits_words > _SAMPLE:
@@ -372,20 +403,19 @@ def _integer(mask: Mask) -> int:
 
 
 class Evidence:
-    """What the shown scenes say: which objects do nothing (duds), and what is left of each scene
-    that is on."""
+    """What the shown scenes imply: the duds, and the possible blickets of each lit scene."""
 
     def __init__(self, shown: Sequence[Scene], on: Sequence[bool]) -> None:
         duds = {entity for scene, lit in zip(shown, on, strict=True) if not lit for entity in scene}
         lit = [frozenset(scene) - duds for scene, lit in zip(shown, on, strict=True) if lit]
         self.left = [some for some in dict.fromkeys(lit) if not any(one < some for one in lit)]
-        self.explained = all(self.left)  # else a scene is on that holds nothing but duds
+        self.explained = all(self.left)  # otherwise a scene is on although it holds only duds
         self.duds = tuple(sorted(duds))
         self.many = tuple(sorted(frozenset().union(*self.left)))
         self.few = _few(self.left)
 
     def sets(self) -> list[Kind]:
-        """Kinds of objects that the shown scenes suggest."""
+        """Return the kinds of objects that the shown scenes suggest."""
         kinds = []
         if len(self.many) > 1:
             kinds.append(Kind(entities=self.many))
@@ -396,7 +426,7 @@ class Evidence:
         return kinds
 
     def rules(self) -> Iterator[Rule]:
-        """The likeliest rule, and another; none where blickets do not explain the shown scenes."""
+        """Yield the likeliest rule and another, if blickets explain the shown scenes."""
         if not self.explained or not self.left:
             return
         unknown = Kind(entities=self.duds, others=True) if self.duds else EVERY
@@ -406,7 +436,7 @@ class Evidence:
 
 
 def _few(left: Sequence[frozenset[str]]) -> tuple[str, ...]:
-    """Entities, one at least of each set: again and again the one that most sets hold."""
+    """Return entities that hit each set, chosen greedily by the number of sets they are in."""
     chosen: list[str] = []
     open_sets = [some for some in left if some]
     while open_sets:

@@ -1,1 +1,1 @@
-"""Programs from a list of integers to a list of integers, an integer or a truth value."""
+"""Search for functions over lists of integers: programs found by enumeration and deduction."""

@@ -1,8 +1,9 @@
-"""Programs of the bank, made ahead for many lists at once: fingerprints instead of values.
+"""Batched expansion of the bank: programs for many lists at once, by fingerprint.
 
-What an operation makes of a list does not depend on when it is asked for. So the lists that come next
-off the heap are taken together, all operations run on them as one block (batches.py), and the bank then
-takes list after list in its old order, at its old price, as if each had been computed for itself.
+The result of an operation on a list does not depend on when it is computed. The lists that are next
+in the queue are therefore taken together, and all operations run on them as one block (batches.py).
+The bank then takes list after list in the old order and at the old cost, as if each had been
+computed alone.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ from .grammar import _GROWING as GROWING
 from .grammar import _MULTIPLYING as MULTIPLYING
 from .grammar import LARGEST_COUNT, LONGEST_VALUE, OPERATIONS, REPEATING, Node, modest, operations
 
-# --- Operations of the bank on whole blocks of lists, with one or two numbers: arrays (many, rows), which
-# make as many results of each row. One that says None to its numbers runs by its Python text.
+# --- Operations with one or two numbers on whole blocks of lists. The numbers are arrays of shape
+# (many, rows), and each row gets as many results. If a kernel returns None, the operation runs by
+# its Python text.
 
 
 def _single(numbers: Whole) -> Part:
@@ -45,7 +47,7 @@ def _single(numbers: Whole) -> Part:
 
 
 def _one_by_one(kernel: Callable[[Block, Whole], Part]) -> Kernel:
-    """A kernel of one row of numbers (rows,) for several."""
+    """Turn a kernel for one row of numbers (rows,) into a kernel for several rows."""
 
     def made(b: Block, numbers: Whole) -> Part:
         parts = [kernel(b, some) for some in numbers]
@@ -61,7 +63,7 @@ def _one_by_one(kernel: Callable[[Block, Whole], Part]) -> Kernel:
 
 
 def _fixed(kernel: Callable[[Block, int], Part]) -> Kernel:
-    """A kernel of one positive number that is the same on all rows, for several."""
+    """Turn a kernel for one positive number into a kernel for several, each equal on all rows."""
 
     def made(b: Block, numbers: Whole) -> Part | None:
         if (numbers != numbers[:, :1]).any() or (numbers < 1).any():
@@ -72,7 +74,7 @@ def _fixed(kernel: Callable[[Block, int], Part]) -> Kernel:
 
 
 def _times(b: Block, count: Whole) -> Part:
-    """The sum of the first `count` powers of the list's own, by the bits of `count`."""
+    """Sum the first `count` powers of the list's own power, by the bits of `count`."""
     fine = few_repeats(b) & (np.abs(count) <= LARGEST_COUNT)
     lengths = b.lengths * np.maximum(count, 0)
     count = np.where(lengths > 0, np.minimum(count, LONGEST), 0)
@@ -216,13 +218,13 @@ NUMBERED: dict[str, Kernel] = {
 
 
 KERNELS = {**ALONE, **NUMBERED}
-NARROW = 16  # elements: lists up to here go in one block, longer ones in another
-WIDEST = 400  # lists with more run by the texts
+NARROW = 16  # lists with up to this many elements go into one block, longer ones into another
+WIDEST = 400  # longer lists run by the Python texts
 Evaluate = Callable[..., Lists | None]
 
 
 class Plan:
-    """The programs that one tier makes of any list: operations with their operands, and prices."""
+    """The programs that one tier makes from any list: operations with their operands and costs."""
 
     def __init__(self, slots: list[Slot]) -> None:
         self.slots = slots
@@ -241,14 +243,17 @@ class Plan:
                 numbers.append(np.array([slots[k][1][j][0] for k in places], dtype=np.int64))
 
     def costs(self, base: float) -> list[float]:
-        """As `grammar.node` adds them up, to the last bit."""
+        """Return the cost of each program over a list of cost `base`.
+
+        The sums equal those of `grammar.node` to the last bit.
+        """
         parts = base + self.prices[1] if len(self.prices) > 1 else base
         for more in self.prices[2:]:
             parts = parts + more
         return (self.prices[0] + parts).tolist()  # type: ignore[no-any-return]
 
     def apt(self, program: Node) -> list[bool]:
-        """Which programs over this one are modest (grammar.py)."""
+        """Return which programs over this one are modest (`grammar.modest`)."""
         inner = operations(program)
         growing = any(o in GROWING for o in inner)
         many = sum(o in MULTIPLYING for o in inner)
@@ -262,8 +267,15 @@ class Plan:
 
 
 class Outcome(NamedTuple):
-    """What the programs of a plan make of one list: fingerprints of their values, which of them are
-    there, and which of these are right on some shown pairs (a mask)."""
+    """What the programs of a plan make from one list.
+
+    Attributes:
+        plan: The plan.
+        codes: Fingerprint of each program's value.
+        there: Indices of the programs that are defined.
+        right: Pairs of the index of a program that is right on some shown pair, and the mask of
+            those pairs.
+    """
 
     plan: Plan
     codes: list[int]
@@ -272,7 +284,7 @@ class Outcome(NamedTuple):
 
 
 class Blocks:
-    """Evaluates plans on many values; goal: the outputs."""
+    """Evaluates plans on many values; `goal` holds the shown outputs."""
 
     def __init__(self, goal: Lists, evaluate: Evaluate) -> None:
         self.count = len(goal)
@@ -281,7 +293,7 @@ class Blocks:
         self.evaluate = evaluate
 
     def outcomes(self, plan: Plan, values: Sequence[Lists]) -> list[Outcome]:
-        """One outcome a value."""
+        """Return one outcome for each value."""
         made: list[Outcome | None] = [None] * len(values)
         longest = [max(map(len, v)) for v in values]
         for low, high in ((-1, NARROW), (NARROW, WIDEST), (WIDEST, 1 << 62)):
@@ -312,7 +324,7 @@ class Blocks:
         return self._cut(plan, codes.reshape(shape), fine.reshape(shape))
 
     def _run(self, slot: Slot, values: list[Lists], codes: Codes, fine: Truths) -> None:
-        """By the Python text of an operation."""
+        """Compute an operation by its Python text."""
         op, operands = slot
         for k, value in enumerate(values):
             made = self.evaluate(op, ([list(v) for v in value], None), *operands)

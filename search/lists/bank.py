@@ -1,8 +1,8 @@
-"""The bank: every list reached from the input, one program a value, enumerated smallest first.
+"""Bank of all lists reached from the input, with one program per value, cheapest first.
 
-Two programs with the same values on all shown inputs are one entry (observational equivalence);
-the cheaper stays. Programs whose values are the goal are all kept as candidates, for they differ
-on other inputs.
+Two programs with the same values on all shown inputs are one entry (observational equivalence), and
+the cheaper one is kept. Programs whose values equal the goal are all kept as candidates, because
+they differ on other inputs.
 """
 
 from __future__ import annotations
@@ -30,13 +30,21 @@ from .grammar import (
     run,
 )
 
-Due = tuple[float, int, int, int]  # price at which it comes, ticket, place of the entry, tier
+Due = tuple[float, int, int, int]  # cost, ticket, place of the entry, tier
 
 _GUARDED = (IndexError, ValueError, ZeroDivisionError, TypeError, OverflowError, MemoryError)
 
 
 class Bank:
-    """entries: value -> node, by what it costs. heap: what is built on next."""
+    """Programs of one problem by value, with a queue of the lists to expand next.
+
+    Attributes:
+        entries: List programs by value, by cost.
+        heap: Lists to build on next, by cost.
+        hits: Programs that give the goal.
+        partial: The cheapest program for each mask of the inputs on which it is right.
+        ints: Integer programs by value.
+    """
 
     def __init__(self, inputs: Lists, goal: Lists) -> None:
         self.inputs = inputs
@@ -45,24 +53,24 @@ class Bank:
         self.full = (1 << self.count) - 1
         self.entries = Entries()
         self.hits: list[Node] = []
-        self.partial: dict[int, Node] = {}  # mask of the inputs it is right on -> cheapest
+        self.partial: dict[int, Node] = {}  # mask of the inputs it is right on -> cheapest program
         self.heap: list[Due] = []
-        self.ahead: list[tuple[Due, Outcome]] = []  # evaluated, earliest first
+        self.ahead: list[tuple[Due, Outcome]] = []  # evaluated in advance, cheapest first
         self.ticket = 0
         self.ints = Integers()
         self.blocks = Blocks(goal, self.evaluate)
         self.plans: dict[tuple[int, int, bool], tuple[list[tuple[Ints, Node]], Plan]] = {}
-        self.tests: tuple[object, dict[int, list[Node]]] | None = None  # conditionals.py's
+        self.tests: tuple[object, dict[int, list[Node]]] | None = None  # cache of conditionals.py
         self._sorted: tuple[int, list[tuple[Lists, Node]]] = (0, [])
         self._sorted_ints: tuple[int, list[tuple[Ints, Node]]] = (0, [])
 
     def add(self, values: Lists, program: Node) -> bool:
-        """Enters a list program; True where its value is new."""
+        """Add a list program, and return whether its value is new."""
         self._compare(values, program)
         return self.entries.enter(values, program)
 
     def _compare(self, values: Lists, program: Node) -> None:
-        """Keeps a program that is right on some of the shown pairs, or on all."""
+        """Keep a program that is right on some or all of the shown pairs."""
         mask = 0
         for k, (a, b) in enumerate(zip(values, self.goal, strict=True)):
             if a == b:
@@ -75,6 +83,7 @@ class Bank:
                 self.partial[mask] = program
 
     def push(self, values: Lists, cost: float, tier: int = 0) -> None:
+        """Queue a value of the bank for expansion at this cost."""
         self._push(self.entries.places[value_code(values)], cost, tier)
 
     def _push(self, place: int, cost: float, tier: int) -> None:
@@ -83,16 +92,18 @@ class Bank:
         heapq.heappush(self.heap, due)
 
     def cheapest(self, count: int) -> list[tuple[Lists, Node]]:
+        """Return the cheapest list programs with their values, at most `count`."""
         if self._sorted[0] != len(self.entries):
             self._sorted = (len(self.entries), self.entries.cheapest(CHEAPEST))
         return self._sorted[1][:count]
 
     @property
     def known_ints(self) -> object:
-        """The same object for as long as `cheapest_ints` says the same."""
+        """Return an object that is the same as long as `cheapest_ints` returns the same."""
         return self._sorted_ints[1]
 
     def cheapest_ints(self, count: int) -> list[tuple[Ints, Node]]:
+        """Return the cheapest integer programs with their values, at most `count`."""
         if self._sorted_ints[0] != len(self.ints):
             self._sorted_ints = (len(self.ints), self.ints.cheapest(CHEAPEST))
         return self._sorted_ints[1][:count]
@@ -100,9 +111,11 @@ class Bank:
     # --- integers
 
     def add_int(self, values: Ints, program: Node) -> None:
+        """Add an integer program with its values."""
         self.ints.enter(values, program.cost, program)
 
     def int_of(self, op: str, *operands: tuple[Any, Node]) -> None:
+        """Add the integers that an operation gives, if one is defined and none is too large."""
         function = run(op)
         out: list[int | None] = []
         for parts in zip(*(values for values, _ in operands), strict=True):
@@ -120,7 +133,7 @@ class Bank:
             self.add_int(tuple(out), node(op, *(n for _, n in operands)))
 
     def expand(self, budget: Budget) -> Iterator[None]:
-        """One list after another, smallest first, until the budget is spent or none is left."""
+        """Expand one list after another, cheapest first, until budget or lists run out."""
         while (self.heap or self.ahead) and budget.left > 0:
             (_, _, place, tier), outcome = self._next(budget)
             program = self.entries.node(place)
@@ -131,14 +144,17 @@ class Bank:
             yield
 
     def _next(self, budget: Budget) -> tuple[Due, Outcome]:
-        """What is due, evaluated together with what comes after it."""
+        """Return the next list due, with its outcome.
+
+        Lists that are due later are evaluated together with it.
+        """
         if not self.ahead or (self.heap and self.heap[0] < self.ahead[0][0]):
             most = min(AHEAD, int(budget.left) // 200 + 1) if self.heap[0][0] else 1
             taken = [heapq.heappop(self.heap) for _ in range(min(most, len(self.heap)))]
             self.ahead = sorted([*self.ahead, *zip(taken, self._outcomes(taken), strict=True)],
                                 key=lambda item: item[0])  # fmt: skip
         due, outcome = self.ahead.pop(0)
-        if due[3] and outcome.plan is not self._plan(due):  # integers were entered since
+        if due[3] and outcome.plan is not self._plan(due):  # integers were added since
             (outcome,) = self._outcomes([due])
         return due, outcome
 
@@ -154,8 +170,11 @@ class Bank:
         return [made[k] for k in range(len(taken))]
 
     def _plan(self, due: Due) -> Plan:
-        """The programs of a tier over a list: they depend on known integers, on how many places it
-        has, and on whether it is the input."""
+        """Return the programs of a tier over a list.
+
+        They depend on the known integers, on the number of places in the list, and on whether it is
+        the input.
+        """
         program, tier = self.entries.node(due[2]), due[3]
         lists = [list(v) for v in self.entries.values(due[2])]
         longest = min(max(map(len, lists), default=0), MOST_PLACES) if tier == 2 else 0
@@ -200,13 +219,14 @@ class Bank:
         self.ticket = ticket
 
     def _look(self, popped: Popped, slot: int) -> None:
-        """A program that is right on some of the shown pairs, by its text."""
+        """Evaluate a program that is right on some shown pairs by its text, and keep it."""
         op, operands = popped.slots[slot]
         values = self.evaluate(op, (popped.lists, popped.program), *operands)
         if values is not None:
             self._compare(values, program_of(popped, slot))
 
     def evaluate(self, op: str, *operands: tuple[Any, Node]) -> Lists | None:
+        """Return an operation's values on all shown inputs, or None if it fails or is too big."""
         function = run(op)
         out = []
         if op in REPEATING and any(_large(v) for values, _ in operands for v in values):
@@ -230,11 +250,9 @@ def _large(value: Any) -> bool:
 
 DEAREST = 14.0
 CHEAPEST = 2500
-AHEAD = 128  # lists evaluated together
-MOST_OPERANDS = (
-    30  # computed integers, cheapest first, that may be operands: a tier looks no further
-)
-MOST_PLACES = 7  # of elements, for operations on two places
+AHEAD = 128  # number of lists evaluated together
+MOST_OPERANDS = 30  # number of computed integers, cheapest first, that a tier uses as operands
+MOST_PLACES = 7  # number of places that operations on two places try
 _TIER_COST = (0.0, 2.0, 4.0)
 Made = tuple[Any, ...]
 
@@ -242,7 +260,7 @@ _PLAIN = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 
 
 def constants(bank: Bank) -> list[int]:
-    """Constants worth a try: the digits, and what the outputs hold that no input explains."""
+    """Return constants worth trying besides 0 to 10, such as outputs that no input explains."""
     seen = [set(out) - set(inp) for inp, out in zip(bank.inputs, bank.goal, strict=True)]
     shared = set.intersection(*(set(out) for out in bank.goal)) if bank.goal else set()
     fresh = set().union(*seen) if len(bank.goal) > 1 else set()
@@ -329,7 +347,7 @@ _TIERS = (_tier_unary, _tier_constants, _tier_pairs)
 
 
 def start(inputs: Lists, goal: Lists) -> Bank:
-    """A bank that holds the input and the integers of it."""
+    """Return a bank that holds the input and the integers computed from it."""
     bank = Bank(inputs, goal)
     bank.add(inputs, X)
     bank.push(inputs, 0.0)

@@ -1,8 +1,9 @@
-"""Operations of the bank on whole blocks of lists at once, by fingerprint.
+"""List operations on whole blocks of lists at once, by fingerprint.
 
-An operation here, or with numbers in ahead.py, is the one of the same name in grammar.py, on
-a block: what comes of each row, without that lists are made where slices and sums will do. An operation
-that has none runs by its Python text; a test holds all of these against the texts.
+An operation here, or in ahead.py if it takes numbers, does to a block what the operation of the
+same name in grammar.py does to a list. It returns the results without building lists where slices
+and sums are enough. An operation that has no block version runs by its Python text; a test compares
+all block versions with the texts.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Kernel = Callable[..., Part | None]
 
 
 def fresh(values: Whole, lengths: Whole) -> Part:
-    """New lists, which are there only if their elements are not too large."""
+    """Return new lists, which are defined only if their elements are not too large."""
     there = np.arange(values.shape[1]) < lengths[:, None]
     values = np.where(there, values, 0)
     fine = in_all(np.abs(values) <= LARGEST_INTEGER)
@@ -46,7 +47,7 @@ def _neighbours(b: Block, made: Whole) -> Part:
 
 
 def few_repeats(b: Block) -> Truths:
-    """Which lists may be repeated by their elements, or at all: see LARGEST_COUNT."""
+    """Return which lists have only elements up to LARGEST_COUNT, so that they may be repeated."""
     return in_all(np.abs(b.values) <= LARGEST_COUNT)
 
 
@@ -63,13 +64,14 @@ def _around_max(
 
 
 def without_first(b: Block, wanted: Whole) -> Part:
+    """Return the lists without the first element of this value."""
     at, found = b.index_of(wanted)
     low = np.where(found, at, b.lengths)
     return b.between(np.zeros_like(low), low) + b.between(np.minimum(low + 1, b.lengths), b.lengths)
 
 
 def _starts(b: Block) -> Truths:
-    """Where the runs of a list start."""
+    """Return where the runs of a list start."""
     new = b.there.copy()
     new[:, 1:] &= b.values[:, 1:] != b.values[:, :-1]
     return new
@@ -108,7 +110,7 @@ def _path(b: Block) -> Part:
 
 
 def _counted(b: Block, start: int | None) -> Part:
-    """The numbers below each element, from 0 or 1; from it down where start is None."""
+    """Return the numbers from 0, from 1, or (None) down from each element."""
     counts = np.maximum(b.values, 0)
     first = b.values if start is None else np.full_like(b.values, start)
     return _repeating(b, b.spread(ramp(first, counts, -1 if start is None else 1), counts))
@@ -134,7 +136,7 @@ def _digits(b: Block) -> Part:
 
 
 def _inwards(width: int, lengths: Whole) -> Whole:
-    """(rows, width): the places of a list from its ends inwards."""
+    """Return the places of a list from its ends inwards, (rows, width)."""
     k = np.arange(width)
     return np.where(k % 2 == 0, k // 2, np.maximum(lengths[:, None] - 1 - k // 2, 0))
 
@@ -253,7 +255,10 @@ ALONE: dict[str, Kernel] = {
 
 
 def _running_product(b: Block) -> Part:
-    """Products past the largest integer are no candidates, so that none overflows unseen."""
+    """Return the running products, undefined where one exceeds the largest integer.
+
+    A float product detects the integers that would overflow unnoticed.
+    """
     exact = np.cumprod(np.where(b.there, b.values, 1), axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
         about = np.cumprod(np.where(b.there, b.values, 1).astype(np.float64), axis=1)
@@ -263,6 +268,7 @@ def _running_product(b: Block) -> Part:
 
 
 def each_times(b: Block, counts: Whole) -> Part:
+    """Return each element repeated `counts` times."""
     counts = np.clip(counts, 0, LONGEST - 1)
     codes = (unsigned(b.values) + SHIFT) * SUMS[counts]
     return _repeating(b, b.spread(codes, counts))

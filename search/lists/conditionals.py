@@ -1,4 +1,4 @@
-"""Conditionals on the example: if a test of the whole input holds, one program, else another."""
+"""Conditionals on the input: one program if a test on the whole input holds, else another."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from .elements import Elements, Table
 from .grammar import OPERATIONS, Node, X, constant, node
 
 _IF = 4.0
-_ORDERS = ("reverse", "sort", "sort_down", "unique")  # to be in order, to read alike both ways
+# Tests such as "is sorted" and "is a palindrome".
+_ORDERS = ("reverse", "sort", "sort_down", "unique")
 _EDGES = {"gt": 0.5, "lt": -0.5}  # between the constant and the next value
 Guards = dict[int, list[Node]]
 
 
 def guards(bank: Bank) -> Guards:
-    """mask of the inputs a test holds on -> its cheapest tests."""
+    """Return the cheapest tests for each mask of the inputs on which they hold."""
     known = bank.cheapest_ints(2000)
     if bank.tests is None or bank.tests[0] is not bank.known_ints:
         bank.tests = bank.known_ints, _of_integers(bank, known)
@@ -54,20 +55,22 @@ def _mask(holds: Iterable[bool]) -> int:
 
 
 class _Ranked:
-    """The values of an integer in order, to say at once on which inputs they pass a threshold."""
+    """The values of an integer in order, to look up on which inputs they pass a threshold."""
 
     def __init__(self, values: Ints) -> None:
         there = sorted((v, k) for k, v in enumerate(values) if v is not None)
         self.values = [v for v, _ in there]
-        self.first = [0, *itertools.accumulate(1 << k for _, k in there)]  # masks of the least ones
+        # Masks of the k smallest values.
+        self.first = [0, *itertools.accumulate(1 << k for _, k in there)]
 
     def masks(self, cut: int) -> dict[str, int]:
+        """Return the masks of the inputs above, below, equal to, and different from `cut`."""
         below, upto = (self.first[find(self.values, cut)] for find in (bisect_left, bisect_right))
         there = self.first[-1]
         return {"gt": there ^ upto, "lt": below, "eq": upto ^ below, "ne": there ^ upto ^ below}
 
     def off(self, edge: float) -> float:
-        """A threshold goes where the gap between the values seen has its middle, all else alike."""
+        """Return an extra cost for a threshold that is far from the middle of its gap."""
         at = bisect_left(self.values, edge)
         if not 0 < at < len(self.values):
             return 0.3
@@ -76,13 +79,14 @@ class _Ranked:
 
 
 class _Tests:
-    """The three cheapest tests of each mask, of one price the earliest first."""
+    """The three cheapest tests of each mask; among tests of equal cost the earliest."""
 
     def __init__(self, full: int) -> None:
         self.found: Guards = {}
         self._trivial = (0, full)
 
     def offer(self, mask: int, op: str, cost: float, *parts: Node) -> None:
+        """Add a test unless it is trivial or three tests of its mask are cheaper."""
         if mask in self._trivial:
             return
         tests = self.found.setdefault(mask, [])
@@ -93,7 +97,7 @@ class _Tests:
 
 
 def _of_integers(bank: Bank, items: list[tuple[Ints, Node]]) -> Guards:
-    """Tests of known integers and of what the input holds."""
+    """Return tests of known integers and of the elements that the input holds."""
     tests = _Tests(bank.full)
     plain = [
         item for item in items if item[1].op not in ("countif", "sumif") and not _picked(item[1])
@@ -139,7 +143,7 @@ def _of_integers(bank: Bank, items: list[tuple[Ints, Node]]) -> Guards:
 
 
 def _compared(a: Ints, b: Ints) -> Iterator[tuple[str, int]]:
-    """Masks of the inputs on which both are there and the first is greater, less, equal, another."""
+    """Yield masks of the inputs on which a is greater than, less than, equal to or not b."""
     pairs = list(enumerate(zip(a, b, strict=True)))
     there = sum(1 << k for k, (p, q) in pairs if p is not None and q is not None)
     more = sum(1 << k for k, (p, q) in pairs if p is not None and q is not None and p > q)
@@ -148,7 +152,10 @@ def _compared(a: Ints, b: Ints) -> Iterator[tuple[str, int]]:
 
 
 def _held(bank: Bank) -> list[int]:
-    """The digits, and what two inputs or more hold: a large number seldom does so by chance."""
+    """Return the digits, and the numbers that two or more inputs hold.
+
+    A large number seldom occurs twice by chance.
+    """
     times = Counter(value for v in bank.inputs for value in set(v))
     often = sorted(v for v, count in times.items() if count > 1 and not 0 <= v <= 10)
     return [*range(11), *often]
@@ -159,7 +166,7 @@ def _picked(program: Node) -> bool:
 
 
 def _dear(test: Node) -> Node:
-    """Parity of anything but the length is seldom what decides."""
+    """Add the extra cost of a parity test on anything but a length or an end."""
     integer = test.args[0]
     plain = integer.op in ("len", "head", "end") and integer.args[0].op == "x"
     extra = 0.0 if plain else 2.0
@@ -170,14 +177,14 @@ _ELEMENTS = ("head", "end", "at", "max", "min", "middle", "median", "nth_least",
 
 
 def _mixed(test: Node) -> Node:
-    """An element is seldom compared with a length, a count or a place."""
+    """Add the extra cost of comparing an element with a length, a count or a place."""
     a, b = (part.op in _ELEMENTS for part in test.args)
-    extra = 1.5 if test.op in ("eq", "ne") else 0.0  # two elements are rather compared by size
+    extra = 1.5 if test.op in ("eq", "ne") else 0.0  # two elements are more often compared by size
     return test._replace(cost=test.cost + (extra if a and b else 2.0))
 
 
 def _thresholds(values: Ints) -> list[int]:
-    """Cuts between the values seen, the roundest number of each gap, and 0 to 10."""
+    """Return cuts between the values seen, at the roundest number of each gap, and 0 to 10."""
     seen = sorted({v for v in values if v is not None})
     cuts = {c for c in range(11) if seen and seen[0] - 1 <= c <= seen[-1] + 1}
     for low, high in itertools.pairwise(seen):
@@ -187,11 +194,11 @@ def _thresholds(values: Ints) -> list[int]:
     return sorted(cuts)
 
 
-MOST = 12  # inputs: there is a program for each set of them
+MOST = 12  # maximum number of inputs: there is one program for each subset
 
 
 def supersets(partial: dict[int, Node], count: int) -> dict[int, Node]:
-    """mask -> the cheapest program that is right on at least these inputs."""
+    """Return, for each mask, the cheapest program that is right on at least these inputs."""
     best: list[Node | None] = [None] * (1 << count)
     for mask, program in partial.items():
         old = best[mask]
@@ -207,7 +214,7 @@ def supersets(partial: dict[int, Node], count: int) -> dict[int, Node]:
 
 
 def joins(partial: dict[int, Node], tests: Guards, count: int, full: int) -> Iterator[Node]:
-    """if test: a else b, for every mask that some test gives."""
+    """Yield `if test: a else b` for every mask that some test gives."""
     if count > MOST:
         return
     best = supersets(partial, count)
@@ -220,21 +227,22 @@ def joins(partial: dict[int, Node], tests: Guards, count: int, full: int) -> Ite
             yield Node("if", (test, then, other), cost)
 
 
-# --- Maps, filters and counts of many lists that were computed, at once.
+# --- Maps, filters and counts of many computed lists at once.
 #
-# Between two steps of a chain stands a list that no goal tells. Those that the bank has come in
-# bundles: the elements of `SIZE` of them end to end in one vector, with the plainest terms and predicates
-# alone (elements.py, lean), so that a list costs about 1.5 ms rather than 40.
+# Between two steps of a chain stands a list that no goal determines. Such lists are taken from the
+# bank in bundles: the elements of `SIZE` lists are laid end to end in one vector, and only the
+# plainest terms and predicates are built for them (`Elements` with `lean`). A list then costs about
+# 1.5 ms instead of 40.
 
 SIZE = 12
-COST = 60.0  # expansions a list
+COST = 60.0  # expansions per list
 _COUNT, _SUM = 2.2, 2.6
-_FEW = 3  # programs of one kind for one list
+_FEW = 3  # maximum number of programs of one kind per list
 Bases = Sequence[tuple[Lists, Node]]
 
 
 class Bundle:
-    """Some lists of one value a shown input each, and their elements in one vector."""
+    """Several lists with a value for each shown input, and their elements in one vector."""
 
     def __init__(self, bases: Bases, inputs: Lists, budget: Budget) -> None:
         self.bases, self.count = bases, len(inputs)
@@ -243,10 +251,11 @@ class Bundle:
         self.charged(budget)
 
     def charged(self, budget: Budget) -> None:
+        """Charge the cost of all lists to the budget."""
         budget.charge(COST * len(self.bases))
 
     def found(self, goal: Lists) -> Iterator[Node]:
-        """Maps and filters, or both, that make the goal of one of the lists."""
+        """Yield maps, filters, or both together, that make the goal from one of the lists."""
         lengths, target = np.array([len(out) for out in goal]), flat(goal)
         self.elements.terms(target)
         for k, (values, base) in enumerate(self.bases):
@@ -261,7 +270,7 @@ class Bundle:
                 yield from self._map_filters(k, base, lengths, target)
 
     def folded(self, goal: tuple[int, ...]) -> Iterator[Node]:
-        """Counts and sums under a test that are the integers of the goal."""
+        """Yield counts and sums under a test that give the integers of the goal."""
         masks = self.elements.masks()
         rows = masks.rows.astype(np.float32)
         wanted = np.array(goal, dtype=np.float32)
@@ -281,7 +290,7 @@ class Bundle:
             yield from self._picked(k, base, goal)
 
     def _picked(self, k: int, base: Node, goal: tuple[int, ...]) -> Iterator[Node]:
-        """The first, last, greatest or least of those that pass a test."""
+        """Yield the first, last, largest or smallest of the elements that pass a test."""
         masks, (_, rooms) = self.elements.masks(), self._part(k)
         right = {op: np.ones(len(masks), dtype=bool) for op in ("head", "end", "max", "min")}
         for j, wanted in zip(range(rooms.start, rooms.stop), goal, strict=True):
@@ -303,7 +312,7 @@ class Bundle:
                 yield Node("single", (integer,), integer.cost + 0.8)
 
     def _part(self, k: int) -> tuple[slice, slice]:
-        """Where the elements of list k lie, and its rows among all."""
+        """Return where the elements of list k lie, and its rows among all."""
         rooms = slice(k * self.count, (k + 1) * self.count)
         return slice(self.elements.starts[rooms.start], self.elements.starts[rooms.stop]), rooms
 
@@ -324,7 +333,7 @@ class Bundle:
         yield from replaced(base, self.elements.flat[part], target, *here)
 
     def _fits(self, k: int, lengths: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Tests that leave as many as the goal has, and their rows on list k."""
+        """Return the tests that keep as many elements as the goal has, and their rows on list k."""
         masks, (part, rooms) = self.elements.masks(), self._part(k)
         here = masks.rows[:, part]
         kept = here.astype(np.float32) @ self.elements.segments[part, rooms]

@@ -1,5 +1,7 @@
-"""Goals deduced from where a known list and the goal differ: one element put, inserted or left out,
-even and odd places apart, a filtered part in front of or behind the rest.
+"""Goals deduced from the difference between a known list and the goal.
+
+Covered are one element replaced, inserted or removed, two elements swapped, even and odd places, a
+filtered part before or after the other elements, and concatenations.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ _FEW = 3
 
 
 def edited(bank: Bank, goal: Lists, budget: Budget, most: int = 80) -> Iterator[Node]:
-    """Known lists that are the goal but for one element of each example."""
+    """Yield edits of known lists that differ from the goal in a few elements per example."""
     for values, program in bank.cheapest(most):
         changes = {len(out) - len(v) for out, v in zip(goal, values, strict=True)}
         if changes == {0}:
@@ -54,7 +56,7 @@ def _put(bank: Bank, values: Lists, program: Node, goal: Lists, budget: Budget) 
 def _swapped(
     bank: Bank, values: Lists, program: Node, goal: Lists, budget: Budget
 ) -> Iterator[Node]:
-    """Two elements have changed places."""
+    """Yield swaps of two elements."""
     firsts: list[int | None] = []
     seconds: list[int | None] = []
     for have, out in zip(values, goal, strict=True):
@@ -73,7 +75,9 @@ def _swapped(
                 place.op in OPERATIONS and OPERATIONS[place.op].takes == "II"
                 for place in (first, second)
             ):
-                continue  # two places that differ seldom come of arithmetic, and often fit by chance
+                # Two places that differ are seldom both computed, and such pairs often fit by
+                # chance.
+                continue
             made = node("swap", program, first, second)
             places = zip(values, _values_of(bank, first), _values_of(bank, second), strict=True)
             if [_exchanged(*place) for place in places] == list(goal):
@@ -89,7 +93,7 @@ def _exchanged(values: tuple[int, ...], a: int, b: int) -> tuple[int, ...] | Non
 def _put_twice(
     bank: Bank, values: Lists, program: Node, goal: Lists, budget: Budget
 ) -> Iterator[Node]:
-    """Two or three elements at the same places of every example are others."""
+    """Yield replacements of two or three elements, at the same places in every example."""
     places: set[int] = set()
     for have, out in zip(values, goal, strict=True):
         places |= {k for k, (a, b) in enumerate(zip(have, out, strict=True)) if a != b}
@@ -142,7 +146,7 @@ def _omitted(
 
 
 def windows(bank: Bank, goal: Lists, budget: Budget, most: int = 40) -> Iterator[Node]:
-    """Contiguous parts of known lists between two computed places."""
+    """Yield slices of known lists between two computed places."""
     if not any(goal):
         return
     for values, program in bank.cheapest(most):
@@ -163,7 +167,7 @@ def windows(bank: Bank, goal: Lists, budget: Budget, most: int = 40) -> Iterator
 
 
 def _among(bank: Bank, options: list[set[int]]) -> list[Node]:
-    """Integers that lie among the options of every example, cheapest first."""
+    """Return integers that lie among the options of every example, cheapest first."""
     found = []
     shared = set.intersection(*options)
     if shared:
@@ -177,7 +181,7 @@ def _among(bank: Bank, options: list[set[int]]) -> list[Node]:
 
 
 def _places(bank: Bank, places: list[int | None], budget: Budget) -> list[Node]:
-    """Integers equal to the places where they are known; any where nothing changed."""
+    """Return integers equal to the known places; where the place is None, any integer will do."""
     if None not in places:
         return solve(bank, tuple(places), budget, _FEW)
     ranges = [{p} if p is not None else set(range(100)) for p in places]
@@ -194,7 +198,7 @@ def _values_of(bank: Bank, program: Node) -> tuple[int, ...]:
 
 
 def _computed(bank: Bank, program: Node) -> tuple[int, ...]:
-    """An operation of two known integers, worked out again."""
+    """Compute an operation on two known integers again."""
     if program.op not in OPERATIONS or OPERATIONS[program.op].takes != "II":
         return (-1,) * bank.count
     first, second = (_values_of(bank, part) for part in program.args)
@@ -202,7 +206,7 @@ def _computed(bank: Bank, program: Node) -> tuple[int, ...]:
 
 
 def woven(goal: Lists, deeper: Solve) -> Iterator[Node]:
-    """Even and odd places apart, each solved for itself."""
+    """Yield two lists that alternate, with even and odd places solved separately."""
     if max(map(len, goal)) < 2 or sum(map(len, goal)) < 2 * len(goal):
         return
     evens = tuple(out[::2] for out in goal)
@@ -216,7 +220,7 @@ def woven(goal: Lists, deeper: Solve) -> Iterator[Node]:
 
 
 def partitioned(elements: Elements, goal: Lists, deeper: Solve) -> Iterator[Node]:
-    """A filtered part of the base in front of a rest, or behind it."""
+    """Yield a filtered part of the base before or after the other elements of the goal."""
     masks = elements.masks()
     if not elements.size or not elements.budget.charge(len(masks) / Budget.VECTOR):
         return
@@ -250,17 +254,18 @@ def partitioned(elements: Elements, goal: Lists, deeper: Solve) -> Iterator[Node
                     yield joined(program, other) if front else joined(other, program)
 
 
-# --- Concatenation goals: fixed ends stripped, then known lists or single elements peeled off.
+# --- Concatenation goals: fixed ends are stripped, then known lists or single elements are removed.
 
-_LONGEST = 8  # elements of a fixed list
+_LONGEST = 8  # maximum number of elements of a fixed list
 
 
 def literal(values: tuple[int, ...]) -> Node:
+    """Return the node of a fixed list."""
     return Node("list", values, 1.6 + sum(0.5 + 0.6 * constant_cost(v) for v in values))
 
 
 def shared_ends(goal: Lists) -> tuple[int, int]:
-    """How many first and last elements all outputs have in common."""
+    """Return how many first and last elements all outputs have in common."""
     shortest = min(len(out) for out in goal)
     head = 0
     while head < shortest and len({out[head] for out in goal}) == 1:
@@ -272,6 +277,7 @@ def shared_ends(goal: Lists) -> tuple[int, int]:
 
 
 def joined(*parts: Node) -> Node:
+    """Return the concatenation of the parts."""
     made = parts[0]
     for part in parts[1:]:
         made = node("concat", made, part)
@@ -279,7 +285,7 @@ def joined(*parts: Node) -> Node:
 
 
 def stripped(goal: Lists, deeper: Solve) -> Iterator[Node]:
-    """[fixed] + rest + [fixed]"""
+    """Yield [fixed] + rest + [fixed], where the fixed ends are shared by all outputs."""
     if len(goal) < 2:
         return
     head, tail = shared_ends(goal)
@@ -297,7 +303,10 @@ def stripped(goal: Lists, deeper: Solve) -> Iterator[Node]:
 
 
 def around(bank: Bank, goal: Lists, most: int = 12) -> Iterator[Node]:
-    """[fixed] + known list + [fixed] from one pair alone, where no second tells what is fixed."""
+    """Yield [fixed] + known list + [fixed] for a single pair.
+
+    With a single pair, no second output shows what is fixed.
+    """
     if len(goal) != 1:
         return
     out = goal[0]
@@ -311,7 +320,10 @@ def around(bank: Bank, goal: Lists, most: int = 12) -> Iterator[Node]:
 
 
 def peeled(bank: Bank, goal: Lists, deeper: Solve, budget: Budget, depth: int) -> Iterator[Node]:
-    """A known list or an integer off either end; the rest is known, or solved in turn."""
+    """Yield a known list or an integer at either end, joined with a program for the remainder.
+
+    The remainder is looked up in the bank, or solved in turn.
+    """
     if sum(map(len, goal)) == 0:
         return
     rests: dict[tuple[Lists, bool], Node] = {}

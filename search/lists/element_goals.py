@@ -1,7 +1,8 @@
-"""Goals answered element by element: map, filter, both, conditional maps, sorts, cuts.
+"""Goals solved element by element: maps, filters, both together, sorts, repetitions and cuts.
 
-Each function takes the elements of one base list and the goal and yields programs that reach it on
-all shown inputs. `right_on` also says on which inputs a term or mask is right, for conditionals.
+Each function takes the elements of one base list and the goal, and yields programs that reach the
+goal on all shown inputs. `partials` also yields programs that are right on some of the inputs, for
+conditionals.
 """
 
 from __future__ import annotations
@@ -21,15 +22,16 @@ from .grammar import Node, constant
 MAP, FILTER, MAP_FILTER, MAP_IF, SORT, EACH, CUT = 2.0, 1.8, 3.0, 3.6, 3.4, 4.0, 4.0
 MAP_EACH = 3.0
 V = Node("v", (), 0.4)
-_ENOUGH = 60  # programs of one kind for one base
+_ENOUGH = 60  # maximum number of programs of one kind per base
 
 
 def flat(goal: Lists) -> NDArray[np.int64]:
+    """Return all elements of the goal in one vector."""
     return np.array([e for out in goal for e in out], dtype=np.int64)
 
 
 def maps(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """[term for v in base]"""
+    """Yield [term for v in base]."""
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
     target = flat(goal)
@@ -42,7 +44,7 @@ def maps(elements: Elements, goal: Lists) -> Iterator[Node]:
 
 
 def _sums(elements: Elements, terms: Table, target: NDArray[np.int64]) -> Iterator[Node]:
-    """term = a + b or a - b with b among all terms: looked up by a hash of the row."""
+    """Yield maps whose term is a sum or difference of two terms, looked up by a hash of the row."""
     weights = np.random.default_rng(7).integers(1, 2**61, elements.size, dtype=np.int64)
     with np.errstate(over="ignore"):
         keys = (terms.rows * weights).sum(axis=1)
@@ -70,7 +72,7 @@ def _sums(elements: Elements, terms: Table, target: NDArray[np.int64]) -> Iterat
 
 
 def filters(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """[v for v in base if test], tests alone and in pairs."""
+    """Yield [v for v in base if test], with single tests and pairs of tests."""
     lengths = np.array([len(out) for out in goal])
     if not elements.size or (lengths > elements.lengths).any():
         return
@@ -95,7 +97,7 @@ def filters(elements: Elements, goal: Lists) -> Iterator[Node]:
 def _filter_pairs(
     elements: Elements, masks: Table, goal: Lists, target: NDArray[np.int64]
 ) -> Iterator[Node]:
-    """Tests joined by and/or, through the elements that must stay and those that must go."""
+    """Yield filters with two tests joined by `and` or `or`."""
     stay, go = _forced(elements.lists, goal)
     size = min(len(masks), 3000)
     rows = masks.rows[:size]
@@ -127,7 +129,7 @@ def _filter_pairs(
 
 
 def map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """[term for v in base if test]"""
+    """Yield [term for v in base if test]."""
     lengths = np.array([len(out) for out in goal])
     if not elements.size or (lengths > elements.lengths).any() or not lengths.any():
         return
@@ -152,7 +154,7 @@ def map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
 
 
 def sorts(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """sorted(base, key=lambda v: term), terms without the index."""
+    """Yield sorted(base, key=lambda v: term), with terms that do not use the index."""
     if any(sorted(a) != sorted(b) for a, b in zip(elements.lists, goal, strict=True)):
         return
     terms = elements.terms(flat(goal))
@@ -175,7 +177,10 @@ def sorts(elements: Elements, goal: Lists) -> Iterator[Node]:
 
 
 def by_distance(base: Node, lists: Lists, goal: Lists) -> Iterator[Node]:
-    """sorted(base, key=lambda v: abs(v - c)): neighbours of the outputs tell where c lies."""
+    """Yield sorted(base, key=lambda v: abs(v - c)).
+
+    Neighbours in the outputs bound the value of c.
+    """
     low, high = -(10**9), 10**9
     for out in goal:
         for a, b in itertools.pairwise(out):
@@ -194,7 +199,7 @@ def by_distance(base: Node, lists: Lists, goal: Lists) -> Iterator[Node]:
 
 
 def repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """[v for v in base for _ in range(term)]"""
+    """Yield [v for v in base for _ in range(term)]."""
     if not elements.size or not any(goal):
         return
     target = flat(goal)
@@ -217,7 +222,7 @@ def repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
 
 
 def flat_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """[n for v in base for n in (term, term)], or three terms; no term the same as another."""
+    """Yield [n for v in base for n in (term, term)], with two or three terms."""
     total = int(sum(map(len, goal)))
     many = total // elements.size if elements.size else 0
     if many not in (2, 3) or [len(out) for out in goal] != (many * elements.lengths).tolist():
@@ -236,7 +241,7 @@ def flat_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
 def _each_of(
     elements: Elements, target: NDArray[np.int64], terms: Table, counts: NDArray[np.int64]
 ) -> Iterator[Node]:
-    """[term for v in base for _ in range(count)]"""
+    """Yield [term for v in base for _ in range(count)]."""
     rows = terms.rows[:1500]
     for k in counts[:12].tolist():
         times = np.clip(terms.rows[k], 0, 300)
@@ -249,7 +254,7 @@ def _each_of(
 
 
 def cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """The base up to, or from, the first element that passes a test."""
+    """Yield the base up to, or from, the first element that passes a test."""
     pairs = list(zip(elements.lists, goal, strict=True))
     lengths = np.array([len(out) for out in goal])
     head = all(a[: len(b)] == b for a, b in pairs)
@@ -268,7 +273,7 @@ def cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
 
 
 def first_true(elements: Elements, rows: NDArray[np.generic]) -> NDArray[np.int64]:
-    """(rows, inputs): place of the first element that passes, the length where none does."""
+    """Return the index of the first true element, or the length, shape (rows, inputs)."""
     out = np.empty((len(rows), len(elements.lists)), dtype=np.int64)
     for j, length in enumerate(elements.lengths.tolist()):
         part = rows[:, elements.starts[j] : elements.starts[j] + length]
@@ -280,7 +285,7 @@ def first_true(elements: Elements, rows: NDArray[np.generic]) -> NDArray[np.int6
 
 
 def partials(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
-    """(mask of the inputs it is right on, program) of maps and filters, for conditionals."""
+    """Yield maps and filters that are right on some inputs, each with the mask of those inputs."""
     lengths = np.array([len(out) for out in goal])
     bits = 1 << np.arange(len(goal), dtype=np.int64)
     if not elements.size:
@@ -315,24 +320,29 @@ def partials(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
 
 
 def _first_of_each(right: NDArray[np.int64]) -> list[int]:
-    """Where each number but 0 comes first, in order: tables begin with what is cheapest."""
+    """Return the first index of each distinct number except 0, ascending.
+
+    Tables are sorted by cost, so the first row is the cheapest.
+    """
     numbers, first = np.unique(right, return_index=True)
     return sorted(first[numbers != 0].tolist())
 
 
 def over(op: str, price: float, elements: Elements, *parts: Node) -> Node:
+    """Return the node of an operation over the base and some element terms, with its total cost."""
     cost = price + elements.base.cost + sum(p.cost for p in parts)
     return Node(op, (elements.base, *parts), cost)
 
 
 def speaks_of_place(term: Node) -> bool:
+    """Return whether a term uses the index of the element."""
     from .source import uses_index
 
     return uses_index(term)
 
 
 def holds(lists: Lists, goal: Lists) -> bool:
-    """Whether each output is what some choice of elements leaves of its list."""
+    """Return whether each output is a subsequence of its list."""
     for values, out in zip(lists, goal, strict=True):
         rest = iter(values)
         if not all(any(e == v for v in rest) for e in out):
@@ -341,7 +351,7 @@ def holds(lists: Lists, goal: Lists) -> bool:
 
 
 def _forced(lists: Lists, goal: Lists) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which elements every filter must keep, and which it must leave out."""
+    """Return which elements every filter must keep, and which it must remove."""
     stay, go = [], []
     for values, out in zip(lists, goal, strict=True):
         for v in values:

@@ -1,4 +1,8 @@
-"""The lists that one step over the elements makes of a list, for the bank: no goal asks for them."""
+"""Lists that one step over the elements makes from a list, for the bank; and maps with two cases.
+
+The lists do not depend on a goal. The maps of the second part, [a if test else b for v in base],
+do.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ from .grammar import Node
 
 
 def mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """The lists that the cheapest terms make of the base."""
+    """Yield the lists that the cheapest terms make from the base."""
     terms = elements.terms(elements.flat)
     count = 0
     for k in range(len(terms)):
@@ -44,7 +48,7 @@ def mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
 
 
 def kept(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """The lists that the cheapest tests leave of the base, and those that compare with a constant."""
+    """Yield the base filtered by the cheapest tests and by all comparisons with a constant."""
     masks = elements.masks()
     plain = [k for k, test in enumerate(masks.recipes) if _with_constant(test)]
     for k in dict.fromkeys([*range(min(most, len(masks))), *plain]):
@@ -61,7 +65,7 @@ def _with_constant(test: Node) -> bool:
 
 
 def ordered(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """The lists that sorting by the cheapest keys makes of the base."""
+    """Yield the lists that sorting the base by the cheapest keys gives."""
     terms = elements.terms(elements.flat)
     seen = set()
     for k in range(min(len(terms), 1500)):
@@ -77,7 +81,7 @@ def ordered(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
 
 
 def cut_off(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """The parts of the base up to, and from, the first that passes one of the cheapest tests."""
+    """Yield the base up to, and from, the first element that passes one of the cheapest tests."""
     masks = elements.masks()
     first = first_true(elements, masks.rows[:most])
     for k, row in enumerate(first.tolist()):
@@ -88,7 +92,7 @@ def cut_off(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
 
 
 def places(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
-    """The places in the base of those that pass one of the cheapest tests."""
+    """Yield the indices in the base of the elements that pass one of the cheapest tests."""
     masks, place = elements.masks(), Node("i", (), 1.0)
     for k in range(min(most, len(masks))):
         parts = np.split(masks.rows[k], elements.starts[1:-1])
@@ -97,7 +101,7 @@ def places(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
 
 
 def mended(elements: Elements, tests: int, terms: int) -> Iterator[tuple[Node, Lists]]:
-    """The lists where the elements that pass one of the cheapest tests become another."""
+    """Yield the base with a term in place of each element that passes one of the cheapest tests."""
     table, masks = elements.terms(elements.flat), elements.masks()
     same = Node("v", (), 0.4)
     useful = [k for k in range(len(table)) if table.recipes[k].args][:terms]
@@ -109,15 +113,15 @@ def mended(elements: Elements, tests: int, terms: int) -> Iterator[tuple[Node, L
             yield program, tuple(tuple(p.tolist()) for p in parts)
 
 
-# --- Goals answered element by element with two cases: [a if test else b for v in base].
+# --- Goals solved element by element with two cases: [a if test else b for v in base].
 
-RARE = 3.0  # for a case of its own for one element: a patch rather than a rule
-WHOLE = 2.0  # for a test that says nothing of the element: a conditional on the list
-_ENOUGH = 60  # programs of one kind for one base
+RARE = 3.0  # extra cost of a case that serves one element: a patch rather than a rule
+WHOLE = 2.0  # extra cost of a test that does not depend on the element: a conditional on the list
+_ENOUGH = 60  # maximum number of programs of one kind per base
 
 
 def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
-    """[a if test else b for v in base]: tests by terms through one matrix product."""
+    """Yield [a if test else b for v in base]; one matrix product finds the fitting pairs."""
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
     target = flat(goal)
@@ -148,9 +152,9 @@ def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
                     cost = MAP_IF + elements.base.cost + test.cost + then.cost + other.cost
                     if rare[p]:
                         cost += RARE
-                    if not speaks_of_element(test):  # a conditional on the whole list
+                    if not speaks_of_element(test):  # a conditional on the list
                         cost += WHOLE
-                    if then.op == "v":  # what is not replaced is said last
+                    if then.op == "v":  # prefer the unchanged element as the second case
                         cost += 0.1
                     found.append(Node("map_if", (elements.base, test, then, other), cost))
     found.sort(key=lambda n: n.cost)
@@ -160,7 +164,7 @@ def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
 def replaced(
     base: Node, values: NDArray[np.int64], target: NDArray[np.int64], terms: Table, masks: Table
 ) -> Iterator[Node]:
-    """[a if test else v for v in base]: the changed elements tell the terms and the tests."""
+    """Yield [a if test else v for v in base], from the elements that changed."""
     changed = values != target
     if not 0 < changed.sum() < len(target):
         return
@@ -180,6 +184,7 @@ def replaced(
 
 
 def replacements(elements: Elements, goal: Lists) -> Iterator[Node]:
+    """Yield [a if test else v for v in base] for the goal, if it is as long as the base."""
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
     target = flat(goal)
@@ -189,6 +194,7 @@ def replacements(elements: Elements, goal: Lists) -> Iterator[Node]:
 
 
 def speaks_of_element(term: Node) -> bool:
+    """Return whether a term depends on the element, and not only on the list."""
     feature = find(term.op)
     if feature is not None:
         return not feature.whole

@@ -1,8 +1,8 @@
-"""All elements of all shown inputs in one long vector: terms and predicates by numpy.
+"""Terms and predicates over all elements of all shown inputs, evaluated by numpy in one vector.
 
-`Elements(base, lists, inputs)` lays the elements of `lists` (one list a shown input) end to end.
-Rows of `terms` are int64 values along that vector, rows of `masks` are truth values; each row has
-a price and a recipe that becomes a `Node` only when it is wanted.
+`Elements(base, lists, inputs)` lays the elements of `lists` (one list per shown input) end to end.
+The rows of `terms` are int64 values along that vector, and the rows of `masks` are truth values.
+Each row has a cost and a recipe, from which a `Node` is built only when it is needed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MANY_TERMS = 4000
 MANY_MASKS = 7000
 ALIKE = 12
 _SCALARS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1)
-# What is said of the elements of a list that was computed, where there are many such lists.
+# Features used for computed lists, because there are many such lists.
 _LEAN = frozenset(
     ("v", "i", "n", "first", "last", "greatest", "least", "before", "mirror", "count", "seen", "to_come", "max_till", "min_till",
      "digit_sum", "in_order")
@@ -35,7 +35,7 @@ _LEAN = frozenset(
 
 
 class Table:
-    """Rows without repeats, cheapest first, with the recipe of each."""
+    """Distinct rows, cheapest first, with the recipe of each."""
 
     def __init__(
         self,
@@ -50,7 +50,10 @@ class Table:
         self._others = others
 
     def alike(self, k: int) -> list[Node]:
-        """Recipe k and dearer ones of the same row, cheapest first: they may differ elsewhere."""
+        """Return recipe k and costlier recipes of the same row, cheapest first.
+
+        They may differ on other inputs.
+        """
         return [self.recipes[k]] if self._others is None else self._others(k)
 
     def __len__(self) -> int:
@@ -58,7 +61,7 @@ class Table:
 
 
 def _keys(rows: NDArray[np.generic]) -> NDArray[np.int64]:
-    """A random integer combination of each row: equal rows have equal keys."""
+    """Return a random integer combination of each row; equal rows have equal keys."""
     return rows.astype(np.int64, copy=False) @ _weights(rows.shape[1])
 
 
@@ -68,7 +71,7 @@ def _weights(size: int) -> NDArray[np.int64]:
 
 
 def _distinct(keys: NDArray[np.int64], costs: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Indices of the cheapest row of each kind, cheapest first, at most `most`."""
+    """Return the indices of the cheapest row of each key, cheapest first, at most `most`."""
     order = np.argsort(costs, kind="stable")
     _, first = np.unique(keys[order], return_index=True)
     return order[np.sort(first)][:most]
@@ -89,7 +92,15 @@ def _same_rows(
 
 
 class Elements:
-    """base: the node of the lists gone through. lean: the plainest terms and predicates only."""
+    """The elements of one list program on all shown inputs, with terms and predicates over them.
+
+    Args:
+        base: Node of the lists whose elements are used.
+        lists: Values of `base`, one list per shown input.
+        inputs: The shown inputs.
+        budget: Budget that the evaluations are charged to.
+        lean: Whether to build only the plainest terms and predicates.
+    """
 
     def __init__(
         self, base: Node, lists: Lists, inputs: Lists, budget: Budget, lean: bool = False
@@ -136,11 +147,12 @@ class Elements:
         return Table(data[keep], np.array(costs)[keep], [recipes[k] for k in keep])
 
     def split(self, order: NDArray[np.int64]) -> Lists:
-        """The elements in another order, cut into lists as long as the base's."""
+        """Return the elements in another order, cut into lists as long as the base's."""
         parts = np.split(self.flat[order], self.starts[1:-1])
         return tuple(tuple(part.tolist()) for part in parts)
 
     def with_constants(self, scalars: tuple[int, ...]) -> Table:
+        """Return the features together with these constants."""
         rows = np.array(scalars, dtype=np.int64)[:, None].repeat(self.size, axis=1)
         rows = np.concatenate([self.simple.rows, rows])
         costs = np.concatenate([self.simple.costs, [constant_cost(c) for c in scalars]])
@@ -149,7 +161,7 @@ class Elements:
         return Table(rows[keep], costs[keep], [recipes[k] for k in keep])
 
     def scalars(self, goal: NDArray[np.int64]) -> tuple[int, ...]:
-        """Constants: small ones, round ones, those the goal repeats."""
+        """Return constants to try: small ones, round ones, and those that the goal repeats."""
         values, counts = np.unique(goal, return_counts=True)
         often = [int(v) for v in values[np.argsort(-counts, kind="stable")][:6] if abs(v) < 10**6]
         steps: list[int] = []
@@ -157,13 +169,13 @@ class Elements:
             moves, counts = np.unique(goal - self.flat, return_counts=True)
             steps = [abs(int(m)) for m in moves[np.argsort(-counts, kind="stable")][:3]]
             ends = np.concatenate([self.flat + goal, self.flat - goal])
-            pivots, counts = np.unique(ends, return_counts=True)  # of a distance
+            pivots, counts = np.unique(ends, return_counts=True)  # candidate centres of a distance
             order = np.argsort(-counts, kind="stable")[:2]
             steps += [int(p) for p in pivots[order] if 0 < p < 1000]
         return tuple(dict.fromkeys((*_SCALARS, 20, 50, 100, *often, *steps)))
 
     def terms(self, goal: NDArray[np.int64]) -> Table:
-        """Features, constants and two of them under one operation."""
+        """Return features, constants, and pairs of them under one operation."""
         if self._terms is not None:
             return self._terms
         single = self.with_constants(self.scalars(goal))
@@ -208,7 +220,7 @@ class Elements:
         return self._terms
 
     def masks(self) -> Table:
-        """Predicates: terms compared with features and constants, and their negations."""
+        """Return predicates: terms compared with features and constants."""
         if self._masks is not None:
             return self._masks
         seen = np.unique(self.flat)
@@ -279,7 +291,7 @@ class Elements:
         return self._masks
 
     def _affine(self) -> Table:
-        """A multiple of v plus a digit."""
+        """Return multiples of v plus a digit."""
         value = Node("v", (), FEATURES["v"].cost)
         rows, recipes = [], []
         for factor in (2, 3, 4, 5):
@@ -290,7 +302,7 @@ class Elements:
         return _table(rows, recipes, self.size)
 
     def restricted(self, picked: list[int]) -> Elements:
-        """The same of some of the lists alone, with the rows that there are."""
+        """Return the same object for some of the lists, with the rows already built."""
         made = Elements.__new__(Elements)
         made.base, made.budget, made.lean = self.base, self.budget, self.lean
         made._lay(tuple(self.lists[k] for k in picked))
@@ -326,7 +338,7 @@ class Elements:
         return _table(rows, recipes, self.size)
 
     def _neighbours(self, table: Table) -> Table:
-        """Sums and differences of v with one other feature or a small constant."""
+        """Return sums and differences of v with one other feature or a small constant."""
         rows, recipes = [], []
         value = self._pick(table, ("v",))
         if not len(value):
@@ -348,7 +360,7 @@ def _term(op: str, a: Node, b: Node) -> Node:
 
 
 def _discount(op: str, b: Node) -> float:
-    """Last digits, tens and parity are how people look at numbers."""
+    """Return the discount for last digits, tens and parity, which people often look at."""
     return 2.0 if op in ("%", "//") and b.op == "const" and b.args[0] in (2, 10) else 0.0
 
 
@@ -396,19 +408,20 @@ def _compare(op: str, a: Rows, b: Rows) -> NDArray[np.bool_]:
     return np.greater_equal(a, b)
 
 
-# --- Programs of many rows that numpy evaluates at once: a node is made of a row when it is wanted.
+# --- Recipes: numpy evaluates many rows at once, and a node is built only for the rows that are
+# used.
 
 Places = NDArray[np.int64]
 
 
 class Recipes(Sequence[Node]):
-    """Nodes that are made when they are wanted."""
+    """Sequence of nodes that are built when they are accessed."""
 
     def __init__(self, count: int, made: Callable[[int], Node]) -> None:
         self._nodes: list[Node | None] = [None] * count
         self._made = made
 
-    def __getitem__(self, k: Any) -> Any:  # places come as numpy's integers too
+    def __getitem__(self, k: Any) -> Any:  # k may be a numpy integer
         node = self._nodes[k]
         if node is None:
             node = self._nodes[k] = self._made(int(k))
@@ -419,7 +432,7 @@ class Recipes(Sequence[Node]):
 
 
 class Sources:
-    """Which operation of which two recipes each of many rows is, block after block."""
+    """The operation and the two operands of each of many rows, stored in blocks."""
 
     def __init__(self) -> None:
         self._blocks: list[tuple[str, Sequence[Node], Sequence[Node], Places, Places]] = []
@@ -428,6 +441,7 @@ class Sources:
     def add(
         self, op: str, left: Sequence[Node], right: Sequence[Node], a: Places, b: Places
     ) -> None:
+        """Add a block of rows: one operation on the operands left[a] and right[b]."""
         self._blocks.append((op, left, right, a, b))
         self._ends.append((self._ends[-1] if self._ends else 0) + len(a))
 

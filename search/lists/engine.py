@@ -1,5 +1,7 @@
-"""List functions in a worker. A hypothesis is proposed where its own Python text gives all shown
-outputs, in the order that following.py says.
+"""Search engine for functions of a list of integers.
+
+A hypothesis is proposed only if its own Python text gives all shown outputs. following.py describes
+the order of the answers.
 """
 
 from __future__ import annotations
@@ -20,18 +22,18 @@ from .search import Search
 from .sharing import Sharing
 from .source import TooLong, element, source, uses_index
 
-LARGE = 10_000  # an integer of the space: larger ones may be made ranges of, and are not tried
-SAMPLE = 600  # inputs of the space a candidate meets first
-PATCH = 5.0  # what a branch for a single shown pair is dearer, in a first answer
-LABORIOUS = 1.0  # what a program is dearer that would take long on the space (`laborious`)
-LONG = (
-    240  # elements of all pairs together; where there are more, an expansion is as much work more
-)
-RANKED = 600  # programs, cheapest first, that are written out
+# Sample-space inputs with larger integers are skipped: a program may build ranges that long.
+LARGE = 10_000
+SAMPLE = 600  # number of sample-space inputs on which a candidate is evaluated first
+PATCH = 5.0  # extra cost of a branch for a single shown pair, in a first answer
+LABORIOUS = 1.0  # extra cost of a program that takes long on the space (`laborious`)
+# With more elements in all pairs together, an expansion stands for proportionally more work.
+LONG = 240
+RANKED = 600  # number of programs, cheapest first, for which Python text is generated
 
 
 class Candidate:
-    """A written program: its text, its sentence, its price; predictions when they are asked for."""
+    """A generated program with its text, sentence and cost; predictions are computed on demand."""
 
     def __init__(self, program: Node, kind: str) -> None:
         self.program = program
@@ -47,26 +49,31 @@ class Candidate:
         self.function = _function(self.text)
 
     def right(self, shown: list[list[Any]]) -> bool:
+        """Return whether the program gives every shown output."""
         try:
             return all(_same(self.function(list(i)), o) for i, o in shown)
         except RAISED:
             return False
 
     def patched(self, shown: list[list[Any]]) -> bool:
-        """Whether one branch serves a single shown pair: a memorised patch, not a rule."""
+        """Return whether one branch of a conditional program serves fewer than two shown pairs.
+
+        Such a branch is a memorised patch, not a rule.
+        """
         if self.test is None:
             return False
         holds = sum(bool(self.test(list(i))) for i, _ in shown)
         return min(holds, len(shown) - holds) < 2
 
     def remembers(self, shown: list[list[Any]]) -> bool:
-        """Whether any branch serves a single case of all that is shown."""
+        """Return whether any branch of the program serves a single shown case; cached."""
         if self.remembered is None:
             inputs = [list(i) for i, _ in shown]
             self.remembered = self.patched(shown) or patched(self.text, inputs)
         return self.remembered
 
     def predictions(self, inputs: Sequence[list[int]]) -> Predictions:
+        """Return codes of the outputs on `inputs` and where they are defined, each (inputs,)."""
         codes: Codes = np.zeros(len(inputs), dtype=np.int64)
         defined: Defined = np.zeros(len(inputs), dtype=bool)
         function = self.function
@@ -81,7 +88,7 @@ class Candidate:
 
 
 def _function(text: str) -> Callable[[list[int]], Any]:
-    """The function of a text that this engine wrote; no other text comes here."""
+    """Compile a program that this engine wrote. No other text is ever executed here."""
     names: dict[str, Any] = {}
     exec(compile(text, "<candidate>", "exec"), names)
     made: Callable[[list[int]], Any] = names["f"]
@@ -89,7 +96,10 @@ def _function(text: str) -> Callable[[list[int]], Any]:
 
 
 def _code(out: Any) -> int:
-    """Python's hash of the integers (the same in every process), with -1 told from -2."""
+    """Return Python's hash of the integers, with -1 kept apart from -2.
+
+    The hash of integers is the same in every process.
+    """
     values = tuple(out) if type(out) is list else (out,)
     if -1 in values:
         values = tuple(-(1 << 40) if v == -1 else v for v in values)
@@ -101,7 +111,7 @@ def _same(got: Any, wanted: Any) -> bool:
 
 
 class Problem:
-    """The memo of one problem: its search, its candidates by rank, their texts."""
+    """State of one problem: its search, its candidates by rank, and their texts."""
 
     def __init__(
         self, shown: list[list[Any]], space: list[list[int]], expansions: float, told: object = None
@@ -122,7 +132,10 @@ class Problem:
         self.first: list[Candidate] | None = None
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        if self.first is None:  # before the search goes on: what else was asked must not matter
+        # Computed before the search continues, so that the first answers do not depend on other
+        # requests.
+        """Return the next answer, or None if no novel candidate is left."""
+        if self.first is None:
             self.first = self.rank(confident=True)
         ranked = self.rank(confident=False) if skip else self.first
         known = [self.by_text[text] for text in earlier if text in self.by_text]
@@ -130,6 +143,11 @@ class Problem:
         return Answer(chosen.text, chosen.sentence) if chosen else None
 
     def rank(self, confident: bool) -> list[Candidate]:
+        """Return the candidates consistent with the shown pairs, cheapest first.
+
+        Args:
+            confident: Whether the search may stop at the first program that is cheap enough.
+        """
         if self.search is None:
             return []
         by_text: dict[str, Candidate] = {}
@@ -146,7 +164,7 @@ class Problem:
         return sorted(ranked, key=lambda c: c.cost + PATCH * c.patched(self.shown))
 
     def _behaved(self, ranked: list[Candidate]) -> list[Candidate]:
-        """By price, the first of them with what the space says of them."""
+        """Sort by cost, after adding the surcharge of the cheapest candidates."""
         inputs = [i for i, _ in self.shown]
         for k, candidate in enumerate(ranked):
             candidate.cost = candidate.program.cost
@@ -170,7 +188,7 @@ class Problem:
 
 
 def _kind(shown: list[list[Any]]) -> str:
-    """The type of the outputs; empty where this engine does not serve the problem."""
+    """Return the type of the outputs ("list", "int" or "bool"), or "" if it is not supported."""
     if not shown:
         return ""
     for given, out in shown:
@@ -183,11 +201,12 @@ def _kind(shown: list[list[Any]]) -> str:
 
 
 def prepared(inputs: list[list[int]]) -> list[list[int]]:
+    """Return the sample space unchanged: this engine needs no other form."""
     return inputs
 
 
 def serves(shown: list[list[Any]]) -> bool:
-    """Whether this engine knows functions with such inputs and outputs."""
+    """Return whether the inputs and outputs are of types that this engine supports."""
     return bool(_kind(shown))
 
 
@@ -198,9 +217,10 @@ def _integers(value: Any) -> bool:
 ENGINE = SearchEngine("lists", serves, prepared, Problem)
 
 
-# --- Programs that take long on some input of the space: a list as long as its values are large, and
-# on it a step that goes through the whole list for each element. They may be right, and then one may
-# come first, but they are no following answers: 600 inputs of the space would take seconds.
+# --- Programs that take long on some input of the space: one step makes a list as long as its
+# values are large, and a later step goes through the whole list for each element. Such a program
+# may be right, and may be the first answer, but it is never a later answer, because 600 inputs of
+# the space would take seconds.
 
 _LENGTHENED = frozenset(
     ["by_itself", "path", "all_below", "all_upto", "all_downto", "each_by", "each_of"]
@@ -209,7 +229,7 @@ _PER_ELEMENT = frozenset(
     ["running_sum", "running_max", "running_min", "no_max", "no_min", "once", "repeated", "tallies", "tally_pairs",
      "by_count", "by_count_down", "mode"]
 )  # fmt: skip
-# Features that look at one element of the list, or at its length.
+# Features that read one element of the list, or its length.
 _AT_ONCE = frozenset(
     ["first", "last", "second", "third", "before", "after", "mirror", "two_before", "n", "to_end", "at_v",
      "at_v_round", "middle"]
@@ -217,7 +237,7 @@ _AT_ONCE = frozenset(
 
 
 def laborious(program: Node) -> bool:
-    """Whether a step that is quadratic in a list stands on one that values lengthen."""
+    """Return whether a quadratic step follows one whose output grows with the values."""
     parts = [part for part in program.args if isinstance(part, Node)]
     if parts and any(op in _LENGTHENED for op in operations(parts[0])):
         if program.op in _PER_ELEMENT:
@@ -234,20 +254,24 @@ def _looks_around(term: Node) -> bool:
     return any(isinstance(part, Node) and _looks_around(part) for part in term.args)
 
 
-# --- From a node to one sentence that says the rule.
+# --- Descriptions: one sentence for each program.
 
 _LETTERS = ("n", "m", "k", "l")
-_SPOKEN = {"append", "prepend"}  # operations whose integer is said in its place
+_SPOKEN = {"append", "prepend"}  # operations whose integer is described in place
 
 
 class Speaker:
-    """Says programs in words; computed counts and places get a letter, explained at the end."""
+    """Writer of descriptions in words.
+
+    Computed counts and places get letters that are explained at the end of the sentence.
+    """
 
     def __init__(self) -> None:
         self.letters: dict[Node, str] = {}
         self.meanings: list[str] = []
 
     def sentence(self, node: Node, kind: str) -> str:
+        """Return the clause for the whole result of a program, without a capital or a full stop."""
         if kind == "bool":
             return f"say whether {self.say(node)}"
         if kind == "int" and node.op == "single":
@@ -255,12 +279,14 @@ class Speaker:
         return f"return {self.say(node)}"
 
     def letter(self, node: Node) -> str:
+        """Return a letter for a computed integer, or its description once all letters are used."""
         if node not in self.letters and len(self.letters) < len(_LETTERS):
             self.letters[node] = _LETTERS[len(self.letters)]
             self.meanings.append(f"{self.letters[node]} is {self.say(node)}")
         return self.letters.get(node) or self.say(node)
 
     def say(self, node: Node) -> str:
+        """Return the description of a program or of a part of one."""
         op = node.op
         if op == "x":
             return "x"
@@ -285,7 +311,7 @@ class Speaker:
 
 
 def sentence(node: Node, kind: str = "list") -> str:
-    """One sentence that says the rule."""
+    """Return one sentence that describes the rule."""
     speaker = Speaker()
     text = _clause(speaker, node, kind)
     if speaker.meanings:
@@ -323,20 +349,22 @@ _SAYINGS = {
 }
 
 
-# --- What the sample space says of a candidate: a correction to its price.
+# --- Correction to a candidate's cost from its behaviour on the sample space.
 #
-# Programs that are right on all shown pairs may be undefined elsewhere, or grow without measure: both
-# make a rule dearer (totality, stability). And a test of the whole input that holds on the shown pairs
-# far more often than on the space, or far more seldom, was hardly chosen by chance: whoever showed the
-# pairs saw to it that both cases are there, so the test is cheaper by a part of the surprise in it.
+# Programs that are right on all shown pairs may be undefined elsewhere, or grow without bound. Both
+# make a rule more expensive (totality, stability). A test on the whole input may hold on the shown
+# pairs far more often, or far less often, than on the space. Such a split is unlikely to be chance:
+# whoever chose the pairs made sure that both cases occur. The test therefore gets cheaper by a part
+# of that surprise.
 
-INPUTS = 150  # of the space
-LOOKED_AT = 40  # cheapest candidates that are run on them
-UNDEFINED, EXPLODING = 5.0, 5.0  # for a program that is so on the whole space
-SURPRISE, MOST = 0.25, 2.0  # what a nat of surprise in a test is worth, and all of it at most
+INPUTS = 150  # number of sample-space inputs
+LOOKED_AT = 40  # number of cheapest candidates evaluated on them
+UNDEFINED, EXPLODING = 5.0, 5.0  # extra cost if it happens on the whole space
+SURPRISE, MOST = 0.25, 2.0  # reward per nat of surprise in a test, and its maximum
 Test = Callable[[list[int]], Any]
 
-# What a written program can raise: with a predicted list of types no other end is hidden.
+# Exceptions that a generated program can raise. They are listed, so that no other failure is
+# hidden.
 RAISED = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, AttributeError)
 
 
@@ -344,7 +372,16 @@ def surcharge(
     function: Callable[[list[int]], Any], test: Test | None, shown: Sequence[list[int]],
     space: Sequence[list[int]],
 ) -> float:  # fmt: skip
-    """What a program is dearer (or, below 0, cheaper) for what it does on the space."""
+    """Return the extra cost of a program for its behaviour on the sample space.
+
+    The result is negative if the behaviour makes the program likelier.
+
+    Args:
+        function: The program.
+        test: The test of a conditional program, or None.
+        shown: The shown inputs.
+        space: Inputs from the sample space.
+    """
     if not space:
         return 0.0
     undefined = exploding = 0
@@ -364,7 +401,10 @@ def _huge(out: list[int]) -> bool:
 
 
 def _surprise(test: Test, shown: Sequence[list[int]], space: Sequence[list[int]]) -> float:
-    """How far the share of the shown inputs a test holds on is from that of the space."""
+    """Return the reward for a test that holds on an unusual share of the shown inputs.
+
+    The share is compared with that of the sample space.
+    """
     here = sum(_holds(test, values) for values in shown) / len(shown)
     there = (sum(_holds(test, values) for values in space) + 0.5) / (len(space) + 1)
     nats = sum(p * math.log(p / q) for p, q in ((here, there), (1 - here, 1 - there)) if p > 0)

@@ -1,7 +1,8 @@
-"""What the bank holds: a program a value, by the value's fingerprint; lists and nodes when wanted.
+"""Storage of the bank: one program per value, found by the fingerprint of the value.
 
-Of a hundred entries one or two are ever built on, so an entry is a number, a price and where it came
-from. Its value is made again, by the Python text of its operation, when it is asked for.
+Only one or two of a hundred entries are ever built on. An entry is therefore a number, a cost and
+its origin, and its node and value are rebuilt when they are needed. The value is computed by the
+Python text of the operation.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from .fingerprints import value_code
 from .grammar import Node, node, run
 
 Lists = tuple[tuple[int, ...], ...]
-Ints = tuple[int | None, ...]  # None: not there on that input
-Slot = tuple[str, tuple[tuple[Any, Node], ...]]  # an operation and its operands after the list
+Ints = tuple[int | None, ...]  # None: undefined on that input
+Slot = tuple[str, tuple[tuple[Any, Node], ...]]  # an operation, and its operands after the list
 
 
 class Popped(NamedTuple):
-    """A list that was built on: the node that it had then, its value, and what was made of it."""
+    """A list that was expanded: its program then, its value, and the programs made from it."""
 
     program: Node
     lists: tuple[list[int], ...]
@@ -29,19 +30,20 @@ class Popped(NamedTuple):
 
 
 class Entries:
-    """A mapping from values to nodes, in the order in which the values were entered."""
+    """A mapping from values to programs, in order of insertion."""
 
     def __init__(self) -> None:
         self.places: dict[int, int] = {}  # fingerprint -> place
         self.costs = array("d")
         self.popped: list[Popped] = []
-        self.origins = array("q")  # of each entry, among `popped`; -1: entered with its node
-        self.slots = array("q")  # which program of it
+        # for each entry its index in `popped`, or -1 if it was added with its node
+        self.origins = array("q")
+        self.slots = array("q")  # for each entry its index among the slots of its origin
         self._values: dict[int, Lists] = {}
         self._nodes: dict[int, Node] = {}
 
     def enter(self, values: Lists, program: Node) -> bool:
-        """Enters a program with its value; True where that is new. The cheaper program stays."""
+        """Add a program, keeping the cheaper of two, and return whether its value is new."""
         code = value_code(values)
         place = self.places.get(code)
         if place is None:
@@ -62,12 +64,13 @@ class Entries:
         return True
 
     def replace(self, place: int, cost: float, origin: int, slot: int) -> None:
-        """A cheaper program of a known value."""
+        """Record a cheaper program for a known value."""
         self.costs[place] = cost
         self.origins[place], self.slots[place] = origin, slot
         self._nodes.pop(place, None)
 
     def node(self, place: int) -> Node:
+        """Return the program of an entry."""
         known = self._nodes.get(place)
         if known is None:
             popped, slot = self._origin(place)
@@ -75,6 +78,7 @@ class Entries:
         return known
 
     def values(self, place: int) -> Lists:
+        """Return the value of an entry, computing it if needed."""
         known = self._values.get(place)
         if known is None:
             popped, slot = self._origin(place)
@@ -88,10 +92,11 @@ class Entries:
         return self.popped[self.origins[place]], self.slots[place]
 
     def cheapest(self, most: int) -> list[tuple[Lists, Node]]:
-        """The cheapest programs with their values; of one price the earliest first."""
+        """Return the cheapest programs with their values; equal costs keep their order."""
         return [(self.values(k), self.node(k)) for k in cheapest_places(self.costs, most)]
 
     def get(self, values: Lists) -> Node | None:
+        """Return the program with this value, or None."""
         place = self.places.get(value_code(values))
         return None if place is None else self.node(place)
 
@@ -102,11 +107,12 @@ class Entries:
         return len(self.costs)
 
     def items(self) -> Iterator[tuple[Lists, Node]]:
+        """Iterate over (value, program) in order of insertion."""
         return ((self.values(k), self.node(k)) for k in range(len(self)))
 
 
 class Integers:
-    """The same for computed integers, whose values are small: a node is made when it is wanted."""
+    """A mapping from integer values to programs; a node is built when it is needed."""
 
     def __init__(self) -> None:
         self._places: dict[Ints, int] = {}
@@ -117,7 +123,13 @@ class Integers:
     def enter(
         self, values: Ints, cost: float, made: Node | tuple[Callable[[int], Node], int]
     ) -> None:
-        """made: the program, or what makes it and of which number. The cheaper program stays."""
+        """Add a program with its values, keeping the cheaper of two.
+
+        Args:
+            values: One integer, or None, for each shown input.
+            cost: Cost of the program.
+            made: The program, or a function and the number from which it makes the program.
+        """
         place = self._places.get(values)
         if place is None:
             self._places[values] = len(self._costs)
@@ -135,9 +147,11 @@ class Integers:
         return made
 
     def cheapest(self, most: int) -> list[tuple[Ints, Node]]:
+        """Return the cheapest programs with their values; equal costs keep their order."""
         return [(self._values[k], self._node(k)) for k in cheapest_places(self._costs, most)]
 
     def get(self, values: Ints) -> Node | None:
+        """Return the program with these values, or None."""
         place = self._places.get(values)
         return None if place is None else self._node(place)
 
@@ -145,11 +159,12 @@ class Integers:
         return len(self._costs)
 
     def items(self) -> Iterator[tuple[Ints, Node]]:
+        """Iterate over (values, program) in order of insertion."""
         return ((values, self._node(k)) for k, values in enumerate(self._values))
 
 
 def cheapest_places(prices: array[float], most: int) -> list[int]:
-    """Where the least prices are, in order; of equal ones the earliest first."""
+    """Return the indices of the lowest costs in ascending order; equal costs keep their order."""
     costs = np.array(prices)
     among = np.arange(len(costs))
     if len(costs) > most:
@@ -158,5 +173,6 @@ def cheapest_places(prices: array[float], most: int) -> list[int]:
 
 
 def program_of(popped: Popped, slot: int) -> Node:
+    """Return the node of one program made from an expanded list."""
     op, operands = popped.slots[slot]
     return node(op, popped.program, *(n for _, n in operands))

@@ -1,8 +1,8 @@
-"""What can be said of one element `v` at index `i` of a list: features, terms and predicates.
+"""Features of one element `v` at index `i` of a list, and the terms and predicates over them.
 
-`{x}` in a feature stands for the list that is gone through, `{X}` for the whole input where the
-two differ. A term is a feature or a constant, or two of them under one operation; a predicate
-compares terms. All of it is Python text first, like the operations of `grammar.py`.
+`{x}` in a feature stands for the list that the element is in, and `{X}` for the whole input where
+the two differ. A term is a feature or a constant, or two of them under one operation. A predicate
+compares terms. All of them are Python text first, like the operations of `grammar.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,15 @@ from .grammar import AND, ATOM, COMPARE, NOT, OR, PRODUCT, SUM, Text
 
 @dataclass(frozen=True)
 class Feature:
-    """code: Python over v, i, {x}, {X}. whole: one value for the list, not for each element."""
+    """A feature of an element or of its list.
+
+    Attributes:
+        name: Name in `FEATURES` or `OUTER`.
+        code: Python text over v, i, {x} and {X}.
+        cost: Cost of the feature.
+        level: Precedence of the Python text.
+        whole: Whether the value is the same for all elements of a list.
+    """
 
     name: str
     code: str
@@ -27,10 +35,12 @@ class Feature:
 
     @property
     def uses_index(self) -> bool:
+        """Return whether the feature depends on the index i."""
         return re.search(r"\bi\b", self.code) is not None
 
     @property
     def uses_base(self) -> bool:
+        """Return whether the feature reads the list, and not only the element."""
         return "{x}" in self.code
 
 
@@ -86,7 +96,8 @@ FEATURES = {
     name: Feature(name, code, cost, level, whole) for name, code, cost, level, whole in _TABLE
 }
 
-# Features of the input where another list is gone through; "at_i" needs the input to reach there.
+# Features of the input, used when the elements are those of another list. "X_at_i" is defined only
+# if the input is long enough.
 _OUTER: list[tuple[str, str, float, int, bool]] = [
     ("X_n", "len({X})", 1.6, ATOM, True),
     ("X_first", "{X}[0]", 1.4, ATOM, True),
@@ -137,7 +148,7 @@ PREDICATES: dict[str, tuple[str, float, int]] = {
 
 @cache
 def rows_of(code: str) -> Callable[[list[int], list[int]], list[int]]:
-    """`code` of a feature as a function (list, input) -> values along the list."""
+    """Compile a feature's `code` to a function (list, input) -> values along the list."""
     text = code.format(x="x", X="X")
     made: Callable[[list[int], list[int]], list[int]] = eval(
         compile(f"lambda x, X: [{text} for i, v in enumerate(x)]", "<feature>", "eval"), {}
@@ -146,9 +157,11 @@ def rows_of(code: str) -> Callable[[list[int], list[int]], list[int]]:
 
 
 def feature_text(name: str, base: str, whole: str) -> Text:
+    """Return the Python text of a feature, with the names of the list and of the whole input."""
     feature = FEATURES.get(name) or OUTER[name]
     return Text(feature.code.format(x=base, X=whole), feature.level)
 
 
 def find(name: str) -> Feature | None:
+    """Return the feature with this name, or None."""
     return FEATURES.get(name) or OUTER.get(name)

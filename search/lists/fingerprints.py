@@ -1,9 +1,10 @@
-"""Fingerprints of integer lists, 64 bits each, of a whole block of lists by a few array operations.
+"""Fingerprints of integer lists, 64 bits each, computed for a whole block at once.
 
-The fingerprint of a list is the sum of (element + OFFSET) * BASE**place modulo 2**64. So that of a slice
-follows from two prefix sums, and that of lists put together from their fingerprints and lengths: most
-operations need no list to be made to be told apart. Two lists of one fingerprint are taken for one (as
-rows of terms are, elements.py); a program that is kept has its values from its own Python text again.
+The fingerprint of a list is the sum of (element + OFFSET) * BASE**place modulo 2**64. The
+fingerprint of a slice therefore follows from two prefix sums, and that of a concatenation from the
+fingerprints and lengths of its parts. Most operations can be compared without building any list.
+Two lists with the same fingerprint are treated as equal (like the rows of terms in elements.py).
+The values of a program that is kept are computed again from its own Python text.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ Truths = NDArray[np.bool_]
 
 _WORD = 1 << 64
 BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse; 5 modulo 8
-OFFSET = 0x632BE59BD9B4E019  # tells a list from the same with zeros behind
-LONGEST = 1024  # places that have a power: further ones are of lists that are too long
+OFFSET = 0x632BE59BD9B4E019  # distinguishes a list from the same list followed by zeros
+LONGEST = 1024  # number of places that have a power; longer lists are too long anyway
 
 
 def _table(numbers: Iterable[int]) -> Codes:
@@ -30,41 +31,43 @@ def _table(numbers: Iterable[int]) -> Codes:
 
 
 def _running(numbers: Codes) -> Codes:
-    """Sums of the first 0, 1, 2, ... numbers."""
+    """Return the sums of the first 0, 1, 2, ... numbers."""
     return np.concatenate([_table([0]), np.cumsum(numbers)])
 
 
 POWERS = _table(pow(BASE, k, _WORD) for k in range(LONGEST))
 INVERSES = _table(pow(BASE, -k, _WORD) for k in range(LONGEST))
-SUMS = _running(POWERS)  # of the first k powers
-RAMPS = _running(np.arange(LONGEST, dtype=np.uint64) * POWERS)  # of place * power
-PAIRS = _running(POWERS[::2])  # of the first k even powers
+SUMS = _running(POWERS)  # sums of the first k powers
+RAMPS = _running(np.arange(LONGEST, dtype=np.uint64) * POWERS)  # sums of place * power
+PAIRS = _running(POWERS[::2])  # sums of the first k even powers
 SHIFT = _table([OFFSET])
 ONE = _table([1])
 
 
 def power(places: Whole) -> Codes:
+    """Return BASE**place for each place, with places capped at the largest known power."""
     return POWERS[np.minimum(places, LONGEST - 1)]
 
 
 def unsigned(numbers: Whole) -> Codes:
+    """Return signed integers as unsigned 64-bit numbers with the same bits."""
     return numbers.astype(np.int64, copy=False).view(np.uint64)
 
 
 def ramp(start: Whole, count: Whole, step: int) -> Codes:
-    """start, start + step, ...: the fingerprint of `count` numbers; step 1 or -1."""
+    """Return the fingerprint of the `count` numbers start, start + step, ...; step is 1 or -1."""
     count = np.clip(count, 0, LONGEST)
     first = (unsigned(start) + SHIFT) * SUMS[count]
     return first + RAMPS[count] if step > 0 else first - RAMPS[count]
 
 
 class Part:
-    """Some list for each row of a block, by fingerprint and length alone."""
+    """One list for each row of a block, known only by its fingerprint and length."""
 
     def __init__(self, codes: Codes, lengths: Whole, fine: Truths | None = None) -> None:
         self.codes = codes
         self.lengths = lengths
-        self.fine = fine  # where it is there at all; None: everywhere
+        self.fine = fine  # rows in which the list is defined; None means all
 
     def __add__(self, other: Part) -> Part:
         codes = self.codes + power(self.lengths) * other.codes
@@ -72,7 +75,12 @@ class Part:
 
 
 class Block:
-    """values: (rows, widest), zeros behind the end of each list; lengths: (rows,)."""
+    """A block of lists, one in each row.
+
+    Args:
+        values: Shape (rows, width), with zeros after the end of each list.
+        lengths: Shape (rows,).
+    """
 
     def __init__(self, values: Whole, lengths: Whole) -> None:
         self.values = values
@@ -81,6 +89,7 @@ class Block:
 
     @classmethod
     def of(cls, lists: Sequence[Sequence[int]]) -> Block:
+        """Build a block from lists."""
         lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
         widest = max(1, int(lengths.max(initial=0)))
         values = np.zeros((len(lists), widest), dtype=np.int64)
@@ -92,14 +101,17 @@ class Block:
 
     @cached_property
     def places(self) -> Whole:
+        """Return the indices 0 to width - 1."""
         return np.arange(self.width)
 
     @cached_property
     def there(self) -> Truths:
+        """Return where a row has an element, (rows, width)."""
         return self.places < self.lengths[:, None]
 
     @cached_property
     def all(self) -> Part:
+        """Return the fingerprints and lengths of the lists themselves."""
         codes = unsigned(self.values) @ POWERS[: self.width] + SHIFT * SUMS[self.lengths]
         return Part(codes, self.lengths)
 
@@ -111,36 +123,38 @@ class Block:
         return sums.ravel(), np.arange(self.rows) * (self.width + 1)
 
     def bound(self, place: Whole) -> Whole:
-        """Where Python's slices cut at `place`, which may be negative or too large."""
+        """Return where Python's slices cut at `place`, which may be negative or too large."""
         return np.clip(np.where(place < 0, place + self.lengths, place), 0, self.lengths)
 
     def slice(self, low: Whole | int | None, high: Whole | int | None) -> Part:
-        """x[low:high]; arrays (rows,) or (many, rows)."""
+        """Return x[low:high], with integer bounds or arrays of shape (rows,) or (many, rows)."""
         first = self.bound(np.asarray(low)) if low is not None else np.zeros_like(self.lengths)
         last = self.bound(np.asarray(high)) if high is not None else self.lengths
         return self.between(first, np.maximum(first, last))
 
     def between(self, first: Whole, last: Whole) -> Part:
-        """As `slice`, of places 0 <= first <= last <= length."""
+        """Return the slice between two places, with 0 <= first <= last <= length."""
         sums, start = self._prefixes
         return Part((sums[start + last] - sums[start + first]) * INVERSES[first], last - first)
 
     @cached_property
     def backwards(self) -> Block:
+        """Return the lists reversed."""
         places = np.where(self.there, self.lengths[:, None] - 1 - self.places, 0)
         return self.taken(places)
 
     def taken(self, places: Whole) -> Block:
-        """Elements at `places` (rows, width), as many as there are."""
+        """Return the elements at `places` (rows, width), in lists as long as before."""
         rows = np.arange(self.rows)[:, None] * self.width
         return Block(np.where(self.there, self.values.ravel()[rows + places], 0), self.lengths)
 
     @cached_property
     def ascending(self) -> Block:
+        """Return the lists sorted in ascending order."""
         return self.sorted_from(np.zeros_like(self.lengths), self.lengths)
 
     def sorted_from(self, first: Whole, last: Whole) -> Block:
-        """Sorted between two places; the rest stays where it is."""
+        """Return the lists with the elements between two places sorted and the others unchanged."""
         lowest, highest = -(1 << 62), 1 << 62
         low, high = self.places < first[:, None], self.places >= last[:, None]
         made = np.where(low, lowest + self.places, np.where(high, highest, self.values))
@@ -148,22 +162,24 @@ class Block:
         return Block(np.where(low | high, self.values, made), self.lengths)
 
     def by(self, key: Whole) -> Part:
-        """sorted(x, key=...), equals in their order."""
+        """Return sorted(x, key=...), which keeps the order of equal elements."""
         keys = np.where(self.there, key * self.width + self.places, 1 << 62)
         keys.sort(axis=1)
         return self.taken(np.where(self.there, keys % self.width, 0)).all
 
     @cached_property
     def greatest(self) -> Whole:
+        """Return the largest element of each row, or a very small number for an empty list."""
         return np.maximum.reduce(np.where(self.there, self.values, -(1 << 40)), axis=1)  # type: ignore[no-any-return]
 
     @cached_property
     def least(self) -> Whole:
+        """Return the smallest element of each row, or a very large number for an empty list."""
         return np.minimum.reduce(np.where(self.there, self.values, 1 << 40), axis=1)  # type: ignore[no-any-return]
 
     @cached_property
     def _alike(self) -> tuple[Whole, Truths]:
-        """How often each element occurs, and whether it is the first of its kind."""
+        """Return how often each element occurs, and whether it is the first of its value."""
         if self.width <= 24:
             same = self.values[:, :, None] == self.values[:, None, :]
             same &= self.there[:, None, :]
@@ -186,19 +202,21 @@ class Block:
 
     @property
     def counts(self) -> Whole:
+        """Return how often each element occurs in its list."""
         return self._alike[0]
 
     @property
     def firsts(self) -> Truths:
+        """Return which elements are the first of their value in the list."""
         return self._alike[1]
 
     def index_of(self, wanted: Whole) -> tuple[Whole, Truths]:
-        """Place of the first such element in each row, and whether there is one."""
+        """Return the index of the first such element in each row, and whether there is one."""
         same = (self.values == wanted[:, None]) & self.there
         return same.argmax(axis=1), same.any(axis=1)
 
     def kept(self, keep: Truths, values: Whole | None = None) -> Part:
-        """The elements that pass, or other values in their places."""
+        """Return the elements where `keep` is true, or other values at their places."""
         places = np.cumsum(keep, axis=1, dtype=np.int64)
         weights = _BEHIND[places] * keep
         lengths = places[:, -1]
@@ -206,17 +224,18 @@ class Block:
         return Part(codes + SHIFT * SUMS[lengths], lengths)
 
     def spread(self, codes: Codes, counts: Whole) -> Part:
-        """In place of each element a list of that fingerprint and that length."""
+        """Replace each element by a list with that fingerprint and that length."""
         ends = np.cumsum(np.where(self.there, counts, 0), axis=1)
         starts = np.clip(ends - counts, 0, LONGEST - 1)
         return Part(_dots(codes * self.there, POWERS[starts]), ends[:, -1])
 
     @cached_property
     def doubled(self) -> Codes:
-        """The elements at even places of a list that has zeros (and no OFFSET) at the odd ones."""
+        """Return fingerprints with the elements at even places and no OFFSET at odd ones."""
         return self.at_even(self.values)
 
     def at_even(self, values: Whole) -> Codes:
+        """Return fingerprints with these values at even places and nothing at odd ones."""
         values = values if values is self.values else np.where(self.there, values, 0)
         weights = power(2 * self.places)
         return unsigned(values) @ weights + SHIFT * PAIRS[self.lengths]
@@ -226,7 +245,7 @@ _BEHIND = np.concatenate([POWERS[:1], POWERS[:-1]])  # power of the place before
 
 
 def in_all(truths: Truths) -> Truths:
-    """(rows, ...) -> which rows hold throughout the last axis."""
+    """Return which rows hold throughout the last axis; (rows, ...) to (rows,)."""
     return np.logical_and.reduce(truths, axis=-1)  # type: ignore[no-any-return]
 
 
@@ -235,7 +254,7 @@ def _dots(a: Codes, b: Codes) -> Codes:
 
 
 def fingerprint(values: Sequence[int]) -> int:
-    """Of one list, as blocks have it."""
+    """Return the fingerprint of one list, equal to that of a block."""
     total, weight = 0, 1
     for v in values:
         total += (v + OFFSET) * weight
@@ -247,7 +266,7 @@ _MIXERS: list[int] = []
 
 
 def mixers(count: int) -> list[int]:
-    """Odd weights, one a shown input, that make one number of the fingerprints of its lists."""
+    """Return odd weights, one per shown input, to combine fingerprints into one number."""
     while len(_MIXERS) < count:
         k = len(_MIXERS) + 1
         _MIXERS.append((math.isqrt(k * 8 + 5 << 122) | 1) % _WORD)
@@ -255,4 +274,5 @@ def mixers(count: int) -> list[int]:
 
 
 def value_code(lists: Sequence[Sequence[int]]) -> int:
+    """Return one number for a value, that is for one list per shown input."""
     return sum(fingerprint(v) * m for v, m in zip(lists, mixers(len(lists)), strict=True)) % _WORD

@@ -1,11 +1,11 @@
-"""The language of list functions that the embedded search speaks: nodes, operations, prices.
+"""Grammar of list programs: nodes, operations and their costs.
 
-Every operation is written once, as the Python text it stands for; the engine runs that very text
-(compiled on first use), so what the search computed and what a written answer computes cannot
-differ. An operation that raises is "not there" on that input.
+Every operation is written once, as the Python text it stands for. The engine runs that same text
+(compiled on first use), so the search and a generated answer always compute the same. An operation
+that raises is undefined on that input.
 
-Prices are additive and set by hand (a prior: what people write often is cheap). A program's price
-is the sum over its nodes; the search goes from cheap to dear.
+Costs are additive and were set by hand as a prior: what people write often is cheap. The cost of a
+program is the sum over its nodes, and the search goes from cheap to expensive.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-# Levels of Python's operators, tightest first: an operand is put in brackets where it binds looser
-# than its place asks for.
+# Precedence levels of Python's operators, tightest first. An operand gets brackets where it binds
+# more loosely than its place allows.
 ATOM, UNARY, PRODUCT, SUM, COMPARE, NOT, AND, OR, TERNARY = range(9)
 _PLACES: dict[str, int] = {
     "a": ATOM,
@@ -35,7 +35,8 @@ _FOLDED: dict[str, Callable[[Text], str]] = {
     "neg": lambda text: _negated(text),
 }
 
-LONGEST_VALUE = 200  # elements of a list, on shown inputs: longer ones are no candidates
+# Maximum number of elements of a list on the shown inputs; longer lists are rejected.
+LONGEST_VALUE = 200
 LARGEST_INTEGER = 10**9
 
 
@@ -50,7 +51,7 @@ def _negated(text: Text) -> str:
 
 
 class Node(NamedTuple):
-    """A program or a part of one. `args` holds nodes, or the int of a "const"."""
+    """A program or a part of one; `args` holds nodes, or the integers of a "const" or a "list"."""
 
     op: str
     args: tuple[Any, ...]
@@ -58,7 +59,7 @@ class Node(NamedTuple):
 
 
 class Text(str):
-    """Python text that knows how tightly it binds; `{0:p}` in a template asks for brackets."""
+    """Python text with its precedence; `{0:p}` in a template adds brackets where needed."""
 
     level: int
 
@@ -77,9 +78,17 @@ class Text(str):
 
 @dataclass(frozen=True)
 class Operation:
-    """code: template over the operands. say: the same for people. guard: when it is there.
+    """An operation of the grammar.
 
-    kind: "list", "int" or "bool", of the result.
+    Attributes:
+        name: Name in `OPERATIONS`.
+        kind: Type of the result: "list", "int" or "bool".
+        code: Python template over the operands.
+        say: English template over the operands.
+        cost: Cost of the operation without its operands.
+        level: Precedence of the Python text.
+        guard: Python template of the condition under which the result is defined; "" if always.
+        takes: One letter per operand: L for a list, I for an integer.
     """
 
     name: str
@@ -89,10 +98,11 @@ class Operation:
     cost: float
     level: int = ATOM
     guard: str = ""
-    takes: str = "L"  # a letter an operand: L list, I integer
+    takes: str = "L"  # one letter per operand: L list, I integer
 
     @property
     def arity(self) -> int:
+        """Return the number of operands."""
         return len(self.takes)
 
 
@@ -101,11 +111,12 @@ X = Node("x", (), 0.0)
 
 @cache
 def constant(value: int) -> Node:
+    """Return the node of a constant."""
     return Node("const", (value,), constant_cost(value))
 
 
 def constant_cost(value: int) -> float:
-    """0 to 10 are cheap, then round numbers; all others are dear."""
+    """Return the cost of a constant: 0 to 10 are cheap, then round numbers, then others."""
     if value in (0, 1):
         return 1.0
     if 2 <= value <= 5:
@@ -122,6 +133,7 @@ def constant_cost(value: int) -> float:
 
 
 def node(op: str, *args: Any) -> Node:
+    """Return the node of an operation over these operands, with its total cost."""
     cost = OPERATIONS[op].cost + sum(a.cost for a in args)
     return Node(op, args, cost)
 
@@ -314,8 +326,8 @@ for _name, _takes, _code, _say, _cost, _level, _guard in _INT:
 for _name, _takes, _code, _say, _cost, _level in _BOOL:
     OPERATIONS[_name] = Operation(_name, "bool", _code, _say, _cost, _level, takes=_takes)
 
-# Operations whose output may be as long as a value is large, and those that make values large: a
-# program that stacks them could fill the memory on some input of the sample space.
+# Operations whose output may be as long as a value is large, and operations that make values large.
+# A program that stacks them could fill the memory on some input of the sample space.
 REPEATING = frozenset(
     [
         "by_itself",
@@ -343,7 +355,10 @@ LARGEST_COUNT = 2000
 
 
 def modest(program: Node) -> bool:
-    """False where a repetition stands on products or on other repetitions."""
+    """Return whether no repetition is applied to products or to other repetitions.
+
+    Other programs could build values that fill the memory.
+    """
     if program.op in REPEATING:
         ops = [op for part in program.args for op in operations(part)]
         if any(op in _GROWING for op in ops) or sum(op in _MULTIPLYING for op in ops) > 1:
@@ -354,7 +369,7 @@ def modest(program: Node) -> bool:
 
 
 def operations(part: Any) -> list[str]:
-    """Every operation of a program, outermost first."""
+    """Return the names of all operations of a program, outermost first."""
     if not isinstance(part, Node):
         return []
     return [part.op, *(op for inner in part.args for op in operations(inner))]
@@ -365,7 +380,7 @@ UNARY_LIST = tuple(name for name, *_ in _LIST)
 
 @cache
 def run(name: str) -> Callable[..., Any]:
-    """The operation as a function of its operands: its own Python text, compiled."""
+    """Return an operation as a function of its operands, compiled from its Python text."""
     operation = OPERATIONS[name]
     names = [Text(f"a{k}") for k in range(operation.arity)]
     text = f"lambda {', '.join(names)}: {operation.code.format(*names)}"

@@ -1,4 +1,4 @@
-"""Integer goals: one integer a shown input, from features of the list and counts under tests."""
+"""Integer goals: one integer per shown input, from features of the list and counts under tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PICKS = ("product", "max", "min", "head", "end")
 
 
 def counts(bank: Bank, elements: Elements) -> None:
-    """Enters counts, sums and picks under the predicates of the elements into the bank."""
+    """Add to the bank the counts and sums of the elements under their predicates."""
     masks = elements.masks()
     if not elements.size or not elements.budget.charge(2 * len(masks) / Budget.VECTOR):
         return
@@ -44,14 +44,14 @@ def _counting(op: str, price: float, elements: Elements, masks: Table) -> Callab
 
 
 def _distinct_rows(table: NDArray[np.int64]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Each row that is not like an earlier one, with its place."""
+    """Yield each distinct row with its index, at its first occurrence."""
     _, first = np.unique(_keys(table), return_index=True)
     first.sort()
     return zip(first.tolist(), map(tuple, table[first].tolist()), strict=True)
 
 
 def picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
-    """Enters products, extremes and ends of the elements under their predicates into the bank."""
+    """Add to the bank the products, extremes and ends of the elements under their predicates."""
     masks = elements.masks()
     rows = masks.rows[:most]
     if not elements.size or not elements.budget.charge(5 * len(rows) / Budget.VECTOR):
@@ -97,7 +97,7 @@ def _picking(op: str, elements: Elements, masks: Table) -> Callable[[int], Node]
 
 
 def _product(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of each row; what is too large to be exact is out of every range."""
+    """Return the product of each row; one that is too large to be exact is set out of range."""
     with np.errstate(over="ignore"):
         exact = values.prod(axis=1)
         about = values.astype(np.float64).prod(axis=1)
@@ -105,7 +105,10 @@ def _product(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def solve(bank: Bank, goal: Ints, budget: Budget, most: int = 30) -> list[Node]:
-    """Programs of the integer goal, cheapest first: known, or two known ones under an operation."""
+    """Return programs for an integer goal, cheapest first.
+
+    They are known integers, or two known integers under one operation.
+    """
     found: list[Node] = []
     direct = bank.ints.get(goal)
     if direct is not None:
@@ -138,7 +141,7 @@ def _pairs(
             other = places.get(row.tobytes())
             if other is not None and not (programs[k].op == programs[other].op == "const"):
                 yield node(op, programs[k], programs[other])
-        # Dear counts as the second operand: the whole bank by lookup.
+        # Expensive integers as the second operand: the whole bank, by lookup.
         for k, row in enumerate(needs[:60]):
             dear = bank.ints.get(tuple(row.tolist()))
             if dear is not None:
@@ -181,8 +184,10 @@ def _under(op: str, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.in
 def right(
     known: list[tuple[Ints, Node]], goal: tuple[tuple[int, ...], ...]
 ) -> list[tuple[int, Node]]:
-    """Integers that are all that some output holds (or that are not there where it is empty), each with
-    the mask of these outputs."""
+    """Return integers that equal the only element of some output, with the mask of these.
+
+    An integer that is undefined on an input matches an empty output.
+    """
     wanted = [out[0] if len(out) == 1 else None if not out else () for out in goal]
     found = []
     for values, program in known:
@@ -193,7 +198,7 @@ def right(
 
 
 def singles(bank: Bank, goal: tuple[tuple[int, ...], ...], budget: Budget) -> Iterator[Node]:
-    """[integer], where all outputs hold one element (none where the integer is not there)."""
+    """Yield [integer] if all outputs hold at most one element; it is empty where undefined."""
     if any(len(out) > 1 for out in goal) or not any(goal):
         return
     for program in solve(bank, tuple(out[0] if out else None for out in goal), budget):
@@ -208,7 +213,7 @@ _FOLDS = ("len", "head", "end", "max", "min", "sum", "distinct", "range_of", "mo
 
 
 def reduced(bank: Bank, goal: tuple[tuple[int, ...], ...], most: int = 2500) -> Iterator[Node]:
-    """[integer of a list] for the lists of the bank, by the first example that differs."""
+    """Yield [integer of a list] for the lists of the bank, tested example by example."""
     if any(len(out) > 1 for out in goal) or not any(goal):
         return
     wanted = [out[0] if out else None for out in goal]

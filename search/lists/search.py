@@ -1,9 +1,9 @@
-"""One problem of list functions: the phases of the search, in order, under one budget.
+"""Search for the programs of one list problem: all phases, in order, under one budget.
 
-`Search.run(confident=True)` may stop early once a cheap program is found (the first answer);
-`run()` goes on to the end of the budget (the following hypotheses). Both are pure functions of the
-shown pairs and the budget. Phases: level one of the bank; element goals on the input and lists
-near it; integer goals; concatenation; deeper levels of the bank; conditionals.
+`Search.run(confident=True)` may stop once a cheap program is found, for the first answer. `run()`
+continues to the end of the budget, for later hypotheses. Both are pure functions of the shown pairs
+and the budget. The phases are: level one of the bank; element goals on the input and on lists near
+it; integer goals; concatenation; deeper levels of the bank; conditionals.
 """
 
 from __future__ import annotations
@@ -24,13 +24,20 @@ from .elements import Elements
 from .grammar import Node, X, constant, node
 from .unwound import last_steps, likely, merged, told, undone, unwound
 
-CONFIDENT = 7.5  # a program this cheap, found after level one, ends the search for a first answer
+CONFIDENT = 7.5  # a program that is this cheap after level one ends the search for a first answer
 _NEAR = ("tail", "init", "sort", "reverse", "unique", "sort_down")
 
 
 class Search:
-    """kind: "list", "int" or "bool", the type of the outputs; goal: outputs as lists (an integer
-    or truth value is a list of one)."""
+    """The search of one problem.
+
+    Args:
+        inputs: Shown inputs.
+        goal: Shown outputs as lists; an integer or a truth value is a list of one element.
+        kind: "list", "int" or "bool", the type of the outputs.
+        expansions: Budget of the search.
+        nested: Whether this search looks for one branch of a conditional.
+    """
 
     def __init__(
         self, inputs: Lists, goal: Lists, kind: str, expansions: float, nested: bool = False
@@ -48,7 +55,7 @@ class Search:
         self.done = False
 
     def run(self, confident: bool = False) -> list[Node]:
-        """All programs found so far, cheapest first."""
+        """Run the search and return all programs found so far, cheapest first."""
         while not self.done:
             if confident and self.sure():
                 break
@@ -58,6 +65,7 @@ class Search:
         return sorted(self.found, key=lambda n: n.cost)
 
     def sure(self) -> bool:
+        """Return whether a program was found that is cheap enough to end the search."""
         costs = [n.cost for n in self.found] + [n.cost for n in self.bank.hits]
         return bool(costs) and min(costs) <= CONFIDENT
 
@@ -67,7 +75,7 @@ class Search:
 
     def _phases(self) -> Iterator[bool]:
         steps = self.bank.expand(self.budget)
-        # One pair alone hardly suggests a fixed answer of several elements: see `_fixed`.
+        # A single pair hardly suggests a fixed answer of several elements: see `_fixed`.
         if len(set(self.goal)) == 1 and (self.bank.count > 1 or len(self.goal[0]) < 2):
             fixed = literal(self.goal[0])
             self._add([fixed._replace(cost=fixed.cost + (4.0 if self.bank.count == 1 else 0.0))])
@@ -132,12 +140,12 @@ class Search:
         self._fixed()
 
     def _fixed(self) -> None:
-        """What one pair shows, whatever the input: said where nothing else is left to say."""
+        """Add the output of a single pair as a fixed answer if nothing else was found."""
         if self.bank.count == 1 and not self.found and not self.bank.hits:
             self._add([literal(self.goal[0])])
 
     def _parts(self, near: Elements) -> Iterator[bool]:
-        """Goals cut into parts that are solved one by one."""
+        """Add programs for goals that are cut into parts and solved part by part."""
         self._add(stripped(self.goal, self.solve))
         self._add(around(self.bank, self.goal))
         self._add(peeled(self.bank, self.goal, self.solve, self.budget, 1))
@@ -149,7 +157,7 @@ class Search:
         yield False
 
     def _near_lists(self, near: Elements) -> None:
-        """The lists that one step over the elements makes of the input enter the bank."""
+        """Add to the bank the lists that one step over the elements makes of the input."""
         near._terms = None
         for program, values in itertools.chain(
             element_lists.kept(near, 120),
@@ -164,7 +172,7 @@ class Search:
                 self.bank.push(values, program.cost)
 
     def _before_last(self, near: Elements) -> Iterator[bool]:
-        """What the outputs were before their last step: known, or searched for."""
+        """Undo the last step of the outputs, and look up or search for what stood before it."""
         self._add(unwound(self.bank, self.goal, self.budget, twice=False))
         self._add(integers.reduced(self.bank, self.goal))
         self._add(merged(self.bank, self.goal))
@@ -177,7 +185,7 @@ class Search:
         yield False
 
     def _quick_goals(self, near: Elements, goal: Lists) -> Iterator[Node]:
-        """Programs over the elements of the input, with the terms that there are."""
+        """Yield programs over the elements of the input that use the terms already built."""
         yield from by_element.maps(near, goal)
         yield from by_element.filters(near, goal)
         yield from by_element.sorts(near, goal)
@@ -186,7 +194,7 @@ class Search:
         yield from cases.replacements(near, goal)
 
     def _bundles(self, most: int = 240) -> Iterator[bool]:
-        """Plain maps, filters and counts of the lists that the bank has."""
+        """Add plain maps, filters and counts over lists of the bank."""
         lengths = [len(out) for out in self.goal]
         single = max(lengths) < 2 and min(lengths) > 0
         bases, others = [], []
@@ -211,7 +219,7 @@ class Search:
             yield False
 
     def _bases(self, most: int = 24, looked_at: int = 600) -> Iterator[bool]:
-        """Maps and filters of the cheapest lists that are as long as the goal, or hold it."""
+        """Add maps and filters over the cheapest lists that fit the goal."""
         lengths = [len(out) for out in self.goal]
         count = 0
         for values, program in self.bank.cheapest(looked_at):
@@ -232,7 +240,7 @@ class Search:
             yield False
 
     def _more_integers(self) -> None:
-        """Integers of the lists that are near the input."""
+        """Add integers computed from the cheapest lists of the bank."""
         for values, program in self.bank.cheapest(70):
             if program.op == "x":
                 continue
@@ -248,6 +256,7 @@ class Search:
                     )
 
     def at(self, base: Node, values: Lists) -> Elements:
+        """Return the `Elements` of a list program with these values, building them once."""
         if values not in self.elements:
             self.elements[values] = Elements(base, values, self.inputs, self.budget)
         return self.elements[values]
@@ -256,7 +265,7 @@ class Search:
         elements = self.at(base, values)
         if not elements.size:
             return
-        elements._terms = None  # the constants of the terms depend on the goal
+        elements._terms = None  # The constants of the terms depend on the goal.
         yield from by_element.maps(elements, goal)
         yield from by_element.filters(elements, goal)
         if not full:
@@ -269,7 +278,7 @@ class Search:
         yield from by_element.map_filters(elements, goal)
 
     def _by_place(self, lengths: tuple[int, ...]) -> Iterator[Node]:
-        """[term over i for i in range(length)], and length copies of one integer."""
+        """Yield [term for i in range(length)], `length` copies of one integer, and ranges."""
         for length in integers.solve(self.bank, lengths, self.budget, most=2):
             if max(lengths) < 2:
                 continue
@@ -291,7 +300,12 @@ class Search:
                     yield node("range", a, b)
 
     def solve(self, goal: Lists, depth: int) -> list[Node]:
-        """Programs of a part of the goal, cheapest first."""
+        """Return programs for a part of the goal, cheapest first.
+
+        Args:
+            goal: The part, one list per shown input.
+            depth: How many more times the part may be cut into parts; below 0 it is not cut.
+        """
         if goal in self.memo:
             return self.memo[goal]
         self.memo[goal] = []
@@ -309,8 +323,11 @@ class Search:
         return self.memo[goal]
 
     def _branches(self, near: Elements) -> Iterator[bool]:
-        """Conditionals with a branch that is searched for on its own inputs: both by plain goals,
-        then one of them with a search of its own."""
+        """Add conditionals whose branches are searched for on their own inputs.
+
+        Both branches are first searched for among plain goals. Then one of them gets a search of
+        its own.
+        """
         if self.nested or not 4 <= self.bank.count <= conditionals.MOST or self.sure():
             return
         tests = conditionals.guards(self.bank)
@@ -361,7 +378,7 @@ class Search:
         return [k for k in range(self.bank.count) if mask >> k & 1]
 
     def _plain_branch(self, near: Elements, mask: int) -> Node | None:
-        """The cheapest program over the elements of the inputs in the mask."""
+        """Return the cheapest program that is right on the inputs in the mask, or None."""
         picked = self._picked(mask)
         goal = tuple(self.goal[k] for k in picked)
         if not any(goal):

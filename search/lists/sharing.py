@@ -1,10 +1,11 @@
-"""Which candidate is proposed next, where many are consistent and few are likely: by price and votes.
+"""Ranker that orders candidates by cost and by votes, where many are consistent and few are likely.
 
-Three short pairs leave many rules open. Each has a weight that falls with its price, and a
-prediction the weight of all rules that share it; a rule that shares most of what the likely rules
-say is itself likelier than its price alone shows. So the next answer is the novel one (following.py)
-with the lowest price less `WORTH` times its mean share. After `FEW` answers nothing is said that is
-much dearer than the cheapest rule: what would follow then is seldom right, though it would be novel.
+Three short pairs leave many rules open. Each rule has a weight that falls with its cost, and a
+prediction has the total weight of the rules that share it. A rule that shares most predictions of
+the likely rules is itself likelier than its cost alone suggests. The next answer is therefore the
+novel one (following.py) with the lowest cost minus `WORTH` times its mean share. After `FEW`
+answers, no answer may cost much more than the cheapest rule: such an answer would be novel but
+seldom right.
 """
 
 from __future__ import annotations
@@ -16,18 +17,20 @@ from numpy.typing import NDArray
 
 from ..following import BY_PRICE, NEW, SLACK, Candidate, Following, new
 
-WORTH = 20.0  # price of a share of 1
-HALVED = 1.4  # dearer by so much, half the weight
-FEW, DEARER = 10, 8.0  # answers that may be of any price; what later ones are dearer at most
-COMPARED = 250  # cheapest candidates that have votes; dearer ones come after them, by price
-STRIDE = 4  # of the sampled inputs, for votes
+WORTH = 20.0  # cost that a share of 1 is worth
+HALVED = 1.4  # extra cost that halves the weight
+FEW, DEARER = 10, 8.0  # number of answers of any cost, and the maximum extra cost of later ones
+COMPARED = 250  # number of cheapest candidates that vote; the others follow by cost
+STRIDE = 4  # step through the sampled inputs when votes are counted
 
 
 class Sharing(Following):
+    """Ranker that lowers a candidate's cost by the share of likely rules that agree with it."""
+
     def next(
         self, ranked: Iterable[Candidate], known: Sequence[Candidate], skip: Collection[str]
     ) -> Candidate | None:
-        """As in `Following`. ranked: cheapest first."""
+        """Return the next candidate to propose, or None, as `Following.next` does."""
         candidates = list(ranked)
         if len(known) < BY_PRICE or not candidates:
             return super().next(candidates, known, skip)
@@ -47,7 +50,7 @@ class Sharing(Following):
         return None
 
     def _shares(self, voting: Sequence[Candidate]) -> NDArray[np.float64]:
-        """(candidates,): the mean weight of those that predict the same, of all weight."""
+        """Return the mean share of weight that agrees with each candidate, (candidates,)."""
         said = [self.of(c, whole=False) for c in voting]
         codes = np.array([codes[::STRIDE] for codes, _ in said])
         defined = np.array([defined[::STRIDE] for _, defined in said])

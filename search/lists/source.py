@@ -1,8 +1,7 @@
-"""From a node to readable Python: one def, builtins only, under 80 columns.
+"""Code generation: a program as readable Python, one `def` with builtins only, under 80 columns.
 
-Evaluation order matters where something may raise: a list that is named before its use is
-computed at that use's place or earlier in the same branch, never in the other branch of a
-conditional.
+The order of evaluation matters where something may raise. A list that is named before its use is
+computed where it is used or earlier in the same branch, never in the other branch of a conditional.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from .grammar import ATOM, OPERATIONS, OR, TERNARY, Node, Text
 
 WIDTH = 79
 _NAMES = ("y", "z", "w", "r", "s", "t", "q", "m", "h", "g")
-_LONG = 34  # an operand longer than this gets a name
+_LONG = 34  # operands with longer text get a name
 
 
 class TooLong(ValueError):
-    """This program has no text within the contract's line width."""
+    """Raised when a program has no text within the line width of the contract."""
 
 
 class Writer:
-    """The statements of one branch; `expression` may add statements that name parts."""
+    """Writer of the statements of one branch; `expression` may add statements that name parts."""
 
     def __init__(self, indent: int, taken: int = 0) -> None:
         self.indent = indent
@@ -31,6 +30,7 @@ class Writer:
         self.taken = taken
 
     def name(self, node: Node) -> Text:
+        """Return a variable that holds the node's value, adding an assignment if needed."""
         if node not in self.known:
             text = self.expression(node)
             if text.isidentifier():
@@ -44,6 +44,11 @@ class Writer:
         return self.known[node]
 
     def put(self, before: str, text: Text) -> None:
+        """Add a statement, breaking a long comprehension over several lines.
+
+        Raises:
+            TooLong: If the statement does not fit the line width.
+        """
         pad = " " * self.indent
         line = f"{pad}{before}{text}"
         if len(line) <= WIDTH:
@@ -58,6 +63,7 @@ class Writer:
         self.lines += [f"{pad}{before}[", *inner, f"{pad}]"]
 
     def expression(self, node: Node) -> Text:
+        """Return the Python expression of a node."""
         if node in self.known:
             return self.known[node]
         op = node.op
@@ -74,6 +80,7 @@ class Writer:
         return self.operation(node)
 
     def operation(self, node: Node) -> Text:
+        """Return the Python expression of an operation, with long or repeated operands named."""
         operation = OPERATIONS[node.op]
         operands = []
         for k, part in enumerate(node.args):
@@ -87,6 +94,7 @@ class Writer:
         return Text(operation.code.format(*operands), operation.level)
 
     def single(self, integer: Node) -> Text:
+        """Return a list of one integer, which is empty where the integer is undefined."""
         guards = self.guards(integer)
         text = self.expression(integer)
         if not guards:
@@ -94,7 +102,7 @@ class Writer:
         return Text(f"[{text}] if {' and '.join(guards)} else []", TERNARY)
 
     def guards(self, node: Node) -> list[str]:
-        """What must hold for an integer (or the integers of a comparison) to be there."""
+        """Return the conditions under which an integer or a comparison is defined."""
         if node.op == "countif":
             return []
         if node.op not in OPERATIONS:
@@ -114,6 +122,7 @@ class Writer:
         return found
 
     def condition(self, node: Node) -> Text:
+        """Return a test with the conditions under which it is defined."""
         guards = self.guards(node)
         text = self.expression(node)
         if guards:
@@ -123,7 +132,10 @@ class Writer:
     # --- comprehensions
 
     def base(self, node: Node, *elements: Node) -> tuple[Text, str]:
-        """The list gone through (named where the element's text speaks of it) and the loop."""
+        """Return the list to iterate over and the loop clause.
+
+        The list gets a name if the text of an element refers to it.
+        """
         base = node.args[0]
         named = any(mentions_base(e) for e in elements)
         text = self.name(base) if named else self.expression(base)
@@ -134,50 +146,61 @@ class Writer:
         return text, f"for v in {text:o}"
 
     def map(self, node: Node) -> Text:
+        """Return [term for v in base]."""
         text, loop = self.base(node, node.args[1])
         return Text(f"[{element(node.args[1], text)} {loop}]")
 
     def filter(self, node: Node) -> Text:
+        """Return [v for v in base if test]."""
         text, loop = self.base(node, node.args[1])
         return Text(f"[v {loop} if {element(node.args[1], text)}]")
 
     def map_filter(self, node: Node) -> Text:
+        """Return [term for v in base if test]."""
         text, loop = self.base(node, node.args[1], node.args[2])
         return Text(f"[{element(node.args[2], text)} {loop} if {element(node.args[1], text)}]")
 
     def map_if(self, node: Node) -> Text:
+        """Return [a if test else b for v in base]."""
         _, test, then, other = node.args
         text, loop = self.base(node, test, then, other)
         value = f"{element(then, text)} if {element(test, text)} else {element(other, text)}"
         return Text(f"[{value} {loop}]")
 
     def count_if(self, node: Node) -> Text:
+        """Return sum(test for v in base)."""
         text, loop = self.base(node, node.args[1])
         return Text(f"sum({element(node.args[1], text)} {loop})")
 
     def sum_if(self, node: Node) -> Text:
+        """Return sum(v for v in base if test)."""
         text, loop = self.base(node, node.args[1])
         return Text(f"sum(v {loop} if {element(node.args[1], text)})")
 
     def sort_by(self, node: Node) -> Text:
+        """Return sorted(base, key=lambda v: term)."""
         text, _ = self.base(node, node.args[1])
         return Text(f"sorted({text}, key=lambda v: {element(node.args[1], text)})")
 
     def each_by(self, node: Node) -> Text:
+        """Return [v for v in base for _ in range(count)]."""
         text, loop = self.base(node, node.args[1])
         return Text(f"[v {loop} for _ in range({element(node.args[1], text)})]")
 
     def each_of(self, node: Node) -> Text:
+        """Return [term for v in base for _ in range(count)]."""
         text, loop = self.base(node, node.args[1], node.args[2])
         value, count = (element(part, text) for part in node.args[1:])
         return Text(f"[{value} {loop} for _ in range({count})]")
 
     def map_each(self, node: Node) -> Text:
+        """Return [n for v in base for n in (term, ...)]."""
         text, loop = self.base(node, *node.args[1:])
         values = ", ".join(element(part, text) for part in node.args[1:])
         return Text(f"[n {loop} for n in ({values})]")
 
     def path(self, node: Node) -> Text:
+        """Add a loop that walks from element to element, and return the name of its result."""
         text, pad = self.name(node.args[0]), " " * self.indent
         if self.taken == len(_NAMES):
             raise TooLong
@@ -190,6 +213,7 @@ class Writer:
         return made
 
     def product(self, node: Node) -> Text:
+        """Add a loop that multiplies the elements, and return the name of its result."""
         text = self.expression(node.args[0])
         self.lines += [f"{' ' * self.indent}p = 1", f"{' ' * self.indent}for v in {text:o}:"]
         self.lines.append(f"{' ' * self.indent}    p *= v")
@@ -197,9 +221,11 @@ class Writer:
         return self.known[node]
 
     def until(self, node: Node) -> Text:
+        """Return the base up to the first element that passes a test."""
         return self._cut(node, "{0:a}[:next((i for i, v in {1} if {2}), len({0}))]")
 
     def since(self, node: Node) -> Text:
+        """Return the base from the first element that passes a test."""
         return self._cut(node, "{0:a}[next((i for i, v in {1} if {2}), len({0})):]")
 
     def _cut(self, node: Node, template: str) -> Text:
@@ -226,7 +252,7 @@ _COMPREHENSIONS: dict[str, Callable[[Writer, Node], Text]] = {
 
 
 def _closes(text: str) -> int:
-    """Where the bracket that opens the text is closed."""
+    """Return the index of the bracket that closes the first one."""
     depth = 0
     for k, sign in enumerate(text):
         depth += sign in "([{"
@@ -237,7 +263,7 @@ def _closes(text: str) -> int:
 
 
 def _clauses(inside: str) -> list[str]:
-    """The clauses of a comprehension, cut before `for`, `if` and `else` outside all brackets."""
+    """Split a comprehension before each `for`, `if` and `else` outside all brackets."""
     parts, depth, start = [], 0, 0
     for k, sign in enumerate(inside):
         depth += sign in "([{"
@@ -255,7 +281,7 @@ def _reaches(text: Text, index: int) -> str:
 
 
 def element(node: Node, base: str, whole: str = "x") -> Text:
-    """A term or predicate as Python over v and i."""
+    """Return a term or predicate as Python over v and i."""
     if node.op == "const":
         return Text(str(node.args[0]), 1 if node.args[0] < 0 else ATOM)
     if node.op in TERMS or node.op in PREDICATES:
@@ -266,6 +292,7 @@ def element(node: Node, base: str, whole: str = "x") -> Text:
 
 
 def mentions_base(node: Node) -> bool:
+    """Return whether a term refers to the list itself."""
     feature = find(node.op)
     if feature is not None:
         return feature.uses_base
@@ -273,6 +300,7 @@ def mentions_base(node: Node) -> bool:
 
 
 def uses_index(node: Node) -> bool:
+    """Return whether a term refers to the index."""
     feature = find(node.op)
     if feature is not None:
         return feature.uses_index
@@ -280,13 +308,22 @@ def uses_index(node: Node) -> bool:
 
 
 def source(node: Node, kind: str = "list") -> str:
-    """The whole program. kind: "list", "int" (the integer of a "single") or "bool"."""
+    """Return the Python text of a whole program.
+
+    Args:
+        node: The program.
+        kind: Type of the result: "list", "int" (the integer of a "single") or "bool".
+
+    Raises:
+        TooLong: If the text does not fit the line width.
+    """
     lines = ["def f(x):"]
     branch(node, kind, 4, 0, lines)
     return "\n".join(lines)
 
 
 def branch(node: Node, kind: str, indent: int, taken: int, lines: list[str]) -> None:
+    """Append the lines of one branch, or of a conditional with both its branches."""
     writer = Writer(indent, taken)
     if node.op == "if":
         test = writer.condition(node.args[0])
@@ -320,7 +357,7 @@ def branch(node: Node, kind: str, indent: int, taken: int, lines: list[str]) -> 
 
 
 def _shortened(writer: Writer, node: Node) -> Text:
-    """Names the lists a long expression is made of."""
+    """Return the expression after naming the lists that a long expression is made of."""
     for part in node.args:
         if isinstance(part, Node) and node.op in OPERATIONS and part.op not in ("x", "const"):
             writer.name(part)

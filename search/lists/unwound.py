@@ -1,10 +1,10 @@
-"""Goals before their last step: where a step can be undone, what stood before it is a goal of its own.
+"""Backward search: undo the last step of a goal, and search for what stood before it.
 
-`undone(goal)` yields what the outputs were before a permutation, a repetition, a fixed element put
-in, a length or sum put at an end, running sums, or an addition or multiplication of each element;
-with each the step that leads back, as a function from program to program. A goal may be undone
-twice (`unwound`). Whether a program reaches such a goal is asked of the bank, which costs next to
-nothing; only the likelier ones are searched for.
+`undone(goal)` yields possible values of the outputs before a last step: a permutation, a
+repetition, the insertion of a fixed element, a length or sum placed at an end, running sums, or an
+addition to or multiplication of each element. Each comes with a function that turns a program for
+the earlier value into a program for the goal. A goal may be undone twice (`unwound`). Looking up
+whether the bank reaches such a goal costs almost nothing; only the likelier goals are searched for.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .features import FEATURES, TERMS
 from .grammar import LARGEST_INTEGER, REPEATING, UNARY_LIST, Node, constant, node, run
 
 Row = tuple[int, ...]
-Back = Callable[[Node], Node]  # a program of what stood before -> a program of the goal
-Undone = tuple[Lists, Back, float]  # the price of the step
+Back = Callable[[Node], Node]  # turns a program for the earlier value into a program for the goal
+Undone = tuple[Lists, Back, float]  # the earlier value, the way back, the cost of the step
 
 _PERMUTED: tuple[tuple[str, Callable[[Row], Row]], ...] = (
     ("reverse", lambda r: r[::-1]),
@@ -43,7 +43,8 @@ _REPEATED: tuple[tuple[str, Callable[[Row], Row]], ...] = (
     ("with_ordinal", lambda r: r[1::2]),
     ("running_sum", lambda r: tuple(b - a for a, b in pairwise((0, *r)))),
 )
-_ENDS = ("len", "sum", "max", "min", "head", "end", "distinct")  # integers put at an end
+# integers that are placed at an end
+_ENDS = ("len", "sum", "max", "min", "head", "end", "distinct")
 _LONGEST_PLACE = 4
 _MAP, _MAP_EACH = 2.0, 3.0
 _ADDED = (*range(1, 11), *range(-1, -11, -1))
@@ -51,13 +52,17 @@ _FACTORS = (2, 3, 4, 5, 10)
 
 
 def undone(goal: Lists) -> Iterator[Undone]:
+    """Yield all goals that one step turns into this goal."""
     yield from told(goal)
     yield from _permutations(goal)
     yield from _maps(goal)
 
 
 def told(goal: Lists) -> Iterator[Undone]:
-    """Steps that the goal itself bears witness to; a permutation or a sum is always possible."""
+    """Yield goals before steps for which the goal itself is evidence.
+
+    Permutations and sums are left out, since they are always possible.
+    """
     yield from _repetitions(goal)
     yield from _fixed(goal)
     yield from _ends(goal)
@@ -65,7 +70,7 @@ def told(goal: Lists) -> Iterator[Undone]:
 
 
 def unwound(bank: Bank, goal: Lists, budget: Budget, twice: bool) -> Iterator[Node]:
-    """Programs whose value before one or two last steps is in the bank."""
+    """Yield programs whose value before one or two last steps is in the bank."""
     seen = {goal}
     first = []
     for before, back, cost in undone(goal):
@@ -128,7 +133,7 @@ def _repetitions(goal: Lists) -> Iterator[Undone]:
 
 
 def _fixed(goal: Lists) -> Iterator[Undone]:
-    """The same element at an end of all outputs, or at a place of all that reach there."""
+    """Undo the insertion of one fixed element, at an end of all outputs or at one place in them."""
     if len(set(goal)) < 2:
         return
     head, tail = shared_ends(goal)
@@ -167,7 +172,7 @@ def _fixed(goal: Lists) -> Iterator[Undone]:
 
 
 def _ends(goal: Lists) -> Iterator[Undone]:
-    """The length, sum, greatest, … of a list at its own end."""
+    """Undo the placement of a list's length, sum, maximum and so on at its own end."""
     if not all(len(out) > 1 for out in goal):
         return
     for front in (True, False):
@@ -189,7 +194,7 @@ def _put_at_end(op: str, front: bool) -> Back:
 
 
 def _doubled(goal: Lists) -> Iterator[Undone]:
-    """Two elements from each: itself and a sum or multiple of it, in either order."""
+    """Undo a step that makes two elements of each: itself and a sum or multiple of it."""
     if any(len(out) % 2 for out in goal) or sum(map(len, goal)) < 4:
         return
     for first in (True, False):
@@ -225,7 +230,7 @@ def _mapped(op: str, price: float, *terms: Node) -> Back:
 
 
 def _maps(goal: Lists) -> Iterator[Undone]:
-    """Each element plus or times something that the goal itself tells."""
+    """Undo an addition to each element, or its multiplication."""
     if not any(goal):
         return
     for k in _ADDED:
@@ -259,7 +264,10 @@ def _map(term: Node) -> Back:
 
 
 def likely(inputs: Lists, before: Lists) -> bool:
-    """Whether a goal holds but elements of the inputs, or as many elements: worth a search."""
+    """Return whether a goal is worth a search.
+
+    It is if it holds only elements of the inputs, or if no output is longer than its input.
+    """
     pairs = list(zip(inputs, before, strict=True))
     if any(abs(v) > LARGEST_INTEGER for b in before for v in b):
         return False
@@ -267,7 +275,7 @@ def likely(inputs: Lists, before: Lists) -> bool:
 
 
 def merged(bank: Bank, goal: Lists) -> Iterator[Node]:
-    """The input and one or two fixed elements, in order."""
+    """Yield the input with one or two fixed elements added, sorted."""
     extra = {tuple(sorted((Counter(o) - Counter(x)).elements()))
              for x, o in zip(bank.inputs, goal, strict=True)}  # fmt: skip
     more = next(iter(extra))
@@ -283,7 +291,10 @@ def merged(bank: Bank, goal: Lists) -> Iterator[Node]:
 
 
 def last_steps(bank: Bank, goal: Lists, budget: Budget, most: int = 2500) -> Iterator[Node]:
-    """Operations that make the goal of a list of the bank, by the longest output first."""
+    """Yield operations that turn a list of the bank into the goal.
+
+    Each is tested on the longest output first.
+    """
     longest = max(range(len(goal)), key=lambda k: len(goal[k]))
     wanted = list(goal[longest])
     for values, program in bank.cheapest(most):
@@ -303,7 +314,7 @@ def last_steps(bank: Bank, goal: Lists, budget: Budget, most: int = 2500) -> Ite
             yield node(op, program, *(constant(k) for k in more))
 
 
-Lengthens = Callable[[int, int], bool]  # length of a list and of what may be made of it
+Lengthens = Callable[[int, int], bool]  # whether one length may come from another
 
 
 @cache
@@ -318,7 +329,7 @@ _SAMPLES = ((5, 2, 7, 2, 9, 4, 4, 11), (0, 3, 3, 1, 8, 6, 13), (1, 1, 2, 2, 2), 
 
 
 def _lengthens(op: str, more: tuple[int, ...]) -> Lengthens:
-    """What an operation does to lengths, as some lists show."""
+    """Return how an operation changes the length of a list, judged by some sample lists."""
     lengths = [(len(row), len(run(op)(list(row), *more))) for row in _SAMPLES]
     for rule in _LENGTHENING:
         if all(rule(before, after) for before, after in lengths):

@@ -1,1 +1,1 @@
-"""Worlds with exceptions (the task `abd`): rules that say which elements are abnormal."""
+"""Rules that say which elements are abnormal in finite worlds (the task `abd`)."""

@@ -1,10 +1,9 @@
-"""Which valid rule is said first: the trade-off between what it costs, how large it is, and how likely
-it holds in further worlds.
+"""Ranking of valid rules by a trade-off between cost, size and validity in further worlds.
 
-A candidate's score is gap + node * AST size - holds * P, all a world: gap is cost above the lower
-bound (ABD, section 4), P how likely the rule is valid in five further worlds. The lowest
-is best. The settings were chosen on one half of the development instances; docs/abd-results.md says when
-the other had been seen.
+A candidate's score is gap + node * AST size - holds * P, all per world. The gap is the cost above
+the lower bound (ABD, section 4), and P is the probability that the rule is valid in five further
+worlds. The lowest score is best. The settings were chosen on one half of the development instances;
+docs/abd-results.md says when the other half had been seen.
 """
 
 from __future__ import annotations
@@ -35,18 +34,23 @@ from .lanes import (
 )
 from .rules import Evidence, Priced, Shape, candidates, narrowed
 
-COMPLETIONS = {"full": 1, "partial": 12, "skeptical": 20}  # of each prompt world
-TOLD_APART = 48  # drawn worlds that tell rules apart
-WEIGHED = 400  # candidates whose P is estimated
-JUDGED = 80  # at once, exactly
-PLAINEST = 200  # features that rules of others are joined with (engine.py)
-SHARE = 0.15  # of the expansions: features; the rest looks at pairs of them
+COMPLETIONS = {"full": 1, "partial": 12, "skeptical": 20}  # completions of each prompt world
+TOLD_APART = 48  # number of drawn worlds that distinguish rules
+WEIGHED = 400  # number of candidates whose P is estimated
+JUDGED = 80  # number of candidates judged exactly at once
+PLAINEST = 200  # number of features that other proposers' rules are joined with (engine.py)
+SHARE = 0.15  # share of the expansions for features; the others go to pairs of features
 
 
 class TradeOff(NamedTuple):
-    """node: elements marked a world that a node of the formula is worth. holds: what certainty to be
-    valid in further worlds is worth. exact: valid there by the regime's own semantics; else as the
-    published evaluator reads holdouts, with unknown atoms false."""
+    """Weights of the score.
+
+    Args:
+        node: Number of marked elements per world that one node of the formula is worth.
+        holds: What certainty of being valid in further worlds is worth.
+        exact: Whether validity there follows the regime's own semantics. Otherwise unknown atoms
+            are false, as the published evaluator reads holdouts.
+    """
 
     node: float
     holds: float
@@ -62,7 +66,7 @@ DEFAULT = "balanced"
 
 
 class Scored(NamedTuple):
-    """formula: valid in all prompt worlds. cost: over all of them. holds: P."""
+    """A rule that is valid in all prompt worlds, with its total cost, its score and P."""
 
     formula: Formula
     cost: int
@@ -71,13 +75,26 @@ class Scored(NamedTuple):
 
 
 class Found:
-    """The candidates of a problem, whatever the trade-off; a pure function of problem and expansions.
-    weighed: those that are the best at some price. likely: how likely each is to hold further on.
-    plainest: places of the smallest features; plainest_rows: what they cover, (features, structures,
-    size)."""
+    """The candidates of a problem under any trade-off; a pure function of problem and budget.
+
+    Attributes:
+        weighed: Candidates that are the best at some price.
+        likely: How likely each is valid in further worlds.
+        plainest: Indices of the smallest features.
+        plainest_rows: The elements they cover, (features, structures, size).
+    """
 
     def __init__(self, prepared: Prepared, name: str, expansions: float) -> None:
-        """name: what its random worlds follow from. Raises `Beyond` for a theory of another form."""
+        """Build the candidates.
+
+        Args:
+            prepared: The problem.
+            name: Seed of the random worlds.
+            expansions: Budget of the search.
+
+        Raises:
+            Beyond: For a theory that the fast path does not support.
+        """
         self.prepared = prepared
         self.bound = sum(prepared.bounds)
         stream = Stream(f"{name}: search")
@@ -97,7 +114,7 @@ class Found:
         self._judged: dict[int, tuple[Formula, int] | None] = {}
 
     def judged(self, place: int) -> tuple[Formula, int] | None:
-        """A weighed candidate and its exact cost; None where it is not valid."""
+        """Return a weighed candidate and its exact cost, or None if it is not valid."""
         if place not in self._judged:
             rule = self.weighed[place]
             formula = rule.shape.formula(self.features)
@@ -123,7 +140,7 @@ class Ranking:
             place += 1
 
     def _more(self) -> bool:
-        """Judges further candidates until some of them are valid."""
+        """Judge further candidates until some are valid; return whether there were any."""
         for batch in self._left:
             self.ranked += batch
             if batch:
@@ -131,7 +148,7 @@ class Ranking:
         return False
 
     def _batches(self) -> Iterator[list[Scored]]:
-        """Candidates are judged in the order of the scores that they have so far."""
+        """Yield judged candidates in batches, in the order of their preliminary scores."""
         rules = self.found.weighed
         scores = [self._score(r.cost, r.size, p) for r, p in zip(rules, self.holds, strict=True)]
         order = np.argsort(np.array(scores), kind="stable").tolist()
@@ -151,14 +168,17 @@ class Ranking:
         return self.plain(cost, size) - self.trade_off.holds * holds
 
     def plain(self, cost: int, size: int) -> float:
-        """The score without what further worlds say."""
+        """Return the score without the term for further worlds."""
         gap = (cost - self.found.bound) / len(self.found.prepared.worlds)
         return gap + self.trade_off.node * size
 
 
 def exact_cost(prepared: Prepared, formula: Formula, found: int) -> int | None:
-    """None where the rule is not valid in all worlds. What the fast path does not reach counts as
-    found in the partial regime, where a completion that is repaired proves it, else not at all."""
+    """Return the exact cost of a rule, or None if it is not valid in all worlds.
+
+    If the fast path does not support the rule, the cost `found` is returned in the partial regime,
+    where one repaired completion proves validity; in the other regimes the result is None.
+    """
     try:
         worths = prepared.judge(formula)
     except Beyond:
@@ -172,15 +192,18 @@ def _allowed(prepared: Prepared) -> Sequence[str]:
     return [name for name in prepared.theory.allowed if signature[name] in (1, 2)]
 
 
-# --- Which features are made of which, and in which order, within a budget.
+# --- The order in which features are built from others, within a budget.
 
-# Of neighbours, and of two literals: more than six predicates, and three of two arguments, make.
+# Limits on the properties of neighbours, and on guards of two literals. More than six predicates,
+# or three with two arguments, reach them.
 MOST_PROPERTIES, MOST_GUARDS = 240, 60
 
 
 def guards_of(predicates: Collection[str]) -> tuple[list[Guard], list[Guard]]:
-    """Of predicates with two arguments: each way alone; and two literals together, of which the
-    second may be denied or say that the elements differ."""
+    """Return guards of one literal and of two, over predicates with two arguments.
+
+    Of two literals the second may be negated, or may say that the elements differ.
+    """
     ways = [Literal(name, swapped) for name in sorted(predicates) for swapped in (False, True)]
     alone = [Guard((way,)) for way in ways]
     differ = Literal(EQUALITY, positive=False)
@@ -193,10 +216,17 @@ def guards_of(predicates: Collection[str]) -> tuple[list[Guard], list[Guard]]:
 
 
 def grown(lanes: Lanes, allowed: Collection[str], most: int) -> Features:
-    """Features of up to three nested neighbourhoods over the allowed predicates of one and two
-    arguments; smaller properties first at every depth. most: how many may be evaluated, about; the
-    first neighbourhoods are, however small it is. Widths are those of `most` 30,000, and of theories
-    like the published ones: where there are more predicates, each has fewer."""
+    """Return features of up to three nested neighbourhoods over the allowed predicates.
+
+    Smaller properties come first at every depth. The widths are tuned for `most` = 30,000 and for
+    theories like the published ones; with more predicates each gets fewer features.
+
+    Args:
+        lanes: The worlds.
+        allowed: Predicates of one and two arguments.
+        most: Approximate limit on evaluated features. The first neighbourhoods are always
+            evaluated.
+    """
     found = Features(lanes)
     related = [name for name in allowed if lanes.true[name].ndim == 3]
     alone, together = guards_of(related)
@@ -245,36 +275,45 @@ def grown(lanes: Lanes, allowed: Collection[str], most: int) -> Features:
     return found
 
 
-# --- How likely a rule holds in further worlds of the same kind: on worlds that are drawn as the prompt
-# worlds are, and that a rule like the candidates would have let in.
+# --- How likely a rule is valid in further worlds of the same kind, estimated on worlds that are
+# drawn like the prompt worlds and that a rule like the candidates would have admitted.
 #
-# Worlds of a problem are not any worlds: in each some rule, which is not known, repairs the theory at a
-# cost near the lower bound (ABD, section 5 and appendix D.2). Each candidate stands for that rule in
-# turn, the likelier the cheaper and smaller it is and the fewer drawn worlds it would have let in; a
-# candidate's validity is judged in the worlds that it lets in. A part of the drawn worlds is taken as
-# nothing but drawn, for the rule behind them may be none of the candidates.
+# The worlds of a problem are not arbitrary: in each, some unknown rule repairs the theory at a cost
+# near the lower bound (ABD, section 5 and appendix D.2). Each candidate stands for that rule in
+# turn. It is the likelier, the cheaper and smaller it is and the fewer drawn worlds it would have
+# admitted. A candidate's validity is judged in the worlds that it admits. A part of the drawn
+# worlds is used without such a condition, because the rule behind them may be none of the
+# candidates.
 
-HOLDOUTS = 5  # worlds in which a rule has to be valid (ABD, section 5)
+HOLDOUTS = 5  # number of further worlds in which a rule must be valid (ABD, section 5)
 WORLDS = 1_500
-DRAWN = 6_000  # at once, fewer of large ones
+DRAWN = 6_000  # number of worlds drawn at once, fewer if they are large
 ROUNDS = 20
-SLACK, MOST_MARKED = 2, 4  # exceptions beyond those, and all, where a rule lets a world in
-SKEPTICAL_COMPLETIONS = 5  # of a world of the skeptical regime
-# A rule's weight: e to the minus (cost + NODE * size) / WARMTH, divided by the share of worlds that
-# it lets in to the power NARROW * prompt worlds.
+# A rule admits a world with at most `SLACK` exceptions above the minimum and `MOST_MARKED` in
+# total.
+SLACK, MOST_MARKED = 2, 4
+SKEPTICAL_COMPLETIONS = 5  # completions of a world in the skeptical regime
+# A rule's weight is e to the minus (cost + NODE * size) / WARMTH, divided by the share of worlds
+# that it admits to the power NARROW * prompt worlds.
 WARMTH, NODE, NARROW = 6.0, 0.3, 0.15
-UNLIKELY = 1e-3  # of the largest weight: left out
-FEWEST = 5  # worlds let in by a rule that counts
-SMOOTHED = 0.5  # worlds' worth of what is valid in all that were drawn
-# Of the drawn worlds: taken as nothing but drawn. The fewer worlds are independent and the more is
-# unknown, the less do they say of the rule behind them.
+UNLIKELY = 1e-3  # rules below this part of the largest weight are left out
+FEWEST = 5  # minimum number of worlds that a rule must admit to count
+SMOOTHED = 0.5  # weight, in worlds, of the validity in all drawn worlds
+# Weight of the drawn worlds without a condition. The fewer worlds are independent and the more is
+# unknown, the less they say about the rule behind them.
 ANY_WORLD: Mapping[Regime, float] = {"full": 0.05, "partial": 0.1, "skeptical": 0.5}
 
 
 class Drawn(NamedTuple):
-    """worlds: complete. read: the same with unknown atoms false, as the published evaluator reads
-    holdouts; the same where all are known. completed: of a part of them, the first in number,
-    completions in all of which a rule of the skeptical regime has to be valid."""
+    """Worlds drawn like the prompt worlds.
+
+    Args:
+        worlds: Complete worlds.
+        read: The same with unknown atoms false, as the published evaluator reads holdouts; equal to
+            `worlds` if all atoms are known.
+        completed: Completions of the first of these worlds. In the skeptical regime a rule must be
+            valid in all of them.
+    """
 
     worlds: Lanes
     read: Lanes
@@ -282,7 +321,7 @@ class Drawn(NamedTuple):
 
 
 def drawn_worlds(prepared: Prepared, stream: Stream) -> Drawn | None:
-    """None where hardly any world breaks the theory in some elements, and not in many."""
+    """Return drawn worlds, or None if hardly any breaks the theory in a few elements."""
     found: Lanes | None = None
     for _ in range(ROUNDS):
         lanes = drawn_like(prepared, at_once(prepared, DRAWN), stream)
@@ -313,8 +352,12 @@ def drawn_worlds(prepared: Prepared, stream: Stream) -> Drawn | None:
 
 
 class Likely(NamedTuple):
-    """(candidates,) each: how likely a rule is valid in all holdouts, as the published evaluator
-    reads them, and by the regime's own semantics."""
+    """Probabilities that a rule is valid in all holdouts, (candidates,) each.
+
+    Args:
+        released: As the published evaluator reads holdouts.
+        exact: By the regime's own semantics.
+    """
 
     released: NDArray[np.float64]
     exact: NDArray[np.float64]
@@ -323,7 +366,7 @@ class Likely(NamedTuple):
 def likely(
     prepared: Prepared, features: Features, rules: Sequence[Priced], stream: Stream
 ) -> Likely:
-    """Zeros where no worlds can be drawn."""
+    """Return how likely each rule is valid in all holdouts; zeros if no worlds can be drawn."""
     drawn = drawn_worlds(prepared, stream) if rules else None
     if drawn is None:
         none = np.zeros(len(rules))
@@ -353,7 +396,7 @@ def likely(
 def _covered(
     features: Features, lanes: Lanes, shapes: Sequence[Shape], places: Sequence[int]
 ) -> Bools:
-    """(rules, worlds, size)"""
+    """Return the elements that each rule covers, (rules, worlds, size)."""
     values = features.over(lanes, places)
     return np.array([shape.over(values) for shape in shapes])
 
@@ -365,14 +408,14 @@ def _valid(
     shapes: Sequence[Shape],
     places: Sequence[int],
 ) -> Bools:
-    """(rules, worlds)"""
+    """Return the worlds in which each rule is valid, (rules, worlds)."""
     broken = lanes.violated(prepared)
     found: Bools = ~any_of(broken[None] & ~_covered(features, lanes, shapes, places))
     return found
 
 
 def _weights(rules: Sequence[Priced], lets_in: Bools, worlds: int) -> NDArray[np.float64]:
-    """(rules,): how likely each is the rule behind the worlds; they sum to 1, or are all 0."""
+    """Return how likely each rule is the one behind the worlds, (rules,); the sum is 1 or 0."""
     costs = np.array([rule.cost for rule in rules])
     sizes = np.array([rule.size for rule in rules])
     share = np.maximum(lets_in.mean(axis=1), 1e-4)
@@ -389,7 +432,7 @@ def _weights(rules: Sequence[Priced], lets_in: Bools, worlds: int) -> NDArray[np
 def _in_all(
     valid: Bools, lets_in: Bools, weights: NDArray[np.float64], unsure: float
 ) -> NDArray[np.float64]:
-    """(rules,): in all of `HOLDOUTS` worlds."""
+    """Return the probability that each rule is valid in all of `HOLDOUTS` worlds, (rules,)."""
     used = np.flatnonzero(weights)
     base = valid.mean(axis=1)
     if not len(used):

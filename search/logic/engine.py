@@ -1,7 +1,7 @@
-"""Worlds with exceptions in a worker (ABD): a problem in, the next rule as an S-expression out.
+"""Search engine for worlds with exceptions (ABD): proposes rules as S-expressions.
 
-The first answer is the best rule of the trade-off (choice.py), those that follow have to be novel
-(search/following.py). Earlier answers, a model's too, are rules that can be evaluated here.
+The first answer is the best rule of the trade-off (choice.py). Later answers must be novel
+(search/following.py). Earlier answers can be evaluated here even if a model gave them.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from .choice import DEFAULT, TRADE_OFFS, Found, Ranking, Scored, exact_cost
 from .lanes import any_of
 from .rules import Shape
 
-FOR_MENDING = "tight"  # who asks for repairs wants a small gap; size comes after cost
-POINTS = 4.0  # of a candidate's price in `following`, for a score of 1
+FOR_MENDING = "tight"  # repairs are meant to have a small gap; size comes after cost
+POINTS = 4.0  # cost of a candidate in `following` for a score of 1
 NEVER = float("inf")
 FAST = "search looks for rules where worlds are judged without a solver"
 
 
 def serves(shown: list[list[Any]]) -> bool:
-    """Whether these are finite worlds, in each of which a rule has to be valid."""
+    """Return whether the inputs are finite worlds, in each of which a rule must be valid."""
     return bool(shown) and all(
         isinstance(world, dict) and "domain" in world and valid is True for world, valid in shown
     )
 
 
 class Space:
-    """The sample space: worlds, and where each of its elements stands in them."""
+    """The sample space: worlds, and the world and element of each input."""
 
     def __init__(self, inputs: Sequence[Any]) -> None:
         places: dict[str, int] = {}
@@ -49,7 +49,7 @@ class Space:
         self.rows: list[tuple[int, Any]] = []
         for pair in inputs:
             if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict)):
-                continue  # of a file that was made for other problems
+                continue  # the file was made for other problems
             world, element = pair
             place = places.setdefault(canonical_json(world), len(self.worlds))
             if place == len(self.worlds):
@@ -57,10 +57,10 @@ class Space:
             self.rows.append((place, element))
 
     def known_to(self, theory: Theory) -> tuple[tuple[World, ...], list[tuple[int, int]]]:
-        """The worlds of the theory's predicates, and each row in them as (world, element)."""
+        """Return the worlds that use the theory's predicates, and their (world, element) rows."""
         read = {}
         for place, world in enumerate(self.worlds):
-            with suppress(DataError):  # of another theory's predicates
+            with suppress(DataError):  # the world uses another theory's predicates
                 read[place] = world_of(world, theory.signature, "")
         places = {place: number for number, place in enumerate(read)}
         rows = [
@@ -72,11 +72,12 @@ class Space:
 
 
 def prepared(inputs: list[Any]) -> Space:
+    """Return the sample space with its distinct worlds."""
     return Space(inputs)
 
 
 class _Rule:
-    """A candidate of `following`."""
+    """A candidate for the ranker of search/following.py."""
 
     def __init__(self, formula: Formula, cost: float, problem: Problem) -> None:
         self.formula, self.cost = formula, cost
@@ -85,19 +86,29 @@ class _Rule:
 
     @property
     def sentence(self) -> str:
+        """Return one sentence that describes the rule."""
         return sentence(self.formula)
 
     def predictions(self, inputs: Sequence[Any]) -> Predictions:
+        """Return which elements of the sample space the rule marks; `inputs` is ignored."""
         return self._problem.extension(self.formula)
 
 
 class Problem:
-    """The memo of one problem on one sample space."""
+    """State of one problem on one sample space."""
 
     def __init__(
         self, shown: list[list[Any]], space: Space, expansions: float, told: Mapping[str, Any]
     ) -> None:
-        """told: "theory", with its regime, and the name of a "trade_off", if any."""
+        """Set up the problem.
+
+        Args:
+            shown: Pairs of a world and True.
+            space: The sample space.
+            expansions: Budget of the search.
+            told: A mapping with the "theory" and its regime, and optionally the name of a
+                "trade_off".
+        """
         said = told["theory"]
         self.theory: Theory = theory_from(said)
         signature = self.theory.signature
@@ -114,7 +125,11 @@ class Problem:
 
     @property
     def ranking(self) -> Ranking:
-        """Raises `NotSearched` for a theory or worlds that the fast path does not reach."""
+        """Return the ranking of valid rules, built on first use.
+
+        Raises:
+            NotSearched: For a theory or worlds that the fast path does not support.
+        """
         if self._ranking is None:
             try:
                 found = Found(self.prepared, self.name, self.expansions)
@@ -124,13 +139,13 @@ class Problem:
         return self._ranking
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """None where nothing is left."""
+        """Return the next novel rule, or None if none is left."""
         known = [rule for text in earlier if (rule := self._known(text)) is not None]
         found = self.following.next(self._candidates(), known, skip)
         return Answer(found.text, found.sentence) if found else None
 
     def mend(self, text: str) -> Answer | None:
-        """A better rule made of this one; None where there is none."""
+        """Return a better rule made from this one, or None if there is none."""
         ranking = Ranking(self.ranking.found, TRADE_OFFS[FOR_MENDING])
         found = mended(ranking, self._formula(text))
         return Answer(written(found), sentence(found)) if found else None
@@ -159,6 +174,7 @@ class Problem:
         return rule
 
     def extension(self, formula: Formula) -> Predictions:
+        """Return which elements of the sample space a formula marks, and where that is defined."""
         count = len(self.rows)
         try:
             marks = self.space.extension(formula)
@@ -169,27 +185,28 @@ class Problem:
 
 
 def sentence(formula: Formula) -> str:
+    """Return one sentence that describes a formula."""
     return f"x is abnormal where {usual(formula)}."
 
 
 ENGINE = SearchEngine("logic", serves, prepared, Problem)
 
 
-# --- A given rule made valid, cheaper and smaller.
+# --- Repair: make a rule valid, cheaper and smaller.
 #
-# Its variants are tried (a part in place of the whole, dropped, denied), each alone and joined with a
-# feature, beside features alone and the search's own best; the one with the best score of the trade-off that is
-# valid in all prompt worlds takes its place, if it is better.
+# Variants of the rule are tried (a part in place of the whole, dropped, or negated), each alone and
+# joined with a feature. They compete with features alone and with the search's own best rule. The
+# valid rule with the best score of the trade-off replaces the original if it is better.
 
 VARIANTS = 300
 JUDGED = 60
-LARGEST = 200  # nodes of a rule that is varied
-UNKNOWN = 1 << 40  # cost of a rule that is not valid, or that the fast path does not reach
-MOST_CELLS = 1 << 22  # of a variant's tables: it is one of hundreds
+LARGEST = 200  # maximum number of nodes of a rule that is varied
+UNKNOWN = 1 << 40  # cost of a rule that is not valid, or that the fast path does not support
+MOST_CELLS = 1 << 22  # limit on a variant's tables, since there are hundreds of variants
 
 
 class _Found(NamedTuple):
-    """A variant, joined with a feature or not, and how it scores by the completions at hand."""
+    """A variant, alone or joined with a feature, and its score on the completions at hand."""
 
     score: float
     variant: int
@@ -199,8 +216,15 @@ class _Found(NamedTuple):
 
 
 def mended(ranking: Ranking, formula: Formula | None) -> Formula | None:
-    """The best rule near the given one, or the search's own first where that is better; None where
-    neither is better than what was given. formula: None where there is no rule to mend."""
+    """Return the best rule near `formula`, or the search's own best if that is better.
+
+    Args:
+        ranking: The valid rules of the problem.
+        formula: The rule to improve, or None if there is none.
+
+    Returns:
+        The better rule, or None if neither is better than `formula`.
+    """
     first = next(iter(ranking), None)
     choices = (
         [] if first is None else [(ranking.plain(first.cost, first.formula.size), first.formula)]
@@ -215,7 +239,7 @@ def mended(ranking: Ranking, formula: Formula | None) -> Formula | None:
 
 
 def _nearby(ranking: Ranking, formula: Formula) -> list[tuple[float, Formula]]:
-    """Valid rules made of the given one, judged exactly, with their scores."""
+    """Return valid rules made from a formula, judged exactly, each with its score."""
     rows, kept = [], []
     lanes = ranking.found.prompt.lanes
     structures = Structures.from_tables(lanes.inside, lanes.true)
@@ -239,7 +263,7 @@ def _nearby(ranking: Ranking, formula: Formula) -> list[tuple[float, Formula]]:
 
 
 def _joined(ranking: Ranking, rows: Bools, sizes: Whole) -> list[_Found]:
-    """The variants alone and with each of the smallest features, where they are valid."""
+    """Return the valid variants, alone and joined with each of the smallest features."""
     evidence, features = ranking.found.evidence, ranking.found.features
     places, table = ranking.found.plainest, ranking.found.plainest_rows
     found: list[_Found] = []
@@ -281,8 +305,11 @@ def _formula(ranking: Ranking, variants: Sequence[Formula], one: _Found) -> Form
 
 
 def _variants(formula: Formula) -> Iterator[Formula]:
-    """The rule itself; then each with one part left out, denied, or in place of what it is part of,
-    each once and no larger than one node more. Free variables are those of the rule."""
+    """Yield the rule itself, then its distinct variants, at most one node larger.
+
+    A variant drops or negates a part, or puts a part in place of the node it belongs to. Its free
+    variables are those of the rule.
+    """
     seen = set()
     for one in _changed(formula):
         if one.free <= {FREE} and one not in seen:
@@ -312,8 +339,11 @@ def _changed(formula: Formula) -> Iterator[Formula]:
 
 
 def _with(formula: Formula, place: int, instead: int | Node | None) -> Formula:
-    """The formula with another node at a place: one of its parts, another node of the same parts, or
-    (None) its denial."""
+    """Return the formula with the node at `place` replaced.
+
+    `instead` is the place of one of its parts, another node with the same parts, or None for its
+    negation.
+    """
     builder = Builder()
     places: list[int] = []
     for number, node in enumerate(formula.nodes):

@@ -1,10 +1,12 @@
-"""Formulas of one variable, cheapest first, those that no lane tells apart once (observational
-equivalence): atoms and their combinations, and what holds of an element's neighbours (graded modal
-logic: some, every, two, exactly one or two neighbours have a property).
+"""Features: formulas of one variable, cheapest first, without observationally equivalent ones.
 
-A feature is a recipe: its kind, the guard of its neighbours, and the features it is made of, which
-all stand before it. Its values are one row of bits over all lanes; a product of matrices counts the
-neighbours of all elements that have any of many properties, and from the counts come all grades.
+Features are atoms, their combinations, and properties of an element's neighbours (graded modal
+logic: some, every, two, exactly one, or exactly two neighbours have a property).
+
+A feature is stored as a recipe: its kind, the guard of its neighbours, and the features that it is
+built from, which all precede it. Its values are one row of bits over all lanes. A matrix product
+counts, for all elements and many properties at once, the neighbours that have a property, and all
+grades follow from the counts.
 """
 
 from __future__ import annotations
@@ -22,18 +24,27 @@ from .lanes import Floats, Guard, Lanes
 
 Kind = OneOf[
     "all", "atom", "not", "and", "or", "iff", "implies",
-    "some", "every", "two", "one", "just_two", "pair",  # of neighbours; pair: two, one of each property
+    # Of neighbours; pair: two, one of each property.
+    "some", "every", "two", "one", "just_two", "pair",
 ]  # fmt: skip
 CONNECTED: tuple[Kind, ...] = ("and", "or", "iff", "implies")
 JUST_TWO: Kind = "just_two"
 TWO_PARTS: tuple[Kind, ...] = (*CONNECTED, "pair")
-_AT_ONCE = 1 << 22  # counts of a product
-MOST_VALUES = 1 << 28  # bits that are kept, a byte each
+_AT_ONCE = 1 << 22  # maximum number of counts in one product
+MOST_VALUES = 1 << 28  # maximum number of stored values, one byte each
 NOWHERE = -1
 
 
 class Recipe(NamedTuple):
-    """one, other: places of features; name: of an atom's predicate."""
+    """How a feature is built.
+
+    Args:
+        kind: Kind of the feature.
+        guard: Guard of its neighbours.
+        one: Index of its first part.
+        other: Index of its second part.
+        name: Predicate of an atom.
+    """
 
     kind: Kind
     guard: Guard = Guard()
@@ -43,15 +54,22 @@ class Recipe(NamedTuple):
 
 
 def size_of(recipe: Recipe, one: int, other: int, plain: bool, plain_other: bool) -> int:
-    """AST size (ABD, appendix B.3), from those of the parts. plain: the part says nothing, and is
-    not written where a neighbour is meant."""
+    """Return the AST size of a feature (ABD, appendix B.3).
+
+    Args:
+        recipe: The feature.
+        one: Size of its first part.
+        other: Size of its second part.
+        plain: Whether the first part holds of all elements. It is then not written for a neighbour.
+        plain_other: The same for the second part.
+    """
     kind, guard = recipe.kind, recipe.guard.size
     if kind == "not":
         return 1 + one
     if kind in CONNECTED:
         return 1 + one + other
     told = 0 if plain else one
-    joined = guard + told + (1 if guard and told else 0)  # the guard and what is said of it
+    joined = guard + told + (1 if guard and told else 0)  # the guard and the property
     if kind == "some":
         return 2 + (joined or one)
     if kind == "every":
@@ -68,7 +86,12 @@ def size_of(recipe: Recipe, one: int, other: int, plain: bool, plain_other: bool
 
 
 class Features:
-    """Those found so far. tried: how many were evaluated. values: (features, worlds * size)."""
+    """The features built so far.
+
+    Attributes:
+        tried: Number of features evaluated.
+        values: Their values, (features, worlds * size).
+    """
 
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
@@ -87,30 +110,33 @@ class Features:
 
     @property
     def most(self) -> int:
-        """Features that there is room for."""
+        """Return the maximum number of features that fit the memory limit."""
         return max(1, MOST_VALUES // max(1, len(self.inside)))
 
     @property
     def sizes(self) -> Whole:
+        """Return the AST size of each feature, (features,)."""
         return np.array(self._sizes, np.int64)
 
     @property
     def values(self) -> Bools:
+        """Return the values of all features, (features, worlds * size)."""
         assert self._blocks is not None, "released"
         if len(self._blocks) > 1:
             self._blocks = [np.concatenate(self._blocks)]
         return self._blocks[0] if self._blocks else np.zeros((0, len(self.inside)), bool)
 
     def release(self) -> None:
-        """Forgets all values, which take tens of megabytes; recipes and sizes stay."""
+        """Free all values, which take tens of megabytes; recipes and sizes stay."""
         self._blocks = None
         self.lanes.release()
 
     def smallest(self, some: NDArray[np.int64], count: int) -> Whole:
+        """Return the `count` smallest of some features."""
         return some[np.argsort(self.sizes[some], kind="stable")[:count]]
 
     def add(self, recipes: Sequence[Recipe], values: Bools) -> Whole:
-        """Those of them that are new, each the smallest of its like: their places."""
+        """Add the features that are new, the smallest of each value, and return their indices."""
         self.tried += len(recipes)
         room = self.most - len(self)
         if not recipes or room <= 0:
@@ -144,7 +170,7 @@ class Features:
         )
 
     def _images(self, values: Bools) -> NDArray[np.uint64]:
-        """(rows,): a hash of 64 bits of each row. Two that meet cost a feature, never a wrong rule."""
+        """Return a 64-bit hash of each row; a collision costs a feature, never a wrong rule."""
         packed = np.packbits(values, axis=1)
         words = self._factors.shape[1]
         packed = np.pad(packed, ((0, 0), (0, 8 * words - packed.shape[1])))
@@ -155,24 +181,25 @@ class Features:
             found = (found ^ mixed ^ (mixed >> np.uint64(31))) * self._factors[1, place]
         return found
 
-    # --- what they are made of ---------------------------------------------
+    # --- building blocks -----------------------------------------------------
 
     def everything(self) -> Whole:
-        """The property that all elements have."""
+        """Add the property that all elements have."""
         return self.add([Recipe("all")], self.inside[None])
 
     def atoms(self, predicates: Iterable[str]) -> Whole:
-        """Those about one element."""
+        """Add the atoms about one element."""
         names = sorted(predicates)
         rows = [self.lanes.atom(name).reshape(-1) for name in names]
         return self.add([Recipe("atom", name=name) for name in names], np.array(rows))
 
     def negations(self, some: Whole) -> Whole:
+        """Add the negations of some features."""
         values = ~self.values[some] & self.inside
         return self.add([Recipe("not", one=int(place)) for place in some], values)
 
     def connected(self, kind: Kind, ones: Whole, others: Whole) -> Whole:
-        """Each of `ones` with each of `others`; of `implies` both ways."""
+        """Add each of `ones` connected with each of `others`; `implies` is added both ways."""
         first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
         low, high = np.minimum(first, second), np.maximum(first, second)
         low, high = np.unique(np.stack([low, high])[:, low != high], axis=1)
@@ -191,7 +218,7 @@ class Features:
         return places_of(found)
 
     def of_neighbours(self, kinds: Collection[Kind], guards: Iterable[Guard], some: Whole) -> Whole:
-        """What holds of the elements related by each guard, of each kind but `pair`."""
+        """Add properties of the elements related by each guard, of each kind except `pair`."""
         found = []
         for start in range(0, len(some), step := self._step()):
             part = some[start : start + step]
@@ -208,7 +235,7 @@ class Features:
         return places_of(found)
 
     def pairs(self, guards: Iterable[Guard], ones: Whole, others: Whole) -> Whole:
-        """Two different neighbours, one with each property."""
+        """Add features for two different neighbours, one with each property."""
         first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
         low, high = np.minimum(first, second), np.maximum(first, second)
         low, high = np.unique(np.stack([low, high])[:, low != high], axis=1)
@@ -230,7 +257,7 @@ class Features:
         return max(1, _AT_ONCE // max(1, len(self.inside)))
 
     def _table(self, rows: Bools) -> Floats:
-        """(worlds, size, features) of (features, worlds * size)."""
+        """Reshape (features, worlds * size) to (worlds, size, features)."""
         shape = (len(rows), self.lanes.worlds, self.lanes.size)
         return np.ascontiguousarray(rows.reshape(shape).transpose(1, 2, 0)).astype(np.float32)
 
@@ -240,7 +267,7 @@ class Features:
     # --- the same formulas over other worlds ----------------------------------
 
     def over(self, lanes: Lanes, some: Collection[int]) -> dict[int, Bools]:
-        """(worlds, size) of each feature, over other worlds."""
+        """Return the values of some features over other worlds, (worlds, size) each."""
         wanted = self._parts(some)
         found: dict[int, Bools] = {}
         groups: dict[tuple[int, Kind, Guard], list[int]] = {}
@@ -274,7 +301,7 @@ class Features:
         recipes: Sequence[Recipe],
         found: dict[int, Bools],
     ) -> Bools:
-        """(features, worlds, size)."""
+        """Return the values of recipes of one kind over other worlds, (features, worlds, size)."""
         if kind == "all":
             return np.repeat(lanes.inside[None], len(recipes), axis=0)
         if kind == "atom":
@@ -296,7 +323,10 @@ class Features:
 
 
 def joined(kind: Kind, one: Bools, other: Bools, inside: Bools | None = None) -> Bools:
-    """inside: what stands beyond a world is false, which matters where a part is denied."""
+    """Return the connection of two properties.
+
+    Elements outside a world are false if `inside` is passed, which matters if a part is negated.
+    """
     if kind == "and":
         return one & other
     if kind == "or":
@@ -306,7 +336,7 @@ def joined(kind: Kind, one: Bools, other: Bools, inside: Bools | None = None) ->
 
 
 def graded(kind: Kind, counts: Floats, related: Floats) -> Bools:
-    """counts: of neighbours with a property, whole numbers."""
+    """Return a grade from the counts of neighbours with a property."""
     if kind == "some":
         return counts > 0.5
     if kind == "every":
@@ -318,7 +348,7 @@ def graded(kind: Kind, counts: Floats, related: Floats) -> Bools:
 
 
 def paired(ones: Floats, others: Floats, either: Floats) -> Bools:
-    """Whether two different neighbours are there, one of each property."""
+    """Return whether there are two different neighbours, one with each property."""
     return (ones > 0.5) & (others > 0.5) & (either > 1.5)
 
 
@@ -327,5 +357,5 @@ def _parts_of(recipe: Recipe) -> list[int]:
 
 
 def places_of(found: Sequence[Whole]) -> Whole:
-    """Places in one row."""
+    """Return the indices concatenated."""
     return np.concatenate(found) if found else np.zeros(0, np.int64)

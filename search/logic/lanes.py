@@ -1,9 +1,8 @@
-"""What rules are evaluated over: many worlds without unknown atoms, side by side.
+"""Lanes: elements of many complete worlds, over which rules are evaluated in parallel.
 
-A *lane* is an element of one of them. Prompt worlds with unknown atoms stand here in several
-completions each; beside them stand worlds that are drawn afresh, as the prompt worlds are, by
-which rules are told apart that the prompt worlds do not tell apart. All is drawn from the problem
-alone, never from holdouts.
+A *lane* is an element of one of the worlds. A prompt world with unknown atoms is represented by
+several completions. Further worlds are drawn like the prompt worlds, and distinguish rules that the
+prompt worlds do not distinguish. Everything is drawn from the problem alone, never from holdouts.
 """
 
 from __future__ import annotations
@@ -20,26 +19,35 @@ from ...tools.logic.tables import MOST_CELLS, Bools, Structures, Truth, about_el
 
 Floats = NDArray[np.float32]
 EQUALITY = "="
-COMPLETIONS_DRAWN = 64  # of a world of the partial regime, of which those that break least are kept
-MOST_BROKEN = 3  # elements of a drawn world that break the theory
-DRAWN = 1_000  # worlds at once
-MOST_ATOMS = 1 << 22  # of a predicate, in all worlds that are drawn at once
-DENSITY = {"partial": 0.25, "skeptical": 0.5}  # of the unknown atoms that a completion makes true
+# Completions drawn per world in the partial regime; those that break least are kept.
+COMPLETIONS_DRAWN = 64
+MOST_BROKEN = 3  # maximum number of elements of a drawn world that break the theory
+DRAWN = 1_000  # number of worlds drawn at once
+MOST_ATOMS = 1 << 22  # limit on a predicate's atoms in all worlds drawn at once
+# Share of the unknown atoms that a completion makes true.
+DENSITY = {"partial": 0.25, "skeptical": 0.5}
 
 
 def any_of(table: Bools, axis: int = -1) -> Bools:
+    """Return the logical OR along an axis."""
     found: Bools = np.logical_or.reduce(table, axis=axis)
     return found
 
 
 def all_of(table: Bools, axis: int = -1) -> Bools:
+    """Return the logical AND along an axis."""
     found: Bools = np.logical_and.reduce(table, axis=axis)
     return found
 
 
 class Literal(NamedTuple):
-    """Of two elements, here x and y: predicate (or `=`), whether it stands as (y, x), whether it is
-    affirmed."""
+    """A literal about two elements x and y.
+
+    Args:
+        predicate: Name of the predicate, or `=`.
+        swapped: Whether the arguments are (y, x).
+        positive: False for the negation.
+    """
 
     predicate: str
     swapped: bool = False
@@ -47,19 +55,25 @@ class Literal(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """A conjunction of literals; of none, all pairs of elements."""
+    """A conjunction of literals; without literals it holds for all pairs of elements."""
 
     literals: tuple[Literal, ...] = ()
 
     @property
     def size(self) -> int:
-        """AST size; 0 of none."""
+        """Return the AST size, 0 without literals."""
         own = sum(3 + (not literal.positive) for literal in self.literals)
         return own + max(0, len(self.literals) - 1)
 
 
 class Lanes:
-    """Worlds as tables. inside: (worlds, size). true: by predicate, an axis for each argument."""
+    """Worlds as tables.
+
+    Args:
+        inside: Which elements exist, (worlds, size).
+        true: Table of each predicate, (worlds, size) or (worlds, size, size), one axis per
+            argument.
+    """
 
     def __init__(self, inside: Bools, true: Mapping[str, Bools]) -> None:
         self.inside, self.true = inside, true
@@ -68,7 +82,7 @@ class Lanes:
         self._related: dict[Guard, Floats] = {}
 
     def related(self, guard: Guard) -> Floats:
-        """(worlds, size, size): 1 where x and y satisfy the guard."""
+        """Return 1 where x and y satisfy the guard, (worlds, size, size)."""
         if guard not in self._related:
             table = self._pairs
             for literal in guard.literals:
@@ -78,7 +92,7 @@ class Lanes:
         return self._related[guard]
 
     def release(self) -> None:
-        """Forgets the tables of guards."""
+        """Free the tables of guards."""
         self._related.clear()
 
     def _literal(self, literal: Literal) -> Bools:
@@ -88,13 +102,13 @@ class Lanes:
         return table.swapaxes(1, 2) if literal.swapped else table
 
     def atom(self, predicate: str) -> Bools:
-        """(worlds, size): P x, or R x x."""
+        """Return P x, or R x x for a predicate with two arguments, (worlds, size)."""
         table = self.true[predicate]
         own: Bools = table if table.ndim == 2 else np.diagonal(table, axis1=1, axis2=2)
         return own & self.inside
 
     def violated(self, prepared: Prepared) -> Bools:
-        """(worlds, size): the elements that break the theory unless they are abnormal."""
+        """Return the elements that break the theory unless they are abnormal, (worlds, size)."""
         formula = prepared.violation
         cells = sum(self.size ** len(free) for free in formula.free_at)
         step = max(1, MOST_CELLS // cells)
@@ -107,27 +121,36 @@ class Lanes:
         return np.concatenate(found)
 
     def and_also(self, other: Lanes) -> Lanes:
-        """Both, one after the other; their tables are of one size."""
+        """Return these worlds followed by others, whose tables have the same size."""
         true = {
             name: np.concatenate([table, other.true[name]]) for name, table in self.true.items()
         }
         return Lanes(np.concatenate([self.inside, other.inside]), true)
 
     def some(self, chosen: NDArray[np.int64] | Bools) -> Lanes:
+        """Return some of the worlds, by index or mask."""
         return Lanes(self.inside[chosen], {name: t[chosen] for name, t in self.true.items()})
 
 
 class Completed(NamedTuple):
-    """lanes: completions of prompt worlds; of: (worlds,) the place of the prompt world, ascending."""
+    """Completions of prompt worlds.
+
+    Args:
+        lanes: The completions.
+        of: Index of the prompt world of each, ascending, (worlds,).
+    """
 
     lanes: Lanes
     of: Whole
 
 
 def completed(prepared: Prepared, most: int, stream: Stream) -> Completed:
-    """At most so many completions of each prompt world, the one without any unknown atom first. In
-    the partial regime, where one that is repaired is enough, those in which fewest elements break
-    the theory; in the skeptical one all true, one predicate true, and others by chance."""
+    """Return at most `most` completions of each prompt world.
+
+    The first has no unknown atom true. In the partial regime, where one repaired completion is
+    enough, the others are those in which the fewest elements break the theory. In the skeptical
+    regime they are: all unknown atoms true, one predicate true, and random ones.
+    """
     structures = prepared.structures
     count = len(structures)
     if prepared.regime == "full":
@@ -160,15 +183,17 @@ def completed(prepared: Prepared, most: int, stream: Stream) -> Completed:
 
 
 def _fewest(places: Whole, broken: Whole, most: int) -> Whole:
-    """The first of them, and those with the fewest broken elements."""
+    """Return the first of some worlds and those with the fewest broken elements."""
     order = places[np.argsort(broken[places], kind="stable")]
     return np.concatenate([places[:1], order[order != places[0]][: most - 1]])
 
 
 def drawn_like(prepared: Prepared, count: int, stream: Stream) -> Lanes:
-    """Complete worlds with the sizes and densities of the prompt worlds: each predicate holds of as
-    many atoms, in proportion, as in a prompt world drawn for it, its unknown atoms counted by the
-    density among the known."""
+    """Return complete worlds with the sizes and densities of the prompt worlds.
+
+    Each predicate holds for the same share of atoms as in a prompt world drawn for it. Unknown
+    atoms count by the density among the known ones.
+    """
     structures = prepared.structures
     elements = structures.inside.sum(axis=1)
     sizes = elements[stream.below(len(elements), count)]
@@ -187,15 +212,17 @@ def drawn_like(prepared: Prepared, count: int, stream: Stream) -> Lanes:
 
 
 def at_once(prepared: Prepared, count: int) -> int:
-    """So many worlds, or as many as there is room for: those that are drawn together."""
+    """Return how many worlds to draw together: `count`, or as many as fit in memory."""
     tables = prepared.structures.true.values()
     atoms = max((table[0].size for table in tables), default=1)
     return max(1, min(count, MOST_ATOMS // atoms))
 
 
 def broken_alike(prepared: Prepared, count: int, stream: Stream) -> Lanes:
-    """Of such worlds those in which some elements break the theory, and at most `MOST_BROKEN` do, as
-    in the worlds of problems; any, where those are rare. So many at most."""
+    """Return at most `count` drawn worlds in which one to `MOST_BROKEN` elements break the theory.
+
+    The worlds of problems are like that. If such worlds are rare, any worlds are returned.
+    """
     lanes = drawn_like(prepared, at_once(prepared, max(count, DRAWN)), stream)
     broken = lanes.violated(prepared).sum(axis=1)
     kept = np.flatnonzero((broken >= 1) & (broken <= MOST_BROKEN))
@@ -203,8 +230,10 @@ def broken_alike(prepared: Prepared, count: int, stream: Stream) -> Lanes:
 
 
 def hidden_like(prepared: Prepared, lanes: Lanes, stream: Stream) -> dict[str, Bools]:
-    """By predicate, which atoms of drawn worlds are not known, as many in proportion as in a prompt
-    world drawn for each."""
+    """Return, for each predicate, which atoms of drawn worlds are unknown.
+
+    The share of unknown atoms is that of a prompt world drawn for each.
+    """
     structures = prepared.structures
     atoms = structures.inside.sum(axis=1)
     found = {}

@@ -1,11 +1,10 @@
-"""Candidate rules: features that repair the theory in every prompt world, and conjunctions and
-disjunctions of a few.
+"""Candidate rules: features that repair every prompt world, and combinations of a few.
 
-In the full and the skeptical regime a conjunction of valid rules is valid, so rules of fewer
-exceptions are found by pairing what is valid already; disjunctions are of features that each cover
-a part of what breaks. Costs over the completions at hand (lanes.py) are exact in the full regime, at
-least what they are in the partial one, and at most in the skeptical one, where more completions may
-also refute; what is proposed is judged exactly (choice.py).
+In the full and the skeptical regime a conjunction of valid rules is valid, so rules with fewer
+exceptions are found by pairing valid rules. Disjunctions combine features that each cover a part of
+the violations. Costs over the completions at hand (lanes.py) are exact in the full regime. They are
+lower bounds in the skeptical regime, where more completions may also refute a rule, and upper
+bounds in the partial regime. Every proposed rule is judged exactly (choice.py).
 """
 
 from __future__ import annotations
@@ -27,27 +26,29 @@ from .lanes import EQUALITY, Completed, Guard, all_of, any_of
 
 Numbers: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
 
-# What it is worth, in elements marked a world, that a rule is valid in all drawn worlds.
+# What certainty of being valid in all drawn worlds is worth, in marked elements per world.
 WORTHS = (0.0, 1.0, 3.0)
-# Each price of a node of the formula, in elements marked a world, has its own best rules.
+# Prices of a node of the formula, in marked elements per world. Each has its own best rules.
 PRICES = (0.0, 0.003, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.13, 0.17, 0.25)
 _MANY = 1_000  # more than any cost in a world
-_PARTLY = 0.3  # of what breaks has to be covered by each part of a disjunction
+_PARTLY = 0.3  # share of the violations that each part of a disjunction must cover
 
 
 class Shape(NamedTuple):
-    """feature: one; and, or: of shapes."""
+    """A feature, or a conjunction or disjunction of shapes."""
 
     kind: OneOf["feature", "and", "or"]
     feature: int = -1
     parts: tuple[Shape, ...] = ()
 
     def features(self) -> list[int]:
+        """Return the indices of all features of the shape."""
         if self.kind == "feature":
             return [self.feature]
         return [place for part in self.parts for place in part.features()]
 
     def over(self, values: Mapping[int, Bools]) -> Bools:
+        """Return the values of the shape, computed from the values of its features."""
         if self.kind == "feature":
             return values[self.feature]
         found = self.parts[0].over(values)
@@ -56,6 +57,7 @@ class Shape(NamedTuple):
         return found
 
     def formula(self, features: Features) -> Formula:
+        """Return the shape as a formula."""
         writer = Writer(features)
 
         def write(shape: Shape) -> int:
@@ -67,8 +69,14 @@ class Shape(NamedTuple):
 
 
 class Priced(NamedTuple):
-    """shape, its cost over all prompt worlds as it is known so far, its AST size, the share of drawn
-    worlds in which it is valid."""
+    """A rule with its costs.
+
+    Args:
+        shape: The rule.
+        cost: Cost over all prompt worlds, as known so far.
+        size: AST size.
+        held: Share of drawn worlds in which it is valid.
+    """
 
     shape: Shape
     cost: int
@@ -77,8 +85,14 @@ class Priced(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Some shapes with the rows that they cover: (shapes, structures, size). held: (shapes, drawn
-    worlds), where they are valid, at least."""
+    """Some shapes with their values.
+
+    Args:
+        shapes: The shapes.
+        values: Elements that each covers, (shapes, structures, size).
+        sizes: AST sizes, (shapes,).
+        held: Drawn worlds in which each is valid, at least, (shapes, drawn worlds).
+    """
 
     shapes: list[Shape]
     values: Bools
@@ -87,7 +101,7 @@ class Choice(NamedTuple):
 
 
 class Combined(NamedTuple):
-    """Valid pairs: places of the parts, costs, sizes, shares of drawn worlds in which they hold."""
+    """Valid pairs: indices of the parts, costs, sizes, shares of drawn worlds where valid."""
 
     ones: Whole
     others: Whole
@@ -97,19 +111,26 @@ class Combined(NamedTuple):
 
 
 class Evidence:
-    """What the prompt worlds ask of a rule, over their completions."""
+    """What the prompt worlds require of a rule, over their completions."""
 
     def __init__(
         self, prompt: Completed, broken: Bools, regime: Regime, broken_drawn: Bools
     ) -> None:
-        """broken: (structures, size), of the completions and of the drawn worlds after them."""
+        """Collect the completions.
+
+        Args:
+            prompt: Completions of the prompt worlds.
+            broken: Elements of the completions that break the theory, (structures, size).
+            regime: The regime of the problem.
+            broken_drawn: The same for the drawn worlds.
+        """
         self.prompt, self.broken, self.regime = prompt, broken, regime
         self.broken_drawn = broken_drawn
         self.worlds = int(prompt.of[-1]) + 1
         self.starts = np.searchsorted(prompt.of, np.arange(self.worlds))
 
     def judged(self, valid: Bools, covered: NDArray[Any]) -> tuple[Bools, Whole]:
-        """(..., structures) each to (...): whether a rule is valid in all worlds, and its cost."""
+        """Return whether a rule is valid in all worlds, and its cost, each of shape (...)."""
         if self.regime == "full":
             return all_of(valid), covered.sum(axis=-1, dtype=np.int64)
         if self.regime == "skeptical":
@@ -121,18 +142,19 @@ class Evidence:
     def lists(
         self, costs: Numbers, sizes: Whole, held: NDArray[np.float64], most: int
     ) -> Iterator[Whole]:
-        """At most so many places, best first, for each price of a node and each worth of what holds."""
+        """Yield at most `most` indices, best first, for each node price and worth."""
         each = min(len(sizes), most)
         for price in PRICES:
             for worth in WORTHS:
                 scores = costs / self.worlds + price * sizes - worth * held
-                # Among equals the first: which of them a partition has in front is the machine's affair.
+                # Among equal scores the first are taken: which of them a partition puts in front
+                # depends on the machine.
                 worst = np.partition(scores, each - 1)[each - 1]
                 top = np.flatnonzero(scores <= worst)
                 yield top[np.argsort(scores[top], kind="stable")[:each]]
 
     def in_turn(self, costs: Numbers, sizes: Whole, held: NDArray[np.float64], count: int) -> Whole:
-        """So many places, the best of each list in turn."""
+        """Return `count` indices, taking the best of each list in turn."""
         if not len(sizes):
             return np.zeros(0, np.int64)
         each = 8 * max(1, count // (len(PRICES) * len(WORTHS)))
@@ -143,7 +165,7 @@ class Evidence:
 
 
 def candidates(features: Features, evidence: Evidence, most: int) -> list[Priced]:
-    """Valid rules, the best at each price, from about so many pairs looked at."""
+    """Return valid rules, the best at each price, from about `most` examined pairs."""
     search = _Search(features, evidence)
     return search.candidates(width=max(8, int((most / 1.4) ** 0.5)))
 
@@ -160,6 +182,7 @@ class _Search:
         self.found: dict[Shape, Priced] = {}
 
     def candidates(self, width: int) -> list[Priced]:
+        """Return valid rules: features, disjunctions, and conjunctions of two and three."""
         broken = self.evidence.broken
         uncovered = broken[None] & ~self.values
         covered = self.values.sum(axis=2)
@@ -188,7 +211,7 @@ class _Search:
         few = max(4, width // 3)
         top = Choice(both.shapes[:few], both.values[:few], both.sizes[:few], both.held[:few])
         self._kept("and", top, wide, self._crossed(top, wide), width // 2)
-        if not self.found:  # the rule that marks everything, where no other is valid
+        if not self.found:  # if no other rule is valid, the rule that marks everything
             for place in np.flatnonzero(valid & ~told).tolist():
                 held = float(self.held[place].mean())
                 self._keep(_of(place), int(costs[place]), int(self.sizes[place]), held)
@@ -207,7 +230,7 @@ class _Search:
         return Choice(shapes, self.values[places], self.sizes[places], self.held[places])
 
     def _pairs(self, kind: OneOf["and", "or"], some: Choice) -> Combined:
-        """Those of two of the choice that are valid."""
+        """Return the valid pairs of two shapes of a choice."""
         count = len(some.shapes)
         ones, others = np.triu_indices(count, 1)
         evidence = self.evidence
@@ -231,7 +254,7 @@ class _Search:
         return self._valid(ones, others, valid, covered, sizes, _held(kind, some, some))
 
     def _crossed(self, ones: Choice, others: Choice) -> Combined:
-        """Conjunctions of one of each."""
+        """Return the valid conjunctions of one shape from each choice."""
         first, second = (
             part.reshape(-1)
             for part in np.meshgrid(
@@ -259,7 +282,7 @@ class _Search:
         sizes: Whole,
         held: NDArray[np.float64],
     ) -> Combined:
-        """held: (ones, others), of all pairs."""
+        """Keep the valid pairs; `held` (ones, others) is indexed by the parts of a pair."""
         right, costs = self.evidence.judged(valid, covered)
         kept = np.flatnonzero(right)
         one, other = ones[kept], others[kept]
@@ -273,7 +296,7 @@ class _Search:
         combined: Combined,
         count: int,
     ) -> Choice:
-        """The best of them, which are candidates from here on."""
+        """Add the best pairs to the candidates and return them."""
         shapes: list[Shape] = []
         places: list[int] = []
         order = self.evidence.in_turn(combined.costs, combined.sizes, combined.held, count)
@@ -294,8 +317,10 @@ class _Search:
 
 
 def _held(kind: OneOf["and", "or"], ones: Choice, others: Choice) -> NDArray[np.float64]:
-    """(ones, others): the share of drawn worlds in which the pair is valid, of a disjunction at
-    least."""
+    """Return the share of drawn worlds in which each pair is valid, (ones, others).
+
+    For a disjunction it is a lower bound.
+    """
     one, other = ones.held.astype(np.float64), others.held.astype(np.float64)
     both: NDArray[np.float64] = one @ other.T / max(1, one.shape[1])
     if kind == "and":
@@ -309,13 +334,13 @@ def _of(place: int) -> Shape:
 
 
 def _shape(kind: OneOf["and", "or"], one: Shape, other: Shape) -> Shape | None:
-    """None where a part would stand there twice."""
+    """Return the combined shape, or None if a part would occur twice."""
     parts = [part for s in (one, other) for part in (s.parts if s.kind == kind else (s,))]
     return Shape(kind, parts=tuple(parts)) if len(set(parts)) == len(parts) else None
 
 
 def narrowed(some: Iterable[Priced], evidence: Evidence, count: int) -> Sequence[Priced]:
-    """So many of them, the best at each price in turn."""
+    """Return `count` of the rules, taking the best at each price in turn."""
     whole = list(some)
     costs, sizes = (np.array([one[at] for one in whole], np.int64) for at in (1, 2))
     held = np.array([one.held for one in whole])
@@ -326,8 +351,7 @@ def narrowed(some: Iterable[Priced], evidence: Evidence, count: int) -> Sequence
 
 
 class Writer:
-    """Writes features into one builder, each about a variable, with the first free letters for its
-    neighbours."""
+    """Writes features into one formula builder; neighbours get the first free letters."""
 
     def __init__(self, features: Features) -> None:
         self.recipes = features.recipes
@@ -335,7 +359,7 @@ class Writer:
         self.builder = Builder()
 
     def write(self, place: int, variable: str = FREE, taken: Sequence[str] = (FREE,)) -> int:
-        """The place of the feature's formula in the builder."""
+        """Add a feature's formula about a variable to the builder, and return its index."""
         recipe, builder = self.recipes[place], self.builder
         if recipe.kind == "all":
             return builder.equal(variable, variable)

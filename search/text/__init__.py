@@ -1,1 +1,1 @@
-"""Labelled text (the task `labels`): sentences about what makes a row get its label."""
+"""Sentences that explain the labels of labelled text (the task `labels`)."""

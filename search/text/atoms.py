@@ -1,8 +1,9 @@
-"""Single conditions over fields: each with the rows it holds on and its price in bits.
+"""Single conditions over fields, each with its rows and its description length in bits.
 
-choice: one value, all but one, one of two or three; truth: either; number: a bound between two values
-that stand side by side in the rows, or one of its few values. Where the rows leave room for a bound,
-the roundest number in that room is said, for nothing tells them apart.
+A choice gives conditions on one value, on all but one, and on two or three values. A truth value
+gives both values. A number gives bounds between two neighbouring values in the rows, or one of its
+values if they are few. If the rows leave room for a bound, the roundest number in that room is
+used, since the rows cannot distinguish the numbers there.
 """
 
 from __future__ import annotations
@@ -20,21 +21,30 @@ from ...tools.sentence_rules.conditions import Compare, Condition, Is, Missing, 
 from ...tools.sentence_rules.prepared import Prepared, missing
 from ...tools.sentence_rules.quantities import Number
 
-FEW_VALUES = 8  # of a number: it may be asked for exactly
-MOST_VALUES = 12  # of a choice: pairs of values are asked for
-MOST_BOUNDS = 30  # of a number: quantiles, where it has more values
-MOST_CONDITIONS = 2_000  # of all columns
-LARGEST = 1e300  # above, numbers are not rounded
-ROUND, UNEVEN = 0.4, 2.0  # bits for saying that a bound is round (three of four are), and that not
-DENIED = 1.0  # bits that "not" and "exactly" cost
+FEW_VALUES = 8  # a number with at most this many values may be tested for equality
+MOST_VALUES = 12  # a choice with at most this many values gives pairs and triples of values
+MOST_BOUNDS = 30  # maximum number of bounds on a number; quantiles if it has more values
+MOST_CONDITIONS = 2_000  # maximum number of conditions over all columns
+LARGEST = 1e300  # larger numbers are not rounded
+# Bits for stating that a bound is round (three of four are) or that it is not.
+ROUND, UNEVEN = 0.4, 2.0
+DENIED = 1.0  # bits for "not" and for "exactly"
 Value = TypeVar("Value")
 
 
 class Atoms(NamedTuple):
-    """m conditions on n rows. holds: (m, n); bits: (m,), the choice among the conditions on one column;
-    column: (m,), the number of each one's column; columns: how many there are; phrases: of those, how
-    many are phrases of a text; left_out: conditions that were looked at with the labels and not taken,
-    so that whoever asks what is chance counts them."""
+    """m conditions on n rows.
+
+    Args:
+        conditions: The conditions.
+        holds: Rows on which each holds, (m, n).
+        bits: Description length of the choice among the conditions on one column, (m,).
+        column: Number of each condition's column, (m,).
+        columns: Number of columns.
+        phrases: Number of columns that are phrases of a text.
+        left_out: Number of conditions that were compared with the labels and dropped; significance
+            tests must count them.
+    """
 
     conditions: Sequence[Condition]
     holds: NDArray[np.bool_]
@@ -46,8 +56,10 @@ class Atoms(NamedTuple):
 
 
 def atoms_of(rows: Prepared) -> Atoms:
-    """All conditions that hold on some rows and not on all; of two that hold on the same rows in one
-    column the cheaper."""
+    """Return all conditions that hold on some rows but not on all.
+
+    Of conditions in one column that hold on the same rows only the cheapest is kept.
+    """
     kept: list[tuple[Condition, NDArray[np.bool_], float, int]] = []
     names = [name for name, told in rows.columns.items() if told["kind"] != "text"]
     for number, name in enumerate(names):
@@ -68,7 +80,7 @@ def atoms_of(rows: Prepared) -> Atoms:
 
 
 def both(one: Atoms, other: Atoms) -> Atoms:
-    """The conditions of both, on their own columns."""
+    """Return the conditions of both, on separate columns."""
     return Atoms(
         [*one.conditions, *other.conditions],
         np.concatenate([one.holds, other.holds]),
@@ -81,7 +93,10 @@ def both(one: Atoms, other: Atoms) -> Atoms:
 
 
 def fewer(atoms: Atoms, given: NDArray[np.int64], most: int = MOST_CONDITIONS) -> Atoms:
-    """At most so many, those that go best with any label: tables of all pairs of them are made."""
+    """Return at most `most` conditions: those most associated with any label.
+
+    Later steps build tables of all pairs of conditions.
+    """
     if len(atoms.conditions) <= most:
         return atoms
     scores = [telling(holds, given) for holds in atoms.holds]
@@ -100,7 +115,7 @@ def fewer(atoms: Atoms, given: NDArray[np.int64], most: int = MOST_CONDITIONS) -
 
 
 def telling(marks: NDArray[np.bool_], given: NDArray[np.int64]) -> float:
-    """How far the rows marked go with any label (n,), in standard errors."""
+    """Return the association of the marked rows (n,) with any label, in standard errors."""
     n, m = len(marks), float(marks.sum())
     counts = np.bincount(given).astype(np.float64)
     inside = np.bincount(given[marks], minlength=len(counts))
@@ -109,7 +124,7 @@ def telling(marks: NDArray[np.bool_], given: NDArray[np.int64]) -> float:
 
 
 def _on(rows: Prepared, name: str) -> Iterator[tuple[Condition, float]]:
-    """The conditions on a column, each with its bits."""
+    """Yield the conditions on a column, each with its bits."""
     told = rows.columns[name]
     if rows.without(name).any():
         yield Missing(name), 2.0
@@ -141,14 +156,14 @@ def _values(
 
 
 def lists_of(values: Sequence[Value]) -> Iterator[tuple[Sequence[Value], float]]:
-    """Each value, and where there are not too many of them two and three; each with its bits."""
+    """Yield each value, and pairs and triples of a few values, each with its bits."""
     for value in values:
         yield (value,), 1.0 + math.log2(len(values))
     if len(values) > MOST_VALUES:
         return
     for size in (2, 3):
         if len(values) > size + 1:
-            runs = len(values) - size + 1  # values that are listed side by side may belong together
+            runs = len(values) - size + 1  # values listed next to each other may belong together
             apart = math.comb(len(values), size) - runs
             for places in combinations(range(len(values)), size):
                 run = places[-1] - places[0] == size - 1
@@ -189,7 +204,7 @@ def _even(bound: float, rounder: float) -> bool:
 
 
 def grain(low: float, high: float) -> float:
-    """What round bounds between two values are multiples of."""
+    """Return the unit of which round bounds between two values are multiples."""
     spread = float(high) - float(low)
     if spread <= 0 or math.isinf(spread):
         return 1.0
@@ -198,8 +213,13 @@ def grain(low: float, high: float) -> float:
 
 
 def roundest(low: float, high: float, whole: bool) -> float:
-    """A number from `low` on and below `high`, with the fewest digits; of such the one nearest to
-    `low`. whole: of whole numbers; else one decimal more than they need is not taken."""
+    """Return the number with the fewest digits from `low` on and below `high`, nearest to `low`.
+
+    Args:
+        low: Smallest allowed number.
+        high: Excluded upper end.
+        whole: Whether only whole numbers are allowed.
+    """
     if (whole and high - low <= 1) or max(abs(low), abs(high)) > LARGEST:
         return low
     size = 10.0 ** math.ceil(math.log10(max(abs(low), abs(high), 1e-12)) + 1)

@@ -1,8 +1,8 @@
-"""What chance explains: tests of single conditions, corrected for how many were tried.
+"""Significance of single conditions, corrected for the number of conditions tried.
 
-Benjamini and Hochberg 1995 for the share of false discoveries; Mantel and Haenszel 1959 for a
-condition beside a rule that already stands; Westfall and Young 1993 for one that stands alone, since
-conditions on one column hang together.
+The false discovery rate follows Benjamini and Hochberg 1995. A condition besides an existing rule
+is tested by Mantel and Haenszel 1959. A condition that stands alone is tested by Westfall and Young
+1993, since conditions on one column are correlated.
 """
 
 from __future__ import annotations
@@ -13,14 +13,20 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-FALSE = 0.05  # share of what is kept that may stand by chance
+FALSE = 0.05  # false discovery rate
 SHUFFLES = 999
 Marks = NDArray[np.bool_]
 
 
 def kept(chances: Sequence[float], false: float = FALSE, unseen: int = 0) -> list[int]:
-    """The places of those that stand, the surest first. unseen: how many more there were, of which these
-    are the best: a choice by the labels is paid for."""
+    """Return the indices of the significant conditions, most significant first.
+
+    Args:
+        chances: p-value of each condition.
+        false: False discovery rate.
+        unseen: Number of further conditions, of which these are the best. A selection by the labels
+            must be corrected for.
+    """
     order = sorted(range(len(chances)), key=lambda at: (chances[at], at))
     last = 0
     for rank, at in enumerate(order, 1):
@@ -32,11 +38,19 @@ def kept(chances: Sequence[float], false: float = FALSE, unseen: int = 0) -> lis
 def surest(
     holds: NDArray[np.bool_], wanted: Marks, prices: Sequence[float], unseen: int = 0
 ) -> tuple[int, float]:
-    """The condition that tells the wanted rows from the others best, of equals the cheapest, and the
-    chance that any of all conditions does as well where labels are shuffled (Westfall and Young 1993;
-    1,000 orders, always the same). holds: (m, n), m at least 1, none of them all or nothing. unseen: how
-    many more there were, of which these are the best: then the chance is Fisher's of the one condition,
-    times all (Bonferroni), since other orders would have had another choice."""
+    """Return the condition that best separates the wanted rows, and its p-value.
+
+    The p-value is the chance that any condition does as well when labels are shuffled (Westfall and
+    Young 1993; 1,000 orders, always the same). With `unseen`, it is Fisher's for this one condition
+    times the number of all (Bonferroni), because other orders would have led to another selection.
+
+    Args:
+        holds: Rows on which each condition holds, (m, n), m at least 1; none holds on all rows or
+            on none.
+        wanted: Rows with the wanted label, (n,).
+        prices: Cost of each condition; of equally good conditions the cheapest is chosen.
+        unseen: Number of further conditions, of which these are the best.
+    """
     n, k = len(wanted), float(wanted.sum())
     sizes = holds.sum(1).astype(np.float64)
     spread = np.sqrt(k * (n - k) * sizes * (n - sizes) / (n * n * (n - 1.0)))
@@ -57,7 +71,7 @@ def surest(
 
 
 def fisher(holds: Marks, wanted: Marks) -> float:
-    """Fisher's exact test, two sides: the chance of a table that is as unlikely."""
+    """Return the two-sided p-value of Fisher's exact test."""
     n, k, m = len(wanted), int(wanted.sum()), int(holds.sum())
     low, high = max(0, m + k - n), min(k, m)
 
@@ -74,8 +88,11 @@ def _log_choices(n: int, k: int) -> float:
 
 
 def beside(holds: Marks, wanted: Marks, strata: NDArray[np.int64]) -> tuple[float, float]:
-    """Of a condition within strata of rows: the chance of its association with what is wanted (two
-    sides), and by how many rows it has more of them than expected (below 0: fewer)."""
+    """Return the p-value and the excess of a condition within strata of rows.
+
+    The p-value of its association with the wanted rows is two-sided. The excess is how many more
+    wanted rows it has than expected; a negative value means fewer.
+    """
     excess = variance = 0.0
     for stratum in np.unique(strata):
         here = strata == stratum

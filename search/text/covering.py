@@ -1,9 +1,10 @@
-"""The OR of conjunctions that is worth most (volume.py): grown by beams, then polished.
+"""Beam search for the OR of conjunctions with the highest worth (volume.py).
 
-A beam grows one conjunction beside those that stand. A part of it is kept by worth, the others by how far
-the new rows of the target lie together, of those that are left and of all, since the beginnings of a deep
-rule are worth nothing yet. Polishing drops, replaces and adds conditions, drops conjunctions, exchanges them
-for others that some beam came by, and grows them again.
+A beam grows one conjunction besides those already chosen. Part of the beam is kept by worth. The
+other part is kept by how concentrated the new rows of the target are, among those left and among
+all, because the first conditions of a deep rule are not yet worth anything. Polishing drops,
+replaces and adds conditions, drops conjunctions, exchanges them for others that some beam found,
+and grows them again.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from .volume import CONJUNCTION, Evidence
 
 BEAM = 60
 DEEPEST = 5
-MOST = 20  # conjunctions
-WIDTH, CHILDREN = 4, 4  # sets that are kept, and made of each
-ALIKE = 0.8  # of two conjunctions' rows together; where more are common, one is tried
-MET = 20  # of the best that a beam comes by, those that are remembered
-LESS = 6.0  # bits
-BESIDE = 1e-6  # bits, below which nothing is better
-ROWS = 200  # on so many rows, 64 candidates are an expansion
+MOST = 20  # maximum number of conjunctions
+WIDTH, CHILDREN = 4, 4  # number of sets kept, and of sets made from each
+# Two conjunctions that share at least this part of their rows are alike, and one of them is tried.
+ALIKE = 0.8
+MET = 20  # number of the best conjunctions of a beam that are remembered
+LESS = 6.0  # bits that a conjunction may save less than it costs (`Covering.completed`)
+BESIDE = 1e-6  # smallest improvement in bits
+ROWS = 200  # on this many rows, 64 candidates cost one expansion
 
 Conjunction = tuple[int, ...]
 Cover = tuple[list[Conjunction], float]
@@ -36,7 +38,14 @@ Marks = NDArray[np.bool_]
 
 
 class Others(NamedTuple):
-    """What stands: rows that any of them holds on, the share of records that any does, their bits."""
+    """The conjunctions already chosen.
+
+    Args:
+        conjunctions: The conjunctions.
+        covered: Rows on which any of them holds.
+        volume: Share of records on which any of them holds.
+        bits: Their description length.
+    """
 
     conjunctions: tuple[Conjunction, ...]
     covered: Marks
@@ -45,7 +54,7 @@ class Others(NamedTuple):
 
 
 class Met(NamedTuple):
-    """Conjunctions that were come by, with their rows, volumes and bits."""
+    """Conjunctions that beams have found, with their rows, volumes and bits."""
 
     conjunctions: list[Conjunction]
     covers: NDArray[np.bool_]
@@ -54,7 +63,7 @@ class Met(NamedTuple):
 
 
 class Covering:
-    """The search for one cover. wanted: (rows,), those to be covered."""
+    """The search for one cover; `wanted` (rows,) marks the rows to be covered."""
 
     def __init__(self, atoms: Atoms, wanted: Marks, budget: Budget) -> None:
         self.atoms, self.wanted, self.budget = atoms, wanted, budget
@@ -66,13 +75,15 @@ class Covering:
         self.same = (atoms.column[:, None] == atoms.column[None, :]) & ~bounds
 
     def grown(self) -> Cover:
-        """Conjunctions, and what they are worth less the bits that name them; none are worth 0."""
+        """Return conjunctions and their worth, less the bits that describe them."""
         return self._grown([], WIDTH)
 
     def of(self, conjunction: Conjunction) -> Marks:
+        """Return the rows on which a conjunction holds."""
         return np.asarray(self.atoms.holds[list(conjunction)].all(axis=0), np.bool_)
 
     def worth(self, some: Sequence[Conjunction]) -> float:
+        """Return the worth of some conjunctions less the bits that describe them."""
         if not some:
             return 0.0
         beside = self._others(some)
@@ -100,9 +111,13 @@ class Covering:
     def _scored(
         self, stems: Sequence[Conjunction], beside: Others
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For each stem and each atom more: (stems, atoms) what all is then worth, and (2, stems, atoms)
-        how far the new rows of the target lie together, of those left and of all. -inf for an atom of a
-        column that the stem speaks of, unless they are two bounds."""
+        """Score each stem extended by each atom.
+
+        Returns:
+            The worth of the whole cover, (stems, atoms), and the concentration of the new rows of
+            the target among those left and among all, (2, stems, atoms). Both are -inf for an
+            atom on a column that the stem already uses, unless the two are opposite bounds.
+        """
         evidence = self.evidence
         covers = np.array([self.of(stem) for stem in stems], np.bool_)
         volumes = np.array([evidence.volume(stem) for stem in stems])
@@ -142,8 +157,12 @@ class Covering:
         return worth, gathered
 
     def _grow(self, beside: Others, unlike: Marks | None = None) -> list[Conjunction]:
-        """The conjunctions that are worth most beside the others, at most `CHILDREN`, whose rows differ.
-        unlike: rows that a conjunction must not nearly be."""
+        """Return the best conjunctions to add, at most `CHILDREN`, with different rows.
+
+        Args:
+            beside: The conjunctions already chosen.
+            unlike: Rows that a new conjunction must not nearly equal.
+        """
         found: list[tuple[float, Conjunction]] = []
         stems: list[Conjunction] = [()]
         for _ in range(DEEPEST):
@@ -164,7 +183,7 @@ class Covering:
     def _unlike(
         self, found: Sequence[tuple[float, Conjunction]], *others: Marks
     ) -> list[Conjunction]:
-        """The first `CHILDREN` whose rows are nearly those neither of the others nor of an earlier one."""
+        """Return the first `CHILDREN` conjunctions with clearly different rows."""
         taken: list[Conjunction] = []
         rows = list(others)
         for _, one in found:
@@ -202,7 +221,13 @@ class Covering:
                 yield found
 
     def _grown(self, start: list[Conjunction], width: int, unlike: Marks | None = None) -> Cover:
-        """A beam of sets. unlike: rows that the first conjunction must not nearly be."""
+        """Grow a cover by a beam of sets.
+
+        Args:
+            start: Conjunctions to start with.
+            width: Number of sets kept.
+            unlike: Rows that the first new conjunction must not nearly equal.
+        """
         best = list(start), self.worth(start)
         sets = [best]
         while sets and len(sets[0][0]) < MOST and self.budget.left:
@@ -220,7 +245,7 @@ class Covering:
         return best
 
     def polished(self, found: list[Conjunction], worth: float) -> Cover:
-        """Until no step helps, or nothing is left to spend."""
+        """Improve a cover until no step helps or the budget is spent."""
         better = True
         while better and self.budget.left:
             better = False
@@ -233,8 +258,10 @@ class Covering:
         return found, worth
 
     def completed(self, found: list[Conjunction], worth: float) -> Cover:
-        """Where no row of other labels is inside, those of the target that are left ask for a rule too:
-        with conjunctions that save up to `LESS` bits less than they cost, and are as pure."""
+        """Cover the remaining rows of the target too, if no row of another label is covered.
+
+        The added conjunctions must be as pure, and may save up to `LESS` bits less than they cost.
+        """
         while self.budget.left and len(found) < MOST:
             covered = self._others(found).covered
             if (covered & ~self.wanted).any() or not (self.wanted & ~covered).any():
@@ -254,7 +281,7 @@ class Covering:
         return (best[1], best[0]) if best and best[0] > worth + BESIDE else None
 
     def _changed(self, found: list[Conjunction], worth: float) -> Cover | None:
-        """One condition dropped, replaced or added in one conjunction."""
+        """Drop, replace or add one condition in one conjunction."""
         for at, one in enumerate(found):
             rest = found[:at] + found[at + 1 :]
             beside = self._others(rest)
@@ -272,7 +299,7 @@ class Covering:
         return None
 
     def _exchanged(self, found: list[Conjunction], worth: float) -> Cover | None:
-        """One or two conjunctions left out, and others put in that some beam came by."""
+        """Replace one or two conjunctions by others that some beam found."""
         pool = list(self.met)
         if not pool:
             return None
@@ -301,7 +328,7 @@ class Covering:
         return None
 
     def _with_one(self, met: Met, then: Sequence[Conjunction]) -> NDArray[np.float64]:
-        """(met,): what all is worth with each of them."""
+        """Return the worth of the cover with each conjunction of `met` added, (met,)."""
         beside, wanted = self._others(then), self.wanted
         new = met.covers & ~beside.covered
         inside = new[:, wanted].sum(axis=1) + (beside.covered & wanted).sum()
@@ -312,7 +339,7 @@ class Covering:
         return np.asarray(self.evidence.worth(inside, wrong, np.minimum(volume, 1.0)) - named)
 
     def _regrown(self, found: list[Conjunction], worth: float) -> Cover | None:
-        """Without one conjunction, and grown again into something else."""
+        """Drop one conjunction and grow something else in its place."""
         for at in range(len(found)):
             rest = found[:at] + found[at + 1 :]
             then = self._grown(rest, 1, self.of(found[at]))
@@ -321,7 +348,7 @@ class Covering:
         return None
 
     def _split(self, found: list[Conjunction], worth: float) -> Cover | None:
-        """One conjunction made narrower, and another grown for what it leaves."""
+        """Narrow one conjunction and grow another for the rows it gives up."""
         for at, one in enumerate(found):
             rest = found[:at] + found[at + 1 :]
             for narrow in self._narrower(one, self._others(rest)):
@@ -333,7 +360,7 @@ class Covering:
         return None
 
     def _narrower(self, one: Conjunction, beside: Others) -> list[Conjunction]:
-        """One condition more, or another in the place of one on the same column; rows fewer."""
+        """Return conjunctions on fewer rows: one more condition, or another on the same column."""
         marks = self.of(one)
         stems = [one, *(one[:k] + one[k + 1 :] for k in range(len(one)))]
         _, gathered = self._scored(stems, beside)
@@ -347,14 +374,16 @@ class Covering:
 
 
 def _side(condition: Condition) -> int:
-    """1 for a bound from below, -1 for one from above, else 0."""
+    """Return 1 for a lower bound, -1 for an upper bound, else 0."""
     relation = condition.relation if isinstance(condition, Compare) else ""
     return {"more than": 1, "at least": 1, "at most": -1, "less than": -1}.get(relation, 0)
 
 
 def first(scores: NDArray[np.float64], many: int) -> list[int]:
-    """The flat places of the largest scores, largest first, of equals the first; the same on any
-    machine, whatever its way of sorting."""
+    """Return the flat indices of the largest scores, largest first; ties keep their order.
+
+    The result is the same on any machine, whatever its sorting algorithm.
+    """
     flat = scores.ravel()
     if many < flat.size:
         least = np.partition(flat, flat.size - many)[flat.size - many]

@@ -1,7 +1,8 @@
-"""Labelled rows in a worker: rows with labels in, an answer of up to 20 sentences out.
+"""Search engine for labelled rows: proposes up to 20 sentences that explain the labels.
 
-Each sentence is an exact rule of tools/sentence_rules in its canonical words, mined from the shown rows and the
-public part of the problem alone. Records of fields: fields.py; texts: texts.py.
+Each sentence is an exact rule of tools/sentence_rules in its canonical wording, mined from the
+shown rows and the public part of the problem alone. fields.py handles records of fields; the second
+part of this module handles texts.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from .mentions import in_full, mentioned, pieces_of
 from .words import mined
 
 SENTENCES = 20
-FEWEST = 4  # shown rows, below which nothing is said
+FEWEST = 4  # minimum number of shown rows
 
 
 def serves(shown: list[list[Any]]) -> bool:
-    """Whether these are records of columns, each with a label."""
+    """Return whether the inputs are records of columns, each with a label."""
     return bool(shown) and all(
         isinstance(row, dict) and "domain" not in row and isinstance(label, str)
         for row, label in shown
@@ -36,11 +37,12 @@ def serves(shown: list[list[Any]]) -> bool:
 
 
 def prepared(inputs: list[Any]) -> list[Any]:
+    """Return the sample space unchanged: this engine needs no other form."""
     return inputs
 
 
 class Problem:
-    """What was found in these rows; a pure function of them."""
+    """The sentences found in the shown rows; a pure function of its arguments."""
 
     def __init__(
         self,
@@ -49,7 +51,7 @@ class Problem:
         expansions: float,
         told: Mapping[str, Json],
     ) -> None:
-        """told: View.public: labels, columns, shape."""
+        """Set up the problem; `told` is `View.public`, with labels, columns and shape."""
         self.rows = [row for row, _ in shown]
         self.labels = [label for _, label in shown]
         self.public, self.expansions = told, expansions
@@ -57,7 +59,7 @@ class Problem:
         self._meta: dict[str, Json] = {}
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        """The sentences that were not given before, as a numbered list; None where none is left."""
+        """Return the sentences that are not in `skip` as a numbered list, or None without any."""
         if self._found is None:
             self._found, self._meta = self._mined()
         sentences = [said for said in self._found if said not in skip]
@@ -68,7 +70,7 @@ class Problem:
 
     def _mined(self) -> tuple[Sequence[str], dict[str, Json]]:
         if len(self.rows) < FEWEST or len(set(self.labels)) < 2:
-            return (), {}  # as where a prompt shows a few wrong rows
+            return (), {}  # for example when a prompt shows a few wrong rows
         fields = self.public.get("shape", "fields") == "fields"
         look = rules_over_fields if fields else rules_over_texts
         found = look(self.rows, self.labels, self.public, self.expansions)
@@ -78,8 +80,10 @@ class Problem:
 
 
 def _said(rule: Rule, rows: Prepared, public: Mapping[str, Json]) -> str:
-    """The sentence on one line; "" where the exact judge would not read it as this rule, as with a column
-    without a name."""
+    """Return a rule as one line, or "" if the exact judge would not read the line as this rule.
+
+    This happens with a column that has no name, for example.
+    """
     sentence = " ".join(rule.written().split())
     again = compile_sentence(sentence, public)
     if isinstance(again, NotExact) or (again.codes(rows) != rule.codes(rows)).any():
@@ -90,16 +94,17 @@ def _said(rule: Rule, rows: Prepared, public: Mapping[str, Json]) -> str:
 ENGINE = SearchEngine("text", serves, prepared, Problem)
 
 
-# --- Sentences about texts: phrases that decide, where they do, phrases that weigh, or lists of words.
+# --- Sentences about texts: phrases that decide the label, phrases that are weighed against each
+# other, or lists of words.
 #
-# Made texts follow phrases, and then rules over phrases (fields.py) say all; or many phrases weigh against
-# each other, and each gets a sentence (mentions.py). On texts that people wrote phrases explain little, and
-# what words.py mines is said.
+# Generated texts follow phrases. Then either rules over phrases (fields.py) explain everything, or
+# many phrases weigh against each other and each gets a sentence (mentions.py). In texts that people
+# wrote, phrases explain little, and the sentences mined by words.py are used.
 
-ALL = 0.99  # share of the shown rows, from which on nothing else is looked for
-FAR = 0.8  # of that share, below which phrases that weigh are not compared on rows left out
-PARTS = 3  # of the rows, each left out once
-EXPLAINED = 0.9  # share of the shown rows that the rules have to be right on
+ALL = 0.99  # from this share of the shown rows on, nothing else is tried
+FAR = 0.8  # below this part of the share, weighed phrases are not compared on held-out rows
+PARTS = 3  # number of parts of the rows, each held out once
+EXPLAINED = 0.9  # share of the shown rows on which the rules must be right
 
 
 def rules_over_texts(
@@ -108,7 +113,14 @@ def rules_over_texts(
     public: Mapping[str, Json],
     expansions: float,
 ) -> Found:
-    """rows, labels: n labelled rows of a problem with `public`, of one text or a pair of them."""
+    """Return the rules that explain labelled rows with one text or a pair of texts.
+
+    Args:
+        rows: n rows of a problem.
+        labels: Their labels.
+        public: Public part of the problem.
+        expansions: Budget of the search.
+    """
     decided = Found((), {"tried": 0})
     if public.get("shape") != "pair":
         decided = rules_over_fields(rows, labels, public, expansions)
@@ -136,7 +148,7 @@ def rules_over_texts(
 
 
 def _plain(rules: Sequence[Rule]) -> bool:
-    """Whether no sentence joins conditions."""
+    """Return whether no sentence joins conditions."""
     return not any(
         isinstance(one, When) and isinstance(one.condition, AllOf)
         for rule in rules
@@ -151,8 +163,11 @@ def _left_out(
     expansions: float,
     enough: float,
 ) -> float:
-    """The share of rows that rules found without them are right on, or less where that
-    cannot be `enough` any more: joined conditions fit what they were found on too well."""
+    """Return the share of held-out rows on which rules found without them are right.
+
+    The result is lower if it can no longer reach `enough`. Joined conditions fit the rows they were
+    found on too well, so the share is measured on held-out rows.
+    """
     right = 0.0
     for part in range(PARTS):
         out = range(part, len(rows), PARTS)
@@ -178,7 +193,7 @@ def explained(
     labels: Sequence[str],
     public: Mapping[str, Json],
 ) -> float:
-    """The share of the rows on which the first rule that applies is right."""
+    """Return the share of rows on which the first rule that applies is right."""
     prepared = Prepared(rows, public)
     codes = np.full(len(rows), NOT_APPLICABLE)
     for rule in rules:

@@ -1,13 +1,15 @@
-"""Rules over fields as sentences: what decides, as a whole and part by part.
+"""Rules over fields as sentences: what decides the label, as a whole and part by part.
 
-For each label an OR of conjunctions is looked for that says when it is given (covering.py). Of two labels the
-one with the better rule is spoken of. One conjunction is one sentence; several are first one
-sentence with a clause each, and then a sentence each (those alone, where they speak of all rows and labels). Where no rule pays for the bits that name it, the
-surest single condition is said, if it is no chance. What decides beside the rules (chance.py) is said in
-sentences of one condition after them.
+For each label an OR of conjunctions is searched for that says when it applies (covering.py). With
+two labels the sentences are about the one with the better rule. One conjunction becomes one
+sentence. Several become one sentence with a clause each, followed by one sentence each (only the
+latter if they cover all rows and labels). If no rule pays for the bits that describe it, the most
+significant single condition is used, provided it is significant. Further significant conditions
+(chance.py) follow as sentences of one condition.
 
-Of every condition `meta` says what the rows know of it: how many rows of other labels are right only
-with it, how many bits it is worth, and which other conditions would do as well on these rows.
+`meta` says for every condition how the rows support it: how many rows of other labels only this
+condition excludes, how many bits it is worth, and which other conditions would do as well on these
+rows.
 """
 
 from __future__ import annotations
@@ -28,24 +30,24 @@ from .chance import FALSE, beside, kept, surest
 from .covering import Conjunction, Cover, Covering
 from .phrases import phrase_atoms
 
-MOST = 20  # sentences
-READ = 4  # conditions of a conjunction; longer ones are hard to read
-READABLE = 12.0  # bits that a rule may be worth less where the other one is hard to read
-KEPT_BACK = 0.2  # of the budget, for rows that are left at the end
-APART = 0.7  # rows that two sentences share of all theirs; where more, one is said
-AS_WELL = 3  # other conditions that are named
+MOST = 20  # maximum number of sentences
+READ = 4  # longer conjunctions are hard to read
+READABLE = 12.0  # bits that a readable rule may be worth less than one that is hard to read
+KEPT_BACK = 0.2  # part of the budget kept for the rows left at the end
+APART = 0.7  # if two sentences share a larger part of their rows, only one is used
+AS_WELL = 3  # maximum number of equivalent conditions that are listed
 Marks = NDArray[np.bool_]
 
 
 class Found(NamedTuple):
-    """rules: what is to be said, in order; meta: of the search."""
+    """The rules found, in the order of their sentences, and metadata of the search."""
 
     rules: tuple[Rule, ...]
     meta: dict[str, Json]
 
 
 class _Part(NamedTuple):
-    """A conjunction and the label that it gives."""
+    """A conjunction and the label that it predicts."""
 
     conjunction: Conjunction
     label: str
@@ -58,8 +60,17 @@ def rules_over_fields(
     public: Mapping[str, Json],
     expansions: float,
 ) -> Found:
-    """rows, labels: n labelled rows of a problem with `public`. Columns of text are looked at too, for
-    words and phrases. Nothing is found where nothing tells rows apart."""
+    """Return the rules that explain labelled rows.
+
+    Columns of text are searched for words and phrases too. The result is empty if no condition
+    distinguishes the rows.
+
+    Args:
+        rows: n rows of a problem.
+        labels: Their labels.
+        public: Public part of the problem.
+        expansions: Budget of the search.
+    """
     prepared = Prepared(rows, public)
     atoms = both(atoms_of(prepared), phrase_atoms(prepared, labels))
     if not len(atoms.conditions):
@@ -97,11 +108,12 @@ def rules_over_fields(
 
 
 def joined(conditions: Sequence[Condition]) -> Condition:
+    """Return the conjunction of the conditions."""
     return conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
 
 
 def _better(labels: Sequence[str], best: Mapping[str, Cover]) -> str:
-    """The label that the sentences speak of."""
+    """Return the label that the sentences are about."""
     most = max(best[label][1] for label in labels)
     near = [label for label in labels if best[label][0] and best[label][1] >= most - READABLE]
 
@@ -113,7 +125,7 @@ def _better(labels: Sequence[str], best: Mapping[str, Cover]) -> str:
 
 
 def _surest(searched: Mapping[str, Covering]) -> Iterator[_Part]:
-    """A single condition that is no chance, of all that were tried for all labels."""
+    """Yield the most significant single condition of all labels, if it is significant."""
     found: list[tuple[float, str, int]] = []
     for label, covering in searched.items():
         prices = covering.evidence.price.tolist()
@@ -130,7 +142,7 @@ def _surest(searched: Mapping[str, Covering]) -> Iterator[_Part]:
 
 
 def _in_order(parts: Sequence[_Part]) -> list[_Part]:
-    """The purest first, of such the one with the most rows."""
+    """Sort the parts, the purest first and then those with the most rows."""
 
     def key(part: _Part) -> tuple[float, int, Conjunction]:
         marks = part.covering.of(part.conjunction)
@@ -171,7 +183,7 @@ def _beside(
     labels: Sequence[str],
     most: int,
 ) -> list[Rule]:
-    """Conditions that tell labels apart among rows of which the rules say the same."""
+    """Return conditions that separate labels among rows for which the rules predict the same."""
     strata = np.zeros(len(given), np.int64)
     for number, part in enumerate(parts, 1):
         strata[(strata == 0) & part.covering.of(part.conjunction)] = number
@@ -200,7 +212,7 @@ def _beside(
 
 
 def _told(part: _Part, parts: Sequence[_Part]) -> Json:
-    """What the shown rows know of a conjunction and of each of its conditions."""
+    """Return how the shown rows support a conjunction and each of its conditions."""
     covering, one = part.covering, part.conjunction
     alike = [other.conjunction for other in parts if other.label == part.label]
     rest = [other for other in alike if other != one]
@@ -232,7 +244,7 @@ def _told(part: _Part, parts: Sequence[_Part]) -> Json:
 
 
 def _as_well(covering: Covering, atom: int, without: Marks, marks: Marks) -> list[Json]:
-    """Conditions of any column that hold on the same rows beside the others."""
+    """Return conditions that hold on the same rows together with the other conditions."""
     same = (covering.atoms.holds & without == marks).all(1)
     others = [at for at in np.flatnonzero(same).tolist() if at != atom]
     others.sort(key=lambda at: (float(covering.evidence.price[at]), at))

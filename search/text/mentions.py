@@ -1,15 +1,15 @@
-"""Sentences on phrases: "If the text mentions PHRASE, the label is LABEL", for texts that are put together
-from pieces (pieces.py).
+"""Sentences "If the text mentions PHRASE, the label is LABEL", for texts built from pieces.
 
-All phrases go into one multinomial regression, so that what one of them does is not taken for what
-another does that stands beside it. A group of phrases, of which each text has one, is spoken of where the
-labels hang together with it beyond all other phrases: the residuals of predictions by other rows,
-summed where each phrase stands, beside the same sums with the group dealt out anew among the rows (999
-times); over all groups after Benjamini and Hochberg. Then each phrase of the group gets its sentence.
+pieces.py finds the phrases. All of them enter one multinomial regression, so that the effect of one
+phrase is not attributed to another that occurs with it. A group of phrases, of which each text has
+one, is tested for association with the labels beyond all other phrases. The statistic sums the
+residuals of cross-validated predictions over the texts with each phrase. It is compared with the
+same sums after the group is permuted among the rows (999 times), and corrected over all groups
+after Benjamini and Hochberg. Each phrase of a significant group gets a sentence.
 
-Its label is the one that most texts with the phrase would have: the mean chance of each label over all
-shown texts with this phrase in place of those it never stands beside. That rests on all rows, where a
-count rests on those that happen to have the phrase.
+The label of a phrase is the one that most texts with it would have: the mean probability of each
+label over all shown texts, with this phrase in place of those that never occur with it. This
+estimate rests on all rows, while a count rests only on those that happen to have the phrase.
 """
 
 from __future__ import annotations
@@ -30,20 +30,27 @@ from ..budget import Budget
 from .chance import kept
 from .pieces import Pieces, repeated, share_repeated
 
-MOST = 20  # sentences
-MADE = 0.5  # share of the words in repeated phrases, from which on texts are put together
-FEWEST = 40  # rows, below which nothing is mined
-COLUMNS = 40  # phrases that are weighed
-FALSE = 0.1  # share of the groups that may stand by chance
+MOST = 20  # maximum number of sentences
+MADE = 0.5  # share of words in repeated phrases from which on texts count as built from pieces
+FEWEST = 40  # minimum number of rows
+COLUMNS = 40  # maximum number of phrases in the regression
+FALSE = 0.1  # false discovery rate over groups
 SHUFFLES = 999
-COMPARED = 2_000  # rows, on which phrases and words are compared: it takes the cube of them
-FLOPS = 200_000  # multiplications that count as an expansion
+COMPARED = 2_000  # maximum number of rows on which phrases and words are compared, at cubic cost
+FLOPS = 200_000  # multiplications per expansion
 
 
 @dataclass(frozen=True)
 class Mentioned:
-    """rules: the strongest first. right: share of the rows that the regression labels rightly by other rows;
-    tried: phrases; groups: of them; sure: groups that are no chance."""
+    """The rules on phrases, and statistics of the search.
+
+    Args:
+        rules: The rules, strongest first.
+        right: Share of the rows that the regression labels correctly in cross-validation.
+        tried: Number of phrases.
+        groups: Number of groups of phrases.
+        sure: Number of significant groups.
+    """
 
     rules: tuple[Rule, ...]
     right: float = 0.0
@@ -53,7 +60,7 @@ class Mentioned:
 
 
 def pieces_of(rows: Prepared) -> Pieces | None:
-    """The phrases of rows with one text that are put together from pieces; None of others."""
+    """Return the phrases of rows with one text built from pieces, or None for other rows."""
     if len(rows) < FEWEST or len(rows.columns) != 1 or len(rows.texts) != 1:
         return None
     texts = rows.text("").texts
@@ -61,8 +68,10 @@ def pieces_of(rows: Prepared) -> Pieces | None:
 
 
 def in_full(rules: Sequence[Rule], rows: Prepared, pieces: Pieces) -> tuple[Rule, ...]:
-    """The rules with the whole phrase for a word of it that stands in the same rows, and a sentence for
-    each where one says that a text mentions one of several."""
+    """Return the rules with whole phrases in place of words that occur in the same rows.
+
+    A rule about one of several words becomes one sentence for each.
+    """
 
     def said(one: Condition) -> Condition:
         match one:
@@ -94,8 +103,10 @@ def in_full(rules: Sequence[Rule], rows: Prepared, pieces: Pieces) -> tuple[Rule
 def mentioned(
     rows: Prepared, labels: Sequence[str], pieces: Pieces, budget: Budget
 ) -> Mentioned:  # fmt: skip
-    """labels: of the rows, whose phrases are `pieces`. Nothing is found where the
-    words by themselves tell more."""
+    """Return rules on the phrases `pieces` of labelled rows.
+
+    The result is empty if the single words predict the labels better.
+    """
     present = [one for one in rows.labels if one in set(labels)]
     pieces = pieces.thinned(COLUMNS)
     slips: Sequence[float] = SLIPS
@@ -117,7 +128,7 @@ def mentioned(
 
 
 def _effort(rows: int, pieces: Pieces, labels: int, slips: Sequence[float]) -> float:
-    """Expansions."""
+    """Return the estimated cost in expansions."""
     judging, leaving_out = work(rows, len(pieces.phrases), labels, slips)
     return (2 * judging + len(pieces.groups) * leaving_out) / FLOPS
 
@@ -147,8 +158,7 @@ def _said(
 
 
 def _right(x: Numbers, codes: Integers, labels: int) -> float:
-    """The share of rows that a ridge regression on x (n, m), quickly computed, labels rightly by all other
-    rows."""
+    """Return the leave-one-out accuracy of a ridge regression on x (n, m)."""
     n = len(codes)
     z = x - x.mean(0)
     values, vectors = np.linalg.eigh(z @ z.T)
@@ -163,8 +173,10 @@ def _right(x: Numbers, codes: Integers, labels: int) -> float:
 
 
 def _with(x: Numbers, at: int, w: Numbers) -> Numbers:
-    """The share of each label among all texts, each with phrase `at` in place of those that it never
-    stands beside."""
+    """Return the expected share of each label if every text had phrase `at`.
+
+    The phrase replaces those that it never occurs with.
+    """
     turned = x.copy()
     turned[:, (x[:, at] @ x) == 0] = 0.0
     turned[:, at] = 1.0
@@ -175,7 +187,7 @@ def _with(x: Numbers, at: int, w: Numbers) -> Numbers:
 def _chance(
     x: Numbers, group: Sequence[int], codes: Integers, labels: int, setting: Setting
 ) -> float:  # fmt: skip
-    """The chance that a group dealt out anew tells as much of what the other phrases leave over."""
+    """Return the permutation p-value of a group on the residuals of the other phrases."""
     others = [at for at in range(x.shape[1]) if at not in group]
     held = left_out(x[:, others], codes, labels, setting)
     left = (codes[:, None] == np.arange(labels)) - held
@@ -192,18 +204,19 @@ def _chance(
     return (1 + above) / (1 + SHUFFLES)
 
 
-# --- A multinomial logistic regression with a ridge and with slips, in numpy, judged on rows that it was not
-# fitted to.
+# --- A multinomial logistic regression with a ridge penalty and label noise ("slips"), in numpy,
+# scored on held-out rows.
 #
-# With slips s a row's label is what the regression says with the chance 1 - s, and else one of the other
-# labels, each as likely: labels that were changed at random do not bend the weights. Fitted by expectation and
-# maximisation, each row counting as far as its label is no slip.
+# With slips s, a row's label follows the regression with probability 1 - s, and otherwise is one of
+# the other labels with equal probability. Randomly changed labels then do not distort the weights.
+# The model is fitted by expectation maximisation, in which each row counts by the probability that
+# its label is no slip.
 
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 SLIPS = (0.0, 0.1, 0.2, 0.3)
 FOLDS = 10
-STEPS = 25  # of Newton
-ROUNDS = 15  # of expectation and maximisation
+STEPS = 25  # maximum number of Newton steps
+ROUNDS = 15  # maximum number of rounds of expectation maximisation
 NEAR = 1e-6
 NEARLY = 1e-3
 
@@ -213,7 +226,12 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Setting:
-    """penalty: of the squared weights. slips: share of the labels that are none of the regression's."""
+    """Settings of the regression.
+
+    Args:
+        penalty: Weight of the squared weights.
+        slips: Share of labels that do not follow the regression.
+    """
 
     penalty: float
     slips: float = 0.0
@@ -221,8 +239,13 @@ class Setting:
 
 @dataclass(frozen=True)
 class Judged:
-    """setting: the best one. loss: mean log loss of rows left out, in nats; right: share of them whose
-    likeliest label is theirs."""
+    """The best setting and its cross-validated scores.
+
+    Args:
+        setting: The setting.
+        loss: Mean log loss of held-out rows, in nats.
+        right: Share of held-out rows whose likeliest label is correct.
+    """
 
     setting: Setting
     loss: float
@@ -230,7 +253,14 @@ class Judged:
 
 
 def fitted(x: Numbers, codes: Integers, labels: int, setting: Setting) -> Numbers:
-    """Weights (m + 1, labels), the constants last, which are hardly penalised. x: (n, m); codes: (n,)."""
+    """Return the weights (m + 1, labels), with the barely penalised constants in the last row.
+
+    Args:
+        x: Features, (n, m).
+        codes: Label of each row, (n,).
+        labels: Number of labels.
+        setting: Settings of the regression.
+    """
     wide = np.hstack([x, np.ones((len(x), 1))])
     ridge = np.append(np.full(x.shape[1], setting.penalty), 1e-3)
     counted = np.ones(len(codes))
@@ -270,7 +300,7 @@ def _newton(
 
 
 def chances(x: Numbers, w: Numbers) -> Numbers:
-    """Of each label, slips apart, (n, labels)."""
+    """Return the probability of each label without slips, (n, labels)."""
     return _chances(x @ w[:-1] + w[-1])
 
 
@@ -283,8 +313,10 @@ def _chances(scores: Numbers) -> Numbers:
 def judged(
     x: Numbers, codes: Integers, labels: int, slips: Sequence[float] = SLIPS
 ) -> Judged:  # fmt: skip
-    """The setting with the least log loss of rows left out: for each share of slips heavy penalties first,
-    until they get worse."""
+    """Return the setting with the lowest log loss on held-out rows.
+
+    For each share of slips, heavy penalties are tried first, until the loss increases.
+    """
     best: Judged | None = None
     for share in slips:
         before = np.inf
@@ -302,7 +334,7 @@ def judged(
 
 
 def left_out(x: Numbers, codes: Integers, labels: int, setting: Setting) -> Numbers:
-    """(n, labels): each row's chances, slips and all, by a fit of all but one part in `FOLDS`."""
+    """Return probabilities with slips by `FOLDS`-fold cross-validation, (n, labels)."""
     order = np.random.default_rng(0).permutation(len(codes))
     held = np.zeros((len(codes), labels))
     for fold in range(FOLDS):
@@ -315,7 +347,7 @@ def left_out(x: Numbers, codes: Integers, labels: int, setting: Setting) -> Numb
 
 
 def work(rows: int, columns: int, labels: int, slips: Sequence[float]) -> tuple[float, float]:
-    """Multiplications of `judged` and of `left_out`, about."""
+    """Return the approximate number of multiplications of `judged` and of `left_out`."""
     size = columns * labels
     once = FOLDS * 10 * (rows * size * size / 2 + size**3 / 3) * (3 if max(slips) else 1)
     return 4 * len(slips) * once, once

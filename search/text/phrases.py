@@ -1,8 +1,9 @@
-"""Words and phrases of texts as conditions: up to three words side by side, with no mark between them.
+"""Words and phrases of texts as conditions: up to three adjacent words with no mark between them.
 
-Of phrases in the same rows one of the fewest words stands for all. Only those are kept that go best with a label, each
-alone; the price of a condition is for the choice among all of them. Phrases that fill a place of made
-texts are the values of one column, as of a choice (atoms.py), and cost what those cost.
+Of phrases in the same rows the one with the fewest words is kept. Of those, only the ones most
+associated with a label are kept, each judged alone; the cost of a condition covers the choice among
+all of them. Phrases that fill a slot of generated texts are the values of one column, like those of
+a choice (atoms.py), and cost the same.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from ...tools.sentence_rules.prepared import Prepared, TextIndex
 from ...tools.sentence_rules.terms import terms
 from .atoms import Atoms, lists_of, telling
 
-LONGEST = 3  # words
-FEWEST = 3  # rows with a phrase, and without it
-MOST = 150  # phrases that are kept of a column
-A_WORD_MORE = 0.5  # bits
+LONGEST = 3  # maximum number of words in a phrase
+FEWEST = 3  # minimum number of rows with a phrase, and of rows without it
+MOST = 150  # maximum number of phrases per column
+A_WORD_MORE = 0.5  # bits for each word after the first
 SMALL = frozenset(
     ("a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "it", "of", "on", "or", "that",
      "the", "to", "was", "with")
@@ -30,7 +31,10 @@ Marks = NDArray[np.bool_]
 
 
 def phrase_atoms(rows: Prepared, labels: Sequence[str]) -> Atoms:
-    """One column of `Atoms` for each place, and for each other phrase, over all columns of text."""
+    """Return conditions on phrases over all columns of text.
+
+    Each slot, and each phrase outside all slots, is one column of the result.
+    """
     given = np.array([rows.label_index(label) for label in labels])
     kept: list[tuple[Sequence[str], str, Marks, float]] = []
     column: list[int] = []
@@ -60,7 +64,7 @@ def phrase_atoms(rows: Prepared, labels: Sequence[str]) -> Atoms:
                 kept.append(((phrase,), about, apart[phrase], bits))
                 column.append(columns)
                 columns += 1
-    own = math.log2(max(columns, 1))  # is added for the choice of a column
+    own = math.log2(max(columns, 1))  # added later for the choice of a column
     return Atoms(
         [mentions(tuple(terms(one)[0] for one in some), text=about) for some, about, _, _ in kept],
         np.array([marks for _, _, marks, _ in kept], np.bool_).reshape(len(kept), len(rows)),
@@ -73,7 +77,7 @@ def phrase_atoms(rows: Prepared, labels: Sequence[str]) -> Atoms:
 
 
 def _phrases(index: TextIndex) -> Iterator[tuple[str, Marks]]:
-    """Each phrase of enough rows, with the rows it stands in."""
+    """Yield each phrase that enough rows have, with the rows in which it occurs."""
     size = np.int64(max(len(index.vocabulary), 1))
     ids = index.ids.astype(np.int64)
     words = index.is_word[index.ids] if len(ids) else np.zeros(0, np.bool_)
@@ -103,32 +107,39 @@ def _said(key: int, length: int, vocabulary: Sequence[str]) -> str:
 
 
 def _telling(phrase: str) -> tuple[int, int, str]:
-    """Fewer words first; of as many those without small ones: "red bag" says more than "a red"."""
+    """Return a sort key: fewer words first, then fewer small words.
+
+    "red bag" says more than "a red".
+    """
     words = phrase.split(" ")
     return len(words), sum(one in SMALL for one in words), phrase
 
 
 def _by_rows(found: Mapping[str, Marks]) -> dict[str, Marks]:
-    """The first, which is the shortest, of those in the same rows."""
+    """Keep the first phrase, which is the shortest, of those in the same rows."""
     kept: dict[bytes, str] = {}
     for phrase, marks in found.items():
         kept.setdefault(marks.tobytes(), phrase)
     return {phrase: found[phrase] for phrase in kept.values()}
 
 
-# --- Places of texts that were made by filling them: phrases of which each text has one.
+# --- Slots of texts that were generated from templates: sets of phrases of which each text has one.
 #
-# "black hat", "red hat" and four more are the fillings of one place where nearly every text has one of
-# them and none has two. Such phrases have all words in common but one. A place is then a column with
-# values, and one condition may take several of them. Texts that people wrote have no such places.
+# "black hat", "red hat" and four more are the fillings of one slot if nearly every text has one of
+# them and none has two. Such phrases have all words in common but one. A slot is then a column with
+# values, and one condition may name several of them. Texts that people wrote have no such slots.
 
-FILLINGS = 12  # of a place, at most
-FILLED = 0.95  # of the texts, at least, have one of its phrases; none has two
+FILLINGS = 12  # maximum number of fillings of a slot
+FILLED = 0.95  # minimum share of texts that have one of its phrases; no text has two
 
 
 def places(found: Mapping[str, Marks]) -> list[tuple[str, ...]]:
-    """found: phrase -> (n,), the texts it stands in; of phrases in the same texts the one to be said first. For
-    each place its fillings, each as it is to be said, in the order of the alphabet."""
+    """Return the fillings of each slot, in alphabetical order.
+
+    Args:
+        found: The texts in which each phrase occurs, (n,); of phrases in the same texts the
+            preferred one comes first.
+    """
     first: dict[bytes, str] = {}
     for phrase, marks in found.items():
         first.setdefault(marks.tobytes(), phrase)

@@ -1,23 +1,23 @@
-"""Texts that are put together from pieces: phrases that repeat word for word from row to row.
+"""Texts built from pieces: find phrases that repeat word for word from row to row.
 
     pieces = repeated(texts)
     pieces.phrases, pieces.marks, pieces.groups
 
-A phrase is words side by side with no mark and no line's end between them. Phrases that stand in the same
-rows are one, the longest, less words at its ends that nearly every row has. Of these stay those that cannot
-be said by others:
+A phrase is a sequence of adjacent words with no mark and no line break between them. Phrases that
+occur in the same rows are one, represented by the longest, without words at its ends that nearly
+every row has. Phrases that others imply are removed:
 
-- what fills most of the texts (a template's own words) cuts the rows into parts; a phrase that is, in each
-  of these parts, all of a wider phrase or nothing of it is a form of that one ("backs the blue ticket" of
-  "the blue ticket"), and goes;
-- a phrase that stands where two wider ones stand together goes ("young and tall"), or in some of the
-  parts where any of some phrases stands ("all about the");
-- a word that stands where any of several narrower ones stands goes ("ticket", "the").
+- Phrases that fill most of the texts (the words of a template) split the rows into parts. A phrase
+  is a form of a wider phrase if in each part it occurs either in all rows of the wider phrase or in
+  none; "backs the blue ticket" is a form of "the blue ticket". Forms are removed.
+- A phrase that occurs exactly where two wider ones occur together is removed ("young and tall"),
+  and so is one that in some of the parts occurs where any of some phrases does ("all about the").
+- A word that occurs where any of several narrower phrases occurs is removed ("ticket", "the").
 
-Phrases of which each row has exactly one are a group. Real texts have hardly any of this: `share_repeated`
-is about 1 of made texts, and about a tenth of what people write.
+Phrases of which each row has exactly one form a group. Real texts have hardly any of this:
+`share_repeated` is about 1 for generated texts and about 0.1 for texts that people write.
 
-Not covered: pieces with words between, spelling, pieces that are in nearly every row.
+Not covered: pieces with words between them, spelling, and pieces that are in nearly every row.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from numpy.typing import NDArray
 
 from ...tools.sentence_rules.terms import TOKEN, plain
 
-LONGEST = 12  # words of a phrase
-SEEN = 0.02  # share of the rows that a phrase stands in at least, and is missing from
-FEWEST = 5  # rows of these
+LONGEST = 12  # maximum number of words of a phrase
+SEEN = 0.02  # minimum share of rows with a phrase, and of rows without it
+FEWEST = 5  # minimum number of those rows
 TRIGRAM = 3
-CLASSES = 3_000  # phrases in rows of their own that are compared, those of most rows
-WIDER = 40  # wider phrases that a phrase is compared with
-ENOUGH = 0.95  # of the rows, that a group has to take
-JOINTS = frozenset("-'/&%$#@")  # marks that a phrase may hold
+CLASSES = 3_000  # maximum number of phrases compared, those in most rows first
+WIDER = 40  # maximum number of wider phrases that a phrase is compared with
+ENOUGH = 0.95  # minimum share of rows that a group must take
+JOINTS = frozenset("-'/&%$#@")  # marks that a phrase may contain
 
 Marks = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -46,8 +46,15 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Pieces:
-    """m phrases of n texts. marks: (m, n), where each stands; groups: places of phrases, each row having
-    one of a group; a phrase alone is a group of its own."""
+    """m phrases of n texts.
+
+    Args:
+        phrases: The phrases.
+        marks: Texts in which each phrase occurs, (m, n).
+        groups: Indices of the phrases of each group, of which each row has one. A single phrase may
+            be a group of its own.
+        tried: Number of phrases examined.
+    """
 
     phrases: tuple[str, ...]
     marks: Marks
@@ -55,7 +62,7 @@ class Pieces:
     tried: int
 
     def thinned(self, most: int) -> Pieces:
-        """At most so many phrases: those in groups first, then longer ones, then those of more rows."""
+        """Return at most `most` phrases: those in groups, then long ones, then frequent ones."""
 
         def key(group: tuple[int, ...]) -> tuple[bool, int, int]:
             words = max(self.phrases[at].count(" ") for at in group)
@@ -76,7 +83,7 @@ class Pieces:
 
 @dataclass(frozen=True)
 class _Cut:
-    """All words of all texts: tokens; row and segment of each."""
+    """All words of all texts, with the row and the segment of each."""
 
     vocabulary: tuple[str, ...]
     ids: Integers
@@ -86,6 +93,7 @@ class _Cut:
 
     @staticmethod
     def of(texts: Sequence[str]) -> _Cut:
+        """Split texts into words and segments."""
         number: dict[str, int] = {}
         ids: list[int] = []
         rows: list[int] = []
@@ -105,8 +113,12 @@ class _Cut:
         return _Cut(tuple(number), which, row_of, segment_of, len(texts))
 
     def grams(self, longest: int) -> Iterator[tuple[int, Integers, Integers, Integers]]:
-        """Of each length the places where the phrases that enough rows have begin, which phrase it is,
-        and how many rows each has."""
+        """Yield the frequent phrases of each length.
+
+        Yields:
+            The length, the indices where such phrases begin, the number of the phrase at each, and
+            the number of rows of each phrase.
+        """
         least = fewest(self.count)
         starts = np.arange(len(self.ids))
         which = self.ids
@@ -129,22 +141,23 @@ class _Cut:
 
     @cached_property
     def everywhere(self) -> Marks:
-        """Of each word whether nearly every row has it."""
+        """Return which words nearly every row has."""
         each_once = np.unique(self.ids * self.count + self.rows)
         rows = np.bincount(each_once // self.count, minlength=len(self.vocabulary))
         return np.asarray(rows > self.count - fewest(self.count), np.bool_)
 
     def said(self, start: int, length: int) -> str:
+        """Return the phrase of `length` words from `start` on."""
         return " ".join(self.vocabulary[one] for one in self.ids[start : start + length].tolist())
 
 
 def fewest(rows: int) -> int:
+    """Return the minimum number of rows in which a phrase must occur."""
     return max(FEWEST, round(SEEN * rows))
 
 
 def share_repeated(texts: Sequence[str]) -> float:
-    """The share of the words that stand in three words side by side that enough rows have, of those
-    that stand in any three."""
+    """Return the share of words that are in frequent three-word phrases, of words in any."""
     cut = _Cut.of(texts)
     covered, possible = (np.zeros(len(cut.ids), np.bool_) for _ in range(2))
     starts = np.arange(max(0, len(cut.ids) - TRIGRAM + 1))
@@ -159,7 +172,7 @@ def share_repeated(texts: Sequence[str]) -> float:
 
 
 def repeated(texts: Sequence[str]) -> Pieces:
-    """The phrases of texts that are put together from pieces; none where nothing repeats."""
+    """Return the phrases of texts built from pieces; the result is empty if nothing repeats."""
     cut = _Cut.of(texts)
     found = _classes(cut)
     tried = len(found.said)
@@ -173,8 +186,10 @@ def repeated(texts: Sequence[str]) -> Pieces:
 
 @dataclass(frozen=True)
 class _Classes:
-    """Phrases by the rows they stand in. filled: how many words of all texts are in phrases of exactly
-    these rows."""
+    """Phrases by the rows in which they occur.
+
+    `filled` counts the words of all texts that are in phrases of exactly these rows.
+    """
 
     said: tuple[str, ...]
     marks: Marks
@@ -215,8 +230,10 @@ def _classes(cut: _Cut) -> _Classes:
 def _trimmed(
     cut: _Cut, length: int, start: int, alike: Sequence[tuple[Integers, int]]
 ) -> tuple[int, int]:
-    """Where a phrase begins and its length, without words at its ends that nearly every row has, as long
-    as the rest is among phrases in the same rows (`alike`)."""
+    """Return the start and length of a phrase without words at its ends that nearly every row has.
+
+    The shorter phrase must occur in the same rows, that is be among `alike`.
+    """
     there = {(size, place) for some, size in alike for place in some.tolist()}
     trimmed = True
     while trimmed:
@@ -233,11 +250,12 @@ def _size(key: bytes) -> int:
 
 
 def _irreducible(found: _Classes) -> list[int]:
-    """Places of the phrases that are no forms, meetings or unions of others."""
+    """Return the indices of the phrases that are no forms, meetings or unions of others."""
     marks = found.marks
     sizes = marks.sum(1)
     shared = marks.astype(np.float32) @ marks.T.astype(np.float32)
-    inside = (shared == sizes[:, None]) & (sizes[None, :] > sizes[:, None])  # row within column
+    # The row's phrase is within the column's.
+    inside = (shared == sizes[:, None]) & (sizes[None, :] > sizes[:, None])
     parts = _parts(found)
     of_parts = np.zeros(len(marks), np.bool_)
     of_parts[parts] = True
@@ -260,8 +278,10 @@ def _irreducible(found: _Classes) -> list[int]:
 
 
 def _parts(found: _Classes) -> list[int]:
-    """Phrases in rows apart that take all rows: those that fill most first; none where there are no
-    such."""
+    """Return phrases in disjoint rows that together take all rows, or an empty list.
+
+    Phrases that fill most words come first.
+    """
     taken = np.zeros(found.marks.shape[1], np.bool_)
     parts: list[int] = []
     for at in np.argsort(-found.filled, kind="stable").tolist():
@@ -272,8 +292,10 @@ def _parts(found: _Classes) -> list[int]:
 
 
 def _form(one: Marks, wider: Marks, parts: Marks) -> bool:
-    """Whether it is, in each part, all of one of the wider phrases or nothing of it, and in one of them
-    nothing."""
+    """Return whether a phrase is a form of a wider one.
+
+    In each part it must occur in all rows of the wider phrase or in none, and in some part in none.
+    """
     if len(parts) < 2 or not len(wider):
         return False
     whole = np.ones(len(wider), np.bool_)
@@ -285,8 +307,10 @@ def _form(one: Marks, wider: Marks, parts: Marks) -> bool:
 
 
 def _crossings(marks: Marks, parts: Marks) -> Marks:
-    """Which phrases are missing from some part, and in each other part stand where any of some phrases
-    stands that are missing from none ("all about the", a template's words and the beginning of some)."""
+    """Return which phrases are in some parts only and there a union of phrases of all parts.
+
+    An example is "all about the": words of a template and the first word of some pieces.
+    """
     found = np.zeros(len(marks), np.bool_)
     if len(parts) < 2:
         return found
@@ -303,7 +327,7 @@ def _crossings(marks: Marks, parts: Marks) -> Marks:
 
 
 def _meeting(one: Marks, wider: Marks) -> bool:
-    """Whether two of the wider phrases stand together exactly where it stands."""
+    """Return whether two of the wider phrases occur together exactly where this one occurs."""
     size = int(one.sum())
     table = wider.astype(np.float32)
     both = table @ table.T
@@ -312,7 +336,7 @@ def _meeting(one: Marks, wider: Marks) -> bool:
 
 
 def _groups(marks: Marks) -> tuple[tuple[int, ...], ...]:
-    """Phrases of which each row has one; what is left alone."""
+    """Group phrases of which each row has one; every other phrase is a group of its own."""
     left = list(range(len(marks)))
     groups: list[tuple[int, ...]] = []
     while left:
@@ -322,11 +346,11 @@ def _groups(marks: Marks) -> tuple[tuple[int, ...], ...]:
     return tuple(groups)
 
 
-_STEPS = 20_000  # of a search for a group
+_STEPS = 20_000  # maximum number of steps of a search for a group
 
 
 def _cover(marks: Marks, some: Sequence[int], first: int) -> list[int]:
-    """Phrases apart from each other with `first` that take all rows, or nearly; else it alone."""
+    """Return disjoint phrases, with `first`, that take nearly all rows, or `first` alone."""
     steps = 0
 
     def grown(chosen: list[int], taken: Marks, free: list[int]) -> list[int] | None:

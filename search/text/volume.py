@@ -1,19 +1,21 @@
-"""What an OR of conjunctions says of labelled rows, in bits.
+"""Worth of an OR of conjunctions on labelled rows, in bits.
 
-Rows of two labels are often drawn label by label, half of each, so the share of a label says little
-about a rule. What is left: rows of the target lie inside the rule, the others outside, and how
-surprising that is hangs on the rule's volume, the share of records that it holds on. A condition that
-no row refutes is then still found: if 40 rows of the target share a value that every third record
-has, the rule says so (a size principle; the discriminative code alone would leave it out).
+Rows of two labels are often drawn label by label, half of each, so the frequency of a label says
+little about a rule. What remains is that rows of the target lie inside the rule and the others
+outside. How surprising this is depends on the rule's volume, the share of records on which it
+holds. This finds even a condition that no row refutes: if 40 rows of the target share a value that
+every third record has, the rule includes it (a size principle; the discriminative code alone would
+leave it out).
 
-With q1 and q0 the shares of rows of the target and of the others that a rule holds on and v its volume,
-a rule is worth n1 KL(q1|v) + n0 KL(q0|v) bits, less the bits that name it. The volume of a conjunction is
-a product over its conditions, each of which is taken to be as frequent as beside the other condition
-that goes with it most often, among the rows of other labels. Since records are a mixture of both
-kinds of rows, v is never below q0, and never taken to be above the share of all shown rows: there the
-worth is what the rule tells of the labels, the plain code, so columns that hang together earn
-nothing by that alone. Where columns hang together in general the volume is that share
-always: records that nobody designed have no volumes that a product could tell.
+Let q1 and q0 be the shares of rows of the target and of the others on which a rule holds, and v its
+volume. The rule is worth n1 KL(q1|v) + n0 KL(q0|v) bits, less the bits that describe it. The volume
+of a conjunction is a product over its conditions. Each condition is taken to be as frequent as it
+is together with the other condition that goes with it most often, among the rows of other labels.
+Records are a mixture of both kinds of rows, so v is never below q0, and is never taken to be above
+the share of all shown rows. At that bound the worth is what the rule says about the labels, the
+plain code, so correlated columns alone earn nothing. If columns are correlated in general, the
+volume is always that share: records that nobody designed have no volumes that a product could
+estimate.
 """
 
 from __future__ import annotations
@@ -27,21 +29,23 @@ from numpy.typing import NDArray
 from .atoms import Atoms
 
 Floats = NDArray[np.float64]
-PSEUDO_ROWS = 10.0  # that a pair's frequency is drawn to the single one's with
-CONJUNCTION = 1.0  # bits that one more costs
-CLEARLY = 3.5  # standard errors, from which on two conditions go together
+# Strength of the shrinkage of a pair's frequency towards that of the single condition, in rows.
+PSEUDO_ROWS = 10.0
+CONJUNCTION = 1.0  # bits for one more conjunction
+CLEARLY = 3.5  # standard errors from which on two conditions are associated
 DESIGNED = (
-    2.0  # mean of z squared over pairs of columns, up to which volumes are believed (1 by chance)
+    2.0  # mean of z squared over pairs of columns up to which volumes are trusted (1 by chance)
 )
 HANGING = (
-    8.0  # mean of z squared over the conditions on two columns, from which on those hang together
+    # Mean of z squared over the conditions on two columns from which on the columns are correlated.
+    8.0
 )
-TIE = 0.1  # bits for all records: of rules that the rows cannot tell apart the narrower one
+TIE = 0.1  # bits for all records; of rules that the rows cannot distinguish the narrower one wins
 LOG2 = float(np.log(2.0))
 
 
 class Evidence:
-    """n rows, wanted (n,): whether each has the target label."""
+    """Statistics of n rows; `wanted` (n,) marks the rows with the target label."""
 
     def __init__(self, atoms: Atoms, wanted: NDArray[np.bool_]) -> None:
         self.atoms, self.wanted = atoms, wanted
@@ -60,11 +64,12 @@ class Evidence:
         counts = holds @ holds.T
         same = atoms.column[:, None] == atoms.column[None, :]
         within = counts / np.maximum(np.diag(counts), 1.0)[None, :]
-        # [b, a]: how much likelier b is where a holds, of one column; else 1
+        # [b, a]: how much likelier b is where a holds, for conditions on one column; else 1
         self.ratio: Floats = np.where(same, within / self.share[:, None], 1.0).astype(np.float64)
         self.parameter = 0.5 * float(np.log2(len(wanted))) + 1.0
 
     def volume(self, conjunction: tuple[int, ...]) -> float:
+        """Return the estimated share of records on which a conjunction holds."""
         total = 1.0
         for at, one in enumerate(conjunction):
             before = list(conjunction[:at])
@@ -72,8 +77,7 @@ class Evidence:
         return total
 
     def apart(self, standing: Sequence[tuple[int, ...]], some: Sequence[tuple[int, ...]]) -> Floats:
-        """(some,): of the records that each conjunction holds on the share that none of the standing
-        ones holds on."""
+        """Return the share of each conjunction's records that no standing one covers, (some,)."""
         last = np.array([one[-1] for one in some], np.int64)[:, None]
         return self.beside(standing, [one[:-1] for one in some], last)[:, 0]
 
@@ -83,13 +87,22 @@ class Evidence:
         stems: Sequence[tuple[int, ...]],
         atoms: NDArray[np.int64] | None = None,
     ) -> Floats:
-        """(stems, m): of the records that a stem and one more atom hold on, the share that none of the
-        standing conjunctions holds on; conditions on different columns taken to be independent.
-        atoms: (stems, k), those that are asked for; all where not given."""
+        """Return the share of records of a stem and one atom that no standing conjunction covers.
+
+        Conditions on different columns are taken to be independent.
+
+        Args:
+            standing: The conjunctions already chosen.
+            stems: The stems.
+            atoms: The atoms to evaluate for each stem, (stems, k); None means all.
+
+        Returns:
+            Shares of shape (stems, m), or (stems, k) with `atoms`.
+        """
         asked = np.arange(len(self.share))[None, :] if atoms is None else atoms
         left = np.ones((len(stems), asked.shape[1]))
         if not self.sized:
-            return left  # volumes are not asked for
+            return left  # volumes are not used
         longest = max((len(stem) for stem in stems), default=0)
         none = len(self.share)
         padded = np.array([[*stem, *[none] * (longest - len(stem))] for stem in stems], np.int64)
@@ -104,13 +117,19 @@ class Evidence:
         return left
 
     def bits(self, conjunction: tuple[int, ...]) -> float:
-        """To name it; the order of its conditions says nothing."""
+        """Return the description length of a conjunction in bits, in any order of its parts."""
         many = len(conjunction)
         orders = sum(np.log2(k) for k in range(2, many + 1))
         return CONJUNCTION + float(self.price[list(conjunction)].sum() - orders)
 
     def worth(self, inside: Any, wrong: Any, volume: Any) -> Any:
-        """Bits, of arrays of one form. inside: rows of the target that the rule holds on; wrong: others."""
+        """Return the worth of a rule in bits, for equally shaped arrays.
+
+        Args:
+            inside: Number of rows of the target on which the rule holds.
+            wrong: Number of other rows on which it holds.
+            volume: Share of records on which it holds.
+        """
         q1, q0 = inside / self.ones, wrong / self.others
         low = (wrong + 0.5) / (self.others + 1.0)
         high = (inside + 0.5) / (self.ones + 1.0)
@@ -123,9 +142,13 @@ class Evidence:
 
 
 def _together(atoms: Atoms, outside: Any, pairs: Any) -> tuple[NDArray[np.bool_], float]:
-    """(m, m): conditions that go together in rows of other labels, or that speak of columns which hang
-    together there, and do not exclude each other. Of them the second is taken to say nothing new.
-    And how much columns hang together, the mean over their pairs."""
+    """Return which conditions go together, and how strongly columns are correlated.
+
+    The first result, (m, m), marks pairs of conditions that are associated in rows of other labels,
+    or whose columns are correlated there, unless they exclude each other. The second condition of
+    such a pair is taken to add nothing. The second result is the mean correlation over pairs of
+    columns.
+    """
     n = max(outside.shape[1], 1)
     mean = outside.mean(1)
     apart = pairs / n - np.outer(mean, mean)
@@ -143,7 +166,7 @@ def _together(atoms: Atoms, outside: Any, pairs: Any) -> tuple[NDArray[np.bool_]
 
 
 def divergence(q: Any, p: Any) -> Any:
-    """Of Bernoulli variables, in bits; 0 < p < 1."""
+    """Return the Kullback-Leibler divergence of Bernoulli variables in bits, for 0 < p < 1."""
     tiny = 1e-12
     return (
         q * np.log(np.maximum(q, tiny) / p)

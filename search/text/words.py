@@ -1,21 +1,21 @@
-"""Sentences about texts, mined from labelled rows: lists of words, counts, lengths.
+"""Sentences about texts, mined from labelled rows: lists of words, counts and lengths.
 
     found = mined(rows, labels, public, Budget(150_000))
     found.rules        # of tools/sentence_rules, the strongest first, at most 20
     found.tried        # how many candidates there were
 
-A ridge regression on which terms a text mentions is thinned until as many terms are left as the lists
-hold; those go into tiers by weight, one list a tier, so a list's words count alike. Two-sided lists
-say "more of A than of B". What is said of style (shares of marks and of closed classes of words,
-lengths) stands beside.
+A ridge regression on the terms that a text mentions is pruned until only as many terms are left as
+the lists hold. The terms are divided into tiers by weight, one list per tier, so that the words of
+a list count alike. Two-sided lists say "more of A than of B". Sentences about style (frequencies of
+marks and of closed classes of words, lengths) complement them.
 
-Every row is set apart once (cross-fitting): the lists that are judged on it were picked without it.
-From that come the number of lists, the number of measures of style, and the order of the sentences:
-what predicts rows left out best, together. Which of them are no chance by themselves is told by their
-held-out correlation with the label after Benjamini and Hochberg, over all sentences that were judged
-so; where none is, nothing is said. A sentence lists at most ten words.
+Every row is held out once (cross-fitting): the lists judged on it were chosen without it. This
+determines the number of lists, the number of measures of style, and the order of the sentences,
+namely what together predicts held-out rows best. Single sentences are tested by their held-out
+correlation with the label after Benjamini and Hochberg, over all sentences judged in this way. If
+none is significant, nothing is reported. A sentence lists at most ten words.
 
-Not covered: meaning, order beyond two words side by side, spelling.
+Not covered: meaning, order beyond two adjacent words, spelling.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ from ...tools.sentence_rules.rules import Prefer, Rule, When
 from ..budget import Budget
 from .words_terms import Fit, Table, centred, eliminated, measures, table, work
 
-MOST = 20  # sentences
-LISTED = 10  # words of a sentence
-FOLDS = 4  # of many rows; of few rows 8, which leaves more to pick from
+MOST = 20  # maximum number of sentences
+LISTED = 10  # maximum number of words in a sentence
+FOLDS = 4  # with many rows; with few rows 8, which leaves more rows to choose from
 MANY = 400
-FEWEST = 40  # rows, below which nothing is mined
-SLACK = 0.01  # of the least error: of banks within it the one that says most is taken
-FALSE = 0.1  # share of the sentences that may stand by chance (Benjamini-Hochberg)
+FEWEST = 40  # minimum number of rows
+# Among choices with a loss within this part of the least, the one with the most sentences is taken.
+SLACK = 0.01
+FALSE = 0.1  # false discovery rate over sentences (Benjamini-Hochberg)
 SHAPES = (
     *((size, LISTED) for size in (20, 16, 14, 12, 10, 8, 6, 4, 3, 2)),
     (2, 6),
@@ -51,18 +52,24 @@ SHAPES = (
     (1, 4),
     (1, 2),
 )  # fmt: skip - lists, and words in each, that are tried: fewer and fewer words in all
-STYLES = (20, 18, 16, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1, 0)  # measures that are tried
-FLOPS = 200_000  # multiplications that count as an expansion
+STYLES = (20, 18, 16, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1, 0)  # numbers of measures to try
+FLOPS = 200_000  # multiplications per expansion
 
 Numbers = NDArray[np.float64]
 Tier = tuple[list[int], list[int]]  # columns for and against the label
-Shape = tuple[int, int]  # how many lists, of how many words
+Shape = tuple[int, int]  # number of lists, number of words in each
 
 
 @dataclass(frozen=True)
 class Mined:
-    """rules: the strongest first. tried: terms and measures that were looked at; judged: sentences
-    that were judged on rows set apart; sure: of those that are said, how many are no chance alone."""
+    """The rules found, and statistics of the search.
+
+    Args:
+        rules: The rules, strongest first.
+        tried: Number of terms and measures examined.
+        judged: Number of sentences judged on held-out rows.
+        sure: Number of returned sentences that are significant on their own.
+    """
 
     rules: tuple[Rule, ...]
     tried: int = 0
@@ -77,7 +84,7 @@ def sentences(
     budget: Budget,
     seed: int = 0,
 ) -> list[Rule]:
-    """The rules of `mined`."""
+    """Return the rules of `mined`."""
     return list(mined(rows, labels, public, budget, seed).rules)
 
 
@@ -88,8 +95,17 @@ def mined(
     budget: Budget,
     seed: int = 0,
 ) -> Mined:
-    """rows, labels: n labelled rows of a problem with `public`. seed: cuts them into folds. Nothing
-    is found among fewer than 40 rows, rows of one label, or rows without texts."""
+    """Return rules about the texts of labelled rows.
+
+    Nothing is found with fewer than 40 rows, with only one label, or without texts.
+
+    Args:
+        rows: n rows of a problem.
+        labels: Their labels.
+        public: Public part of the problem.
+        budget: Budget of the search.
+        seed: Seed of the split into folds.
+    """
     prepared = Prepared(rows, public)
     present = sorted(set(labels), key=prepared.labels.index)
     if len(rows) < FEWEST or len(present) < 2 or not prepared.texts:
@@ -123,20 +139,20 @@ def mined(
 
 @dataclass(frozen=True)
 class _Part:
-    """The sentences on one label against the rest, about one text."""
+    """The search for sentences on one label against the others, about one text."""
 
     rows: Prepared
     column: str
     paired: bool
     y: Numbers
     label: str
-    rest: str | None  # the other label, where there are two
+    rest: str | None  # the other label if there are only two
     most: int
     seed: int
-    parts: int  # how many there are: any of them may say something by chance
+    parts: int  # number of parts, over which the significance level is divided
 
     def found(self, budget: Budget, expansions: float) -> Mined:
-        """expansions: what of the budget is for this part."""
+        """Return the rules of this part; `expansions` is its share of the budget."""
         terms = self.terms(expansions)
         x = self.presence(terms)
         style = [one for one in measures(self.column) if np.ptp(self.values(one)) > 0]
@@ -149,7 +165,7 @@ class _Part:
         lists = held.get(shape, s[:, :0])
         size = shape[0]
         strength = z_scores(np.hstack([lists, s[:, chosen]]), self.y, self.paired)
-        strength[:size] = np.maximum(strength[:size], 0)  # a list has to be right in its direction
+        strength[:size] = np.maximum(strength[:size], 0)  # a list must be right in its direction
         others = z_scores(np.delete(s, chosen, axis=1), self.y, self.paired)
         turned_down = [
             np.maximum(z_scores(other, self.y, self.paired), 0)
@@ -169,12 +185,13 @@ class _Part:
 
     @property
     def folds(self) -> int:
+        """Return the number of folds."""
         return FOLDS if len(self.y) >= MANY else 2 * FOLDS
 
-    # --- what is counted -----------------------------------------------------------------
+    # --- counts --------------------------------------------------------------------------
 
     def terms(self, expansions: float) -> Table:
-        """Those of the texts that are many enough; the most frequent ones where the budget is short."""
+        """Return the terms that enough texts have, or the most frequent ones on a short budget."""
         n = len(self.y)
         texts = self.rows.texts if self.paired else (self.column,)
         every = TextIndex([one for text in texts for one in self.rows.text(text).texts])
@@ -186,14 +203,14 @@ class _Part:
         return Table(tuple(found.terms[i] for i in kept), found.frequency[kept])
 
     def presence(self, terms: Table) -> NDArray[np.float32]:
-        """float32 (n, t): 1 where a text mentions the term; of two texts the first less the second."""
+        """Return 1 where a text mentions a term, float32 (n, t); for pairs the difference."""
         if not self.paired:
             return terms.present(self.rows.text(self.column))
         first, second = (terms.present(self.rows.text(text)) for text in self.rows.texts)
         return first - second
 
     def values(self, measure: Measure) -> Numbers:
-        """(n,); of two texts the first less the second."""
+        """Return the values of a measure, (n,); for pairs the first less the second."""
         if not self.paired:
             return degree(measure, self.rows)
         first, second = self.rows.texts
@@ -204,8 +221,10 @@ class _Part:
     def held_out(
         self, x: NDArray[np.float32], shapes: Sequence[Shape], budget: Budget
     ) -> dict[Shape, Numbers]:
-        """For each shape, (n, lists): how far each row is to the label by lists that were
-        picked without it, the strongest first."""
+        """Return the scores of held-out rows for each shape, (n, lists), strongest list first.
+
+        The lists that score a row were chosen without it.
+        """
         n = len(self.y)
         found = {shape: np.zeros((n, shape[0])) for shape in shapes}
         if not shapes:
@@ -227,11 +246,12 @@ class _Part:
         return found
 
     def offset(self, some: NDArray[np.int64]) -> Numbers:
+        """Return the targets of some rows, centred unless the rows are pairs."""
         y = self.y[some]
         return y if self.paired else y - y.mean()
 
     def lists(self, x: NDArray[np.float32], shape: Shape, budget: Budget) -> list[Tier]:
-        """The lists that all rows give."""
+        """Return the lists that all rows give."""
         if not shape[0]:
             return []
         budget.charge(work(*x.shape) / FLOPS)
@@ -242,8 +262,10 @@ class _Part:
         return tiers(left, w, shape, self.paired)
 
     def choice(self, held: Mapping[Shape, Numbers], style: Numbers) -> tuple[Shape, list[int]]:
-        """The shape of the lists, and the measures of style beside them, with the least squared error
-        of rows left out, or nearly."""
+        """Return the shape of the lists and the measures of style with the least held-out error.
+
+        The error is squared. Among choices within `SLACK` of the least error the largest one is taken.
+        """
         tried: list[tuple[float, Shape, list[int]]] = []
         for shape, lists in [*held.items(), ((0, 0), np.zeros((len(self.y), 0)))]:
             size = shape[0]
@@ -270,7 +292,7 @@ class _Part:
     # --- sentences -----------------------------------------------------------------------
 
     def list_rule(self, tier: Tier, terms: Table) -> Rule | None:
-        """None of an empty list: there were too few terms."""
+        """Return the rule of a list, or None for an empty list (if there were too few terms)."""
         if not any(tier):
             return None
         more, less = (tuple(terms.terms[i] for i in side) for side in tier)
@@ -282,8 +304,10 @@ class _Part:
         return self.threshold_rule(Listed(more or less, self.column), sign)
 
     def list_against_list(self, more: Listed, less: Listed) -> Rule:
-        """Of two labels the one that the comparison names, else the other: what a tie counts for is
-        what these rows say."""
+        """Return a rule that compares two lists.
+
+        With two labels a tie counts for the label that the shown rows suggest.
+        """
         rule = Rule((When(More(more, less), self.label),), self.rest)
         if self.rest is None:
             return rule
@@ -292,6 +316,7 @@ class _Part:
         return turned if self.y[ties].sum() > 0 else rule
 
     def style_rule(self, measure: Measure) -> Rule:
+        """Return a rule on a measure of style, in the direction that the rows suggest."""
         sign = 1 if self.values(measure) @ self.y > 0 else -1
         if not self.paired:
             sign = 1 if np.corrcoef(self.values(measure), self.y)[0, 1] > 0 else -1
@@ -299,7 +324,7 @@ class _Part:
         return Rule((Prefer(measure, fewer=sign < 0),))
 
     def threshold_rule(self, measure: Measure, sign: int) -> Rule:
-        """At least (at most) so much of it: where most of these rows are right."""
+        """Return a rule with a lower (or upper) bound on a measure that is right on most rows."""
         values = measure.values(self.rows)
         up = sign > 0
         beyond = values[values > values.min()] if up else values[values < values.max()]
@@ -314,13 +339,16 @@ class _Part:
 
 
 def least(rows: int) -> int:
-    """The texts of `rows` that a term has to stand in: 4 of 200, 6 of 800."""
+    """Return the number of texts a term must be in: 4 of 200, 6 of 800."""
     return max(3, round(1.1 * math.sqrt(math.sqrt(rows))))
 
 
 def tiers(left: NDArray[np.int64], w: Numbers, shape: Shape, one_sided: bool) -> list[Tier]:
-    """Lists of the columns `left` by weight, the heaviest first. In two-sided lists each has its share
-    of what speaks for the label and what speaks against it; one-sided ones may be empty at the end."""
+    """Return lists of the columns `left` by weight, heaviest first.
+
+    Each two-sided list gets a share of the columns for the label and of those against it. One-sided
+    lists may be empty at the end.
+    """
     lists, listed = shape
     order = np.argsort(-np.abs(w), kind="stable")
     more = [int(left[i]) for i in order if w[i] > 0]
@@ -340,7 +368,13 @@ def tiers(left: NDArray[np.int64], w: Numbers, shape: Shape, one_sided: bool) ->
 
 
 def z_scores(features: Numbers, y: Numbers, through_zero: bool) -> Numbers:
-    """(m,): the correlation of each feature (n, m) with y, as a normal deviate where there is none."""
+    """Return each feature's correlation with y as a standard normal deviate, (m,).
+
+    Args:
+        features: Shape (n, m).
+        y: Targets, (n,).
+        through_zero: Whether features and targets are not centred.
+    """
     middle = 0.0 if through_zero else features.mean(axis=0)
     x = features - middle
     v = y if through_zero else y - y.mean()
@@ -351,8 +385,11 @@ def z_scores(features: Numbers, y: Numbers, through_zero: bool) -> Numbers:
 
 
 def no_chance(z: Numbers, parts: int = 1) -> NDArray[np.bool_]:
-    """Which of the deviates stand at a false discovery rate of `FALSE` (Benjamini and Hochberg 1995),
-    two-sided; an equal part of it where as many are asked for apart."""
+    """Return which deviates are significant at a false discovery rate of `FALSE`, two-sided.
+
+    The procedure is that of Benjamini and Hochberg 1995. With several parts, each gets an equal
+    part of the rate.
+    """
     p = np.array([math.erfc(abs(one) / math.sqrt(2)) for one in z])
     order = np.argsort(p, kind="stable")
     below = p[order] <= FALSE / parts * (np.arange(len(p)) + 1) / max(1, len(p))
@@ -363,5 +400,5 @@ def no_chance(z: Numbers, parts: int = 1) -> NDArray[np.bool_]:
 
 
 def rounded(value: float) -> float:
-    """Two digits, as one says it."""
+    """Return the value rounded to two significant digits, or to a whole number from 100 on."""
     return float(f"{value:.2g}") if abs(value) < 100 else float(round(value))

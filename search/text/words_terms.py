@@ -1,8 +1,8 @@
-"""The terms that sentences about texts may list: words, stems, phrases, marks, kinds of word.
+"""Terms that sentences about texts may list: words, stems, phrases, marks and kinds of words.
 
-A stem `luxur*` stands for words that differ in their endings alone. Names (words with a capital in
-mid-sentence in at least half of their uses) are left out: they tell where a text comes from and not
-how it is written, and other texts have others.
+A stem `luxur*` stands for words that differ only in their endings. Names, that is words with a
+capital in mid-sentence in at least half of their uses, are left out: they show where a text comes
+from and not how it is written, and other texts have other names.
 """
 
 from __future__ import annotations
@@ -22,12 +22,10 @@ from ...tools.sentence_rules.terms import KINDS, TOKEN, Term, terms
 
 LETTERS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 PLAIN_MARKS = frozenset('!?()$/"-:;,%&...') | {"..."}
-STEM_LETTERS = 4  # of a stem at least
-PHRASES = 2  # times as many texts have to hold a phrase as a word
-NAMED = 0.5  # share of the uses in mid-sentence with a capital, from which on a word is a name
-TITLES = (
-    0.3  # share of all words in mid-sentence with a capital, from which on capitals name nothing
-)
+STEM_LETTERS = 4  # minimum length of a stem
+PHRASES = 2  # a phrase must be in this many times as many texts as a word
+NAMED = 0.5  # share of mid-sentence uses with a capital from which on a word is a name
+TITLES = 0.3  # share of all mid-sentence words with a capital from which on capitals mean nothing
 SUFFIXES = (
     "s es ed d ing ings er ers or ors est ly y ies ied ier iest ness ment ments al ally e en ion ions"
     " ation ations able ably ible ful fully less ous ously ious iously ive ively ity ities ance ence"
@@ -38,13 +36,13 @@ ENDINGS = tuple(sorted(SUFFIXES.split(), key=len, reverse=True))
 
 @dataclass(frozen=True)
 class Table:
-    """t terms on the texts that picked them. frequency: texts that hold each, int (t,)."""
+    """t terms, with the number of texts that contain each, int (t,)."""
 
     terms: tuple[Term, ...]
     frequency: NDArray[np.int64]
 
     def present(self, index: TextIndex) -> NDArray[np.float32]:
-        """1 where a text holds a term, float32 (texts, t)."""
+        """Return 1 where a text contains a term, float32 (texts, t)."""
         found = np.zeros((len(index), len(self.terms)), np.float32)
         for column, one in enumerate(self.terms):
             found[:, column] = index.present(one)
@@ -52,8 +50,10 @@ class Table:
 
 
 def table(index: TextIndex, least: int) -> Table:
-    """The terms that at least `least` of the texts hold, and at least `least` do not; of terms that
-    stand in the same texts the plainest one."""
+    """Return the terms that at least `least` texts contain and at least `least` do not.
+
+    Of terms that occur in the same texts the plainest one is kept.
+    """
     names = names_in(index)
     some = stems(index, names)
     known = {one.text[:-1] for one in some}
@@ -71,10 +71,12 @@ def table(index: TextIndex, least: int) -> Table:
 
 
 def beginnings(word: str) -> list[str]:
+    """Return the beginnings of a word that are long enough for a stem."""
     return [word[:count] for count in range(STEM_LETTERS, len(word) + 1)]
 
 
 def words(index: TextIndex, names: frozenset[str]) -> list[Term]:
+    """Return the words and plain marks of the texts, without names."""
     return [
         Term(token)
         for token in index.vocabulary
@@ -83,12 +85,15 @@ def words(index: TextIndex, names: frozenset[str]) -> list[Term]:
 
 
 def kinds() -> list[Term]:
+    """Return one term for each kind of word."""
     return [Term(kind=kind) for kind in KINDS]
 
 
 def stem_of(word: str) -> str:
-    """The word without its ending: `luxurious` and `luxury` give `luxur`; itself where what is left
-    would be short."""
+    """Return the word without its ending: `luxurious` and `luxury` give `luxur`.
+
+    A word whose stem would be too short is returned unchanged.
+    """
     for ending in ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= STEM_LETTERS:
             return word[: -len(ending)]
@@ -96,7 +101,7 @@ def stem_of(word: str) -> str:
 
 
 def stems(index: TextIndex, names: frozenset[str]) -> list[Term]:
-    """Stems all of whose words in these texts differ in their endings alone, and are no names."""
+    """Return stems whose words in these texts differ only in their endings and are no names."""
     found = []
     for stem in sorted({stem_of(token) for token in index.vocabulary if LETTERS.fullmatch(token)}):
         if len(stem) < STEM_LETTERS:
@@ -112,7 +117,7 @@ def stems(index: TextIndex, names: frozenset[str]) -> list[Term]:
 
 
 def phrases(index: TextIndex, names: frozenset[str], least: int) -> list[Term]:
-    """Pairs of words side by side that stand in at least `least` texts."""
+    """Return pairs of adjacent words that occur in at least `least` texts."""
     allowed = np.array(
         [bool(LETTERS.fullmatch(token)) and token not in names for token in index.vocabulary],
         np.bool_,
@@ -132,8 +137,10 @@ def phrases(index: TextIndex, names: frozenset[str], least: int) -> list[Term]:
 
 
 def names_in(index: TextIndex) -> frozenset[str]:
-    """Words that begin with a capital in at least half of their uses in mid-sentence; none where
-    capitals are the habit, as in headlines."""
+    """Return words with a capital in at least half of their uses in mid-sentence.
+
+    The result is empty if capitals are the habit, as in headlines.
+    """
     inside: Counter[str] = Counter()
     capital: Counter[str] = Counter()
     for text in index.texts:
@@ -155,9 +162,9 @@ def _first_person(token: str) -> bool:
 
 # --- What sentences may count in a text besides mentions: marks, closed classes of words, lengths.
 #
-# Counts are shares of 100 words, so that a long text is not taken for one that is rich in something.
-# The classes are those of any English grammar; in other languages none of their words is found, and no
-# sentence speaks of them.
+# Counts are per 100 words, so that a long text does not seem to be rich in something. The classes
+# are those of any English grammar. In other languages none of their words is found, and no sentence
+# uses them.
 
 CLASSES = (
     "i my me mine myself i'm i've i'd i'll am",
@@ -181,7 +188,7 @@ UNITS: tuple[Unit, ...] = ("words", "characters", "sentences", "different words"
 
 
 def measures(text: str) -> Iterator[Measure]:
-    """text: the column that the measures speak of, "" where there is one alone."""
+    """Yield the measures of style of a text column ("" if there is only one)."""
     for some in CLASSES:
         yield Count(terms(*some.split()), True, text)
     for mark in MARKS.split():
@@ -192,24 +199,25 @@ def measures(text: str) -> Iterator[Measure]:
         yield Length(unit, text)
 
 
-# --- Ridge regression on labels of ±1: the teacher that picks terms, and what a set of features predicts.
+# --- Ridge regression on labels of ±1: it chooses the terms, and measures what a set of features
+# predicts.
 #
-# Squared loss, since leaving one row out then costs nothing; on balanced labels it orders texts as a
-# logistic loss does.
+# The loss is squared, because leaving one row out then costs nothing. On balanced labels it orders
+# texts as a logistic loss does.
 
 Numbers = NDArray[np.float64]
-DROPPED = 0.3  # of the terms, in each round of elimination
-PENALTY = 100.0  # of the teacher, on presence: 0 or 1
+DROPPED = 0.3  # share of the terms dropped in each round of elimination
+PENALTY = 100.0  # ridge penalty when terms are chosen, on presence: 0 or 1
 WEIGHINGS = (3.0, 10.0, 30.0, 100.0)  # penalties tried on features of unit variance
 
 
 def centred(x: NDArray[np.float32], through_zero: bool) -> NDArray[np.float32]:
-    """Columns less their mean; as they are where labels change sign with the features (pairs)."""
+    """Return the columns less their mean, or unchanged with `through_zero` (for pairs)."""
     return x if through_zero else x - x.mean(axis=0, dtype=np.float32)
 
 
 def weights(x: NDArray[np.float32], y: Numbers) -> Numbers:
-    """float64 (t,): ridge weights of the columns x (n, t), by way of the smaller of n and t."""
+    """Return the ridge weights of the columns of x (n, t), float64 (t,)."""
     n, t = x.shape
     if t <= n:
         gram = (x.T @ x).astype(np.float64) + PENALTY * np.eye(t)
@@ -223,8 +231,11 @@ def weights(x: NDArray[np.float32], y: Numbers) -> Numbers:
 def eliminated(
     x: NDArray[np.float32], y: Numbers, stops: Sequence[int]
 ) -> Iterator[tuple[NDArray[np.int64], Numbers]]:
-    """For each of `stops`, which descend: the columns of x (n, t) that are left at so many, and their
-    weights. Of those there are the lightest third leaves in each round."""
+    """Yield the columns of x (n, t) that are left at each of `stops`, and their weights.
+
+    `stops` descend. Each round drops the share `DROPPED` of the columns, those with the lightest
+    weights.
+    """
     left = np.arange(x.shape[1])
     w = weights(x, y)
     for stop in stops:
@@ -237,12 +248,12 @@ def eliminated(
 
 
 def work(rows: int, terms: int) -> float:
-    """Multiplications of an elimination from `terms` down, about."""
+    """Return the approximate number of multiplications of an elimination."""
     return 4.0 * rows * min(rows, terms) * terms + min(rows, terms) ** 3
 
 
 class Fit:
-    """A ridge on standardised features (n, m), with each row's prediction by the other rows."""
+    """A ridge regression on standardised features (n, m), with leave-one-out predictions."""
 
     def __init__(self, features: Numbers, y: Numbers, through_zero: bool = False) -> None:
         self.y = y
