@@ -143,15 +143,19 @@ class CompactProgramWords(ProgramWords):
     instructions = ""
 
     def contract(self, answer_format: str) -> str:
+        """Return the beginning of an answer in the format, in one line."""
         return _COMPACT[answer_format]
 
     def show_observation(self, number: int, observation: Observation) -> str:
+        """Return a pair as `input -> output`."""
         return f"{compact(observation.input)} -> {compact(observation.output)}"
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        """Return the description of a hypothesis in one line, or its source where it has none."""
         return one_line(hypothesis.description) or hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
+        """Return how many pairs the function gets right, and the first pair that it gets wrong."""
         found = trial(view.shown, agreement.marks, agreement.got, agreement.verdict, shown=1)
         said = f"{found['passed']} of {found['of']} right"
         if "verdict" in found:
@@ -159,6 +163,7 @@ class CompactProgramWords(ProgramWords):
         return "; ".join([said, *map(_wrong, found["failing"])])
 
     def compact(self) -> CompactProgramWords:
+        """Return the object itself, which is compact already."""
         return self
 
 
