@@ -18,9 +18,9 @@ gzip.
 | reference | a formula to compare costs with, where it is valid; optional |
 
 A world has an id (by default W and its position, or H and its position for holdouts), a domain, the
-atoms that are `true`, and outside of the full regime those that are `unknown`; all others are false.
-An atom is a list of elements or, for a predicate with one argument, the element alone. `false` may
-list the false atoms of a predicate, and then has to list them all.
+atoms that are `true` and, outside of the full regime, those that are `unknown`. All other atoms are
+false. An atom is a list of elements or, for a predicate with one argument, the element alone.
+`false` may list the false atoms of a predicate, and then has to list them all.
 
 A user's own theory is {"names", "axioms", "signature", "allowed"}. The signature gives the
 predicates with their numbers of arguments, as in {"Bird": 1, "Parent": 2}. The axioms are closed
