@@ -142,8 +142,7 @@ def one_only(relation: str, inner: Shape | None = None, further: Shape | None = 
 def meeting(one: str, other: str, inner: Shape | None = None) -> Shape:
     """Return the shape: a successor by `one` and one by `other` that have a common successor.
 
-    The common successor is reached by the other relation each time, and has `inner` where it is
-    given.
+    The common successor is reached by the same relations, and has `inner` where it is given.
     """
 
     def about(x: str, spare: str) -> str:
