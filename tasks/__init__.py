@@ -1,8 +1,8 @@
 """Tasks and families: where problems come from, and what a hypothesis about them is.
 
-Both are found by name in the registry (records/registry.py). A task is a `records.Task`; what it may be
-able to do beside that says records/tasks.py. A user's own task is a file, YAML or Python, and named
-by its path (custom/task_file.py). `load_problems` is what the commands call.
+The registry (`records/registry.py`) finds both by name. A task is a `records.Task`; its optional
+abilities are the Protocols in `records/tasks.py`. A user's own task is a file in YAML or Python,
+named by its path (`custom/task_file.py`). Commands call `load_problems`.
 """
 
 from __future__ import annotations
@@ -39,17 +39,21 @@ from .io.messages import DataWarning as DataWarning
 from .io.messages import nearest, shorten, warn
 from .io.spaces import read_space
 
-SPACE_SEED = 0  # of every sample space unless asked: sessions of different seeds compare
+SPACE_SEED = 0  # not the session's seed, so that sessions with different seeds are comparable
 
 
 def tasks() -> list[Task]:
-    """All tasks, by name."""
+    """Return all registered tasks, sorted by name."""
     return [registry.load("tasks", name) for name in registry.names("tasks")]
 
 
 def task(name: str) -> Task:
-    """The task of this name, or that of a user's own file. Raises `UsageError` naming the nearest
-    task, `DataError` for a file that is none."""
+    """Return the task with this name, or the task of a user's own file.
+
+    Raises:
+        UsageError: there is no such task; the message names the nearest one.
+        DataError: the file holds no task.
+    """
     base, mark, generator = name.partition(":")
     known = registry.has("tasks", base)
     if not known and not name.lower().endswith(task_file.ENDINGS) and Path(name).exists():
@@ -71,7 +75,15 @@ def task(name: str) -> Task:
 
 
 def family(name: str, *, strict_contract: bool = False) -> Family:
-    """strict_contract: as by `records.Family.strictly`. Raises `UsageError` naming the families."""
+    """Return the family with this name.
+
+    Args:
+        name: a registered name.
+        strict_contract: whether a breach of the answer contract makes an answer malformed.
+
+    Raises:
+        UsageError: there is no such family; the message names the nearest one.
+    """
     if not registry.has("families", name):
         raise UsageError(f"no family {name!r}{nearest(name, registry.names('families'))}")
     found: Family = registry.load("families", name)
@@ -81,8 +93,13 @@ def family(name: str, *, strict_contract: bool = False) -> Family:
 def family_of(
     problem: Problem, *, strict_contract: bool = False, tau: float | None = None
 ) -> Family:
-    """The family of a problem, in the words that its task brings, if any (custom/words.py). tau: of a
-    family whose consistency has a threshold."""
+    """Return the family of a problem, with the wording that its task supplies, if any.
+
+    Args:
+        problem: the problem.
+        strict_contract: as for `family`.
+        tau: the threshold of consistency; ignored for a family that has none.
+    """
     found = family(problem.family, strict_contract=strict_contract)
     if tau is not None and isinstance(found, Tolerant):
         found = found.with_tau(tau)
@@ -104,21 +121,34 @@ def load_problems(
     ood: str | None = None,
     keep: Callable[[Problem], bool] | None = None,
 ) -> list[tuple[Problem, InputSet]]:
-    """The problems of a session, each with its sample space S.
+    """Return the problems of a session, each with its sample space S.
 
-    data: published or user's files; without it the task's own generator makes `problems`
-    (default 12) from `seed`. observations: N drawn for each problem, or a file in GEAR's form
-    (tasks/io/observations.py); without it the original split. ids: these problems, in this order;
-    sample: so many of the data drawn by `seed` (observations.py), in their order; problems: the
-    first so many of what is left. space_file: JSONL of inputs, S for all problems;
-    without it the task's own from `space_seed`, which is not the session's seed, so that sessions
-    of different seeds are scored on one S. label, ood: of labelled text, the column of the labels
-    and which OOD rows (labels.py). keep: only problems of which it says so, before any is drawn or
-    counted; of labelled text and of generated problems, those of the ones that there would be.
+    A loader warns with `DataWarning` about what it leaves out.
 
-    Raises UsageError (an unknown task, id or path, a count below 1, a sample of problems that
-    are named or generated), DataError (a bad file).
-    What a loader leaves out it tells by `files.DataWarning`.
+    Args:
+        task_name: the name of a task, or a task.
+        data: published or user's files. Without it, the task supplies its own problems or generates
+            `problems` of them (default 12) from `seed`.
+        observations: N to draw for each problem, or a file in GEAR's form
+            (`tasks/io/observations.py`). Without it, the original split is kept.
+        problems: the number of problems to keep, the first ones after all other selections.
+        ids: the ids of the problems to keep, in this order.
+        sample: the number of problems to draw from the data by `seed`; they keep their order.
+        seed: the seed of the session.
+        space_file: a JSONL file of inputs that is S for all problems. Without it, the task makes S
+            from `space_seed`.
+        space_seed: the seed of S. It differs from the session's seed, so that sessions with
+            different seeds are scored on one S.
+        label: for labelled text, the column of the labels.
+        ood: for labelled text, which out-of-distribution rows to use (`tasks/text/labels.py`).
+        keep: a condition that a problem must meet. It is applied before problems are drawn or
+            counted. Generated problems and labelled text are the exception: there it filters the
+            problems that would otherwise be returned.
+
+    Raises:
+        UsageError: the task, an id or a path is unknown, a count is below 1, or `sample` is used
+            with problems that are named or generated.
+        DataError: a file is bad.
     """
     source = task(task_name) if isinstance(task_name, str) else task_name
     if problems is not None and problems < 1:
@@ -168,8 +198,7 @@ def load_problems(
 
 
 def _warn_of_contradictions(problems: Iterable[Problem]) -> None:
-    """A `DataWarning` that names the problems where no hypothesis can be consistent. They run as they
-    are."""
+    """Warn about problems for which no hypothesis can be consistent; they run all the same."""
     found = {}
     for problem in problems:
         kind = family(problem.family)
@@ -187,9 +216,11 @@ def _warn_of_contradictions(problems: Iterable[Problem]) -> None:
 
 
 def judgeable(problem: Problem) -> tuple[bool, ...]:
-    """One mark a hidden pair: whether a hypothesis can be judged by it. All can, unless the task
-    of the problem says otherwise: ACRE's undetermined scenes have no output to predict. What a
-    user's own task said stands in the problem."""
+    """Return for each hidden pair whether a hypothesis can be judged by it.
+
+    All pairs can, unless the task of the problem excludes some: ACRE's undetermined scenes have no
+    output to predict. The marks of a user's own task are stored in the problem.
+    """
     if (marks := problem.secret.get(JUDGED)) is not None:
         return tuple(bool(mark) for mark in marks)
     source = registry.load("tasks", problem.task) if registry.has("tasks", problem.task) else None
@@ -205,7 +236,10 @@ def _spaces(
     space_file: str | None,
     seed: int,
 ) -> dict[str, InputSet]:
-    """Of the chosen problems; drawn from all of them where the task does so."""
+    """Return the sample spaces of the chosen problems.
+
+    Where the task draws them from all problems of the data, it does so here.
+    """
     if space_file is not None:
         read_input = source.read_input if isinstance(source, ReadsInputs) else None
         shared = read_space(space_file, read_input)

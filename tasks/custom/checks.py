@@ -1,5 +1,7 @@
-"""What is checked of a task file in either form: its name, its template of a pair, and its rule of
-equality, whose form is sandbox/inside/tolerance.py's."""
+"""Checks of a task file, YAML or Python: its name, its template of a pair and its rule of equality.
+
+The form of the rule of equality is that of `sandbox/inside/tolerance.py`.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +14,24 @@ from ...sandbox.inside.tolerance import normal_bytes, normaliser
 from ..io.messages import nearest, shorten, warn
 from .words import FIELD, STEP, part
 
-Fail = Callable[[Sequence[str | int], str], Exception]  # (where in the rule, what is wrong)
+Fail = Callable[[Sequence[str | int], str], Exception]  # (keys in the rule, what is wrong) -> error
 
 KEYS: dict[str, tuple[str, ...]] = {
     "numbers": ("decimals", "nearest", "significant"),
     "strings": ("ignore",),
     "lists": ("ignore", "at"),
 }
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")  # of a task
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")  # the name of a task
 DECIMALS, SIGNIFICANT = (-12, 15), (1, 15)
 NEAREST = (1e-12, 1e12)
 
 
 def checked_equality(value: Json, fail: Fail) -> dict[str, Json]:
-    """`value` itself, where it is a rule. Raises `fail(where, sentence)`."""
+    """Return a rule of equality, checked; "exact" becomes an empty rule.
+
+    Raises:
+        Exception: `fail(keys, sentence)`, where the value is not a rule.
+    """
     if value == "exact":
         return {}
     rule: dict[str, Json] = _mapping(value, (), tuple(KEYS), fail)
@@ -76,8 +82,10 @@ def _check_numbers(rule: dict[str, Json], fail: Fail) -> None:
 
 
 def warn_of_rounding(rule: dict[str, Json], where: str, pairs: Sequence[Observation]) -> None:
-    """Says which outputs the rule itself rounds: a prediction is right by what such an output is
-    rounded to, which may be nearer to one side."""
+    """Warn about expected outputs that the rule itself rounds.
+
+    A prediction is compared with the rounded output, which may be nearer to one side.
+    """
     if "numbers" not in rule:
         return
     exact, rounded = normaliser({}), normaliser({"numbers": rule["numbers"]})
@@ -94,7 +102,7 @@ def warn_of_rounding(rule: dict[str, Json], where: str, pairs: Sequence[Observat
 
 
 def check_name(name: object, taken: Collection[str], fail: object) -> None:
-    """Raises `fail(sentence)` for what no task can be called."""
+    """Raise `fail(sentence)` for a name that a task cannot have."""
     assert callable(fail)
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise fail(f"a name begins with a letter and has letters, digits, - and _: {shorten(name)}")
@@ -103,7 +111,7 @@ def check_name(name: object, taken: Collection[str], fail: object) -> None:
 
 
 def check_pair(template: str, pairs: Sequence[tuple[str, Observation]]) -> str:
-    """What is wrong with a template for these (where, pair); empty where nothing is."""
+    """Return what is wrong with a template for these (where, pair), or an empty text."""
     valid = "{number}, {input}, {output} and parts of these as in {input[name]}"
     rest = FIELD.sub("", template)
     if "{" in rest or "}" in rest:

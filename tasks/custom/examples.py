@@ -1,26 +1,25 @@
 """Task `examples`: a user's own input/output pairs, from JSONL, JSON, CSV or TSV, plain or gzip.
 
-JSONL, a pair a line:     {"problem": "p1", "input": [3, 1], "output": [1, 3], "split": "hidden"}
-JSONL, a problem a line:  {"id": "p1", "train": [{"input": …, "output": …}, …], "test": […]}
-JSON:                     a list of what stands on a line of JSONL
-CSV, TSV with a header:   problem,input,output[,split]
+JSONL, a pair per line:     {"problem": "p1", "input": [3, 1], "output": [1, 3], "split": "hidden"}
+JSONL, a problem per line:  {"id": "p1", "train": [{"input": …, "output": …}, …], "test": […]}
+JSON:                       a list of what a line of JSONL holds
+CSV, TSV with a header:     problem,input,output[,split]
 
-`split` is shown (the default) or hidden, and the train and test pairs of a problem are just
-these; `idx` is read as `id`. Where no pair names its problem, all are of one, named as the file. Values are JSON; a CSV cell is read as JSON, else as a Python
-literal, else it is a string. A file is taken whole or not at all: an error names file, line and
-field.
+`split` is shown (the default) or hidden; the train and test pairs of a problem are shown and hidden
+in this sense. `idx` is read as `id`. Where no pair names its problem, all belong to one problem,
+named after the file. Values are JSON; a CSV cell is read as JSON, else as a Python literal, else as
+a string. A bad file is rejected as a whole: an error names file, line and field.
 
-The sample space of a problem comes from the inputs of all problems of the data whose inputs are
-of one type with its own. It always begins with those inputs themselves, each once, those of
-hidden pairs too: S holds the inputs on which a hypothesis is tested later, never their outputs.
-Then come:
+The sample space of a problem is made from the inputs of all problems of the data whose inputs have
+the same type. It begins with these inputs themselves, each once, including those of hidden pairs: S
+holds the inputs on which a hypothesis is tested later, never their outputs. Then it adds:
 
-| inputs | more of S |
+| inputs | added to S |
 |---|---|
-| lists of integers | distinct lists of each length from 0 to 1.5 times the longest (within 5 and 30): 500 a length, elements uniform between the smallest (at most 0) and the largest (at least 9) |
-| integers | all, or 5,000 distinct ones, of a range as wide again as what was seen, on either side |
-| strings | 500 distinct strings of each length as for lists, of the characters seen |
-| anything else | nothing more |
+| lists of integers | distinct lists of each length from 0 to 1.5 times the longest (within 5 and 30): 500 per length, elements uniform between the smallest (at most 0) and the largest (at least 9) |
+| integers | all integers, or 5,000 distinct ones, of a range that extends the observed one by its own width (at least 10) on either side |
+| strings | 500 distinct strings of each length as for lists, of the observed characters |
+| anything else | nothing |
 """
 
 from __future__ import annotations
@@ -44,10 +43,12 @@ SPLITS = {"shown": True, "train": True, "": True, "hidden": False, "test": False
 PER_LENGTH = 500
 INTEGERS = 5_000
 
-Pair = tuple[str, bool, Observation]  # problem, shown, pair
+Pair = tuple[str, bool, Observation]  # (name of the problem, whether the pair is shown, the pair)
 
 
 class Examples:
+    """Task `examples`, which reads a user's own pairs."""
+
     name = "examples"
     family = "programs"
     about = "your own input/output pairs, from JSONL, JSON or CSV (needs --data)"
@@ -63,21 +64,25 @@ class Examples:
     files = FILES
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        """Read the problems of a file."""
         place = locate(path, FILES)
         loaded = _problems(place, _pairs_of(place))
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
         return observations_.apply(problems, observations, seed)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
+        """Raise UsageError, because the task has no generator."""
         raise UsageError("task 'examples' has no generator: give your pairs with --data FILE")
 
     def space(self, problem: Problem, seed: int) -> InputSet:
+        """Return the sample space of one problem."""
         return self.spaces([problem], seed)[0]
 
     def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
-        """S for each problem, one for all whose inputs are of one type."""
+        """Return the sample space of each problem, one for all whose inputs have the same type."""
         kinds = [_kind(_inputs([problem])) for problem in problems]
         spaces: dict[str, InputSet] = {}
         for kind in dict.fromkeys(kinds):
@@ -91,7 +96,7 @@ class Examples:
 
 
 def _pairs_of(path: Path) -> Iterator[tuple[str, Pair]]:
-    """(where, pair) for each pair of the file."""
+    """Yield (where, pair) for each pair of the file."""
     ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
     if ending in ("csv", "tsv"):
         return _csv_pairs(path, "\t" if ending == "tsv" else ",")
@@ -103,7 +108,7 @@ def _lines(path: Path) -> Iterator[tuple[str, Json]]:
 
 
 def _listed(path: Path) -> Iterator[tuple[str, Json]]:
-    """The rows of a file that is one JSON list; JSONL under that name is read too."""
+    """Yield the rows of a file that is one JSON list; JSONL under that name is read too."""
     try:
         rows = read_json(path)
     except Unusable:
@@ -145,7 +150,12 @@ def _problems(path: Path, pairs: Iterable[tuple[str, Pair]]) -> list[Problem]:
 
 
 def _json_pairs(path: Path, rows: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, Pair]]:
-    """rows: (where, value) of each pair or problem."""
+    """Yield the pairs of rows, each of which is a pair or a problem.
+
+    Args:
+        path: the file, for the name of its one problem.
+        rows: (where, value) of each pair or problem.
+    """
     whole: set[str] = set()
     by_pairs: set[str] = set()
     named: set[bool] = set()
@@ -212,12 +222,15 @@ def _csv_pairs(path: Path, delimiter: str) -> Iterator[tuple[str, Pair]]:
 
 
 def _cell(text: str, where: str) -> Json:
-    """JSON, else a Python literal, else text. 1,5 without brackets is text: a number or two of them."""
+    """Return a CSV cell as JSON, else as a Python literal, else as text.
+
+    Text such as 1,5 without brackets stays text, because it may be one number or two.
+    """
     bare = "," in text and text.strip()[0] not in "[({\"'"
     for read in () if bare else (parse_json, literal):
         try:
             return read(text, where)
-        except Unusable:  # no text that happens to look like a value
+        except Unusable:  # a value that cannot be stored; it must not pass as text
             raise
         except DataError:
             continue
@@ -225,12 +238,12 @@ def _cell(text: str, where: str) -> Json:
 
 
 def _stem(path: Path) -> str:
-    """What the one problem of a file is called."""
+    """Return the name of the one problem of a file."""
     return path.name.removesuffix(".gz").rpartition(".")[0] or path.name
 
 
 def _same_naming(names: bool, before: set[bool], where: str) -> None:
-    """Pairs of a file all name their problem, or none does."""
+    """Raise DataError unless all pairs of a file name their problem, or none does."""
     if before and names not in before:
         said = (
             "named here, while the lines before name none"
@@ -257,13 +270,13 @@ def _is_shown(value: Json, where: str) -> bool:
 
 
 def _inputs(problems: Sequence[Problem]) -> list[Json]:
-    """The inputs of the problems, each once, in order."""
+    """Return the inputs of the problems, each once, in order."""
     pairs = (pair for problem in problems for pair in problem.shown + problem.hidden)
     return each_once(pair.input for pair in pairs)
 
 
 def _is_integer(value: Json) -> bool:
-    return type(value) is int and abs(value) < 2**50  # what a float draws evenly
+    return type(value) is int and abs(value) < 2**50  # beyond it a float does not draw evenly
 
 
 def _kind(inputs: Sequence[Json]) -> str:

@@ -1,18 +1,20 @@
-"""A user's own task as a Python module: its `TASK` is a records.Task.
+"""A user's own task as a Python module, whose `TASK` is a records.Task.
 
     name, about             texts
     generate(count, seed)   new problems, or problems() for fixed ones; one of the two, or load
-    load(path, observations, seed)   what --data names; without it the form of task `examples`
-    space(problem, seed)    S, an InputSet with weights if it wants them, or spaces(problems, seed)
-                            for all at once; without them S as the task `examples` makes it
-    observe(problems, observations, seed)   what --observations means, where N drawn is not it
+    load(path, observations, seed)   reads what --data names; without it, --data has the form of
+                            the task `examples`
+    space(problem, seed)    S, an InputSet that may have weights, or spaces(problems, seed) for
+                            all at once; without them, S as the task `examples` makes it
+    observe(problems, observations, seed)   the meaning of --observations, where it is not to
+                            draw N
     judgeable(observation)  False for a hidden pair by which no hypothesis can be judged
     instructions, pair, equality     as in a YAML file
 
-The module is the user's own code: it runs in this process, with the user's rights and in no sandbox,
-when a session begins, and never after: what it makes is checked, and stands whole in the store. What
-it prints goes to stderr. An exception of its own becomes one sentence with its file and line; its
-traceback is the sentence's cause, for those who call Peirce from Python.
+The module is the user's own code: it runs in this process when a session begins, with the user's
+rights and without a sandbox, and never after that. What it returns is checked and stored
+completely. What it prints goes to stderr. An exception in it becomes one sentence with its file and
+line; its traceback is the cause of that sentence, for callers who use Peirce from Python.
 """
 
 from __future__ import annotations
@@ -52,8 +54,11 @@ METHODS = ("generate", "problems", "load", "space", "spaces", "observe", "judgea
 
 
 class _UsersCode:
-    """Around a user's own code, the third boundary where any exception may come: it leaves as one
-    sentence that names the line of the file."""
+    """Context in which a user's own code runs.
+
+    It is the third boundary where any exception may arrive: the exception leaves as one sentence
+    that names the line of the file. Output to stdout goes to stderr.
+    """
 
     def __init__(self, file: Path, doing: str, line: int = 1) -> None:
         self.file, self.doing, self.line = file, doing, line
@@ -86,10 +91,20 @@ class _UsersCode:
 def python_task(
     file: Path, content: bytes, named: Mapping[str, Json], taken: Collection[str]
 ) -> Task:
-    """The TASK of the module in `content`. named: {"name", "sha256"} of the file."""
+    """Load the module in `content` and return its TASK.
+
+    Args:
+        file: the path of the module.
+        content: its source.
+        named: {"name", "sha256"} of the file.
+        taken: names that the task must not have.
+
+    Raises:
+        DataError: the module fails, defines no TASK, or its TASK is invalid.
+    """
     module = ModuleType(f"peirce_task_{named['sha256'][:12]}")
     module.__file__ = str(file)
-    sys.modules[module.__name__] = module  # dataclasses look their module up
+    sys.modules[module.__name__] = module  # dataclasses look up their module here
     with _UsersCode(file, "loading the module"):
         exec(compile(content, str(file), "exec", dont_inherit=True), vars(module))
     if not hasattr(module, "TASK"):
@@ -102,7 +117,7 @@ def python_task(
 
 
 def _lines(content: bytes, kind: str) -> dict[str, int]:
-    """The lines of TASK, and of what the class of that name defines."""
+    """Return the lines of TASK and of what the class named `kind` defines."""
     found: dict[str, int] = {}
     for node in ast.parse(content).body:
         whole = isinstance(node, ast.ClassDef) and node.name == kind
@@ -118,12 +133,13 @@ def _lines(content: bytes, kind: str) -> dict[str, int]:
     return found
 
 
-# The object is the user's, of any class and made by any means: what it lacks is found by name, and each part
-# that it has is checked by itself, so that a sentence can name the part and its line. For a Protocol it
-# would have the part or not.
+# The object is the user's and may be of any class. Its parts are found by name and checked one by
+# one, so that an error can name the part and its line; a Protocol would only accept or reject it.
 class PythonTask:
-    """records.Task around a user's TASK: calls it, checks what comes, and puts its words and rule
-    into each problem."""
+    """A records.Task that calls a user's TASK and checks what it returns.
+
+    It adds the wording and the rule of equality of the task to each problem.
+    """
 
     def __init__(
         self,
@@ -157,16 +173,19 @@ class PythonTask:
     # --- records.Task ---
 
     def problems(self) -> list[Problem] | None:
+        """Return the module's fixed problems, or None where it has none."""
         if not hasattr(self.own, "problems"):
             return None
         return self._checked("problems", self._call("problems"))
 
     def generate(self, count: int, seed: int) -> list[Problem]:
+        """Return `count` new problems from the module's generator."""
         if not hasattr(self.own, "generate"):
             raise self._error("TASK", "it has no generate: give its data with --data PATH")
         return self._checked("generate", self._call("generate", count, seed))[:count]
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        """Read problems from `path` by the module's `load`, or as the task `examples` does."""
         if hasattr(self.own, "load"):
             loaded = self._checked("load", self._call("load", path, None, seed))
         else:
@@ -174,7 +193,10 @@ class PythonTask:
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def identity(self, path: str | Path) -> dict[str, Json]:
-        """As `files.identity`; of a folder that the module itself reads, over the files in it."""
+        """Return the name and the digest of a file, or of a folder that the module reads.
+
+        The digest of a folder is over the files directly in it.
+        """
         place = expanded(path)
         if not (place.is_dir() and hasattr(self.own, "load")):
             return identity(locate(place, self.files))
@@ -183,15 +205,20 @@ class PythonTask:
         return {"name": place.name, "sha256": digest_of_text("".join(rows))}
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        """Choose the shown pairs by the module's `observe`, or as for any other task."""
         if not hasattr(self.own, "observe"):
             return self._judged(observations_.apply(problems, observations, seed))
         return self._checked("observe", self._call("observe", problems, observations, seed))
 
     def space(self, problem: Problem, seed: int) -> InputSet:
+        """Return the sample space of one problem."""
         return self.spaces([problem], seed)[0]
 
     def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
-        """Each distinct object that the module gives is checked once."""
+        """Return the sample space of each problem.
+
+        Each distinct object that the module returns is checked once.
+        """
         known: dict[int, tuple[InputSet, InputSet]] = {}
 
         def checked(name: str, one: Any) -> InputSet:
@@ -255,7 +282,7 @@ class PythonTask:
         return public | ({EQUALITY: rule} if rule else {})
 
     def _checked(self, name: str, given: Any) -> list[Problem]:
-        """The problems that a method gave, as this task's."""
+        """Return the problems that a method returned, checked and marked as this task's."""
         if not isinstance(given, (list, tuple)) or not given:
             raise self._wrong(name, "a list of records.Problem with anything in it", given)
         made: dict[str, Problem] = {}
@@ -306,7 +333,7 @@ class PythonTask:
         )  # fmt: skip
 
     def _judged(self, problems: list[Problem]) -> list[Problem]:
-        """With a mark for each hidden pair, where the task says by which none can be judged."""
+        """Return the problems with a mark for each hidden pair, if the task has `judgeable`."""
         if not hasattr(self.own, "judgeable"):
             return problems
         return [
@@ -348,13 +375,17 @@ def _fails(where: str) -> Callable[[str], DataError]:
 
 
 def _json(value: object, where: str) -> Any:
-    """Tuples as lists. Raises DataError for what JSON, or UTF-8, does not hold."""
+    """Return a value as JSON, with tuples as lists.
+
+    Raises:
+        DataError: JSON or UTF-8 cannot hold the value.
+    """
     try:
         read = as_json(value, where)
         canonical_json(read).encode("utf-8")
     except RecursionError:
         raise DataError(f"{where}: nested too deeply") from None
-    except (ValueError, UnicodeEncodeError):  # of over 4,300 digits; half a character
+    except (ValueError, UnicodeEncodeError):  # an integer of over 4,300 digits; a lone surrogate
         raise DataError(
             f"{where}: a value that JSON cannot hold: {shorten(ascii(value))}"
         ) from None

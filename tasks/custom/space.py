@@ -1,22 +1,22 @@
-"""The sample space of a task file: a declared generator, and weights by an expression.
+"""Builds the sample space of a task file from a declared generator, and weights from an expression.
 
 A generator is a mapping with one of these keys:
 
-    {range: [0, 10], step: 0.5}          0, 0.5, … 10; step is 1 unless given
+    {range: [0, 10], step: 0.5}          0, 0.5, … 10; step is 1 by default
     {choices: [red, green, 3]}           one of these values
     {text: abc, length: [1, 4]}          a text of 1 to 4 of these characters
-    {list: GENERATOR, length: [0, 5]}    a list of so many values; length may be one number
-    {product: [GENERATOR, …]}            a list of one value of each
-    {fields: {name: GENERATOR, …}}       an object of one value of each
-    {any: [GENERATOR, …]}                a value of one of them
+    {list: GENERATOR, length: [0, 5]}    a list of 0 to 5 values; length may be one number
+    {product: [GENERATOR, …]}            a list with one value of each generator
+    {fields: {name: GENERATOR, …}}       an object with one value of each generator
+    {any: [GENERATOR, …]}                a value of one of the generators
 
-Where there are at most `count` different values S holds all of them, in order. Else `count`
+Where there are at most `count` different values, S holds all of them, in order. Otherwise `count`
 distinct ones are drawn: a length, an alternative and each value uniformly. Only `Random.random` is
-used, whose stream Python promises to keep: one seed gives one space on any machine.
+used, whose stream Python promises to keep, so that one seed gives one space on any machine.
 
 A weight by expression is arithmetic on the input `x`, without `**`, `exp` and `log`, whose last
-digit depends on the machine: numbers and texts, `x[0]`, `x["name"]`, `+ - * / // %`, comparisons,
-`in`, `and or not`, `A if B else C`, and len, sum, min, max, abs, sqrt.
+digit depends on the machine. It may contain numbers and texts, `x[0]`, `x["name"]`, `+ - * / // %`,
+comparisons, `in`, `and or not`, `A if B else C`, and len, sum, min, max, abs, sqrt.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from .yaml_file import Key, Source
 
 COUNT, MOST_INPUTS = 5_000, 100_000
 MOST_LENGTH = 1_000
-MOST_ELEMENTS = 10_000  # of one input
-MOST_STEPS = 2**50  # of a range: what a float draws evenly
-DRAWS = 20  # for each input wanted, before too few distinct ones are taken for all there are
-MOST = 10**18  # sizes are not counted beyond
+MOST_ELEMENTS = 10_000  # in one input
+MOST_STEPS = 2**50  # of a range; beyond it a float does not draw evenly
+DRAWS = 20  # per requested input; after that the space is taken to have no more distinct inputs
+MOST = 10**18  # larger sizes are capped at this number
 EXPRESSION_CHARACTERS = 500
 
 FORMS = {"range": ("step",), "choices": (), "text": ("length",), "list": ("length",),
@@ -50,8 +50,14 @@ FORMS = {"range": ("step",), "choices": (), "text": ("length",), "list": ("lengt
 
 @dataclass(frozen=True)
 class Generator:
-    """size: how many values there are, those that come in two ways counted twice, at most MOST.
-    elements: of the largest value."""
+    """A generator of inputs.
+
+    Args:
+        size: the number of values, at most `MOST`; a value that can arise in two ways counts twice.
+        elements: the number of elements of the largest value.
+        all: returns an iterator over all values.
+        draw: draws one value.
+    """
 
     size: int
     elements: int
@@ -60,7 +66,7 @@ class Generator:
 
 
 def inputs_of(generator: Generator, count: int, seed: str) -> list[Json]:
-    """All values where there are at most `count`, else `count` distinct ones."""
+    """Return all values where there are at most `count`, or else `count` distinct ones."""
     found: dict[bytes | str, Json] = {}
     if generator.size <= count:
         return each_once(generator.all())
@@ -76,7 +82,11 @@ def inputs_of(generator: Generator, count: int, seed: str) -> list[Json]:
 
 
 def generator(source: Source, key: Key, value: Json) -> Generator:
-    """What a declaration stands for. Raises DataError with its line."""
+    """Return the generator that a declaration describes.
+
+    Raises:
+        DataError: the declaration is invalid; the message names its line.
+    """
     made = _generator(source, key, value)
     if made.elements > MOST_ELEMENTS:
         raise source.error(key, f"an input of up to {made.elements:,} elements: at most {MOST_ELEMENTS:,}")  # fmt: skip
@@ -220,7 +230,11 @@ def _mapped(part: Generator, make: Callable[[Any], Json]) -> Generator:
 
 
 def weights_by(text: str, inputs: Iterable[Json], error: Callable[[str], Exception]) -> list[float]:
-    """A weight, from 0, for each input. Raises `error(sentence)`."""
+    """Return a weight of 0 or more for each input, computed by the expression `text`.
+
+    Raises:
+        Exception: `error(sentence)`, where the expression is invalid or fails on an input.
+    """
     if len(text) > EXPRESSION_CHARACTERS:
         raise error(f"an expression of over {EXPRESSION_CHARACTERS} characters")
     try:
@@ -241,6 +255,11 @@ def weights_by(text: str, inputs: Iterable[Json], error: Callable[[str], Excepti
 
 
 def checked_weight(weight: object, error: Callable[[str], Exception]) -> float:
+    """Return a weight as a float.
+
+    Raises:
+        Exception: `error(sentence)`, where it is not a finite number from 0.
+    """
     try:
         if type(weight) in (int, float) and weight >= 0 and math.isfinite(weight):  # type: ignore[operator, arg-type]
             return float(weight)  # type: ignore[arg-type]
@@ -266,7 +285,7 @@ _SHAPES = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.Subsc
 
 
 def _unknown(node: ast.AST) -> str:
-    """What of an expression is not known here; empty where it is."""
+    """Return the part of an expression that is not supported, or an empty text."""
     if isinstance(node, ast.Call):
         known = isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS
         return "" if known and not node.keywords else shorten(ast.unparse(node))

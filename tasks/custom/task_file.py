@@ -1,7 +1,7 @@
-"""A user's own task, in one file that is named by its path: `peirce run mytask.yaml`, `mytask.py`.
+"""Loads a user's own task from a file named by its path: `peirce run mytask.yaml`, `mytask.py`.
 
-What a session needs of the file stands in each problem, and so in the store: resume, replay, scores
-and exports never open it again. `--data` gives other pairs to the same task.
+Each problem holds what a session needs of the file, and so the store does too: resume, replay,
+scores and exports never open the file again. `--data` supplies other pairs to the same task.
 """
 
 from __future__ import annotations
@@ -17,13 +17,21 @@ ENDINGS = (".yaml", ".yml", ".py")
 
 
 def is_path(name: str) -> bool:
-    """Whether a task is named by the path of its file."""
+    """Return whether the name of a task is the path of a file."""
     return name.lower().endswith(ENDINGS) or "/" in name or os.sep in name
 
 
 def task_of(path: str, taken: Collection[str] = ()) -> Task:
-    """The task that the file holds. taken: names that it must not have. Raises UsageError (no such
-    file, neither YAML nor Python), DataError (with file, line and key)."""
+    """Return the task in a file.
+
+    Args:
+        path: the path of a YAML or Python file.
+        taken: names that the task must not have.
+
+    Raises:
+        UsageError: there is no such file, or it is neither YAML nor Python.
+        DataError: the file is invalid; the message names file, line and key.
+    """
     place = locate(path, ())
     if not place.name.lower().endswith(ENDINGS):
         raise UsageError(f"{place}: a task file's name ends in {', '.join(ENDINGS)}")

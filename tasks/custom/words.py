@@ -1,14 +1,15 @@
-"""What a task of a user's own says of each of its problems, in `Problem.public`: the words of its
-prompts and when two outputs are equal. The store keeps problems whole, so a session goes on,
-replays and scores without the file that the task came from.
+"""The wording and the rule of equality that a user's own task adds to each of its problems.
 
-    "instructions"  what a hypothesis is about, in the user's words; stands before the family's
+They are stored in `Problem.public`. The store keeps problems completely, so a session resumes,
+replays and is scored without the file that the task came from.
+
+    "instructions"  what a hypothesis is about, in the user's words; precedes the family's text
     "pair"          how a pair is shown: text with {number}, {input}, {output}, and parts of the
                     latter two as {input[temperature]} or {output[0]}; values as Python writes them
-    "equality"      the rule of sandbox/inside/tolerance.py; exact where there is none
+    "equality"      the rule of sandbox/inside/tolerance.py; without it, outputs must be equal
 
-A store may come from a stranger, so a template is looked up here and never formatted by Python:
-no attribute of anything can be named in it.
+A store may come from a stranger, so a template is filled by lookups here and never formatted by
+Python: it cannot name an attribute of anything.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ...records import Agreement, FamilyWords, Hypothesis, Json, Observation, Vi
 from ..io.compact_values import one_line
 
 INSTRUCTIONS, PAIR, EQUALITY = "instructions", "pair", "equality"
-JUDGED = "judgeable"  # in Problem.secret: a mark for each hidden pair
+JUDGED = "judgeable"  # key in `Problem.secret`: for each hidden pair, whether it can be judged
 FIELD = re.compile(r"\{(number|input|output)((?:\[[^\[\]{}]*\])*)\}")
 STEP = re.compile(r"\[([^\[\]{}]*)\]")
 
@@ -30,16 +31,27 @@ _IGNORED = {"case": "the case of letters", "blanks": "blanks that lead, end or r
 
 @dataclass
 class OwnWords:
-    """The words of `family`, with a task's own before them."""
+    """Prompt texts of a family, preceded by those of a user's own task.
+
+    Args:
+        family: the prompt texts of the family.
+        instructions: the instructions of the task and the family together.
+        pair: the template of a pair, or None.
+        own: the part of the instructions that the task supplies, in one line.
+    """
 
     family: FamilyWords
     instructions: str
     pair: str | None
-    own: str = ""  # of the instructions, what the task brings
+    own: str = ""
 
     @staticmethod
     def of(public: Mapping[str, Json], family: FamilyWords) -> FamilyWords:
-        """`family` itself where the problem brings no words of its own."""
+        """Return the prompt texts of a problem.
+
+        It is `family` itself where the problem has neither wording nor a rule of equality of its
+        own.
+        """
         about, pair, rule = (public.get(key) for key in (INSTRUCTIONS, PAIR, EQUALITY))
         if about is None and pair is None and rule is None:
             return family
@@ -49,40 +61,54 @@ class OwnWords:
         return OwnWords(family, "\n\n".join(block for block in blocks if block), pair, own)
 
     def contract(self, answer_format: str) -> str:
+        """Return the instructions that describe how an answer must be written."""
         return self.family.contract(answer_format)
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
+        """Return the JSON schema of an answer, or None for a format that is not JSON."""
         return self.family.schema(answer_format)
 
     def show_observation(self, number: int, observation: Observation) -> str:
+        """Return a pair by the task's template, or as the family shows it."""
         if self.pair is None:
             return self.family.show_observation(number, observation)
         return shown(self.pair, number, observation)
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        """Return a hypothesis as the family shows it."""
         return self.family.show_hypothesis(hypothesis)
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
+        """Return feedback as the family writes it."""
         return self.family.show_feedback(view, agreement)
 
     def compact(self) -> FamilyWords:
+        """Return the same prompt texts in few tokens."""
         return CompactOwnWords(self.family.compact(), self.own, self.pair, self.own)
 
 
 class CompactOwnWords(OwnWords):
-    """The user's words are not ours to shorten: they stand in one line before the observations, and
-    a pair as its template shows it, in one line too."""
+    """Prompt texts in few tokens, which keep the user's own words.
+
+    The user's words are not shortened: they stand in one line before the observations, and each
+    pair is in one line, as its template shows it.
+    """
 
     def show_observation(self, number: int, observation: Observation) -> str:
+        """Return a pair in one line."""
         return one_line(super().show_observation(number, observation))
 
     def compact(self) -> FamilyWords:
+        """Return the object itself, which is compact already."""
         return self
 
 
 def shown(template: str, number: int, observation: Observation) -> str:
-    """The pair as the template shows it; a part that the pair does not have stays as it is
-    written. What is shown of a text is the text itself, of all else what Python writes."""
+    """Return a pair as the template shows it.
+
+    A field whose part is missing in the pair stays as it is written. A text within an input or
+    output is shown as it is, any other value as Python writes it.
+    """
     values = {"number": number, "input": observation.input, "output": observation.output}
 
     def put(found: re.Match[str]) -> str:
@@ -96,7 +122,11 @@ def shown(template: str, number: int, observation: Observation) -> str:
 
 
 def part(value: Json, path: list[str]) -> Json:
-    """What stands at `path` in a JSON value. Raises LookupError."""
+    """Return the value at `path` in a JSON value.
+
+    Raises:
+        LookupError: there is no such value.
+    """
     for step in path:
         if isinstance(value, dict):
             value = value[step]
@@ -108,7 +138,7 @@ def part(value: Json, path: list[str]) -> Json:
 
 
 def equality_said(rule: Mapping[str, Json]) -> str:
-    """One sentence for a prompt."""
+    """Return a rule of equality as one sentence for a prompt."""
     said = []
     if numbers := rule.get("numbers"):
         if "nearest" in numbers:

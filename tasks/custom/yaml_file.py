@@ -1,9 +1,9 @@
-"""YAML as a task file may be written: plain values, each with the line it stands on.
+"""Reads the YAML of a task file: plain values, each with the line on which it stands.
 
-What is taken is YAML's core: mappings with text keys, lists, texts, numbers, true, false, null.
-`no`, `12:30`, `2024-01-01` and `007` are texts, as they look. Not taken, each with one sentence:
-anchors and aliases (a few lines of them unpack to gigabytes), tags (`!!python/…`), a key that
-stands twice, several documents, numbers that are not finite, a file of over 1 MB.
+YAML's core is accepted: mappings with text keys, lists, texts, numbers, true, false and null. `no`,
+`12:30`, `2024-01-01` and `007` are texts, as they look. Each of these is rejected with one
+sentence: anchors and aliases (a few lines of them expand to gigabytes), tags (`!!python/…`),
+duplicate keys, several documents, numbers that are not finite, and a file of over 1 MB.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ..io.json_text import SURROGATE
 from ..io.messages import nearest, shorten
 
 MOST_BYTES = 1_000_000
-DEPTH = 50  # of lists and mappings in each other
-Key: TypeAlias = tuple[str | int, ...]  # where a value stands: ("problems", "p1", "hidden", 0)
+DEPTH = 50  # most levels of nested lists and mappings
+Key: TypeAlias = tuple[str | int, ...]  # the path to a value: ("problems", "p1", "hidden", 0)
 
 _TAG = "tag:yaml.org,2002:"
-_IMPLICIT = {  # what a text without quotes is, by YAML 1.2's core schema
+_IMPLICIT = {  # types of unquoted scalars in YAML 1.2's core schema: (pattern, first characters)
     "null": (r"~|null|Null|NULL|", "~nN\0"),
     "bool": (r"true|True|TRUE|false|False|FALSE", "tTfF"),
     "int": (r"[-+]?(?:0|[1-9][0-9]*)", "-+0123456789"),
@@ -39,14 +39,14 @@ _IMPLICIT = {  # what a text without quotes is, by YAML 1.2's core schema
 
 @dataclass(frozen=True)
 class Source:
-    """The value of a file and, for errors, the line of each key in it."""
+    """The value of a YAML file and, for errors, the line of each key in it."""
 
     file: Path
     value: Json
     lines: dict[Key, int]
 
     def where(self, key: Sequence[str | int]) -> str:
-        """`FILE, line N, KEY`; of a key that is not there the line is that of what holds it."""
+        """Return `FILE, line N, KEY`; for a missing key, the line of the value around it."""
         at = tuple(key)
         while at and at not in self.lines:
             at = at[:-1]
@@ -54,11 +54,15 @@ class Source:
         return f"{self.file}, line {self.lines.get(at, 1)}{name}"
 
     def error(self, key: Sequence[str | int], said: str) -> DataError:
-        """`FILE, line N, KEY: said`"""
+        """Return the error `FILE, line N, KEY: said`."""
         return DataError(f"{self.where(key)}: {said}")
 
     def check_keys(self, key: Key, value: Json, valid: Iterable[str]) -> dict[str, Json]:
-        """`value`, which must be a mapping with these keys alone."""
+        """Return `value`, which must be a mapping with no other keys than `valid`.
+
+        Raises:
+            DataError: it is not a mapping, or has another key.
+        """
         names = tuple(valid)
         if not isinstance(value, dict):
             raise self.error(key, f"not a mapping of {', '.join(names)}: {shorten(value)}")
@@ -69,13 +73,17 @@ class Source:
 
 
 def written(key: Sequence[str | int]) -> str:
-    """`problems.p1.hidden[0]`"""
+    """Return a key as text, for example `problems.p1.hidden[0]`."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in key)
     return shorten("".join(parts).removeprefix("."), 200)
 
 
 def read_yaml(file: Path, content: bytes) -> Source:
-    """Raises DataError with file and line."""
+    """Read the content of a YAML file.
+
+    Raises:
+        DataError: the content is not accepted; the message names file and line.
+    """
     import yaml
 
     if len(content) > MOST_BYTES:
@@ -107,7 +115,7 @@ def read_yaml(file: Path, content: bytes) -> Source:
 
 @cache
 def _loader() -> Any:
-    """Made when first needed: importing yaml takes time."""
+    """Return the YAML loader; it is built on first use, because importing yaml takes time."""
     import yaml
 
     class Loader(yaml.SafeLoader):

@@ -1,19 +1,21 @@
-"""A user's own task as a YAML file; docs/own-task.md describes it. Keys:
+"""A user's own task as a YAML file; docs/own-task.md describes it.
 
-    name           what sessions call the task; of letters, digits, - and _
+The keys are:
+
+    name           the name of the task in sessions; letters, digits, - and _
     about          one line
     instructions   what the task is about, in words for the prompt
     pair           how a pair is shown in a prompt (words.py)
     observations   shown pairs, each [input, output] or {input: …, output: …}
     hidden         hidden pairs, in the same form
     problems       instead of these two: {ID: {observations: […], hidden: […]}, …}
-    data           instead of either: a file beside this one, in the form of the task `examples`
+    data           instead of either: a file in the same folder, in the form of the task `examples`
     sample_space   {inputs: […]}, {file: …} or {generate: …} (space.py), and weights;
                    without it, S as the task `examples` makes it from the inputs
-    equality       what of an output does not count (checks.py); exact without it
+    equality       which differences of outputs do not count (checks.py); without it, none
 
-What a session needs of the file stands in each problem, and so in the store: resume, replay,
-scores and exports never open it again. `--data` gives other pairs to the same task.
+Each problem holds what a session needs of the file, and so the store does too: resume, replay,
+scores and exports never open the file again. `--data` supplies other pairs to the same task.
 """
 
 from __future__ import annotations
@@ -43,15 +45,29 @@ SPACE_KEYS = ("inputs", "file", "generate", "count", "seed", "weights")
 def yaml_task(
     place: Path, content: bytes, named: Mapping[str, Json], taken: Collection[str]
 ) -> Task:
-    """The task that a YAML file holds. named: {"name", "sha256"} of it. taken: names that it must not
-    have. Raises DataError with file, line and key."""
+    """Return the task in a YAML file.
+
+    Args:
+        place: the path of the file.
+        content: its bytes.
+        named: {"name", "sha256"} of the file.
+        taken: names that the task must not have.
+
+    Raises:
+        DataError: the file is invalid; the message names file, line and key.
+    """
     task = YamlTask(read_yaml(place, content), named)
     check_name(task.name, taken, lambda said: task.source.error(("name",), said))
     return task
 
 
 class YamlTask:
-    """records.Task of a YAML file. file: {"name", "sha256"} of it."""
+    """A records.Task from a YAML file.
+
+    Args:
+        source: the content of the file.
+        file: {"name", "sha256"} of the file.
+    """
 
     family = "programs"
     files = examples.FILES
@@ -73,13 +89,13 @@ class YamlTask:
 
     @property
     def task_file(self) -> dict[str, Json]:
-        """{"name", "sha256"} of the file, and under "beside" of those that it names."""
+        """Return {"name", "sha256"} of the file, and of the files that it names under "beside"."""
         beside = [self._beside(key) for key in (("data",), ("sample_space", "file"))]
         named = [identity(place) for place in beside if place is not None]
         return {**self.file, **({"beside": named} if named else {})}
 
     def problems(self) -> list[Problem]:
-        """Those of the file, or of the one that it names under `data`."""
+        """Return the problems of the file, or of the file that it names under `data`."""
         if (data := self._beside(("data",))) is not None:
             return self.load(str(data), None, 0)
         if "problems" in self._keys:
@@ -94,20 +110,27 @@ class YamlTask:
         return self._told(made)
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Other pairs, as the task `examples` reads them."""
+        """Read other pairs for the task, in the form of the task `examples`."""
         loaded = self._told(examples.TASK.load(path, None, seed))
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
         return observations_.apply(problems, observations, seed)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
+        """Return the first `count` problems of the file; nothing is generated."""
         return self.problems()[:count]
 
     def space(self, problem: Problem, seed: int) -> InputSet:
+        """Return the sample space of one problem."""
         return self.spaces([problem], seed)[0]
 
     def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
+        """Return the sample space of each problem.
+
+        Where the file has no `sample_space`, the task `examples` makes it from the inputs.
+        """
         if "sample_space" not in self._keys:
             return examples.TASK.spaces(problems, seed)
         return [self._space(seed)] * len(problems)
@@ -124,7 +147,7 @@ class YamlTask:
         return value
 
     def _beside(self, key: Key) -> Path | None:
-        """The file that stands at `key`, which is named from where the task file is."""
+        """Return the file named at `key`, relative to the folder of the task file, or None."""
         value: Json = self._keys
         for name in key:
             value = value.get(name) if isinstance(value, dict) else None
@@ -180,7 +203,7 @@ class YamlTask:
         return public
 
     def _told(self, problems: Sequence[Problem]) -> list[Problem]:
-        """The problems as this task's, with its words and its rule."""
+        """Return the problems as this task's, with its wording and its rule of equality."""
         pairs = [
             (f"{one.id!r}, {side}[{i}]", pair)
             for one in problems

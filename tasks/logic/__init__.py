@@ -1,1 +1,1 @@
-"""Exception rules for worlds (ABD): the family, and the task abd."""
+"""Exception rules for worlds (ABD): the family `logic` and the task `abd`."""

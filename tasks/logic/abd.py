@@ -1,28 +1,25 @@
 """Task `abd`: exception rules for a default theory over several finite worlds (ABD).
 
-Loads the published instances with their holdouts (published_files.py) and a user's own worlds as JSON
-(own_worlds.py). What a problem is says problems.py.
+The task reads the published instances with their holdouts (`published_files.py`) and a user's own
+worlds as JSON (`own_worlds.py`). `problems.py` describes the parts of a problem. All prompt worlds
+are shown and all holdouts hidden, so `--observations` has nothing to draw. `generation/` makes new
+instances, in the published form or as JSON.
 
-All prompt worlds are shown and all holdouts hidden, so there is nothing for `--observations` to
-draw. New instances come from generation/, in the published form or as JSON.
+`drawn` prints a problem for a person: the theory, what a rule may contain, and the prompt worlds.
+Each line is an element: its unary predicates, then for each relation the elements that follow it.
+What is unknown is marked with "?". Holdouts and the reference are not printed.
 
-A problem of task `abd` as a person reads it: the theory, what a rule may hold, the prompt worlds.
+The sample space S consists of the elements of freshly drawn worlds. Each of the 16 worlds has the
+elements and names of a prompt world, drawn at random. Each predicate holds of as many atoms, true
+and unknown, as in a prompt world that is drawn for it, in proportion to the number of all its
+atoms; which atoms these are is uniform. So sizes, densities and shares of unknown atoms are those
+of the prompt worlds. The worlds have to meet no other condition; for instance, no element needs to
+break the theory.
 
-A line an element: its predicates of one argument, then for each relation the elements that follow
-it. What is unknown bears a "?". Holdouts and the reference are not drawn.
-
-The sample space S of task `abd`: elements of worlds that are drawn afresh.
-
-Of each of 16 worlds the elements and their names are those of a prompt world, drawn by chance; each
-predicate holds of as many atoms, true and unknown, as in a prompt world that is drawn for it, in
-proportion to the number of all its atoms; which atoms these are is uniform. So sizes, densities and
-shares of unknown atoms are those that the prompt worlds show. Nothing else is asked of them: that
-some element breaks the theory, or that few do, is not.
-
-An input is [world, element]; those of one world hold the same object. Only `Random.random` is used,
-whose stream Python promises to keep, and whole numbers: one problem and one seed give one S on any
-machine. No two worlds are alike; where the prompt worlds are so small that there are fewer than 16,
-S has those that were found.
+An input is [world, element]; the inputs of one world share the same object. Only `Random.random`,
+whose stream Python promises to keep, and integers are used, so that one problem and one seed give
+one S on any machine. No two worlds are alike. Where the prompt worlds are so small that fewer than
+16 different worlds are drawn, S has those that were found.
 """
 
 from __future__ import annotations
@@ -53,6 +50,8 @@ K = TypeVar("K", bound=str)
 
 
 class Abd:
+    """Task `abd`, with the published instances, a user's own worlds or generated instances."""
+
     name = NAME
     family = LOGIC
     about = "an exception rule that repairs a default theory in several worlds (ABD)"
@@ -68,17 +67,20 @@ class Abd:
     kinds = ("regime", "difficulty", "mined")
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        """Read published instances (YAML) or a user's own worlds (JSON)."""
         place = locate(path, FILES)
         loaded = published_files.read(place) if _is_yaml(place) else own_worlds.read(place)
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        """Raise UsageError, because all prompt worlds are shown and holdouts never are."""
         raise UsageError(
             f"--observations {observations}: all prompt worlds of abd are shown, and holdouts never"
             " are; leave it out"
         )
 
     def generate(self, count: int, seed: int) -> list[Problem]:
+        """Generate `count` problems from `seed`."""
         from .generation.making import instances
         from .generation.set_files import as_problem
 
@@ -87,14 +89,27 @@ class Abd:
     def write(
         self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
     ) -> dict[str, Json]:
-        """New problems as files. kinds: `kinds` that were asked for, each None where it was not;
-        "mined": by name of a theory, texts of rules that answered problems of it."""
+        """Generate problems and write them to files.
+
+        Args:
+            out: a folder or a file; see `set_files.targets`.
+            count: the number of problems, or None for the default.
+            seed: the seed of the problems.
+            kinds: values of the options in `kinds`, None for those that were not used. "mined" maps
+                the name of a theory to texts of rules that answered its problems.
+
+        Returns:
+            The number of problems, their number by regime, and the files.
+
+        Raises:
+            UsageError: an option has another value, or nothing may be written to `out`.
+        """
         from .generation.making import instances
         from .generation.set_files import save, targets
 
         regime = one_kind("regime", kinds.get("regime"), REGIMES)
         difficulty = one_kind("difficulty", kinds.get("difficulty"), DIFFICULTIES)
-        targets(out)  # said at once where nothing may be written
+        targets(out)  # raises before the long generation where nothing may be written
         made = list(instances(count or WRITTEN, seed, regime, difficulty, kinds.get("mined")))
         files = save(made, out)
         return {
@@ -104,11 +119,14 @@ class Abd:
         }
 
     def space(self, problem: Problem, seed: int) -> InputSet:
+        """Return the sample space of a problem."""
         return space(problem, seed)
 
     def read_input(self, value: Json, where: str) -> Json:
-        """[world, element]; what the theory says of the world's predicates is seen when it is
-        used."""
+        """Return an input [world, element] of a file of inputs, checked.
+
+        The predicates of the world are compared with the theory only when the input is used.
+        """
         if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], dict):
             raise DataError(f"{where}: not [world, element]: {shorten(value)}")
         world, element = value
@@ -118,16 +136,23 @@ class Abd:
         return [found.as_json(), element]
 
     def drawn(self, problem: Problem) -> str:
+        """Return a problem as text for a person."""
         pass
 
         return drawn(problem)
 
     def identity(self, path: str | Path) -> dict[str, Json]:
+        """Return the name and the digest of the files that `load` reads."""
         place = locate(path, FILES)
         return published_files.identity_of(place) if _is_yaml(place) else identity(place)
 
 
 def one_kind(name: str, value: Json, valid: Sequence[K]) -> K | None:
+    """Return the value of an option, or None where it was not used.
+
+    Raises:
+        UsageError: the value is none of `valid`.
+    """
     found = next((one for one in valid if one == value), None)
     if value is not None and found is None:
         raise UsageError(f"--{name} {shorten(value)}: valid are {', '.join(valid)}")
@@ -139,7 +164,7 @@ def _is_yaml(place: Path) -> bool:
 
 
 def _signature(world: dict[str, Json]) -> dict[str, int]:
-    """As the first atom of each predicate has it."""
+    """Return the arity of each predicate of a world, read from its first atom."""
     parts = [
         part for key in ("true", "unknown", "false") if isinstance(part := world.get(key), dict)
     ]
@@ -154,8 +179,8 @@ def _signature(world: dict[str, Json]) -> dict[str, int]:
 TASK = Abd()
 
 
-WIDTH = 98  # columns; two more stay free
-LONGEST_NAME = 24  # characters of an element's name
+WIDTH = 98  # most columns of a line
+LONGEST_NAME = 24  # most characters of an element's name
 REGIME_LINES: Mapping[str, str] = {
     "full": "full: every atom is known; a rule has to cover the elements that break the theory",
     "partial": "partial: some choice of the unknown atoms has to be repaired; the cheapest counts",
@@ -164,6 +189,7 @@ REGIME_LINES: Mapping[str, str] = {
 
 
 def drawn(problem: Problem) -> str:
+    """Return a problem as text for a person, with lines of at most 98 columns."""
     theory = theory_from(problem.public["theory"])
     lines = list(_theory(theory, problem.public["theory"]["regime"]))
     for pair in problem.shown:
@@ -215,7 +241,7 @@ def _drawn_world(world: World, signature: Mapping[str, int]) -> Iterator[str]:
 
 
 def _printable(text: str) -> str:
-    """In one line, whatever it is."""
+    """Return the text with unprintable characters escaped, so that it stays in one line."""
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
@@ -232,7 +258,7 @@ def _marked(world: World, name: str, at: tuple[int, ...]) -> str:
 
 
 def _wrapped(world: World, name: str, place: int, names: Sequence[str], width: int) -> list[str]:
-    """The elements, or tuples of them, that follow the one at `place`, in lines."""
+    """Return the elements, or tuples of them, that follow the one at `place`, in lines."""
     atoms = [(at, "") for at in world.true[name]]
     atoms += [(at, "?") for at in world.unknown.get(name, ())]
     words = []
@@ -254,7 +280,13 @@ DRAWS = 10 * WORLDS
 
 
 class Counts(NamedTuple):
-    """Of one predicate in one world; all: atoms that could be."""
+    """Numbers of atoms of one predicate in one world.
+
+    Args:
+        true: the true atoms.
+        unknown: the unknown atoms.
+        all: all atoms that the elements allow.
+    """
 
     true: int
     unknown: int
@@ -262,7 +294,7 @@ class Counts(NamedTuple):
 
 
 def space(problem: Problem, seed: int) -> InputSet:
-    """(world, element) of freshly drawn worlds. Treat it as read-only."""
+    """Return the sample space of (world, element) from freshly drawn worlds; do not modify it."""
     signature: Mapping[str, int] = problem.public["theory"]["signature"]
     shown = [pair.input for pair in problem.shown]
     counted = [_counts(world, signature) for world in shown]
@@ -284,7 +316,7 @@ def space(problem: Problem, seed: int) -> InputSet:
 
 
 def _counts(world: Json, signature: Mapping[str, int]) -> dict[str, Counts]:
-    """world: in its JSON form."""
+    """Return the counts of each predicate in a world in its JSON form."""
     true, unknown = world["true"], world.get("unknown", {})
     return {
         name: Counts(
@@ -316,7 +348,7 @@ def _world(
 
 
 def _in_proportion(part: int, whole: int, of: int) -> int:
-    """part / whole * of, rounded, halves up."""
+    """Return part / whole * of, rounded to an integer, halves up."""
     return (2 * part * of + whole) // (2 * whole)
 
 
@@ -325,7 +357,7 @@ def _below(rng: random.Random, count: int) -> int:
 
 
 def _some(rng: random.Random, count: int, wanted: int) -> list[int]:
-    """`wanted` different numbers below `count`, in the order drawn."""
+    """Return `wanted` different numbers below `count`, in the order drawn."""
     left = list(range(count))
     for place in range(wanted):
         other = place + _below(rng, count - place)
@@ -340,5 +372,5 @@ def _tuples(numbers: Sequence[int], size: int, places: int) -> Tuples:
 
 @lru_cache(maxsize=16)
 def _atoms(size: int, places: int) -> Tuples:
-    """All atoms of a predicate, in order."""
+    """Return all atoms of a predicate, in order."""
     return tuple(product(range(size), repeat=places))

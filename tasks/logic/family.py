@@ -1,11 +1,12 @@
 """Family `logic`: a hypothesis is a formula alpha(x) that says which elements are abnormal.
 
-The oracle is `solve` (tools/solve.py). An observation is a world, in which a rule has to be valid;
-the sample space S holds pairs [world, element] of freshly sampled worlds, and a prediction is
-whether the rule covers the element in no, every or some completions. What a rule costs stands in
-every agreement, for an always-true rule is valid. Holdout worlds wait for `check` and `eval`.
+The oracle is `solve` (tools/solve.py). An observation is a world in which a rule has to be valid.
+The sample space S holds pairs [world, element] of freshly sampled worlds, and a prediction is
+whether the rule covers the element in no, every or some completions. Every agreement includes the
+cost of the rule, because a rule that is always true is valid. Holdout worlds are used by `check`
+and `eval` only.
 
-Reading a model's answer about a rule: the JSON object, or a bare formula among what it says.
+`read_said` reads a model's answer about a rule: a JSON object, or a bare formula within the text.
 """
 
 from __future__ import annotations
@@ -42,11 +43,12 @@ from .words import LogicWords, feedback_text
 AUTO_CLOSED = "auto_closed"  # the breach of an answer whose last parentheses were missing
 
 
-EXTENSION = ("no exception", "an exception", "an exception in some completions")  # by code
+# Names of the prediction codes 0, 1 and 2.
+EXTENSION = ("no exception", "an exception", "an exception in some completions")
 
 
 def _rule_text(description: str, formula: str) -> str:
-    """One line that holds one JSON object."""
+    """Return an answer: one line that holds one JSON object."""
     return json.dumps({"formula": formula, "description": description}, ensure_ascii=False)
 
 
@@ -56,8 +58,13 @@ def _search_facts(public: Mapping[str, Json], trade_off: str) -> Mapping[str, Js
 
 @dataclass(frozen=True)
 class Logic:
-    """strict_contract: missing parentheses make an answer malformed. objects: names of elements
-    may stand in a rule, as the published evaluator has it."""
+    """The family of exception rules.
+
+    Args:
+        strict_contract: whether missing parentheses make an answer malformed.
+        objects: whether a rule may contain names of elements, as the published evaluator allows.
+        words: the prompt texts.
+    """
 
     strict_contract: bool = False
     objects: bool = False
@@ -72,24 +79,30 @@ class Logic:
     opens_hidden = False
 
     def strictly(self) -> Logic:
+        """Return the family with the strict answer contract."""
         return replace(self, strict_contract=True)
 
     def by(self, evaluator: str) -> Logic:
-        """The same family as an evaluator reads rules. Raises UsageError for another name."""
+        """Return the family as an evaluator reads rules.
+
+        Raises:
+            UsageError: the evaluator is unknown.
+        """
         check_evaluator(evaluator)
         return replace(self, objects=evaluator == "released")
 
     def code_names(self, problem: Problem) -> Sequence[str]:
-        """Of elements, by whether the rule covers them in no, every or some completions."""
+        """Return the names of the codes: covered in no, every or some completions."""
         return EXTENSION
 
     def told(self, public: Mapping[str, Json]) -> Logic:
-        """The same family in the words of a problem's theory and regime."""
+        """Return the family with the prompt texts of a problem's theory and regime."""
         return replace(self, words=LogicWords.of(public))
 
     def parse(
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]:
+        """Return the rule of a model's answer, or why the answer is malformed."""
         theory = theory_from(view.public["theory"])
         said = read_said(answer, theory.predicates)
         if said.formula is None:
@@ -97,14 +110,15 @@ class Logic:
         return [self._read(said.formula, view, said.description)]
 
     def seen(self, problem: Problem, evaluator: str) -> Problem:
+        """Return the problem as an evaluator reads it."""
         return seen_by(problem, evaluator)
 
     def said(self, view: View, answer: str) -> str:
-        """The formula of an answer as it was given; "" where there is none."""
+        """Return the formula of an answer as it was written, or "" where there is none."""
         return read_said(answer, theory_from(view.public["theory"]).predicates).formula or ""
 
     def read(self, text: str, view: View) -> Hypothesis | Malformed:
-        """A rule that a user brings: the formula alone."""
+        """Return the rule that a user supplies as a formula alone."""
         return self._read(text, view, "")
 
     def _read(self, text: str, view: View, description: str) -> Hypothesis | Malformed:
@@ -122,8 +136,15 @@ class Logic:
         view: View,
         oracles: Oracles,
     ) -> Agreement:
-        """None where a limit was reached, with the reason. detail: cost and bound, summed, where
-        all worlds have one. Raises Unavailable."""
+        """Judge the rule in each world.
+
+        Returns:
+            A mark for each world, None with a reason where a limit was reached. `detail` has the
+            summed cost and bound, each None unless all worlds have one.
+
+        Raises:
+            Unavailable: the session has no solver.
+        """
         worlds = InputSet("worlds", tuple(one.input for one in observations))
         solved = await _solve(oracles)(view.public["theory"], hypothesis.text, worlds, "explained")
         return _agreement(solved, observations)
@@ -131,7 +152,11 @@ class Logic:
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
     ) -> Sequence[Predictions]:
-        """Codes 0, 1, 2: covered in no, every, some completions. Raises Unavailable."""
+        """Return codes 0, 1 or 2: covered in no, every or some completions.
+
+        Raises:
+            Unavailable: the session has no solver.
+        """
         solve, theory = _solve(oracles), view.public["theory"]
         return [
             Predictions(found.codes, found.reasons, found.reason_names)
@@ -139,10 +164,11 @@ class Logic:
         ]
 
     def consistent(self, agreement: Agreement) -> bool:
+        """Return whether the rule is valid in every world."""
         return all(mark is True for mark in agreement.marks)
 
     def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
-        """`solve`, on the prompt worlds; nothing where the session has no solver."""
+        """Return the tool `solve` on the prompt worlds, or nothing without a solver."""
         if oracles.solve is None:
             return ()
         return (solve_tool(lambda formula: self.attempt(formula, view, oracles)),)
@@ -155,8 +181,11 @@ class Logic:
         hidden: Agreement | None,
         evaluator: str,
     ) -> dict[str, Json]:
-        """What `check` says of a rule beside its verdict. text: of the formula as it was
-        given, which says what can be said of one that is no rule."""
+        """Return what `check` reports about a rule besides its verdict.
+
+        `text` is the formula as it was written, so that a text that is no rule is described as far
+        as possible.
+        """
         found = read_rule(text, theory_from(problem.public["theory"]), objects=self.objects)
         formula = found.formula
         return {
@@ -168,7 +197,10 @@ class Logic:
         }
 
     async def attempt(self, formula: str, view: View, oracles: Oracles) -> str:
-        """What the tool `solve` answers, as JSON text: a function of (formula, view) alone."""
+        """Return the answer of the tool `solve` as JSON text.
+
+        The text depends on `formula` and `view` alone.
+        """
         read = self.read(formula, view)
         if isinstance(read, Malformed):
             said: dict[str, Json] = {"consistent": False, "error": f"{read.reason}: {read.detail}"}
@@ -187,7 +219,7 @@ class Logic:
 
 
 def hypothesis_of(rule: Formula, closed: int = 0, description: str = "") -> Hypothesis:
-    """A rule as a hypothesis: its text is the normal form that recorded files have."""
+    """Return a rule as a hypothesis, whose text is the normal form used in recorded files."""
     meta = {"size": rule.size, "depth": rule.depth, "closed": closed}
     return Hypothesis(written(rule), description, meta, (AUTO_CLOSED,) if closed else ())
 
@@ -225,7 +257,13 @@ _OPERATORS = ("and", "or", "not", "implies", "iff", "exists", "forall", "=")
 
 
 class Said(NamedTuple):
-    """formula: None where the answer holds none, and `reason` says why."""
+    """What an answer contains.
+
+    Args:
+        formula: the formula, or None where the answer holds none.
+        description: the description of the rule, if any.
+        reason: why there is no formula, else "".
+    """
 
     formula: str | None
     description: str = ""
@@ -233,8 +271,11 @@ class Said(NamedTuple):
 
 
 def read_said(text: str, predicates: tuple[str, ...]) -> Said:
-    """The formula of an answer: of the last JSON object that has one; without an object, the last
-    parenthesis that starts a formula, up to where it closes or the text ends. Never raises."""
+    """Return the formula of an answer; never raises.
+
+    It is that of the last JSON object that has one. Without an object, it starts at the last
+    parenthesis that opens a formula and ends where that closes or the text ends.
+    """
     if not text.strip():
         return Said(None, "", "missing")
     if len(text) > ANSWER_CHARACTERS:
@@ -253,7 +294,7 @@ def read_said(text: str, predicates: tuple[str, ...]) -> Said:
 
 
 def _bare(text: str, predicates: tuple[str, ...]) -> str | None:
-    """The last formula that is not within another, found by its parentheses."""
+    """Return the last formula that is not within another, found by its parentheses."""
     last = None
     depth, start = 0, -1
     for at, character in enumerate(text):

@@ -1,12 +1,12 @@
-"""What a rule comes to on a problem: validity, cost and gaps on prompt worlds and holdouts.
+"""Measures of a rule on a problem: validity, cost and gaps on prompt worlds and holdouts.
 
-Two evaluators (notes on what the published one does stand in docs/abd.md):
+There are two evaluators (docs/abd.md describes what the published one does):
 
-- `exact`: validity, cost and lower bound as the regime has them (ABD, section 4), everywhere;
-- `released`: what the published evaluator says as far as it is determined: names of objects may
-  stand in rules, lower bounds are those stored with the worlds, and holdouts are read as if every
-  unknown atom were false. In the partial regime its cost on prompt worlds is that of whatever
-  completion Z3 returned; the least one, which is never more, stands here.
+- `exact`: validity, cost and lower bound everywhere as the regime defines them (ABD, section 4);
+- `released`: the results of the published evaluator, as far as they are determined. Names of
+  objects may occur in rules, lower bounds are those stored with the worlds, and holdouts are read
+  as if every unknown atom were false. In the partial regime the published cost on prompt worlds is
+  that of whatever completion Z3 returned; here it is the least cost, which is never more.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ EVALUATORS = ("exact", "released")
 
 
 def check_evaluator(name: str) -> None:
-    """Raises UsageError for a name that is none of `EVALUATORS`."""
+    """Raise UsageError for a name that is none of `EVALUATORS`."""
     if name not in EVALUATORS:
         raise UsageError(f"no evaluator {name!r}; valid: {', '.join(EVALUATORS)}")
 
 
 def seen_by(problem: Problem, evaluator: str) -> Problem:
-    """The problem as an evaluator reads it: `released` takes unknown atoms of holdouts as false."""
+    """Return the problem as an evaluator reads it.
+
+    The evaluator `released` takes the unknown atoms of holdouts as false.
+    """
     if evaluator == "exact":
         return problem
     closed = tuple(
@@ -38,9 +41,15 @@ def seen_by(problem: Problem, evaluator: str) -> Problem:
 
 @dataclass(frozen=True)
 class Part:
-    """A rule on the prompt worlds, or on the holdouts. valid: in all of them; None where a limit
-    keeps it open, or there is no world. cost, bound: sums, None where not valid or not known.
-    worlds: {"valid", "cost", "lower_bound"} each."""
+    """Results of a rule on the prompt worlds, or on the holdouts.
+
+    Args:
+        worlds: {"valid", "cost", "lower_bound"} for each world.
+        valid: whether the rule is valid in all worlds; None where a limit leaves it open or there
+            is no world.
+        cost: the summed cost, None where the rule is not valid or a cost is unknown.
+        bound: the summed lower bound, None in the same cases.
+    """
 
     worlds: tuple[Mapping[str, Json], ...]
     valid: bool | None
@@ -49,15 +58,20 @@ class Part:
 
     @property
     def gap(self) -> float | None:
-        """Cost above the lower bound, a world (ABD, equation 5 and section 6)."""
+        """Mean excess of the cost over the lower bound per world (ABD, equation 5, section 6)."""
         if self.cost is None or self.bound is None:
             return None
         return (self.cost - self.bound) / len(self.worlds)
 
 
 def part(agreement: Agreement | None, stored: Sequence[Json], evaluator: str) -> Part:
-    """agreement: of the rule with the worlds; None where it was not read. stored: the recorded
-    lower bounds, for `released`."""
+    """Return the results of a rule on some worlds.
+
+    Args:
+        agreement: the agreement of the rule with the worlds, None where there is none.
+        stored: the recorded lower bounds, which `released` uses.
+        evaluator: one of `EVALUATORS`.
+    """
     if agreement is None:
         return Part((), None, None, None)
     worlds = []
@@ -83,7 +97,14 @@ def _sum(numbers: Sequence[Json]) -> int | None:
 
 @dataclass(frozen=True)
 class Measured:
-    """A rule on a problem. reference_cost: that of the planted rule on the prompt worlds."""
+    """Results of a rule on a problem.
+
+    Args:
+        evaluator: one of `EVALUATORS`.
+        prompt: the results on the prompt worlds.
+        holdout: the results on the holdouts.
+        reference_cost: the cost of the planted rule on the prompt worlds.
+    """
 
     evaluator: str
     prompt: Part
@@ -92,19 +113,20 @@ class Measured:
 
     @property
     def gref(self) -> float | None:
-        """Cost above the reference's, a prompt world; below 0 where the rule beats it."""
+        """Mean excess of the cost over the reference's per prompt world; may be negative."""
         if self.prompt.cost is None or self.reference_cost is None:
             return None
         return (self.prompt.cost - self.reference_cost) / len(self.prompt.worlds)
 
     @property
     def delta_gap(self) -> float | None:
-        """What the gap grows by from the prompt worlds to the holdouts, of rules valid on both."""
+        """Gap on the holdouts minus gap on the prompt worlds, for rules valid on both."""
         if self.prompt.gap is None or self.holdout.gap is None:
             return None
         return self.holdout.gap - self.prompt.gap
 
     def as_json(self) -> dict[str, Json]:
+        """Return the results as JSON."""
         return {
             "valid": self.prompt.valid,
             "cost": self.prompt.cost,
@@ -122,7 +144,10 @@ class Measured:
 def measured(
     problem: Problem, shown: Agreement | None, hidden: Agreement | None, evaluator: str
 ) -> Measured:
-    """shown, hidden: agreements with the worlds of `seen_by(problem, evaluator)`."""
+    """Return the results of a rule on a problem.
+
+    `shown` and `hidden` are agreements with the worlds of `seen_by(problem, evaluator)`.
+    """
     secret = problem.secret
     return Measured(
         evaluator,

@@ -1,30 +1,32 @@
-"""Worlds and theories of a user's own, as JSON: read whole or not at all.
+"""Reads a user's own worlds and theories from JSON; a bad file is rejected as a whole.
 
-JSONL holds a problem a line; a JSON file is one problem or a list of them; both plain or gzip.
+JSONL holds a problem per line. A JSON file holds one problem or a list of them. Both are plain or
+gzip.
 
     {"id": "birds", "regime": "partial", "theory": "T1",
      "worlds": [{"id": "W0", "domain": ["a0", "a1"],
                  "true": {"P": ["a0"], "R": [["a0", "a1"]]}, "unknown": {"R": [["a1", "a1"]]}}],
      "holdouts": [], "reference": "(exists y (and (R x y) (P y)))"}
 
-| key | what |
+| key | value |
 |---|---|
-| id | a name or a number; each problem its own |
+| id | a name or a number, unique in the file |
 | regime | full, partial or skeptical |
 | theory | a published one by either of its names ("T1", "TH2"), or an object, below |
-| worlds | the prompt worlds, one or more |
-| holdouts | worlds that `check` and `eval` alone open; may be absent |
-| reference | a formula to compare costs with, where it is valid; may be absent |
+| worlds | the prompt worlds, at least one |
+| holdouts | worlds that only `check` and `eval` use; optional |
+| reference | a formula to compare costs with, where it is valid; optional |
 
-A world has an id (else W and its place, H for holdouts), a domain, the atoms that are `true`, and
-outside of the full regime those that are `unknown`; all others are false. An atom is a list of
-elements, of a predicate of one argument the element alone. `false` may list the false atoms of a
-predicate, and then has to list them all.
+A world has an id (by default W and its position, or H and its position for holdouts), a domain, the
+atoms that are `true` and, outside of the full regime, those that are `unknown`. All other atoms are
+false. An atom is a list of elements or, for a predicate with one argument, the element alone.
+`false` may list the false atoms of a predicate, and then has to list them all.
 
-A theory of one's own is {"names", "axioms", "signature", "allowed"}: axioms are closed formulas over the
-predicates of the signature, {"Bird": 1, "Parent": 2} with their numbers of arguments, and Ab, which a
-rule defines; allowed are the predicates that a rule may hold (all where it is absent), names how
-tables call it (its problem's id where absent).
+A user's own theory is {"names", "axioms", "signature", "allowed"}. The signature gives the
+predicates with their numbers of arguments, as in {"Bird": 1, "Parent": 2}. The axioms are closed
+formulas over these predicates and Ab, which a rule defines. `allowed` lists the predicates that a
+rule may contain (by default all), and `names` the names of the theory in tables (by default the id
+of its problem).
 """
 
 from __future__ import annotations
@@ -60,7 +62,11 @@ THEORY = ("names", "axioms", "signature", "allowed")
 
 
 def read(place: Path) -> list[Problem]:
-    """Raises `DataError` with file, line and field."""
+    """Return the problems of a file.
+
+    Raises:
+        DataError: the file is bad; the message names file, line and field.
+    """
     found: dict[str, Problem] = {}
     of = _of_lines if place.name.removesuffix(".gz").endswith(".jsonl") else _of_file
     for row, keys, line in of(place):
@@ -80,7 +86,8 @@ def read(place: Path) -> list[Problem]:
     return list(found.values())
 
 
-Row = tuple[Json, Keys, Callable[[Keys], int]]  # where it stands, and the line of what is in it
+# A problem as JSON, the keys that lead to it, and a function from keys in the file to a line.
+Row = tuple[Json, Keys, Callable[[Keys], int]]
 
 
 def _of_lines(place: Path) -> Sequence[Row]:
@@ -129,7 +136,10 @@ def _problem(row: Json) -> Problem:
 
 
 def _cost(reference: str, worlds: Prepared) -> int | None:
-    """Of the reference in all worlds; None where it is not valid or takes a solver."""
+    """Return the cost of the reference in all worlds.
+
+    It is None where the reference is not valid or can only be judged by a solver.
+    """
     try:
         worths = worlds.judge(read_formula(reference, worlds.theory.predicates))
     except Beyond:

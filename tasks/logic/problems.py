@@ -1,13 +1,13 @@
-"""What a problem of task `abd` is, whichever file it comes from, and the checks of its parts.
+"""Builds the problems of task `abd` from any kind of file, and checks their parts.
 
-shown, hidden: prompt worlds and holdouts, each in the JSON form of `tools/logic/worlds.py`, in
-which a rule has to be valid (output true). public: {"theory": the JSON form of
-`tools/logic/theories.py` with the "regime"}. secret holds of these what is known: "reference" (a
-formula as it is written), "reference_cost" (in all prompt worlds), "bounds" and "hidden_bounds" (the
-stored lower bound of each world, null where there is none), "difficulty", "scenario" (as
-published), "holdouts_published" (how many came with the problem).
+`shown` and `hidden` are prompt worlds and holdouts, each in the JSON form of
+`tools/logic/worlds.py`; a rule has to be valid in them (output true). `public` is {"theory": the
+JSON form of `tools/logic/theories.py` with the "regime"}. `secret` holds what is known of
+"reference" (a formula as it is written), "reference_cost" (in all prompt worlds), "bounds" and
+"hidden_bounds" (the stored lower bound of each world, null where there is none), "difficulty",
+"scenario" (as published) and "holdouts_published" (the number that came with the problem).
 
-What is wrong with a part is a `BadValue` with the keys that lead to it.
+A check raises `BadValue` with the keys that lead to the bad part.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ def problem(
     holdouts: Sequence[World],
     secret: Mapping[str, Json],
 ) -> Problem:
-    """secret: as above; what is null stays away."""
+    """Return a problem of task `abd`.
+
+    `secret` has the keys described above; those that are None are left out.
+    """
     return Problem(
         id=name,
         task=NAME,
@@ -48,13 +51,14 @@ def problem(
 
 
 def regime_of(value: Json, keys: Keys) -> Regime:
+    """Return a regime, checked."""
     if value not in REGIMES:
         raise BadValue(keys, f"not one of {', '.join(REGIMES)}: {shorten(value)}")
     return cast(Regime, value)
 
 
 def theory_named(name: str, keys: Keys, known: Sequence[Theory]) -> Theory:
-    """The one of this name, of which a theory may have several."""
+    """Return the known theory with this name; a theory may have several names."""
     for theory in known:
         if name in theory.names:
             return theory
@@ -63,7 +67,7 @@ def theory_named(name: str, keys: Keys, known: Sequence[Theory]) -> Theory:
 
 
 def world(data: Json, keys: Keys, theory: Theory, regime: Regime) -> World:
-    """data: in the JSON form of worlds."""
+    """Return a world from its JSON form, checked against the theory and the regime."""
     try:
         found = world_of(data, theory.signature, "")
     except DataError as error:
@@ -74,7 +78,13 @@ def world(data: Json, keys: Keys, theory: Theory, regime: Regime) -> World:
 
 
 def each_named_once(worlds: Sequence[World], keys: Keys, field: str) -> None:
-    """field: where the name of a world stands in it."""
+    """Raise BadValue where two worlds have the same name.
+
+    Args:
+        worlds: the worlds.
+        keys: the keys that lead to them.
+        field: the key of a world's name within it.
+    """
     seen: set[str] = set()
     for place, one in enumerate(worlds):
         if one.id in seen:
@@ -83,8 +93,11 @@ def each_named_once(worlds: Sequence[World], keys: Keys, field: str) -> None:
 
 
 def reference_of(value: Json, keys: Keys, theory: Theory) -> str | None:
-    """A formula that can be read. Whether it is in scope is another matter: published ones are not
-    always."""
+    """Return the reference as text, checked to be a readable formula, or None.
+
+    Whether it is a rule within the scope of the theory is not checked: published ones are not
+    always.
+    """
     if value is None:
         return None
     if not isinstance(value, str):
@@ -97,25 +110,31 @@ def reference_of(value: Json, keys: Keys, theory: Theory) -> str | None:
 
 
 def count_of(value: Json, keys: Keys) -> int | None:
+    """Return an integer from 0, checked, or None."""
     if value is not None and (type(value) is not int or value < 0):
         raise BadValue(keys, f"not a number from 0: {shorten(value)}")
     return value
 
 
 def name_of(value: Json, keys: Keys) -> str:
+    """Return a name as text, checked: a number or a non-empty string."""
     if type(value) not in (int, str) or value == "":
         raise BadValue(keys, f"not a number or a string: {shorten(value)}")
     return str(value)
 
 
 def object_at(data: Json, keys: Keys, said: str) -> dict[str, Json]:
-    """said: what there has to be, as `an object with domain`."""
+    """Return a mapping, checked.
+
+    `said` names the expected value in the error, for example "an object with domain".
+    """
     if not isinstance(data, dict):
         raise BadValue(keys, f"not {said}: {shorten(data)}")
     return data
 
 
 def list_at(data: Json, keys: Keys, said: str) -> list[Json]:
+    """Return a list with at least one element, checked; `said` names the elements in the error."""
     if not isinstance(data, list) or not data:
         raise BadValue(keys, f"not a list of {said}: {shorten(data)}")
     return data

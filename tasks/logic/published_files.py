@@ -1,16 +1,18 @@
-"""The published files of ABD (abduction-v1.2), read whole or not at all.
+"""Reads the published files of ABD (abduction-v1.2); a bad file is rejected as a whole.
 
-Instances are a list of records in YAML (`yaml_records.py`), holdouts JSONL, a world a line; both plain or
-gzip. Holdouts are looked for beside the instances, under their name with "holdouts" for
-"instances" or after it, else under the published one, and joined by instanceId in the order of their file. Rows
-whose meta.status is not "success", rows with an empty world, and rows of instances that are not
-there are left out and counted by a `DataWarning`, as are prompt worlds that say isHeldout.
+Instances are a list of records in YAML (`yaml_records.py`), holdouts are JSONL with a world per
+line; both are plain or gzip. The file of holdouts is looked for in the folder of the instances,
+under their name with "holdouts" for "instances" or after it, or else under the published name. Its
+rows are joined by instanceId in their order. Rows whose meta.status is not "success", rows with an
+empty world, rows of unknown instances and prompt worlds with isHeldout are left out and counted by
+a `DataWarning`.
 
-Theory and scope are those of theoryId: what the record itself lists as allowed and forbidden is
-incomplete. Of a record's other fields only those are read that a problem holds (logic/problems.py).
+Theory and scope are those of theoryId, because the lists of allowed and forbidden predicates in a
+record are incomplete. Of the other fields of a record only those are read that a problem holds
+(`problems.py`).
 
-Reading 5.6 MB of YAML takes a second, of JSON a tenth of that: records of a large file are kept as
-JSON in the user's cache folder (yaml_records.py).
+Reading 5.6 MB of YAML takes a second, and reading JSON a tenth of that. The records of a large file
+are therefore cached as JSON in the user's cache folder (`yaml_records.py`).
 """
 
 from __future__ import annotations
@@ -51,15 +53,24 @@ REGIMES: Mapping[str, Regime] = {
 
 
 class Stored(NamedTuple):
-    """A world, and its lower bound as it is published."""
+    """A world with its published lower bound."""
 
     world: World
     bound: int | None
 
 
 class Instance(NamedTuple):
-    """What stands in a record. held: how many of its worlds say isHeldout and are left out.
-    other_axioms: whether it lists axioms that are not its theory's."""
+    """The content of a record.
+
+    Args:
+        name: the instanceId.
+        theory: the theory of its theoryId.
+        regime: the regime of its scenario.
+        worlds: the prompt worlds.
+        secret: the secret part of the problem, without bounds.
+        held: the number of its worlds with isHeldout, which are left out.
+        other_axioms: whether it lists axioms that are not those of its theory.
+    """
 
     name: str
     theory: Theory
@@ -71,7 +82,11 @@ class Instance(NamedTuple):
 
 
 def read(place: Path) -> list[Problem]:
-    """The problems of the instances at `place`, with their holdouts. Raises `DataError`."""
+    """Return the problems of the instances at `place`, with their holdouts.
+
+    Raises:
+        DataError: the file is bad or has no instances.
+    """
     found: dict[str, Instance] = {}
     text = read_text(place)
     for line, record in kept_records(text, lambda: read_records(text, place)):
@@ -102,7 +117,7 @@ def _warn_of(place: Path, found: Collection[Instance]) -> None:
 
 
 def holdouts_of(place: Path) -> Path | None:
-    """The file of holdouts that belongs to one of instances."""
+    """Return the file of holdouts that belongs to a file of instances, or None."""
     for name in (own_holdouts(place), *HOLDOUTS):
         for end in (".gz", "") if place.name.endswith(".gz") else ("", ".gz"):
             beside = place.with_name(name + end)
@@ -112,7 +127,7 @@ def holdouts_of(place: Path) -> Path | None:
 
 
 def own_holdouts(place: Path) -> str:
-    """The name, when not packed, of the holdouts that no other file of instances has."""
+    """Return the name, if not compressed, of the holdouts that belong to this file alone."""
     stem = re.sub(r"\.ya?ml(\.gz)?$", "", place.name)
     named = stem.replace("instances", "holdouts") if "instances" in stem else f"{stem}_holdouts"
     return f"{named}.jsonl"
@@ -139,7 +154,11 @@ def _problem(one: Instance, holdouts: Sequence[Stored] | None) -> Problem:
 
 
 def checked(record: Json, where: str) -> Instance:
-    """The instance of a record. Raises `DataError` with `where`, the instance and the field."""
+    """Return the instance of a record.
+
+    Raises:
+        DataError: the record is bad; the message names `where`, the instance and the field.
+    """
     name = record.get("instanceId") if isinstance(record, dict) else None
     said = f", instance {shorten(name)!r}" if isinstance(name, str) and name else ""
     try:
@@ -189,7 +208,7 @@ def _regime(value: Json, keys: Keys) -> Regime:
 
 
 def _world(data: Json, keys: Keys, theory: Theory, regime: Regime) -> Stored:
-    """A world of the published form: worldId, domain, predicates, unknownAtoms, optCost."""
+    """Read a world of the published form: worldId, domain, predicates, unknownAtoms, optCost."""
     data = object_at(data, keys, "an object with domain and predicates")
     lists = object_at(data.get("predicates"), (*keys, "predicates"), "an object by predicate")
     form: dict[str, Json] = {
@@ -219,7 +238,7 @@ def _world(data: Json, keys: Keys, theory: Theory, regime: Regime) -> Stored:
 
 
 def _holdouts(place: Path, of: Mapping[str, Instance]) -> dict[str, list[Stored]] | None:
-    """The holdouts of each instance; None where there is no file of them."""
+    """Return the holdouts of each instance, or None where there is no file of them."""
     path = holdouts_of(place)
     if path is None:
         warn(f"{place}: no file of holdouts beside it; looked for {HOLDOUTS[0]}, plain or gzip")
@@ -250,7 +269,11 @@ def _holdouts(place: Path, of: Mapping[str, Instance]) -> dict[str, list[Stored]
 
 
 def holdout_of(row: dict[str, Json], one: Instance) -> Stored:
-    """The world of a row of an instance's. Raises `BadValue`."""
+    """Return the world in a row of holdouts of an instance.
+
+    Raises:
+        BadValue: the row is bad or does not fit the instance.
+    """
     for key, same in (("theoryId", one.theory.names), ("scenario", (one.secret["scenario"],))):
         if key in row and row[key] not in same:
             raise BadValue((key,), f"{shorten(row[key])}, and the instance has {same[-1]}")
@@ -258,7 +281,7 @@ def holdout_of(row: dict[str, Json], one: Instance) -> Stored:
 
 
 def identity_of(place: Path) -> dict[str, Json]:
-    """`files.identity` of the instances, or of both files as one where there are holdouts."""
+    """Return `files.identity` of the instances, or that of both files where there are holdouts."""
     beside = holdouts_of(place)
     if beside is None:
         return identity(place)

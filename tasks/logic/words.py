@@ -1,8 +1,8 @@
-"""What prompts say of default-exception abduction, by regime (ABD, section 6.1 and appendix A).
+"""Prompt texts for default-exception abduction, by regime (ABD, section 6.1 and appendix A).
 
-Role, semantics, grammar, aims in the order validity, cost, size; what a rule may hold, the axioms,
-and each world's true and unknown atoms under the closed-world rule. No instance and no reference
-stands there as an example. The wording is this project's own.
+They contain role, semantics, grammar, the aims in the order validity, cost, size, what a rule may
+contain, the axioms, and each world's true and unknown atoms under the closed-world rule. No
+instance and no reference serves as an example. The wording is this project's own.
 """
 
 from __future__ import annotations
@@ -67,49 +67,66 @@ Answer with one line that holds one JSON object and nothing else: no prose aroun
 
 @dataclass(frozen=True)
 class LogicWords:
-    """theory, regime: None where no problem is at hand, as in a list of families."""
+    """Prompt texts for a theory and a regime.
+
+    Args:
+        theory: the theory, None without a problem, as in a list of families.
+        regime: full, partial or skeptical.
+    """
 
     theory: Theory | None = None
     regime: str = "full"
 
     @staticmethod
     def of(public: Mapping[str, Json]) -> LogicWords:
+        """Return the prompt texts for the theory and the regime of a problem."""
         told = public["theory"]
         return LogicWords(theory_from(told), told["regime"])
 
     @property
     def instructions(self) -> str:
+        """Role, semantics, aims, grammar and theory."""
         blocks = [_ROLE, _SEMANTICS[self.regime], _AIMS, _GRAMMAR]
         if self.theory is not None:
             blocks.append(_theory(self.theory))
         return "\n\n".join(blocks)
 
     def contract(self, answer_format: str) -> str:
+        """Return the instructions that describe how an answer must be written."""
         return _CONTRACT
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
+        """Return the JSON schema of an answer."""
         return ANSWER_SCHEMA
 
     def show_observation(self, number: int, observation: Observation) -> str:
+        """Return a world as a prompt shows it."""
         return world_text(number, observation.input)
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        """Return the formula and the description of a rule."""
         said = f"{hypothesis.text}  {hypothesis.description}"
         return said.strip()
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
+        """Return where and why a rule fails, or what it costs."""
         return feedback_text(agreement)
 
     def compact(self) -> CompactLogicWords:
+        """Return the same prompt texts in few tokens."""
         return CompactLogicWords(self.theory, self.regime)
 
 
 class CompactLogicWords(LogicWords):
-    """The theory in one line; a world in one line, its atoms by predicate, unknown ones after "?".
-    An earlier hypothesis is its formula, which says all of it."""
+    """Prompt texts in few tokens.
+
+    The theory is in one line. A world is in one line, its atoms by predicate, with "?" before the
+    unknown ones. An earlier hypothesis is its formula alone.
+    """
 
     @property
     def instructions(self) -> str:
+        """Axioms, allowed predicates and regime, in one line."""
         if self.theory is None:
             return self.regime
         axioms = " ".join(written(axiom) for axiom in self.theory.axioms)
@@ -117,18 +134,22 @@ class CompactLogicWords(LogicWords):
         return f"{axioms} Ab of {allowed} =, {self.regime}"
 
     def contract(self, answer_format: str) -> str:
+        """Return the beginning of an answer, in one line."""
         return 'Ab(x) as {"formula": "(and (... x) (not (... x)))", "description": "..."}:'
 
     def show_observation(self, number: int, observation: Observation) -> str:
+        """Return a world in one line."""
         world = observation.input
         parts = [f"{name} {_few(atoms)}" for name, atoms in world["true"].items()]
         parts += [f"?{name} {_few(atoms)}" for name, atoms in world.get("unknown", {}).items()]
         return one_line(f"{' '.join(world['domain'])}: {'; '.join(parts)}")
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        """Return the formula of a rule."""
         return hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
+        """Return the number of worlds where a rule is valid, its cost and its lower bound."""
         right = sum(mark is True for mark in agreement.marks)
         cost, bound = agreement.detail.get("cost"), agreement.detail.get("bound")
         said = [f"valid in {right} of {len(agreement.marks)}"]
@@ -137,6 +158,7 @@ class CompactLogicWords(LogicWords):
         return ", ".join(said)
 
     def compact(self) -> CompactLogicWords:
+        """Return the object itself, which is compact already."""
         return self
 
 
@@ -158,7 +180,7 @@ def _theory(theory: Theory) -> str:
 
 
 def world_text(number: int, world: Json) -> str:
-    """A world as prompts show it: its elements, true atoms by predicate, unknown ones."""
+    """Return a world as prompts show it: elements, true atoms by predicate, unknown atoms."""
     name = world.get("id") or number
     lines = [f"World {name}: elements {' '.join(world['domain'])}"]
     for predicate, atoms in world["true"].items():
@@ -174,11 +196,11 @@ def _atoms(atoms: Json) -> str:
     return " ".join(a[0] if len(a) == 1 else f"({', '.join(a)})" for a in atoms)
 
 
-_SHOWN = 4  # worlds that are explained
+_SHOWN = 4  # most worlds that feedback explains
 
 
 def feedback_text(agreement: Agreement) -> str:
-    """What a proposer is told of a rule that it gave: where and why it fails, or what it costs."""
+    """Return feedback on a rule for its proposer: where and why it fails, or what it costs."""
     marks = agreement.marks
     if all(mark is True for mark in marks):
         return f"The rule is valid in all {len(marks)} worlds.{_price(agreement)}"

@@ -1,23 +1,24 @@
 """Task `acre`: which objects set off a machine, from scenes with its light "on" or "off".
 
-Loads the published JSONL (an object a line: `idx`, `train`, `test`; a pair is {"input": scene,
-"output": "on" | "off" | "undetermined"}, those of `test` with a `type`), and makes problems of its
-own (acre_generator.py). A scene is a list of entities "color material shape" of a vocabulary of
-48; its order says nothing. `Problem.secret["types"]` keeps the published type of each hidden
-scene: direct, indirect, screen_off or potential.
+The task reads the published JSONL (one object per line with `idx`, `train` and `test`; a pair is
+{"input": scene, "output": "on" | "off" | "undetermined"}, and the pairs of `test` have a `type`),
+and generates problems of its own (`acre_generator.py`). A scene is a list of entities "color
+material shape" from a vocabulary of 48; their order carries no meaning. `Problem.secret["types"]`
+holds the published type of each hidden scene: direct, indirect, screen_off or potential.
 
-"undetermined" says that the shown scenes leave a scene open. No rule of on and off can predict it,
-so such a pair is never shown, and `judgeable` leaves it out of pass rates unless asked.
+"undetermined" means that the shown scenes do not determine the light of a scene. No rule that
+answers on or off can predict it, so such a pair is never shown, and `judgeable` excludes it from
+pass rates unless it is requested.
 
-`--observations N` (2 or more) shows as GEAR does a scene that is on, then one that is off, then
-N - 2 of the others. A file in GEAR's form is taken as it is.
+`--observations N` (2 or more) shows, as in GEAR, a scene that is on, then one that is off, then N -
+2 of the others. A file in GEAR's form is used as it is.
 
-The sample space is GEAR's of 7,049 scenes: the empty one, the 48 of one entity, 1,000 for each
-size from 2 to 8. The paper's text stops at 7 and allows repetitions; its count needs 8, and like
-the published code and the published scenes ours have no entity twice. Scenes of a size differ as
-sets. Entities alone stand in the order of the vocabulary, scenes and the entities in them in the
-order in which they were drawn, so that nothing can be read off it and any prefix of a stratum is
-a sample of it.
+The sample space is that of GEAR, with 7,049 scenes: the empty one, the 48 with one entity, and
+1,000 for each size from 2 to 8. The paper's text stops at 7 and allows repetitions, but its count
+requires 8. As in the published code and the published scenes, no entity occurs twice in a scene
+here. The scenes of a size differ as sets. Scenes with one entity come in the order of the
+vocabulary. The other scenes, and the entities within them, come in the order in which they were
+drawn, so that their order reveals nothing and any prefix of a stratum is a sample of it.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ PER_SIZE = 1_000
 
 
 class Acre:
+    """Task `acre`, with the published problems or generated ones."""
+
     name = "acre"
     family = "programs"
     about = "which objects set off a machine, from scenes (ACRE)"
@@ -55,30 +58,38 @@ class Acre:
     kinds = KINDS
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        """Read published or user's problems from a file."""
         loaded = read_problems(path, FILES, _problem)
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
-        """Raises UsageError (a number below 2, no problem with as many scenes), DataError (a bad
-        file, or one that shows an undetermined pair)."""
+        """Draw the shown scenes of each problem, or take them from a file in GEAR's form.
+
+        Raises:
+            UsageError: the number is below 2, or no problem has as many scenes.
+            DataError: the file is bad or shows an undetermined pair.
+        """
         text = observations.strip()
         if text.lstrip("+-").isdecimal():
             return _draw(problems, int(text), seed)
         return observations_.apply(problems, observations, seed, _observation)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
+        """Generate `count` problems from `seed`."""
         from .acre_generator import generate
 
         return generate(count, seed)
 
     def space(self, problem: Problem, seed: int) -> InputSet:
+        """Return the sample space, which is the same for all problems."""
         return space(seed)
 
     def read_input(self, value: Json, where: str) -> Json:
+        """Return an input of a file of inputs, checked."""
         return _scene(value, where)
 
     def judgeable(self, observation: Observation) -> bool:
-        """Whether a rule of on and off can be right on the pair at all."""
+        """Return whether a rule that answers on or off can be right on the pair at all."""
         return bool(observation.output != UNDETERMINED)
 
 
@@ -101,7 +112,7 @@ def _problem(row: Row, where: str) -> Problem:
 
 
 def _pairs(row: Row, part: str, where: str) -> tuple[tuple[Observation, ...], dict[str, str]]:
-    """The pairs, and the types of those that have one, by `scene_name`."""
+    """Return the pairs of a part and, by `scene_name`, the types of those that have one."""
     read: list[Observation] = []
     types: dict[str, str] = {}
     of_pair = _observation if part == "train" else _pair
@@ -144,9 +155,11 @@ def _scene(value: Json, where: str) -> list[str]:
 
 
 def _draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
-    """One scene that is on, one that is off, then `count` - 2 of the others, in the order drawn;
-    the rest is hidden, in the order of the pool. As by `observations.draw`, the choice of a
-    problem depends on (seed, its id, count) alone."""
+    """Show one scene that is on, one that is off, then `count` - 2 others, in the order drawn.
+
+    The other scenes are hidden, in the order of the pool. As in `observations.draw`, the choice for
+    a problem depends only on the seed, its id and the count.
+    """
     if count < 2:
         raise UsageError(
             f"--observations {count}: at least 2 scenes of acre must be shown, one on and one off"
@@ -192,8 +205,11 @@ def _choice(problem: Problem, count: int, rng: random.Random) -> list[int] | Non
 
 @lru_cache(maxsize=4)
 def space(seed: int) -> InputSet:
-    """7,049 scenes; one seed gives one space on any machine, since only `Random.random` is used,
-    whose stream Python promises to keep. Treat it as read-only."""
+    """Return the sample space of 7,049 scenes; do not modify it.
+
+    One seed gives one space on any machine, because only `Random.random` is used, whose stream
+    Python promises to keep.
+    """
     rng = random.Random(f"acre space {seed}")
     rows: list[Json] = [[], *([entity] for entity in ENTITIES)]
     for size in SIZES:

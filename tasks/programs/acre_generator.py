@@ -1,24 +1,25 @@
-"""Problems of our own for ACRE: some objects are blickets, and a scene is on iff it holds one.
+"""Generates problems for ACRE: some objects are blickets, and a scene is on iff it holds one.
 
-The experiments of developmental psychology that the published problems follow, six shown scenes
-and four hidden ones. Three scenes about a blicket and a screened-off object (the blicket alone is
-on, the two together are on, the other alone is off), three about a group of 3 to 6 more objects.
-Sizes of scenes and shares of types follow counts over the 50 published problems. `conclude` says
-what the shown scenes leave of a hidden one, by logic and nothing else:
+The problems follow the experiments of developmental psychology on which the published ones are
+based, with six shown scenes and four hidden ones. Three shown scenes are about a blicket and a
+screened-off object (the blicket alone is on, the two together are on, the other alone is off), and
+three about a group of 3 to 6 more objects. The sizes of scenes and the shares of types follow
+counts over the 50 published problems. `conclude` derives by logic alone what the shown scenes imply
+about a hidden one:
 
-| output | type | where |
+| output | type | condition |
 |---|---|---|
-| on | direct | a scene that was shown on stands in it |
-| on | indirect | all that is left of a scene shown on, without what was seen off, stands in it |
-| off | screen_off | all its objects were seen off, and one of them in a scene that was on too |
+| on | direct | it contains a whole scene that was shown on |
+| on | indirect | it contains what is left of a scene shown on, without the objects seen off |
+| off | screen_off | all its objects were seen off, and one of them also in a scene that was on |
 | off | direct | all its objects were seen off |
 | undetermined | potential | otherwise |
 
-A problem has an object of direct evidence and a screened-off one; half of them have an object that
-only combined scenes show to be a blicket, a part has hidden scenes that stay undetermined. All
-scenes of a problem differ as sets. Problem k of a seed is the same however many are asked for.
-`Problem.secret` holds the rule as Python and in words, the blickets, what the shown scenes say of
-each object, and the type of each hidden scene.
+Every problem has an object with direct evidence and a screened-off one. Half of the problems have
+an object that only combined scenes show to be a blicket, and some have hidden scenes that stay
+undetermined. All scenes of a problem differ as sets. Problem k of a seed is the same however many
+problems are requested. `Problem.secret` holds the rule as Python and in words, the blickets, what
+the shown scenes imply about each object, and the type of each hidden scene.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ from typing import TypeVar
 from ...records import Observation, Problem, UsageError
 from .acre_scenes import ENTITIES, OFF, ON, UNDETERMINED, scene_name, some
 
-GROUP = {3: 0.2, 4: 0.3, 5: 0.35, 6: 0.15}  # objects of the second half
-SCENE = {1: 0.2, 2: 0.3, 3: 0.28, 4: 0.17, 5: 0.05}  # objects of one of its scenes
-QUERY = {1: 0.5, 2: 0.25, 3: 0.15, 4: 0.08, 5: 0.02}  # objects of a hidden scene
+# Each table maps a value to the share with which it is drawn.
+GROUP = {3: 0.2, 4: 0.3, 5: 0.35, 6: 0.15}  # objects in the group of the second three scenes
+SCENE = {1: 0.2, 2: 0.3, 3: 0.28, 4: 0.17, 5: 0.05}  # objects in one of these scenes
+QUERY = {1: 0.5, 2: 0.25, 3: 0.15, 4: 0.08, 5: 0.02}  # objects in a hidden scene
 ASKED = {
     (UNDETERMINED, "potential"): 0.3,
     (ON, "direct"): 0.25,
@@ -40,7 +42,7 @@ ASKED = {
     (OFF, "direct"): 0.15,
     (ON, "indirect"): 0.08,
 }
-BLICKET = 0.4  # share of the group
+BLICKET = 0.4  # probability that an object of the group is a blicket
 HIDDEN = 4
 ATTEMPTS = 5_000
 
@@ -50,14 +52,18 @@ Shown = Sequence[tuple[Scene, str]]
 
 
 def generate(count: int, seed: int) -> list[Problem]:
-    """`count` problems; raises UsageError below 1."""
+    """Generate `count` problems.
+
+    Raises:
+        UsageError: `count` is below 1.
+    """
     if count < 1:
         raise UsageError(f"{count} problems cannot be generated; at least 1")
     return [_problem(seed, index) for index in range(count)]
 
 
 def conclude(shown: Shown, scene: Iterable[str]) -> tuple[str, str]:
-    """(output, type) of a scene, by the shown scenes and the rule that blickets light it."""
+    """Return the (output, type) that the shown scenes and the blicket rule imply for a scene."""
     asked = set(scene)
     off = {entity for seen, light in shown if light == OFF for entity in seen}
     on = [set(seen) for seen, light in shown if light == ON]
@@ -94,8 +100,12 @@ def _scene(rng: random.Random, group: Scene, screened: str) -> Scene:
 
 
 def _fit(shown: Shown, group: Scene, indirect: bool) -> bool:
-    """Scenes that differ, all objects of the group seen, on and off among its scenes, and an
-    object of indirect evidence or none."""
+    """Return whether the shown scenes make a problem.
+
+    The scenes differ as sets. The three scenes of the group contain all its objects, and some are
+    on and some off. The group has an object with indirect evidence exactly where `indirect`
+    requires one.
+    """
     if len({frozenset(scene) for scene, _ in shown}) < len(shown):
         return False
     if {entity for scene, _ in shown[3:] for entity in scene if entity in group} != set(group):
@@ -106,8 +116,7 @@ def _fit(shown: Shown, group: Scene, indirect: bool) -> bool:
 
 
 def _hidden(rng: random.Random, shown: Shown, objects: Scene) -> dict[str, Scene] | None:
-    """Four more scenes, one of each drawn type as far as the objects give it; None where they
-    do not."""
+    """Draw four more scenes, one for each drawn type; None where the objects do not allow it."""
     seen = {frozenset(scene) for scene, _ in shown}
     asked: list[Scene] = []
     for _ in range(HIDDEN):
@@ -153,7 +162,7 @@ def _rule(blickets: Sequence[str]) -> str:
 
 
 def _weighted(rng: random.Random, shares: Mapping[T, float]) -> T:
-    """A key, as often as its share says."""
+    """Return a key, drawn with a probability in proportion to its share."""
     at = rng.random() * sum(shares.values())
     for key, share in shares.items():
         at -= share

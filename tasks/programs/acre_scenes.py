@@ -1,4 +1,4 @@
-"""Scenes of ACRE: the vocabulary of 48 entities, and what a machine says of a scene."""
+"""Vocabulary of ACRE: 48 entities, and the three outputs of a scene."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ T = TypeVar("T")
 
 
 def scene_name(scene: Sequence[str]) -> str:
+    """Return the entities of a scene as one text."""
     return ", ".join(scene)
 
 
 def some(rng: random.Random, of: Sequence[T], count: int) -> list[T]:
-    """`count` different ones of `of`, in the order drawn; only `Random.random` is used."""
+    """Draw `count` different elements of `of`, in the order drawn.
+
+    Only `Random.random` is used, because Python keeps its stream stable across versions.
+    """
     left = list(of)
     return [left.pop(int(rng.random() * len(left))) for _ in range(count)]

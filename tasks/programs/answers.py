@@ -1,20 +1,20 @@
-"""Reading a model's answer: the tuple of two strings, the JSON object or the fenced function, among
-what it says.
+"""Reads a model's answer about a program: a tuple of two strings, a JSON object or a fenced block.
 
-Tolerant where the meaning is plain, and it says so (`meta["leniency"]`); malformed with a short
-stable reason where not. `ast.literal_eval` comes first, on the answer, on the answer without its
-Markdown fences, and on each tuple of two literals in it; then a scanner that bears real line
-breaks and unescaped quotes within a string, closing it where what follows fits a tuple. Where an
-answer holds several tuples (drafts before a last word), the last that is a hypothesis counts.
+Reading is tolerant where the meaning is plain, and each tolerance is recorded in
+`meta["leniency"]`. Otherwise the answer is malformed, with a short stable reason. The readers of
+tuples try `ast.literal_eval` first: on the answer, on the answer without its Markdown fences, and
+on each tuple of two literals within it. A scanner comes last. It accepts real line breaks and
+unescaped quotes within a string, and ends a string where what follows fits a tuple. Where an answer
+holds several tuples, such as drafts before a final one, the last tuple that is a hypothesis counts.
 
-Never raises and never executes, and its work is bounded, whatever the text: the number of places
-looked at, and the number of characters that the scanner hands to the parser.
+Nothing here raises or executes the text. The work is bounded for any text, by the number of places
+that are examined and by the number of characters that the scanner hands to the parser.
 
-The answer contract of programs, held to the letter (`--strict-contract`): one function, no more.
-
-By default what breaches it runs and the breaches are counted; held strictly, the answer is
-malformed by the reason `breach_` and the gravest of its breaches. Nothing about safety rests on
-this: the sandbox runs whatever is not malformed, and stops what it must.
+`held_strictly` enforces the answer contract of programs (`--strict-contract`): one function and
+nothing else. By default a program that breaches the contract runs, and the breaches are counted.
+Under the strict contract the answer is malformed, with the reason `breach_` and the gravest of its
+breaches. Safety does not depend on this: the sandbox runs whatever is not malformed and stops what
+it must.
 """
 
 from __future__ import annotations
@@ -30,22 +30,23 @@ from ..io.json_text import object_schema, objects_in
 from .source import read_source, unescape
 
 ANSWER_CHARACTERS = 200_000
-STARTS = 40  # places where a tuple may begin; the last ones, as drafts come first
+# Each limit bounds the places that are examined in one answer. Of the places where a tuple may
+# begin the last ones are kept, because drafts come first.
+STARTS = 40
 SPLITS = 4  # places where a description may end
 CLOSINGS = 12  # places where a source may end
-BRACES = (
-    2_000  # in what is read as one literal: CPython looks up each {} of an f-string from its start
-)
-SCANNED_CHARACTERS = 100_000  # of all sources that the scanner tries
+# CPython searches an f-string from its start for each of its braces, so a literal has a limit.
+BRACES = 2_000
+SCANNED_CHARACTERS = 100_000  # of all sources together that the scanner tries
 
 Read = Hypothesis | Malformed
 
 
 def read_answer(text: str, answer_format: str) -> Hypothesis | Malformed:
-    """The hypothesis of an answer in the format `tuple`, `json` or `fenced_function`.
+    """Return the hypothesis of an answer in the format `tuple`, `json` or `fenced_function`.
 
-    Malformed reasons beside those of `read_source`: no_tuple, not_two_strings, cut (the answer
-    ends within the source), no_object, no_code.
+    Besides the reasons of `read_source`, an answer is malformed as too_long, no_tuple,
+    not_two_strings, cut (the answer ends within the source), no_object or no_code.
     """
     if not text.strip():
         return Malformed("empty", "the answer is empty")
@@ -60,7 +61,7 @@ def read_answer(text: str, answer_format: str) -> Hypothesis | Malformed:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A description and a source as literals gave them."""
+    """A description and a source, as they were read from literals."""
 
     description: str
     source: str
@@ -79,12 +80,16 @@ def _read_tuple(text: str) -> Read:
     )
 
 
-# A proper tuple of three, or one with a bad source, tells more than the lack of a tuple.
+# Of several failures the most informative one is reported: a tuple of three strings, or a tuple
+# with a bad source, explains more than the lack of a tuple.
 _TELLING = {"not_two_strings": -1, "cut": 1, "no_tuple": 2}
 
 
 def read_code(text: str) -> Hypothesis | Malformed:
-    """A function that a user or a tool call brings: its source, fenced or with prose or bare."""
+    """Return the hypothesis of a function that a user or a tool call supplies.
+
+    The source may be bare, fenced, or surrounded by prose.
+    """
     read = read_source(text)
     if isinstance(read, Malformed) and read.reason in ("syntax", "too_long"):
         within = _read_fenced(text) if len(text) <= ANSWER_CHARACTERS else read
@@ -130,7 +135,7 @@ def _pair(value: object, written: str, leniency: tuple[str, ...]) -> _Pair | Mal
 
 
 def _literal(text: str) -> object:
-    """The value of a Python literal, None where `text` is none."""
+    """Return the value of a Python literal, or None where `text` is not one."""
     if text.count("{") > BRACES:
         return None
     try:
@@ -142,7 +147,7 @@ def _literal(text: str) -> object:
     return value
 
 
-# Groups are atomic and repeats possessive, so matching takes linear time from each start.
+# The groups are atomic and the repeats possessive, so that matching takes linear time per start.
 _STRING = (
     r"(?>[rRuU]?(?>\"\"\"(?>[^\"\\]|\\[\s\S]|\"(?!\"\"))*+\"\"\""
     r"|'''(?>[^'\\]|\\[\s\S]|'(?!''))*+'''"
@@ -156,7 +161,7 @@ _FUNCTION = re.compile(r"\bdef\b|\blambda\b")
 
 
 def _spans(text: str) -> Hypothesis | list[Malformed]:
-    """Each tuple of two literals within the answer; the last that is a hypothesis."""
+    """Read each tuple of two literals within the answer; the last that is a hypothesis counts."""
     bare, fenced = _without_fences(text)
     found: list[Read] = []
     end = 0
@@ -177,7 +182,7 @@ def _spans(text: str) -> Hypothesis | list[Malformed]:
 
 
 def _scanned(text: str) -> Hypothesis | list[Malformed]:
-    """The tolerant scanner: strings with real line breaks, unescaped quotes, missing brackets."""
+    """Scan for strings with real line breaks, unescaped quotes or missing brackets."""
     bare, fenced = _without_fences(text)
     leniency = ("fence", "scanned") if fenced else ("scanned",)
     starts = [match.end() - 1 for match in _START.finditer(bare)]
@@ -212,7 +217,7 @@ def _delimiter(text: str, at: int) -> str:
 
 
 def _first_strings(text: str, start: int) -> Iterator[tuple[str, int]]:
-    """(description, index of the opening quote of the second string), the nearest first."""
+    """Yield (description, index of the opening quote of the second string), the nearest first."""
     delimiter = _delimiter(text, start)
     body = start + len(delimiter)
     closing = re.compile(rf"(?<!\\){delimiter}\s*+,\s*+[rRuU]?(?=[\"'])")
@@ -223,7 +228,7 @@ def _first_strings(text: str, start: int) -> Iterator[tuple[str, int]]:
 
 
 def _second_strings(text: str, start: int) -> Iterator[tuple[str | None, int]]:
-    """(source, index after it), the shortest first; None where the string does not end."""
+    """Yield (source, index after it), the shortest first; no source where it does not end."""
     delimiter = _delimiter(text, start)
     body = start + len(delimiter)
     closing = re.compile(rf"(?<!\\){delimiter}(?=\s*+,?+\s*+(?:[)\]]|\Z))")
@@ -245,7 +250,7 @@ ANSWER_SCHEMA = object_schema(
 
 
 def _read_json(text: str) -> Read:
-    """The last object that holds a source; where there is no object, a tuple or a function."""
+    """Read the last object that holds a source; without an object, a tuple or a function."""
     within = objects_in(text, ANSWER_SCHEMA["properties"])
     failure: Malformed | None = None
     for said in reversed(within.objects):
@@ -280,7 +285,7 @@ class _Block:
 
 
 def _blocks(text: str) -> tuple[list[_Block], str]:
-    """The fenced blocks of a text, and the prose around them."""
+    """Return the fenced blocks of a text and the prose around them."""
     blocks: list[_Block] = []
     prose: list[str] = []
     body: list[str] | None = None
@@ -301,7 +306,7 @@ def _blocks(text: str) -> tuple[list[_Block], str]:
 
 
 def _without_fences(text: str) -> tuple[str, bool]:
-    """The text without the lines and ends that are Markdown fences, and whether there were any."""
+    """Return the text without Markdown fences, and whether there were any."""
     if "```" not in text:
         return text, False
     return re.sub(r"```[ \t]*+[\w+-]*[ \t]*(?=\r?\n|\Z)|```(?:[Pp]ython3?|py)?", "", text), True
@@ -327,7 +332,7 @@ _TOP_LEVEL = re.compile(r"^(?:def|import|from)\b|^@|^\w+ = lambda\b", re.MULTILI
 
 
 def _read_bare(text: str) -> Read:
-    """A function without fence: from its first line as far as the lines parse."""
+    """Read a function without a fence, from its first line as far as the lines parse."""
     start = _TOP_LEVEL.search(text)
     if start is None or not _FUNCTION.search(text):
         return Malformed("no_code", "no block of code in the answer")
@@ -342,7 +347,7 @@ def _read_bare(text: str) -> Read:
     return first or Malformed("no_code", "no block of code in the answer")
 
 
-BREACHES = {  # the gravest first
+BREACHES = {  # ordered from the gravest to the least grave
     "import": "imports {modules}",
     "helper_function": "defines another function",
     "helper_class": "defines a class",
@@ -354,7 +359,10 @@ BREACHES = {  # the gravest first
 
 
 def held_strictly(read: Hypothesis | Malformed) -> Hypothesis | Malformed:
-    """`read` itself, malformed where it breaches the contract."""
+    """Return `read`, or `Malformed` where it breaches the answer contract.
+
+    The reason is `breach_` and the gravest of the breaches.
+    """
     if isinstance(read, Malformed) or not read.breaches:
         return read
     found = sorted(read.breaches, key=list(BREACHES).index)

@@ -1,8 +1,9 @@
-"""Easy and hard problems among those that are generated for the program tasks.
+"""Selects easy or hard problems among those that the program tasks generate.
 
-Easy: the rule is one step, and the grids that are shown have at most 64 cells; of ACRE, every object
-that can be told to be a blicket is one by a scene that says so itself. Hard: the others. Problems are
-those that the task generates without a difficulty, in the same order, the rest left out.
+A problem is easy if its rule has one step and its shown grids have at most 64 cells each. In ACRE
+it is easy if each object that can be identified as a blicket is identified by direct evidence. All
+other problems are hard. The problems come from the same sequence that the task generates without a
+difficulty, with those of the other difficulty left out.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from typing import Any
 from ...records import Json, Problem, UsageError
 
 DIFFICULTIES = ("easy", "hard")
-KINDS = ("difficulty",)  # of `peirce tasks generate` that the program tasks take
-CELLS = 64  # of a grid
-TRIED = 4_000  # problems that are generated at most, or
-PER_PROBLEM = 40  # so many for each that is asked for
+KINDS = ("difficulty",)  # options of `peirce tasks generate` that the program tasks take
+CELLS = 64  # most cells of a shown grid in an easy problem
+TRIED = 4_000  # most problems that are generated to find enough, or
+PER_PROBLEM = 40  # times the requested number, whichever is more
 
 
 def is_easy(problem: Problem) -> bool:
-    """Of a generated problem."""
+    """Return whether a generated problem is easy."""
     if problem.task in ("mini_arc", "arc") and any(
         cells(grid) > CELLS for pair in problem.shown for grid in (pair.input, pair.output)
     ):
@@ -30,12 +31,16 @@ def is_easy(problem: Problem) -> bool:
 
 
 def cells(grid: Json) -> int:
+    """Return the number of cells of a grid."""
     return len(grid) * len(grid[0]) if grid else 0
 
 
 def of_difficulty(source: Any, count: int, seed: int, difficulty: str) -> list[Problem]:
-    """The first `count` problems of the seed that are so. Raises UsageError where there are too few,
-    and for another difficulty."""
+    """Return the first `count` problems of the seed that have the difficulty.
+
+    Raises:
+        UsageError: there are too few, or the difficulty is unknown.
+    """
     if difficulty not in DIFFICULTIES:
         raise UsageError(f"--difficulty {difficulty}: it is one of {', '.join(DIFFICULTIES)}")
     most = max(TRIED, PER_PROBLEM * count)

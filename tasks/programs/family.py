@@ -1,13 +1,13 @@
 """Family `programs`: a hypothesis is a description and a Python function of one argument.
 
-The oracle is `execute`, the sandbox; inputs alone go there. What comes back is compared here, by
-the equality rule of sandbox/inside/canonical.py. Answer formats:
+The oracle `execute` runs a function in the sandbox and receives inputs only. Its outputs are
+compared here, by the equality rule of `sandbox/inside/canonical.py`. The answer formats are:
 
 - `tuple`, the default: one Python tuple of two strings, description and source (the contract of
-  GEAR's appendix E, in our words);
-- `json`: one object {"description", "code"}, for endpoints that hold an answer to a schema;
-- `fenced_function`: a ```python block that holds the function, prose around it being the
-  description (how earlier work asked for it, and how its recorded answers come).
+  GEAR's appendix E, in other words);
+- `json`: one object {"description", "code"}, for endpoints that enforce a JSON schema;
+- `fenced_function`: a ```python block that holds the function, with the surrounding prose as its
+  description. Earlier work asked for this form, and its recorded answers have it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def fn(x):
 
 
 class ProgramWords:
-    """What a prompt says of programs. Values are shown as Python writes them, grids compactly."""
+    """Prompt texts for programs: values appear as Python writes them, grids without blanks."""
 
     instructions = (
         "A hypothesis is one rule that turns every input into its output: a Python function of"
@@ -94,18 +94,23 @@ class ProgramWords:
     )
 
     def contract(self, answer_format: str) -> str:
+        """Return the instructions that describe how an answer must be written."""
         return {"tuple": _TUPLE, "json": _JSON, "fenced_function": _FENCED}[answer_format]
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
+        """Return the JSON schema of an answer, or None for a format that is not JSON."""
         return ANSWER_SCHEMA if answer_format == "json" else None
 
     def show_observation(self, number: int, observation: Observation) -> str:
+        """Return a pair as a prompt shows it."""
         return f"Pair {number}: ({_written(observation.input)}, {_written(observation.output)})"
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        """Return the description of a hypothesis, or its source where it has none."""
         return hypothesis.description or hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
+        """Return how many pairs the function gets right, and the first pairs that it gets wrong."""
         found = trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
         if found["consistent"]:
             return f"The function is right on all {found['of']} pairs."
@@ -121,6 +126,7 @@ class ProgramWords:
         return "\n".join(lines)
 
     def compact(self) -> CompactProgramWords:
+        """Return the same prompt texts in few tokens."""
         return CompactProgramWords()
 
 
@@ -132,20 +138,24 @@ _COMPACT = {
 
 
 class CompactProgramWords(ProgramWords):
-    """The same in few tokens: values as compact_values.py writes them."""
+    """Prompt texts in few tokens: values appear as `compact_values.py` writes them."""
 
     instructions = ""
 
     def contract(self, answer_format: str) -> str:
+        """Return the beginning of an answer in the format, in one line."""
         return _COMPACT[answer_format]
 
     def show_observation(self, number: int, observation: Observation) -> str:
+        """Return a pair as `input -> output`."""
         return f"{compact(observation.input)} -> {compact(observation.output)}"
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        """Return the description of a hypothesis in one line, or its source where it has none."""
         return one_line(hypothesis.description) or hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
+        """Return how many pairs the function gets right, and the first pair that it gets wrong."""
         found = trial(view.shown, agreement.marks, agreement.got, agreement.verdict, shown=1)
         said = f"{found['passed']} of {found['of']} right"
         if "verdict" in found:
@@ -153,6 +163,7 @@ class CompactProgramWords(ProgramWords):
         return "; ".join([said, *map(_wrong, found["failing"])])
 
     def compact(self) -> CompactProgramWords:
+        """Return the object itself, which is compact already."""
         return self
 
 
@@ -167,7 +178,7 @@ def _short(value: Json) -> str:
 
 
 def _written(value: Json) -> str:
-    """As Python writes it, and a list of lists of numbers (a grid) without blanks."""
+    """Return a value as Python writes it, and a grid (a list of lists of integers) compactly."""
     if isinstance(value, Cut):
         return str(value)
     rows = value if isinstance(value, list) and value else [None]
@@ -181,13 +192,19 @@ def _said(got: Json) -> str:
 
 
 def answer_text(description: str, code: str) -> str:
-    """The tuple of two strings, as Python text that `ast.literal_eval` reads."""
+    """Return a tuple of two strings as Python text that `ast.literal_eval` reads."""
     return f"({json.dumps(description)}, {json.dumps(code)})"
 
 
 @dataclass(frozen=True)
 class Programs:
-    """strict_contract: what breaches the answer contract is malformed, and not run."""
+    """The family of Python programs.
+
+    Args:
+        strict_contract: whether a breach of the answer contract makes an answer malformed, so that
+            it is not run.
+        words: the prompt texts.
+    """
 
     strict_contract: bool = False
     words: FamilyWords = ProgramWords()  # noqa: RUF009 - it has no state
@@ -201,19 +218,21 @@ class Programs:
     opens_hidden = True
 
     def strictly(self) -> Programs:
+        """Return the family with the strict answer contract."""
         return replace(self, strict_contract=True)
 
     def told(self, public: Mapping[str, Json]) -> Programs:
-        """The same family in the words of a problem whose task brings its own (custom/words.py)."""
+        """Return the family with the prompt texts of a problem whose task supplies its own."""
         return replace(self, words=OwnWords.of(public, self.words))
 
     def parse(
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]:
+        """Return the hypothesis of a model's answer, or why the answer is malformed."""
         return [self._held(read_answer(answer, answer_format))]
 
     def read(self, text: str, view: View) -> Hypothesis | Malformed:
-        """A hypothesis that a user brings: the source of a function, fenced or bare."""
+        """Return the hypothesis of a function that a user supplies, fenced or bare."""
         return self._held(read_code(text))
 
     def _held(self, read: Hypothesis | Malformed) -> Hypothesis | Malformed:
@@ -226,8 +245,15 @@ class Programs:
         view: View,
         oracles: Oracles,
     ) -> Agreement:
-        """None where the function is undefined, with the reason; all None where the run as a
-        whole failed (`verdict`). Raises Unavailable."""
+        """Run the hypothesis on the observations and compare its outputs with the expected ones.
+
+        Returns:
+            A mark for each observation, None with a reason where the function is undefined. All
+            marks are None where the run as a whole failed, and `verdict` then says how.
+
+        Raises:
+            Unavailable: the session has no sandbox.
+        """
         inputs = InputSet("observations", tuple(pair.input for pair in observations))
         batch = await _run(hypothesis, inputs, oracles, "values")
         if batch.verdict != "ok" or batch.values is None:
@@ -246,7 +272,13 @@ class Programs:
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
     ) -> Sequence[Predictions]:
-        """Codes over `inputs`; the hypotheses run side by side. Raises Unavailable."""
+        """Return the prediction codes of each hypothesis over `inputs`.
+
+        The hypotheses run concurrently.
+
+        Raises:
+            Unavailable: the session has no sandbox.
+        """
         rule = view.public.get(EQUALITY)
         batches = await asyncio.gather(
             *(_run(hypothesis, inputs, oracles, "codes", rule) for hypothesis in hypotheses)
@@ -254,11 +286,15 @@ class Programs:
         return [_predictions(batch, len(inputs)) for batch in batches]
 
     def consistent(self, agreement: Agreement) -> bool:
+        """Return whether the function is right on every observation."""
         return all(mark is True for mark in agreement.marks)
 
     def contradiction(self, problem: Problem) -> Sequence[Observation]:
-        """Two shown pairs with one input and two outputs, under the equality of predictions or that of the
-        task: no function gives them."""
+        """Return two shown pairs with equal inputs and different outputs, or an empty tuple.
+
+        Outputs are compared by the task's rule of equality, or exactly where it has none. No
+        function is consistent with both pairs.
+        """
         normal = normaliser(problem.public.get(EQUALITY, {}))
         first: dict[bytes | str, tuple[bytes, Observation]] = {}
         for pair in problem.shown:
@@ -272,13 +308,16 @@ class Programs:
         return ()
 
     def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
-        """`execute`, on the shown observations; nothing where the session has no sandbox."""
+        """Return the tool `execute` on the shown observations, or nothing without a sandbox."""
         if oracles.execute is None:
             return ()
         return (execute_tool(lambda code: self.attempt(code, view, oracles)),)
 
     async def attempt(self, code: str, view: View, oracles: Oracles) -> str:
-        """What the tool `execute` answers, as JSON text: a function of (code, view) alone."""
+        """Return the answer of the tool `execute` as JSON text.
+
+        The text depends on `code` and `view` alone.
+        """
         read = self.read(code, view)
         if isinstance(read, Malformed):
             said = {"consistent": False, "passed": 0, "of": len(view.shown), "failing": []}
@@ -302,7 +341,7 @@ def _mark(came: Mapping[str, Json], expected: Json, normal: Normal | None) -> bo
         return None
     try:
         value = _bytes(came["value"], normal)
-    except ValueError:  # tags that no honest run writes: its own prediction, and wrong
+    except ValueError:  # type tags that no honest run writes; the output counts as wrong
         return False
     try:
         return value == (_bytes(plain(expected), normal) if normal else canonical_bytes(expected))

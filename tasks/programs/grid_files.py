@@ -1,18 +1,18 @@
-"""The published forms of grid problems, read whole or not at all.
+"""Reads the published forms of grid problems; a bad file is rejected as a whole.
 
-| form | what | id |
+| form | content | id |
 |---|---|---|
-| JSONL, plain or gzip | an object a line: idx (or id), train, test | idx |
+| JSONL, plain or gzip | one object per line: idx (or id), train, test | idx |
 | a JSON file of one task | an object with train and test | name of the file |
-| a folder of these | the repositories of ARC-AGI and MINI-ARC, their `data` or one part of it | the same |
-| one JSON object {id: {train, test}} | Kaggle's …challenges.json; the outputs of test in …solutions.json beside it, {id: [output, …]} | id |
+| a folder of these | the repositories of ARC-AGI and MINI-ARC, their `data` or one part of it | as above |
+| one JSON object {id: {train, test}} | Kaggle's …challenges.json; the outputs of test in …solutions.json in the same folder, {id: [output, …]} | id |
 
 An error names the file, the line and the field. A train pair needs its output, and so does a test
-pair of MINI-ARC. ARC has challenges: a test pair without output cannot be a hidden pair, is left
-out and counted by a `DataWarning` that names the first, and its input stays in the problem's
-secret part (`grids.UNANSWERED`), for the sample space. A problem that
-stands in two files with the same train pairs and test inputs is read once, with the outputs of
-either; with other pairs it is an error.
+pair of MINI-ARC. ARC has challenges, whose test inputs may come without output. Such a test input
+cannot be a hidden pair: it is left out, counted by a `DataWarning` that names the first one, and
+kept in the problem's secret part (`grid_values.UNANSWERED`) for the sample space. A problem that
+occurs in two files with the same train pairs and test inputs is read once, with the outputs of
+either file; with different pairs it is an error.
 """
 
 from __future__ import annotations
@@ -31,17 +31,30 @@ from .grid_values import UNANSWERED, Grid, grid
 
 
 class Form(Protocol):
-    """Of `grids.GridTask`, what says where its files are, how cells may stand and whether a test
-    input may stand without output."""
+    """What the reader needs of a `grids.GridTask`.
+
+    Its files and folders, the cells that it accepts, and whether a test input may lack an output.
+    """
 
     @property
-    def files(self) -> tuple[str, ...]: ...
+    def files(self) -> tuple[str, ...]:
+        """The usual names of the file."""
+        ...
+
     @property
-    def folders(self) -> tuple[tuple[str, ...], ...]: ...
+    def folders(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of folders that hold JSON files; the first group that has any is read."""
+        ...
+
     @property
-    def from_editor(self) -> bool: ...
+    def from_editor(self) -> bool:
+        """Whether cells may be as the editor of MINI-ARC leaves them."""
+        ...
+
     @property
-    def challenges(self) -> bool: ...
+    def challenges(self) -> bool:
+        """Whether test inputs may lack outputs."""
+        ...
 
 
 Found = tuple[tuple[Observation, ...], tuple[Observation, ...], dict[str, Json]]
@@ -57,13 +70,18 @@ class _Task:
 
     @property
     def asked(self) -> str:
-        """What two files must agree in for one task to be the same."""
+        """Text that must agree in two files for their tasks to be the same."""
         pairs = [[pair.input, pair.output] for pair in self.train]
         return canonical_json([pairs, [one for one, _ in self.test]])
 
 
 def read(path: str | Path, form: Form) -> dict[str, Found]:
-    """Problem id -> (shown, hidden, secret), in the order of the files."""
+    """Return problem id -> (shown, hidden, secret), in the order of the files.
+
+    Raises:
+        DataError: a file is bad or empty.
+        UsageError: there are no files.
+    """
     tasks: dict[str, _Task] = {}
     doubled = 0
     for place in sources(path, form):
@@ -119,7 +137,11 @@ def _answered(tasks: dict[str, _Task], path: str | Path) -> dict[str, Found]:
 
 
 def sources(path: str | Path, form: Form) -> list[Path]:
-    """The files of tasks at `path`, a file or a folder. Raises `UsageError` where there are none."""
+    """Return the files of tasks at `path`, a file or a folder.
+
+    Raises:
+        UsageError: there are none.
+    """
     place = expanded(path)
     if not place.is_dir():
         return [locate(path, form.files)]
@@ -143,7 +165,7 @@ def sources(path: str | Path, form: Form) -> list[Path]:
 
 
 def _json_files(folder: Path) -> list[Path]:
-    """By name, but training before evaluation before test, as Kaggle names them."""
+    """Return the JSON files by name; of Kaggle's, training before evaluation before test."""
     if not folder.is_dir():
         return []
     order = ("training", "evaluation")
@@ -171,7 +193,7 @@ def _solutions(path: Path) -> Path | None:
 
 
 def identity_of(path: str | Path, form: Form) -> dict[str, Json]:
-    """`files.identity` of the one file that is read, else `files.joint_identity` of all."""
+    """Return `files.identity` of the one file that is read, or `files.joint_identity` of all."""
     place = expanded(path)
     files = sources(path, form)
     files += [beside for one in files if (beside := _solutions(one))]
@@ -212,7 +234,7 @@ def _tasks_of(path: Path, form: Form) -> Iterator[tuple[str, _Task]]:
 
 
 def _is_lines(text: str) -> bool:
-    """JSONL under the name of JSON: a whole object on a line, and more after it."""
+    """Return whether text from a .json file is JSONL: an object on a line, with more after it."""
     first, _, rest = text.lstrip().partition("\n")
     if not rest.strip() or not first.startswith("{"):
         return False
@@ -238,17 +260,18 @@ def _lines(path: Path, challenges: bool) -> Iterator[tuple[str, _Task]]:
 
 @dataclass(frozen=True)
 class _Places:
-    """Says where in a file that is one JSON value a field stands."""
+    """Finds the line of a field in a file that is one JSON value."""
 
     path: Path
     text: str
 
     def of(self, keys: Sequence[str | int]) -> str:
+        """Return the file and the line of the field at `keys`."""
         return f"{self.path}, line {line_at(self.text, keys)}"
 
 
 def _checked(make: Callable[[], _Task], places: _Places, name: str | None = None) -> _Task:
-    """What `make` makes of the value (of the problem `name`), or a `DataError` with its place."""
+    """Return the task that `make` reads; turn a `BadValue` into a `DataError` with its place."""
     outer = () if name is None else (name,)
     said = "" if name is None else f", problem {name!r}"
     try:
@@ -305,10 +328,16 @@ def _name(row: Json) -> str:
 
 
 def _task(row: Json, challenges: bool, from_editor: bool = False) -> _Task:
-    """challenges: whether a test input may stand without output. from_editor: as for `grids.grid`."""
+    """Read a task.
+
+    Args:
+        row: the task as JSON.
+        challenges: whether a test input may lack an output.
+        from_editor: as for `grid_values.grid`.
+    """
     if not isinstance(row, dict):
         raise BadValue((), f"not an object with train and test: {shorten(row)}")
-    secret = row.get("secret", {})  # of problems that `tasks generate` wrote
+    secret = row.get("secret", {})  # only problems that `tasks generate` wrote have one
     if not isinstance(secret, dict):
         raise BadValue(("secret",), f"not an object: {shorten(secret)}")
     train = [Observation(i, o) for i, o in _pairs(row, "train", from_editor)]

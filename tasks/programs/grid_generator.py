@@ -1,16 +1,15 @@
-"""Grid problems of our own: one to three steps of grid_rules.py on pictures of programs/grid_generator.py.
+"""Generates grid problems for `mini_arc` and `arc`: one to three steps applied to drawn pictures.
 
-For `mini_arc` all grids are 5 by 5, with three shown and three hidden pairs; for `arc` the inputs
-have 3 to 15 rows and columns, with three or four shown pairs and one or two hidden ones. A rule
-is kept only where it can be told from the pairs: every output differs from its input, they vary
-and are not empty, leaving a step out changes at least two shown outputs, and no rule of one step
-of the catalogue that explains the shown pairs gives another output on a hidden one. No two rules
-of a seed behave alike, and problem k of a seed is the same however many are asked for.
-`Problem.secret` holds the rule as Python, in words, and its number of steps.
+For `mini_arc` all grids are 5 by 5, with three shown and three hidden pairs. For `arc` the inputs
+have 3 to 15 rows and columns, with three or four shown pairs and one or two hidden ones. A rule is
+kept only where the pairs determine it: every output differs from its input, the outputs vary and
+are not empty, leaving a step out changes at least two shown outputs, and no rule with one step of
+the catalogue that explains the shown pairs gives another output on a hidden pair. No two rules of a
+seed behave alike. Problem k of a seed is the same however many problems are requested.
+`Problem.secret` holds the rule as Python, its description and its number of steps.
 
-Pictures that grid_generator.py draws as inputs: one function a kind, on a background of 0.
-
-Every picture is a function of the generator of random numbers, the size and the palette alone.
+The pictures that serve as inputs are drawn by one function for each kind, on a background of 0. A
+picture depends only on the random number generator, the size and the palette.
 """
 
 from __future__ import annotations
@@ -26,16 +25,23 @@ from .grid_values import LARGEST, Grid, is_grid
 
 CANDIDATES = 24  # pictures drawn for a rule
 ATTEMPTS = 2_000  # rules tried for one problem
-RIVALS = 400  # draws of a step, to tell a rule from
-INPUTS = 500  # pictures that the sample space gets beside those of the problems
+RIVALS = 400  # drawn one-step rules from which the shown pairs must distinguish a rule
+INPUTS = 500  # pictures added to the inputs of the problems in the sample space
 
 Function = Callable[[Grid], Grid]
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Of a task: low and high, how many rows and columns its inputs have; shown and hidden, the
-    fewest and most pairs."""
+    """Sizes of the grids and numbers of pairs in the problems of a task.
+
+    Args:
+        low: the fewest rows and columns of an input.
+        high: the most rows and columns of an input.
+        shown: the fewest and the most shown pairs.
+        hidden: the fewest and the most hidden pairs.
+        any_size: whether rules may contain steps that change the size of the grid.
+    """
 
     low: int
     high: int
@@ -52,18 +58,21 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Rule:
-    """Steps one after the other, and the function and the sentence that they make."""
+    """A sequence of steps, with the function and the sentence that they make."""
 
     steps: tuple[Step, ...]
 
     @property
     def source(self) -> str:
+        """Python source of the rule, a function `f(g)`."""
         return self._source("")
 
     @property
     def bounded(self) -> str:
-        """The same, undefined where a grid of many cells would be squared: two such steps make
-        billions of cells of an input of 15 by 15."""
+        """Python source of the rule that raises `ValueError` before it squares a large grid.
+
+        Two fractal steps would turn an input of 15 by 15 into billions of cells.
+        """
         return self._source(f"if len(g) * len(g[0]) > {LARGEST**2}: raise ValueError")
 
     def _source(self, before_squaring: str) -> str:
@@ -76,15 +85,21 @@ class Rule:
 
     @property
     def description(self) -> str:
+        """The steps in words, as one sentence."""
         said = ", then ".join(one.says for one in self.steps)
         return said[0].upper() + said[1:] + "."
 
     def without(self, index: int) -> Rule:
+        """Return the rule without the step at `index`."""
         return Rule(self.steps[:index] + self.steps[index + 1 :])
 
 
 def generate(task: str, count: int, seed: int) -> list[Problem]:
-    """`count` problems of the task `mini_arc` or `arc`; raises UsageError below 1."""
+    """Generate `count` problems of the task `mini_arc` or `arc`.
+
+    Raises:
+        UsageError: `count` is below 1.
+    """
     if count < 1:
         raise UsageError(f"{count} problems cannot be generated; at least 1")
     seen: set[str] = {_behaviour(lambda g: g) or ""}
@@ -92,7 +107,7 @@ def generate(task: str, count: int, seed: int) -> list[Problem]:
 
 
 def inputs(task: str, seed: int, count: int = INPUTS) -> list[Grid]:
-    """Pictures of all kinds, as the problems of the task have them."""
+    """Draw `count` pictures of all kinds, with the sizes of the task's problems."""
     rng = random.Random(f"{task} inputs {seed}")
     kinds, shape = list(KINDS), SHAPES[task]
     made: list[Grid] = []
@@ -103,7 +118,7 @@ def inputs(task: str, seed: int, count: int = INPUTS) -> list[Grid]:
 
 
 def _step(draw: Draw, any_size: bool) -> Step:
-    """One step of the catalogue; of those that keep the size, unless `any_size`."""
+    """Draw a step of the catalogue; unless `any_size`, one that keeps the size of the grid."""
     kinds = SAME
     if any_size and draw.rng.random() < 0.4:
         kinds = CHANGING
@@ -111,7 +126,7 @@ def _step(draw: Draw, any_size: bool) -> Step:
 
 
 def _size(rng: random.Random, shape: Shape) -> tuple[int, int]:
-    """Small ones more often than large ones."""
+    """Draw a height and a width; small ones are more frequent than large ones."""
     span = shape.high - shape.low + 1
     height = shape.low + int(rng.random() * rng.random() * span)
     width = shape.low + int(rng.random() * rng.random() * span)
@@ -148,14 +163,14 @@ def _problem(task: str, seed: int, index: int, seen: set[str]) -> Problem:
 
 @lru_cache(maxsize=4_096)
 def _compile(source: str) -> Function:
-    """Sources of the catalogue alone come here, never a model's."""
+    """Compile the source of a rule; only sources of the catalogue come here, never a model's."""
     names: dict[str, Function] = {}
     exec(compile(source, "<rule>", "exec"), {}, names)
     return names["f"]
 
 
 def _apply(function: Function, grid: Grid) -> Grid | None:
-    """None where the rule has no grid for it."""
+    """Return the output of the rule, or None where it has no valid grid as its output."""
     try:
         output = function([row[:] for row in grid])
     except (IndexError, ValueError):
@@ -169,14 +184,14 @@ def _probes() -> tuple[Grid, ...]:
 
 
 def _behaviour(function: Function) -> str | None:
-    """Outputs on fixed grids, as text; None where the rule is undefined on half of them."""
+    """Return the outputs on fixed grids as text, or None where over half of them are undefined."""
     outputs = [_apply(function, grid) for grid in _probes()]
     return None if 2 * outputs.count(None) > len(outputs) else repr(outputs)
 
 
 @cache
 def _rivals(any_size: bool) -> tuple[Function, ...]:
-    """Rules of one step, for all that the catalogue may draw, or nearly all."""
+    """Return the distinct one-step rules among `RIVALS` draws, nearly the whole catalogue."""
     draw = Draw(random.Random("rivals"))
     return tuple(
         _compile(source)
@@ -190,7 +205,7 @@ def _rivals(any_size: bool) -> tuple[Function, ...]:
 def _pairs(
     rule: Rule, function: Function, rng: random.Random, shape: Shape
 ) -> tuple[tuple[Observation, ...], tuple[Observation, ...]] | None:
-    """Shown and hidden pairs that show every step of the rule, or None."""
+    """Return shown and hidden pairs in which every step of the rule shows, or None."""
     shown = Draw(rng).between(*shape.shown)
     wanted = shown + Draw(rng).between(*shape.hidden)
     kind = Draw(rng).one(rule.steps[0].pictures)
@@ -215,7 +230,7 @@ def _pairs(
 
 
 def _can_be_told(rule: Rule, pairs: Sequence[tuple[Grid, Grid]], shown: int) -> bool:
-    """The outputs vary, and every step shows in two of the shown pairs."""
+    """Return whether the outputs vary and every step changes at least two of the shown outputs."""
     outputs = {repr(output) for _, output in pairs}
     if 2 * len(outputs) < len(pairs) or len({repr(o) for _, o in pairs[:shown]}) < 2:
         return False
@@ -227,7 +242,7 @@ def _can_be_told(rule: Rule, pairs: Sequence[tuple[Grid, Grid]], shown: int) -> 
 
 
 def _stands_out(pairs: Sequence[tuple[Grid, Grid]], shown: int, any_size: bool) -> bool:
-    """No rule of one step explains the shown pairs and fails a hidden one."""
+    """Return whether no one-step rule explains the shown pairs and fails on a hidden one."""
     for rival in _rivals(any_size):
         if all(_apply(rival, given) == output for given, output in pairs[:shown]) and any(
             _apply(rival, given) != output for given, output in pairs[shown:]
@@ -241,7 +256,7 @@ Cell = tuple[int, int]
 
 
 class Canvas:
-    """A grid that is drawn on. rng: decides all that is drawn."""
+    """A grid to draw a picture on, with the random number generator that decides what is drawn."""
 
     def __init__(self, rng: random.Random, height: int, width: int, palette: Sequence[int]) -> None:
         self.rng = rng
@@ -251,19 +266,24 @@ class Canvas:
         self.grid: Rows = [[0] * width for _ in range(height)]
 
     def below(self, limit: int) -> int:
+        """Return an integer drawn uniformly from 0 to `limit` - 1."""
         return int(self.rng.random() * limit)
 
     def between(self, low: int, high: int) -> int:
+        """Return an integer drawn uniformly from `low` to `high`, both included."""
         return low + self.below(max(high, low) - low + 1)
 
     def colour(self) -> int:
+        """Return a colour of the palette, drawn uniformly."""
         return self.palette[self.below(len(self.palette))]
 
     @property
     def area(self) -> int:
+        """Number of cells of the grid."""
         return self.height * self.width
 
     def around(self, cell: Cell, diagonal: bool = True) -> list[Cell]:
+        """Return the neighbours of a cell that lie within the grid."""
         i, j = cell
         steps = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0)]
         return [
@@ -273,11 +293,12 @@ class Canvas:
         ]
 
     def is_free(self, cells: Sequence[Cell]) -> bool:
-        """Nothing coloured there or beside."""
+        """Return whether the cells and all their neighbours are background."""
         near = {one for cell in cells for one in (cell, *self.around(cell))}
         return not any(self.grid[i][j] for i, j in near)
 
     def paint(self, cells: Sequence[Cell], colour: int | None = None) -> bool:
+        """Paint the cells if they are free, and return whether they were."""
         if not self.is_free(cells):
             return False
         colour = self.colour() if colour is None else colour
@@ -286,6 +307,7 @@ class Canvas:
         return True
 
     def blob(self, size: int) -> list[Cell]:
+        """Draw a connected set of at most `size` cells."""
         cells = [(self.below(self.height), self.below(self.width))]
         for _ in range(4 * size):
             if len(cells) == size:
@@ -296,7 +318,7 @@ class Canvas:
         return cells
 
     def box(self, low: int) -> list[Cell]:
-        """The cells of a rectangle of at least `low` by `low`, where the grid has room for it."""
+        """Draw the cells of a rectangle, at least `low` by `low` where the grid has room."""
         high = self.between(min(low, self.height), min(self.height, low + 3))
         wide = self.between(min(low, self.width), min(self.width, low + 3))
         top, left = self.below(self.height - high + 1), self.below(self.width - wide + 1)
@@ -304,6 +326,7 @@ class Canvas:
 
 
 def noise(canvas: Canvas) -> None:
+    """Colour each cell with a probability between 0.25 and 0.65."""
     density = 0.25 + 0.4 * canvas.rng.random()
     for row in canvas.grid:
         for j in range(canvas.width):
@@ -312,21 +335,25 @@ def noise(canvas: Canvas) -> None:
 
 
 def full(canvas: Canvas) -> None:
+    """Colour every cell."""
     for row in canvas.grid:
         row[:] = [canvas.colour() for _ in row]
 
 
 def dots(canvas: Canvas) -> None:
+    """Colour a few single cells."""
     for _ in range(canvas.between(2, 2 + canvas.area // 12)):
         canvas.grid[canvas.below(canvas.height)][canvas.below(canvas.width)] = canvas.colour()
 
 
 def blobs(canvas: Canvas) -> None:
+    """Draw connected objects that do not touch each other."""
     for _ in range(3 * canvas.between(2, 2 + canvas.area // 25)):
         canvas.paint(canvas.blob(canvas.between(1, 3 + canvas.area // 25)))
 
 
 def one_object(canvas: Canvas) -> None:
+    """Draw one connected object, at most one cell of which has another colour."""
     cells = canvas.blob(canvas.between(3, 4 + canvas.area // 15))
     for i, j in cells:
         canvas.grid[i][j] = canvas.palette[0]
@@ -336,12 +363,13 @@ def one_object(canvas: Canvas) -> None:
 
 
 def rectangles(canvas: Canvas) -> None:
+    """Draw filled rectangles that do not touch each other."""
     for _ in range(canvas.between(1, 2 + canvas.area // 25)):
         canvas.paint(canvas.box(canvas.between(2, 3)))
 
 
 def boxes(canvas: Canvas) -> None:
-    """Hollow ones, some of them with a gap."""
+    """Draw hollow rectangles, a fifth of which have a gap."""
     for _ in range(canvas.between(1, 2 + canvas.area // 20)):
         cells = canvas.box(3)
         if not canvas.is_free(cells):
@@ -357,6 +385,7 @@ def boxes(canvas: Canvas) -> None:
 
 
 def noisy(canvas: Canvas) -> None:
+    """Draw filled rectangles and isolated cells."""
     rectangles(canvas)
     for _ in range(2 + canvas.area // 8):
         canvas.paint([(canvas.below(canvas.height), canvas.below(canvas.width))])
@@ -375,7 +404,15 @@ KINDS: dict[str, Callable[[Canvas], None]] = {
 
 
 def picture(kind: str, rng: random.Random, height: int, width: int, palette: Sequence[int]) -> Rows:
-    """height, width: at least 1. palette: colours from 1 to 9, at least one."""
+    """Draw a picture of one of the `KINDS`.
+
+    Args:
+        kind: a key of `KINDS`.
+        rng: the generator of random numbers.
+        height: number of rows, at least 1.
+        width: number of columns, at least 1.
+        palette: colours from 1 to 9, at least one.
+    """
     canvas = Canvas(rng, height, width, palette)
     KINDS[kind](canvas)
     return canvas.grid

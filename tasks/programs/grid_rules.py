@@ -1,15 +1,14 @@
-"""The catalogue that grid_generator.py composes: steps on a grid `g`, as Python and in words.
+"""Catalogue of the steps that `grid_generator.py` composes into rules on grids.
 
-A step is some lines of Python that take the list of rows `g` and leave another in `g`, with a
-phrase that says what they do. `same` steps keep the size of a 5 by 5 grid, so MINI-ARC problems
-are made of these alone; the others stand in programs/grid_rules.py. A step names the kinds of
-pictures on which it shows (programs/grid_generator.py) and the colours that pictures should hold for it.
+A step is a few lines of Python that take a grid `g`, a list of rows, and leave another grid in `g`,
+together with a phrase that describes them. The steps in `SAME` keep the size of the grid; MINI-ARC
+problems, whose grids are all 5 by 5, are made of these alone. The steps in `CHANGING` crop, repeat,
+stretch, halve or count; only rules for `arc` contain them. A step also names the kinds of pictures
+on which its effect shows (`grid_generator.KINDS`) and the colours that these pictures should
+contain.
 
 Not covered: rules that read a parameter out of the picture (a legend, a marker's direction),
 completion of periodic patterns, objects compared by shape, paths and mazes.
-
-The part of the catalogue (grid_rules.py) that changes the size of a grid: steps that crop, repeat,
-stretch, halve or count. Only rules for `arc` hold them.
 """
 
 from __future__ import annotations
@@ -43,7 +42,16 @@ NAMES = ["black", "blue", "red", "green", "yellow", "grey", "pink", "orange", "c
 
 @dataclass(frozen=True)
 class Step:
-    """code: lines that turn the grid `g` into another; says: a phrase in the imperative."""
+    """A step of a rule: Python code on the grid `g` and a phrase that describes it.
+
+    Args:
+        kind: the function of the catalogue that drew the step.
+        code: lines of Python that turn the grid `g` into another.
+        says: a phrase in the imperative, for the description of the rule.
+        pictures: kinds of pictures on which the effect of the step shows.
+        same: whether the step keeps the size of the grid.
+        colours: colours from 1 to 9 that the pictures should contain.
+    """
 
     kind: str
     code: str
@@ -55,23 +63,26 @@ class Step:
 
 @dataclass(frozen=True)
 class Draw:
-    """Where parameters come from."""
+    """Source of the random parameters of steps."""
 
     rng: random.Random
 
     def one(self, choices: Sequence[str]) -> str:
+        """Return one of the choices, drawn uniformly."""
         return choices[int(self.rng.random() * len(choices))]
 
     def between(self, low: int, high: int) -> int:
+        """Return an integer drawn uniformly from `low` to `high`, both included."""
         return low + int(self.rng.random() * (high - low + 1))
 
     def colours(self, count: int) -> list[int]:
-        """So many different ones, none of them 0, the background."""
+        """Return `count` different colours; 0, the background, is never one of them."""
         left = list(range(1, 10))
         return [left.pop(int(self.rng.random() * len(left))) for _ in range(count)]
 
 
 def said(colour: int) -> str:
+    """Return the name and the number of a colour, for example "red (2)"."""
     return f"{NAMES[colour]} ({colour})"
 
 
@@ -84,6 +95,7 @@ SPARSE = ("noise", "blobs", "dots")
 
 
 def turn(draw: Draw) -> Step:
+    """Draw a rotation or a reflection of the whole grid."""
     name = draw.one(
         ("clockwise", "anticlockwise", "half", "left-right", "top-bottom", "diagonal", "other")
     )
@@ -103,6 +115,7 @@ def turn(draw: Draw) -> Step:
 
 
 def roll(draw: Draw) -> Step:
+    """Draw a shift by one or two cells that wraps around the edge."""
     count, side = draw.between(1, 2), draw.one(SIDES)
     code = {
         "left": f"g = [row[{count}:] + row[:{count}] for row in g]",
@@ -115,6 +128,7 @@ def roll(draw: Draw) -> Step:
 
 
 def push(draw: Draw) -> Step:
+    """Draw a shift by one cell that drops what leaves the grid."""
     side = draw.one(SIDES)
     code = {
         "left": "g = [row[1:] + [0] for row in g]",
@@ -126,6 +140,7 @@ def push(draw: Draw) -> Step:
 
 
 def gravity(draw: Draw) -> Step:
+    """Draw a step that lets coloured cells fall to one side."""
     side = draw.one(SIDES)
     full, empty = "[v for v in row if v]", "[0] * row.count(0)"
     packed = f"{full} + {empty}" if side in ("left", "up") else f"{empty} + {full}"
@@ -136,6 +151,7 @@ def gravity(draw: Draw) -> Step:
 
 
 def slide(draw: Draw) -> Step:
+    """Draw a step that moves the whole picture until it meets a wall."""
     side = draw.one(SIDES)
     edge, moved = {
         "left": ("[row[0] for row in g]", "[row[1:] + [0] for row in g]"),
@@ -150,6 +166,7 @@ def slide(draw: Draw) -> Step:
 
 
 def recolour(draw: Draw) -> Step:
+    """Draw a step that replaces, swaps, keeps or deletes colours."""
     a, b = draw.colours(2)
     kind = draw.one(("one", "one", "swap", "all", "back", "keep", "drop"))
     value, says = {
@@ -167,6 +184,7 @@ def recolour(draw: Draw) -> Step:
 
 
 def pattern(draw: Draw) -> Step:
+    """Draw a step that recolours or clears the cells of a fixed pattern, such as a chessboard."""
     (a,) = draw.colours(1)
     k = draw.between(0, 1)
     where, says = [
@@ -186,6 +204,7 @@ def pattern(draw: Draw) -> Step:
 
 
 def frame(draw: Draw) -> Step:
+    """Draw a step that paints or clears the border, or keeps the border alone."""
     (a,) = draw.colours(1)
     edge = "i in (0, len(g) - 1) or j in (0, len(row) - 1)"
     value, says = [
@@ -197,6 +216,7 @@ def frame(draw: Draw) -> Step:
 
 
 def fill(draw: Draw) -> Step:
+    """Draw a step that fills the background cells that coloured cells enclose."""
     (a,) = draw.colours(1)
     code = f"""\
 outside = [(i, j) for i in range(len(g)) for j in range(len(g[0]))
@@ -213,6 +233,7 @@ for i, j in outside:
 
 
 def rays(draw: Draw) -> Step:
+    """Draw a step that extends a line from each coloured cell up to the next obstacle."""
     way = draw.one(tuple(WAYS))
     down, across = WAYS[way]
     (a,) = draw.colours(1)
@@ -233,6 +254,7 @@ g = out"""
 
 
 def cross(draw: Draw) -> Step:
+    """Draw a step that paints the row, the column or both of each cell of one colour."""
     (a,) = draw.colours(1)
     rows = f"g = [[{a}] * len(row) if {a} in row else row for row in g]"
     code, says = [
@@ -248,6 +270,7 @@ def cross(draw: Draw) -> Step:
 
 
 def connect(draw: Draw) -> Step:
+    """Draw a step that fills rows or columns between their outermost coloured cells."""
     code = """\
 out = []
 for row in g:
@@ -262,6 +285,7 @@ g = out"""
 
 
 def order(draw: Draw) -> Step:
+    """Draw a step that sorts rows, columns or the cells within them."""
     code, says = [
         ("g = sorted(g, key=lambda row: len(row) - row.count(0))",
          "sort the rows by how many coloured cells they hold, fewest first"),
@@ -277,6 +301,7 @@ def order(draw: Draw) -> Step:
 
 
 def by_size(draw: Draw) -> Step:
+    """Draw a step that keeps, deletes or recolours the largest or the smallest objects."""
     (a,) = draw.colours(1)
     measure, which = [("max", "largest"), ("min", "smallest")][draw.between(0, 1)]
     chosen = (
@@ -292,6 +317,7 @@ def by_size(draw: Draw) -> Step:
 
 
 def around(draw: Draw) -> Step:
+    """Draw a step that depends on the coloured neighbours of each cell."""
     (a,) = draw.colours(1)
     near = "((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1))"
     count = (
@@ -315,6 +341,7 @@ def around(draw: Draw) -> Step:
 
 
 def bars(draw: Draw) -> Step:
+    """Draw a step that turns the coloured cells of each row or column into a bar."""
     (a,) = draw.colours(1)
     side = draw.one(SIDES)
     full, empty = f"[{a}] * (len(row) - row.count(0))", "[0] * row.count(0)"
@@ -329,6 +356,7 @@ def bars(draw: Draw) -> Step:
 
 
 def symmetry(draw: Draw) -> Step:
+    """Draw a step that fills the background with a mirror image of the picture."""
     code, says = [
         ("g = [[v or w for v, w in zip(row, row[::-1])] for row in g]", "from left to right"),
         ("g = [[v or w for v, w in zip(row, other)] for row, other in zip(g, g[::-1])]",
@@ -338,6 +366,7 @@ def symmetry(draw: Draw) -> Step:
 
 
 def majority(draw: Draw) -> Step:
+    """Draw a step that paints each row or column in its most frequent colour."""
     code = "g = [[max(sorted(set(row) - {0}), key=row.count, default=0)] * len(row) for row in g]"
     what = "paint each {} with its most frequent colour, the lowest where several are"
     if draw.rng.random() < 0.5:
@@ -352,6 +381,7 @@ SAME: tuple[Callable[[Draw], Step], ...] = (
 
 
 def crop(draw: Draw) -> Step:
+    """Draw a step that cuts out a bounding box."""
     box = (
         "rows, columns = [i for i, _ in cells], [j for _, j in cells]\n"
         "g = [row[min(columns):max(columns) + 1] for row in g[min(rows):max(rows) + 1]]"
@@ -370,6 +400,7 @@ def crop(draw: Draw) -> Step:
 
 
 def repeat(draw: Draw) -> Step:
+    """Draw a step that tiles the grid or stretches its cells."""
     down, across = [(1, 2), (2, 1), (2, 2), (3, 3), (1, 3)][draw.between(0, 4)]
     code, says = [
         (f"g = [row * {across} for row in g] * {down}",
@@ -381,6 +412,7 @@ def repeat(draw: Draw) -> Step:
 
 
 def extend(draw: Draw) -> Step:
+    """Draw a step that adds mirror images to the grid."""
     code, says = [
         ("g = [row + row[::-1] for row in g]", "append the mirror image on the right"),
         ("g = g + g[::-1]", "append the mirror image below"),
@@ -392,6 +424,7 @@ def extend(draw: Draw) -> Step:
 
 
 def halves(draw: Draw) -> Step:
+    """Draw a step that combines two halves of the grid by a logical operation."""
     (a,) = draw.colours(1)
     test, says = [
         ("v and w", "both are coloured"),
@@ -409,6 +442,7 @@ def halves(draw: Draw) -> Step:
 
 
 def part(draw: Draw) -> Step:
+    """Draw a step that keeps a half of the grid, or removes rows, columns or the border."""
     code, says = [
         ("g = g[:len(g) // 2]", "keep the upper half"),
         ("g = g[-(len(g) // 2):]", "keep the lower half"),
@@ -426,6 +460,7 @@ def part(draw: Draw) -> Step:
 
 
 def border(draw: Draw) -> Step:
+    """Draw a step that puts a frame around the grid."""
     (a,) = draw.colours(1)
     code = (
         f"g = [[{a}] + row + [{a}] for row in g]\ng = [[{a}] * len(g[0])] + g + [[{a}] * len(g[0])]"
@@ -434,12 +469,14 @@ def border(draw: Draw) -> Step:
 
 
 def fractal(draw: Draw) -> Step:
+    """Draw the step that replaces each coloured cell by the whole grid."""
     code = "g = [[v if u else 0 for u in outer for v in inner] for outer in g for inner in g]"
     return Step("fractal", code, "replace each coloured cell by the whole grid, and each other cell"
                 " by as much background", ("noise",), False)  # fmt: skip
 
 
 def count(draw: Draw) -> Step:
+    """Draw a step whose output counts objects or colours."""
     (a,) = draw.colours(1)
     tally = (
         "counts = sorted(((sum(row.count(c) for row in g), -c) for c in range(1, 10)), reverse=True)\n"

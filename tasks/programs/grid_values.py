@@ -1,5 +1,8 @@
-"""What a grid of colours is: a list of rows of one length, 1 to 30 rows and columns, each cell a whole
-number from 0 to 9."""
+"""Checks and sorts grids of colours.
+
+A grid is a list of rows with the same length, with 1 to 30 rows and columns; each cell is an
+integer from 0 to 9.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,22 @@ from ..io.messages import BadValue, shorten
 
 Grid: TypeAlias = list[list[int]]
 
-LARGEST = 30  # rows, and columns
+LARGEST = 30  # most rows, and most columns
 COLOURS = frozenset(range(10))
-UNANSWERED = "inputs_without_output"  # in the secret part: test inputs that no pair holds
+UNANSWERED = "inputs_without_output"  # key in `Problem.secret`: test inputs without an output
 
 
 def grid(value: Json, *, from_editor: bool = False) -> Grid:
-    """The grid itself, checked. from_editor: cells as the editor of MINI-ARC leaves them are read too,
-    digits in quotes and null for an empty cell, 0. Raises `BadValue`."""
+    """Return a grid, checked.
+
+    Args:
+        value: the grid as JSON.
+        from_editor: whether cells may also be as the editor of MINI-ARC leaves them: digits in
+            quotes, and null for an empty cell, which is read as 0.
+
+    Raises:
+        BadValue: the value is not a grid.
+    """
     if not isinstance(value, list) or not value:
         raise BadValue((), f"not a grid, a list of rows of colours 0 to 9: {shorten(value)}")
     for i, row in enumerate(value):
@@ -45,6 +56,7 @@ def _as_drawn(cell: Json) -> Json:
 
 
 def is_grid(value: Json) -> bool:
+    """Return whether the value is a grid."""
     try:
         grid(value)
     except BadValue:
@@ -53,13 +65,13 @@ def is_grid(value: Json) -> bool:
 
 
 def canonical(inputs: Iterable[Grid]) -> tuple[Grid, ...]:
-    """Each input once, in the order of its canonical JSON."""
+    """Return each grid once, sorted by its canonical JSON."""
     by_text = {canonical_json(one): one for one in inputs}
     return tuple(by_text[text] for text in sorted(by_text))
 
 
 def inputs_of(problems: Sequence[Problem]) -> list[Grid]:
-    """The inputs of all pairs, and the test inputs without an output."""
+    """Return the inputs of all pairs, and the test inputs without an output."""
     found: list[Grid] = []
     for problem in problems:
         found += [pair.input for pair in problem.shown + problem.hidden]

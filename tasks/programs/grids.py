@@ -1,33 +1,31 @@
-"""Grids of colours: what is one, their sample space, and what the tasks `mini_arc` and `arc` share.
+"""Tasks `mini_arc` and `arc`: an unknown function from a grid of colours to a grid of colours.
 
-A grid is a list of rows of one length, 1 to 30 rows and columns, each cell a whole number from 0
-to 9. The published forms are read by grid_files.py, problems of our own are made by
-grid_generator.py.
+A grid is a list of rows with the same length, with 1 to 30 rows and columns; each cell is an
+integer from 0 to 9. `grid_files.py` reads the published forms, and `grid_generator.py` generates
+problems.
 
-The sample space is that of GEAR's section 4.2: the unique inputs of all train and test pairs of
-the data, of all its problems and not only of those that are run, and of test inputs whose output
-was not published. They stand in the order of their canonical JSON (records.canonical_json), so
-that neither files, their order nor hash seeds change S. Where the problems are of our own
-generator (their secret part holds a rule), 500 more inputs that it draws from the seed of S come
-in, since a dozen problems have too few of their own to tell hypotheses apart.
+The sample space is that of GEAR's section 4.2: the unique inputs of all train and test pairs of the
+data, over all its problems and not only those that are run, and the test inputs whose output was
+not published. They are sorted by their canonical JSON (`records.canonical_json`), so that neither
+the files, their order nor hash seeds change S. A dozen generated problems have too few inputs of
+their own to distinguish hypotheses, so where all problems are generated (their secret part holds a
+rule), 500 more inputs are drawn from the seed of S.
 
-Task `mini_arc`: an unknown function from a grid to a grid, both 5 by 5 (Kim et al. 2022).
+Task `mini_arc` has grids of 5 by 5 (Kim et al. 2022). It reads the file that GEAR uses, Qiu's
+miniarc.jsonl (one object per line with `idx`, `train` and `test`; the problem's id is its idx), and
+the official release, one JSON file per task in the folder data/MiniARC (the id is the name of the
+file). In the release, cells are as its editor left them: numbers, digits in quotes, and null where
+nothing was drawn, which is read as 0.
 
-Read are the file that GEAR uses, Qiu's miniarc.jsonl (an object a line: `idx`, `train`, `test`),
-and the official release, a JSON file a task in the folder data/MiniARC, where cells stand as its
-editor left them: numbers, digits in quotes, and null where nothing was drawn, which is read as 0.
-The problem's id is its idx there, the name of its file here.
+Task `arc` has grids of 1 to 30 rows and columns (ARC-AGI-2). It reads the folders of the ARC-AGI
+repositories (data/training and data/evaluation, one JSON file per task, whose name is the id),
+Kaggle's challenges with the solutions file in the same folder, the same tasks as JSONL (`idx` or
+`id`, `train`, `test`), and a folder with any of these. A task that occurs in several files with the
+same pairs, such as those of Kaggle's test challenges, is read once.
 
-Task `arc`: an unknown function from a grid to a grid, of 1 to 30 rows and columns (ARC-AGI-2).
-
-Read are the folders of the ARC-AGI repositories (data/training and data/evaluation, a JSON file a
-task, its id the name of the file), Kaggle's challenges with the solutions file beside them, the
-same tasks as JSONL (`idx` or `id`, `train`, `test`), and a folder of any of these. A task that
-stands in several files with the same pairs, as those of Kaggle's test challenges do, is read once.
-
-`--observations N` draws from the train and test pairs together, as GEAR's section 4.1 says; the
-published code draws from the train pairs alone, since it reads no solutions. Its own draws are run
-by `--observations FILE`. Which pool was used is told each time.
+In `arc`, `--observations N` draws from the train and test pairs together, as GEAR's section 4.1
+says. The published code reads no solutions and therefore draws from the train pairs alone; use
+`--observations FILE` for its draws. A warning names the pool each time.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ from .grid_values import Grid, canonical, grid, inputs_of
 
 
 def _pair(given: Json, output: Json, where: str) -> Observation:
-    """A pair of a file of observations."""
+    """Return a pair of a file of observations, checked."""
     read: list[Grid] = []
     for field, value in (("input", given), ("output", output)):
         try:
@@ -56,9 +54,19 @@ def _pair(given: Json, output: Json, where: str) -> Observation:
 
 @dataclass(frozen=True)
 class GridTask:
-    """A task of grid problems. files: the usual names of its file; folders: where a release keeps
-    its JSON files, below its own folder, all of the first group that is there; from_editor: as for
-    `grid`, in JSON files of one task; challenges: test inputs are published without outputs."""
+    """A task with grid problems.
+
+    Args:
+        name: the name of the task.
+        about: the task in one line.
+        takes: what `--data` accepts.
+        commands: example commands.
+        files: the usual names of its file.
+        folders: groups of folders in which a release keeps its JSON files, relative to its own
+            folder; all folders of the first group that has files are read.
+        from_editor: whether JSON files of one task have cells as for `grid_values.grid`.
+        challenges: whether test inputs are published without outputs.
+    """
 
     name: str
     about: str
@@ -73,6 +81,7 @@ class GridTask:
     kinds = KINDS
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        """Read published or user's problems from a file or a folder."""
         from .grid_files import read
 
         loaded = [self._problem(name, *found) for name, found in read(path, self).items()]
@@ -96,24 +105,27 @@ class GridTask:
         )
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
         return observations_.apply(problems, observations, seed, _pair)
 
     def identity(self, path: str | Path) -> dict[str, Json]:
-        """As `files.identity`, over all files that `load` reads from there."""
+        """Return the name and the digest of all files that `load` reads (see `files.identity`)."""
         from .grid_files import identity_of
 
         return identity_of(path, self)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
+        """Generate `count` problems from `seed`."""
         from .grid_generator import generate
 
         return generate(self.name, count, seed)
 
     def space(self, problem: Problem, seed: int) -> InputSet:
+        """Return the sample space of one problem."""
         return self.spaces([problem], seed)[0]
 
     def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
-        """One S for all problems, of the inputs of all."""
+        """Return one sample space for all problems, made of the inputs of all."""
         found = inputs_of(problems)
         said = f"{self.name} space, the inputs of {len(problems)} problems"
         if problems and all("rule" in problem.secret for problem in problems):
@@ -125,6 +137,7 @@ class GridTask:
         return [space] * len(problems)
 
     def read_input(self, value: Json, where: str) -> Json:
+        """Return a grid of a file of inputs, checked."""
         try:
             return grid(value)
         except BadValue as error:
@@ -147,7 +160,10 @@ MINI_ARC = GridTask(
 
 
 class Arc(GridTask):
+    """Task `arc`, which warns about the pool that observations are drawn from."""
+
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
         drawn = super().observe(problems, observations, seed)
         if observations.strip().isdecimal():
             warn(

@@ -1,14 +1,21 @@
 """Task `list_functions`: an unknown function from a list of integers to a list of integers.
 
-Loads the published JSONL (an object a line: `idx`, `train`, `test`; pairs whose values are
-strings such as `"[3, 4]"`, lists being read as well), and makes problems of its own.
+The task reads the published JSONL (one object per line with `idx`, `train` and `test`, whose values
+are strings such as `"[3, 4]"` or lists), and generates problems of its own.
 
-The sample space is the one that GEAR's section 4.2 describes, of 14,101 lists: the empty list,
-the 100 singletons, 1,000 for each length from 2 to 15, elements uniform in 0..99 and free to
-repeat, the lists of one length distinct. The published code draws 15,101 lists without repeated
-elements, on which "identity" and "remove duplicates" cannot be told apart. Singletons stand in
-order, the lists of a length in the order in which they were drawn, so any prefix of a stratum is
-a sample of it.
+The sample space is the one that GEAR's section 4.2 describes, with 14,101 lists: the empty list,
+the 100 singletons, and 1,000 lists for each length from 2 to 15, with elements uniform in 0..99
+that may repeat. The lists of one length are distinct. The published code draws 15,101 lists without
+repeated elements, on which "identity" and "remove duplicates" cannot be distinguished. The
+singletons come in order, and the lists of a length in the order in which they were drawn, so that
+any prefix of a stratum is a sample of it.
+
+A generated rule is a chain of one to three steps (`list_rules.py`), or a condition on the whole
+list with a chain for each case. A rule is kept only where every part of it shows in the pairs:
+leaving a step out, or taking the other case, changes the output. No output is huge, the outputs
+vary, few pairs are identities, and no earlier rule of the same seed behaves alike. Problem k of a
+seed is the same however many problems are requested. `Problem.secret` holds the rule as Python, its
+description and its number of steps.
 """
 
 from __future__ import annotations
@@ -26,13 +33,7 @@ from ..io.problem_lines import Row, id_of, pairs_of, read_problems, secret_of
 from .difficulty import KINDS
 from .list_rules import Draw, Step, guard, list_step, reduction_step
 
-# --- Problems of our own for list functions: rules composed from list_rules.py, with pairs.
-#
-# A rule is a chain of one to three steps, or a condition on the whole list with a chain for each
-# case. A rule is kept only where every part of it shows in the pairs: leaving a step out, or taking
-# the other case, changes the output; no output is huge, the outputs vary, few pairs are identities,
-# and no earlier rule of the same seed behaves alike. Problem k of a seed is the same however many
-# are asked for. `Problem.secret` holds the rule as Python, in words, and its number of steps.
+# --- generated problems ------------------------------------------------------------
 
 SHOWN = HIDDEN = 8
 LONGEST_OUTPUT = 25
@@ -46,7 +47,7 @@ Numbers = list[int]
 
 @dataclass(frozen=True)
 class Rule:
-    """A chain of steps, or, with a condition, one for each case."""
+    """A chain of steps or, with a condition, one chain for each case."""
 
     then: tuple[Step, ...]
     condition: Step | None = None
@@ -54,10 +55,12 @@ class Rule:
 
     @property
     def parts(self) -> tuple[Step, ...]:
+        """All steps of the rule, its condition included."""
         return self.then + ((self.condition,) if self.condition else ()) + self.otherwise
 
     @property
     def source(self) -> str:
+        """Python source of the rule, a function `f(x)`."""
         lines = ["def f(x):"]
         if self.condition is None:
             lines += _chain(self.then, "    ")
@@ -68,6 +71,7 @@ class Rule:
 
     @property
     def description(self) -> str:
+        """The rule in words, as one sentence."""
         said = _say(self.then)
         if self.condition is not None:
             said = f"if {self.condition.says}, {said}; otherwise {_say(self.otherwise)}"
@@ -84,7 +88,11 @@ def _say(steps: Sequence[Step]) -> str:
 
 
 def generate(count: int, seed: int) -> list[Problem]:
-    """`count` problems; raises UsageError below 1."""
+    """Generate `count` problems.
+
+    Raises:
+        UsageError: `count` is below 1.
+    """
     if count < 1:
         raise UsageError(f"{count} problems cannot be generated; at least 1")
     seen: set[str] = {_behaviour(lambda x: x) or ""}
@@ -135,14 +143,14 @@ def _steps(draw: Draw, count: int) -> tuple[Step, ...]:
 
 
 def _compile(source: str) -> Function:
-    """Sources of the catalogue alone come here, never a model's."""
+    """Compile the source of a rule; only sources of the catalogue come here, never a model's."""
     names: dict[str, Function] = {}
     exec(compile(source, "<rule>", "exec"), {}, names)
     return names["f"]
 
 
 def _apply(function: Function, row: Numbers) -> Numbers | None:
-    """None where the rule has no value for the list."""
+    """Return the output of the rule, or None where it has no value for the list."""
     try:
         output = function(list(row))
     except (IndexError, ValueError, ZeroDivisionError):
@@ -178,7 +186,7 @@ def _probes() -> tuple[Numbers, ...]:
 
 
 def _behaviour(function: Function) -> str | None:
-    """Outputs on fixed lists, as text; None where the rule is undefined on half of them."""
+    """Return the outputs on fixed lists as text, or None where over half of them are undefined."""
     outputs = [_apply(function, row) for row in _probes()]
     if 2 * outputs.count(None) > len(outputs):
         return None
@@ -191,7 +199,7 @@ def _behaviour(function: Function) -> str | None:
 def _varied_pairs(
     rule: Rule, function: Function, rng: random.Random, high: int
 ) -> tuple[Observation, ...] | None:
-    """16 pairs that show every part of the rule, or None."""
+    """Return 16 pairs in which every part of the rule shows, or None."""
     constants = [value for step in rule.parts for value in step.constants if value <= 99]
     drawn = {tuple(_row(rng, high, constants)): None for _ in range(CANDIDATES)}
     defined = [(list(row), _apply(function, list(row))) for row in drawn]
@@ -212,7 +220,7 @@ def _varied_pairs(
 def _balanced(
     pairs: list[tuple[Numbers, Numbers]], condition: Function
 ) -> list[tuple[Numbers, Numbers]]:
-    """True and false cases in turn, as far as the rarer goes."""
+    """Return pairs where the condition holds and where it does not in turn, as many of each."""
     cases: dict[bool, list[tuple[Numbers, Numbers]]] = {True: [], False: []}
     for row, output in pairs:
         holds = _apply(condition, row)
@@ -243,7 +251,7 @@ def _every_part_shows(rule: Rule, pairs: Sequence[tuple[Numbers, Numbers]]) -> b
 
 
 def _lesser(rule: Rule) -> list[str]:
-    """Sources of the rule without one of its parts."""
+    """Return the sources of the rule with one of its parts left out."""
     chains = [rule.then] if rule.condition is None else [rule.then, rule.otherwise]
     if rule.condition is not None:
         return [Rule(chain).source for chain in chains] + [
@@ -264,6 +272,8 @@ FILES = tuple(
 
 
 class ListFunctions:
+    """Task `list_functions`, with the published problems or generated ones."""
+
     name = "list_functions"
     family = "programs"
     about = "a function from a list of integers to a list of integers (Rule 2020)"
@@ -277,20 +287,24 @@ class ListFunctions:
     kinds = KINDS
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        """Read published or user's problems from a file."""
         loaded = read_problems(path, FILES, _problem)
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
         return observations_.apply(problems, observations, seed, _pair)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
-
+        """Generate `count` problems from `seed`."""
         return generate(count, seed)
 
     def space(self, problem: Problem, seed: int) -> InputSet:
+        """Return the sample space, which is the same for all problems."""
         return space(seed)
 
     def read_input(self, value: Json, where: str) -> Json:
+        """Return an input of a file of inputs, checked."""
         return integers(value, where)
 
 
@@ -318,7 +332,11 @@ def _pair(given: Json, output: Json, where: str) -> Observation:
 
 
 def integers(value: Json, where: str) -> Json:
-    """A list of integers, or the string that says one."""
+    """Return a list of integers, given as a list or as a string that writes one.
+
+    Raises:
+        DataError: the value is not a list of integers.
+    """
     found = literal(value, where) if isinstance(value, str) else value
     if not isinstance(found, list) or any(type(item) is not int for item in found):
         raise DataError(f"{where}: not a list of integers: {shorten(value)}")
@@ -329,9 +347,10 @@ def integers(value: Json, where: str) -> Json:
 
 
 def stratum(rng: random.Random, length: int, low: int, high: int, count: int) -> list[list[int]]:
-    """`count` distinct lists of `length` elements uniform in low..high, or all where fewer exist.
+    """Draw `count` distinct lists with `length` elements, or return all where there are fewer.
 
-    Only `Random.random` is used, whose stream Python promises to keep.
+    Elements are uniform in `low`..`high`. Only `Random.random` is used, because Python promises to
+    keep its stream.
     """
     width = high - low + 1
     if width**length <= count:
@@ -347,7 +366,10 @@ def stratum(rng: random.Random, length: int, low: int, high: int, count: int) ->
 
 @lru_cache(maxsize=4)
 def space(seed: int) -> InputSet:
-    """14,101 lists; one seed gives one space on any machine. Treat it as read-only."""
+    """Return the sample space of 14,101 lists; do not modify it.
+
+    One seed gives one space on any machine.
+    """
     rng = random.Random(f"list_functions space {seed}")
     rows: list[Json] = []
     for length in range(16):

@@ -1,8 +1,8 @@
-"""The catalogue that list_functions.py composes: typed steps on a list `x`, as Python and in words.
+"""Catalogue of the typed steps that `list_functions.py` composes into rules on lists.
 
-A step is an expression in the variable `x` with a phrase that says what it does. Steps that keep
-a list a list come in kinds (map, filter, scan, slice, order, structure); a `reduction` ends a
-rule with a short list of integers; a guard is a condition on the whole list.
+A step is an expression in the variable `x`, a list of integers, with a phrase that describes it.
+The steps that turn a list into a list come in kinds: map, filter, scan, slice, order and structure.
+A reduction ends a rule with a short list of integers, and a guard is a condition on the whole list.
 
 Not covered: nested lists, strings, recursion, rules with two unrelated conditions, arithmetic
 beyond + - * // % and distances.
@@ -20,40 +20,59 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Step:
-    """code: an expression in `x`; says: a phrase in the imperative."""
+    """A step of a rule: a Python expression in `x` and a phrase that describes it.
+
+    Args:
+        kind: the kind of the step, for example "map" or "guard".
+        code: an expression in `x`.
+        says: a phrase in the imperative, for the description of the rule.
+        constants: values that some inputs should contain, so that the effect of the step shows.
+    """
 
     kind: str
     code: str
     says: str
-    constants: tuple[int, ...] = ()  # values that inputs should hold for the step to show
+    constants: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Draw:
-    """Where constants come from: `high` is the largest element of the problem's inputs."""
+    """Source of the random constants of steps.
+
+    Args:
+        rng: the generator of random numbers.
+        high: the largest element of the problem's inputs.
+    """
 
     rng: random.Random
     high: int
 
     def one(self, choices: Sequence[str]) -> str:
+        """Return one of the choices, drawn uniformly."""
         return choices[int(self.rng.random() * len(choices))]
 
     def between(self, low: int, high: int) -> int:
+        """Return an integer drawn uniformly from `low` to `high`, both included."""
         return low + int(self.rng.random() * (high - low + 1))
 
     def value(self) -> int:
-        """An element or threshold, away from the ends of the range."""
+        """Return an element or a threshold, away from the ends of the range of elements."""
         return self.between(max(1, self.high // 10), self.high - max(1, self.high // 10))
 
     def fresh(self) -> int:
-        """A constant to write into a list: of the range, or now and then up to 99."""
+        """Return a constant to write into a list.
+
+        It is drawn from 0..`high` or, a quarter of the time, from 0..99.
+        """
         return self.between(0, 99 if self.rng.random() < 0.25 else self.high)
 
 
-Predicate = tuple[str, str, tuple[int, ...]]  # on v (and i); "elements that …"; constants
+# An expression in v (and i), a phrase that completes "the elements that …", and constants.
+Predicate = tuple[str, str, tuple[int, ...]]
 
 
 def predicate(draw: Draw) -> Predicate:
+    """Draw a condition on an element `v`."""
     k = draw.value()
     divisor = draw.between(2, 5)
     return _choose(
@@ -77,6 +96,7 @@ def predicate(draw: Draw) -> Predicate:
 
 
 def indexed_predicate(draw: Draw) -> Predicate:
+    """Draw a condition on an element `v` that depends on its position `i`."""
     return _choose(
         draw,
         (2, ("i % 2 == 0", "stand at even positions, from 0", ())),
@@ -92,7 +112,7 @@ def indexed_predicate(draw: Draw) -> Predicate:
 
 
 def arithmetic(draw: Draw) -> Predicate:
-    """An expression in v, the phrase "replace each element by …", constants."""
+    """Draw an expression in `v`, with a phrase that completes "replace each element by …"."""
     k, small = draw.between(1, 9), draw.between(2, 4)
     pivot = draw.value()
     return _choose(
@@ -123,6 +143,7 @@ def _first(count: int, where: str = "first") -> str:
 
 
 def map_step(draw: Draw) -> Step:
+    """Draw a step that replaces elements one by one."""
     code, says, constants = arithmetic(draw)
     if_code, if_says, if_constants = predicate(draw)
     k, other = draw.value(), draw.fresh()
@@ -185,6 +206,7 @@ def map_step(draw: Draw) -> Step:
 
 
 def filter_step(draw: Draw) -> Step:
+    """Draw a step that keeps the elements for which a condition holds."""
     if draw.rng.random() < 0.65:
         code, says, constants = predicate(draw)
         return Step(
@@ -200,6 +222,7 @@ def filter_step(draw: Draw) -> Step:
 
 
 def scan_step(draw: Draw) -> Step:
+    """Draw a step that computes running or neighbouring values."""
     return _choose(
         draw,
         (2, _scan("[sum(x[: i + 1]) for i in range(len(x))]", "give the running sums")),
@@ -229,6 +252,7 @@ def _scan(code: str, says: str) -> Step:
 
 
 def slice_step(draw: Draw) -> Step:
+    """Draw a step that keeps or drops a contiguous part or every second element."""
     k, start = draw.between(1, 4), draw.between(1, 3)
     ordinal = ("first", "second", "third", "fourth", "fifth")[k - 1]
     return _choose(
@@ -262,6 +286,7 @@ def _while(draw: Draw, code: str, says: str) -> Step:
 
 
 def order_step(draw: Draw) -> Step:
+    """Draw a step that sorts, reverses, rotates or removes repeated elements."""
     k = draw.value()
     return _choose(
         draw,
@@ -286,6 +311,7 @@ def _order(code: str, says: str) -> Step:
 
 
 def structure_step(draw: Draw) -> Step:
+    """Draw a step that adds or repeats elements, or replaces them by positions, counts or ranks."""
     k, other, times = draw.fresh(), draw.fresh(), draw.between(2, 3)
     at = draw.between(1, 3)
     if_code, if_says, constants = predicate(draw)
@@ -319,6 +345,7 @@ def _structure(code: str, says: str) -> Step:
 
 
 def reduction_step(draw: Draw) -> Step:
+    """Draw a step that turns the list into a short list of integers."""
     k, at = draw.value(), draw.between(1, 3)
     code, says, constants = predicate(draw)
     ordinal = ("first", "second", "third", "fourth")[at]
@@ -352,6 +379,7 @@ def _reduce(code: str, says: str) -> Step:
 
 
 def guard(draw: Draw) -> Step:
+    """Draw a condition on the whole list."""
     k, length, total = draw.value(), draw.between(3, 6), 4 * draw.value()
     return _choose(
         draw,
@@ -384,11 +412,15 @@ LISTS: tuple[tuple[int, Callable[[Draw], Step]], ...] = (
 
 
 def list_step(draw: Draw) -> Step:
+    """Draw a step that turns the list into a list, of a kind drawn by the weights of `LISTS`."""
     return _choose(draw, *LISTS)(draw)
 
 
 def _choose(draw: Draw, *weighted: tuple[int, T]) -> T:
-    """One of the choices, by weight. Only `Random.random` is used, whose stream Python keeps."""
+    """Return one of the choices, drawn by weight.
+
+    Only `Random.random` is used, because Python keeps its stream stable across versions.
+    """
     at = draw.rng.random() * sum(weight for weight, _ in weighted)
     for weight, choice in weighted:
         at -= weight

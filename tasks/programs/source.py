@@ -1,20 +1,20 @@
-"""Whether a text is the source of a hypothesis: one function that takes one argument.
+"""Decides whether a text is the source of a hypothesis: one function that takes one argument.
 
-The text is parsed and compiled, never executed. What a model writes comes indented, escaped twice
-or not at all, with helpers and imports: what can be read without guessing is read, each such
-tolerance noted by name (`meta["leniency"]`), each breach of the answer contract too (`breaches`).
-Nothing here raises, whatever the text; a source that the parser itself cannot bear is malformed.
+The text is parsed and compiled, never executed. Models write sources that are indented, escaped
+twice or not at all, with helpers and imports. What can be read without guessing is read. Each
+tolerance is recorded by name in `meta["leniency"]`, and each breach of the answer contract in
+`breaches`. Nothing here raises, whatever the text: a source that the parser itself cannot process
+is malformed.
 
-What a source costs to compile, told from its tree before the compiler sees it.
+`too_costly` estimates from the syntax tree what a source costs to compile, before the compiler sees
+it. A short text can demand much of CPython's compiler. A `finally` block is compiled again at every
+`return`, `break` and `continue` that leaves its `try`, so nested blocks multiply: 904 characters
+took over 3 GB. The names that a pattern binds are put in order by code that grows with their
+square, and between alternatives with their cube: 17,000 characters took 640 MB. The depth that the
+compiler accepts depends on the depth of the caller's stack, so `DEPTH` is set well below it.
 
-A short text can ask much of CPython's compiler. A `finally` block is compiled again at every
-`return`, `break` and `continue` that leaves its `try`, so nested ones multiply: 904 characters took
-over 3 GB. The names that a pattern binds are put in order by code that grows with their square,
-between alternatives with their cube: 17,000 characters took 640 MB. And how deep a tree may be
-depends on how deep the caller's stack is, unless a bound well below decides first.
-
-The parser itself needs no bound beside the size of the source: within 20,000 characters no text of
-some millions tried (tests/tasks/test_program_bounds.py has the worst) took it 0.1 s or 20 MB.
+The parser itself needs no bound besides the size of the source: within 20,000 characters none of
+some millions of texts took it 0.1 s or 20 MB (tests/tasks/test_program_bounds.py has the worst).
 """
 
 from __future__ import annotations
@@ -38,12 +38,21 @@ Function = ast.FunctionDef | ast.Lambda
 def read_source(
     text: str, description: str = "", leniency: tuple[str, ...] = ()
 ) -> Hypothesis | Malformed:
-    """The hypothesis whose source is `text`.
+    """Return the hypothesis whose source is `text`.
 
-    meta: {"entry": name of the function}, and {"leniency": [names]} where any was used.
-    breaches: import, helper_function, helper_class, top_level_code, prints, lambda, no_return.
-    Malformed reasons: empty, too_long, syntax, no_function, no_argument, many_arguments.
-    The entry is the last top-level function called f, fn, solve or transform, else the last one.
+    The entry is the last top-level function named f, fn, solve or transform, or else the last
+    top-level function.
+
+    Args:
+        text: the source, as it was written.
+        description: what the function does, in words.
+        leniency: names of the tolerances that were needed to find the text.
+
+    Returns:
+        A hypothesis with `meta` {"entry": name of the function} and, where a tolerance was used,
+        {"leniency": [names]}. Its breaches are among import, helper_function, helper_class,
+        top_level_code, prints, lambda and no_return. Otherwise `Malformed` with the reason empty,
+        too_long, syntax, no_function, no_argument or many_arguments.
     """
     if not text.strip():
         return Malformed("empty", "there is no source")
@@ -75,11 +84,11 @@ def _sentence(text: str) -> str:
     )
 
 
-# --- readings: as it stands first, then what the usual slips would make of it -------------
+# --- readings: the text as it is first, then corrected for the usual slips -------------
 
 
 def _readings(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """(leniencies, source), each source once; escapes are undone only after the text as it is."""
+    """Yield (leniencies, source), each source once; the text as it is comes first."""
     seen: set[str] = set()
     plain = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff").rstrip()
     for name, base in (
@@ -111,7 +120,7 @@ _ONE = {
 
 
 def unescape(text: str) -> str:
-    """Python's escapes undone, whatever the other characters; unknown ones stay as they are."""
+    """Return the text with Python's escapes undone; unknown escapes stay as they are."""
     return ESCAPE.sub(_unescaped, text) if "\\" in text else text
 
 
@@ -130,8 +139,10 @@ _OUTSIDE = re.compile(
 
 
 def _unescape_outside_strings(text: str) -> str:
-    r"""`\n` and `\t` undone outside of string literals alone, escaped quotes as delimiters: reads
-    a source whose own `"\n"` was not escaped once more, as the contract would have it."""
+    r"""Undo `\n` and `\t` outside of string literals, and read escaped quotes as delimiters.
+
+    This reads a source whose own `"\n"` was not escaped a second time, as the contract requires.
+    """
     if "\\" not in text:
         return text
     parts: list[str] = []
@@ -167,10 +178,10 @@ class _Found:
 
 
 def _parse(source: str) -> ast.Module | str:
-    """The tree of a source that compiles, else what is wrong with it. Nothing is executed."""
+    """Return the tree of a source that compiles, or what is wrong with it; nothing is executed."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes and `is 1` warn; not our business
+            warnings.simplefilter("ignore")  # invalid escapes and `is 1` warn, but are legal
             tree = ast.parse(source)
             if why := too_costly(tree):
                 return why
@@ -235,7 +246,7 @@ def _named_lambda(statement: ast.stmt) -> tuple[str, Function] | None:
 
 
 def _harmless(statement: ast.stmt) -> bool:
-    """A docstring, or an import (which is a breach of its own)."""
+    """Return whether a statement is a docstring, `pass` or an import (a breach of its own)."""
     if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Pass)):
         return True
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
@@ -253,8 +264,8 @@ def _wrong_arguments(name: str, arguments: ast.arguments) -> Malformed | None:
     return None
 
 
-COMPILED_NODES = 100_000  # of the tree, as often as each is compiled; about 100 bytes each
-DEPTH = 200  # of the tree; CPython's own limit is near 1,000 less the depth of the caller
+COMPILED_NODES = 100_000  # each node counts as often as it is compiled, about 100 bytes each
+DEPTH = 200  # of the tree; CPython's own limit is near 1,000 minus the depth of the caller
 TOO_DEEP = "nested too deeply"
 
 _LEAVES = (ast.Return, ast.Break, ast.Continue)
@@ -262,11 +273,11 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def too_costly(tree: ast.AST) -> str | None:
-    """Why `tree` is not to be compiled; None where it may be."""
+    """Return why `tree` must not be compiled, or None where it may be."""
     nodes = _with_parents_first(tree)
     if nodes is None:
         return TOO_DEEP
-    compiled: dict[int, tuple[int, int]] = {}  # of each node: nodes, and exits from it
+    compiled: dict[int, tuple[int, int]] = {}  # node id -> (compiled nodes, exits from the node)
     for node in reversed(nodes):
         compiled[id(node)] = _compiled(node, compiled)
     count = compiled[id(tree)][0]
@@ -307,7 +318,7 @@ def _sum(nodes: Iterable[ast.AST], below: dict[int, tuple[int, int]]) -> tuple[i
 
 
 def _ordering(pattern: ast.pattern) -> int:
-    """At most so many instructions bring the names that a pattern binds into their order."""
+    """Return the most instructions that it takes to put the names that a pattern binds in order."""
     size = 0
     bound: list[str] = []
     choice = False

@@ -1,9 +1,9 @@
-"""Whether instances in the published form are what the paper states about them (ABD, section 5 and
-appendices C to F): `peirce tasks audit`.
+"""Audits whether published instances are what the paper states (ABD, section 5, appendices C to F).
 
-reading.py (the files, as far as they can be read), checks.py (each instance), set_checks.py (all of a file, and its statistics).
-What the paper leaves open is held to the recipes of abd_generation, which are read off the public
-instances.
+`peirce tasks audit` runs it. `reading.py` reads the files as far as they can be read, `checks.py`
+checks each instance, and `set_checks.py` checks all instances of a file together and computes its
+statistics. Where the paper leaves something open, the instances are held to the recipes of
+`generation/recipes.py`, which were inferred from the public instances.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ from ....records import Json
 
 
 def audited(path: str | Path) -> dict[str, Json]:
-    """The outcome as JSON. Raises `UsageError` and `DataError` of `reading.read_set`."""
+    """Return the outcome of an audit as JSON.
+
+    Raises:
+        UsageError: there is no such file.
+        DataError: the file is of another kind.
+    """
     from . import set_checks
     from .checks import checks as of_instances
     from .reading import read_set

@@ -1,4 +1,7 @@
-"""A check: how often what it says holds, and where it first does not."""
+"""Checks of each world of an instance: how often a condition holds, and where it first fails.
+
+The conditions concern sizes, densities, masks, the reference and the recorded figures.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,20 @@ from ..generation.filters import OF_HOLDOUTS, OF_WORLDS, seen
 from ..generation.recipes import ATTEMPTS_A_HOLDOUT, Recipe
 from .reading import Audited, AuditedInstance, ReadSet
 
-SHOWN = 5
+SHOWN = 5  # offenders that a check keeps
 
 
 @dataclass
 class Check:
-    """check: what holds where it passes. of: what is counted. offenders: the first, each with what
-    was found there."""
+    """A condition and how often it holds.
+
+    Args:
+        check: the condition.
+        of: what is counted.
+        passed: the number of cases where it holds.
+        failed: the number of cases where it does not.
+        offenders: the first failures, each with what was found there.
+    """
 
     check: str
     of: str
@@ -28,6 +38,7 @@ class Check:
     offenders: list[str] = field(default_factory=list)
 
     def count(self, holds: bool, where: str, found: str = "") -> None:
+        """Count a case; a failure is kept as `where` and `found` among the first offenders."""
         if holds:
             self.passed += 1
             return
@@ -36,6 +47,7 @@ class Check:
             self.offenders.append(f"{where}: {found}" if found else where)
 
     def as_json(self) -> dict[str, Json]:
+        """Return the check as JSON."""
         return {
             "check": self.check,
             "of": self.of,
@@ -46,24 +58,25 @@ class Check:
 
 
 class Checks:
-    """Checks by name, in the order in which they are first counted."""
+    """Checks by name, in the order in which they were first counted."""
 
     def __init__(self) -> None:
         self.found: dict[str, Check] = {}
 
     def count(self, check: str, of: str, holds: bool, where: str, found: str = "") -> None:
+        """Count a case of the check with this name, which is created where it is new."""
         self.found.setdefault(check, Check(check, of)).count(holds, where, found)
 
     def all(self) -> Iterable[Check]:
+        """Return all checks."""
         return self.found.values()
 
-
-# --- What is checked of each world: sizes, densities, masks; the reference in it, what is recorded.
 
 PROMPTS, HOLDOUTS = "prompt worlds", "holdouts"
 
 
 def checks(found: ReadSet) -> Iterable[Check]:
+    """Check each world of the instances."""
     made = Checks()
     for one in found.instances:
         for side, some in ((PROMPTS, one.prompts), (HOLDOUTS, one.holdouts)):
@@ -110,7 +123,10 @@ def _as_drawn(made: Checks, one: AuditedInstance, audited: Audited, side: str, w
 
 
 def _wrong_counts(world: World, recipe: Recipe) -> Iterator[str]:
-    """Before masking there were as many true atoms as now, or up to all unknown ones more."""
+    """Yield the predicates whose number of true atoms is outside of the recipe's range.
+
+    The number before masking is between the true atoms and the true and unknown atoms together.
+    """
     for name, (low, high) in recipe.densities.items():
         atoms = len(world.names) ** (2 if name in ("R", "S") else 1)
         true, unknown = len(world.true[name]), len(world.unknown.get(name, ()))

@@ -1,7 +1,7 @@
-"""The files of an audit: whatever of them can be read, and a sentence for each part that cannot.
+"""Reads the files of an audit as far as possible, with a sentence for each part that is unreadable.
 
-A loader refuses a file with an error in it; here the error is a finding, and the rest is audited.
-A file that is no list of records, or has none that is an instance, is refused all the same.
+A loader rejects a file with an error in it. Here the error is a finding, and the other parts are
+audited. A file that is not a list of records, or contains no instance, is rejected all the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,14 @@ Data = Mapping[str, Json]
 
 @dataclass(frozen=True)
 class Audited:
-    """A world with what stands in the file. judged: the reference in it."""
+    """A world with its raw data.
+
+    Args:
+        world: the world.
+        data: its data in the file.
+        judged: the results of the reference in it, or None.
+        meta: the meta data of a holdout.
+    """
 
     world: World
     data: Data
@@ -38,7 +45,21 @@ class Audited:
 
 @dataclass(frozen=True)
 class AuditedInstance:
-    """reference: None where the record has none. recipe: of its regime and difficulty."""
+    """An instance with its raw data.
+
+    Args:
+        name: its id.
+        theory: its theory.
+        regime: its regime.
+        difficulty: its difficulty, as recorded.
+        recipe: the recipe of its regime and difficulty.
+        reference: the reference, None where the record has none.
+        gold: the raw field `gold`.
+        described: the raw field `problemDescription`.
+        problem: the raw field `problem`.
+        prompts: the prompt worlds.
+        holdouts: the holdouts.
+    """
 
     name: str
     theory: Theory
@@ -54,13 +75,22 @@ class AuditedInstance:
 
     @property
     def code(self) -> str:
+        """First name of the theory, for example "T1"."""
         return self.theory.names[0]
 
 
 @dataclass(frozen=True)
 class ReadSet:
-    """unread: what could not be read of instances and of holdouts, a sentence each; twice: names
-    that stand there before; strays: names of holdouts without an instance."""
+    """The content of the files of an audit.
+
+    Args:
+        name: the name of the file of instances.
+        instances: the instances that can be read.
+        unread: a sentence for each instance that cannot be read.
+        unread_holdouts: a sentence for each holdout that cannot be read.
+        twice: names that occur again.
+        strays: names of holdouts without an instance.
+    """
 
     name: str
     instances: tuple[AuditedInstance, ...]
@@ -71,7 +101,12 @@ class ReadSet:
 
 
 def read_set(path: str | Path) -> ReadSet:
-    """Raises `UsageError` where there is no such file, `DataError` for one of another kind."""
+    """Read the instances and holdouts of an audit.
+
+    Raises:
+        UsageError: there is no such file.
+        DataError: the file is of another kind.
+    """
     place = locate(path, FILES)
     if not place.name.removesuffix(".gz").endswith((".yaml", ".yml")):
         raise DataError(
@@ -119,7 +154,7 @@ def read_set(path: str | Path) -> ReadSet:
 
 
 def _is_instance(data: Json) -> bool:
-    """Whether a record is meant as one, though it cannot be read."""
+    """Return whether a record is meant as an instance, though it cannot be read."""
     return isinstance(data, dict) and "instanceId" in data and isinstance(data.get("problem"), dict)
 
 
@@ -161,7 +196,7 @@ def _instance(one: Instance, data: Data, held: list[tuple[World, Data]]) -> Audi
 def judged_anyhow(
     theory: Theory, worlds: list[World], regime: Regime, rule: Formula
 ) -> list[Judged]:
-    """The rule in each world, by Z3 where the fast path does not reach."""
+    """Return the results of the rule in each world, by Z3 where the fast path cannot decide."""
     try:
         found = Prepared(theory, tuple(worlds), regime).judge(rule)
     except Beyond:

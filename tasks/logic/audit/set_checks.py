@@ -1,5 +1,6 @@
-"""What is checked of instances as a whole and of the set: ids, counts, duplicates, competitors,
-limits on templates.
+"""Checks of whole instances and of the set, and its statistics.
+
+The checks concern ids, counts, duplicates, competitors and limits on templates.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from ..generation.recipes import HOLDOUTS, MARGIN
 from .checks import Check, Checks
 from .reading import Audited, AuditedInstance, ReadSet, judged_anyhow
 
-# --- Figures of a set by regime, prompt worlds beside holdouts: what the paper's tables 1 and F.1 hold,
-# and shares of true and of masked atoms.
+# --- Statistics of a set by regime, for prompt worlds and for holdouts: the figures of the paper's
+# tables 1 and F.1, and the shares of true and of masked atoms.
 
 
 def rows(found: ReadSet) -> list[dict[str, Json]]:
+    """Return the statistics of a set, a row for each regime, kind of worlds and statistic."""
     made: list[dict[str, Json]] = []
     for regime in REGIMES:
         some = [one for one in found.instances if one.regime == regime]
@@ -87,11 +89,12 @@ def _atoms(one: Audited, places: int) -> int:
 
 
 INSTANCES = "instances"
-COST_MATCH = 0.25  # exceptions a world by which the mean cost of holdouts may be off
-LEAST_EASY = 6  # prompt worlds: some public easy instances have 6 or 7
+COST_MATCH = 0.25  # largest difference of the mean costs per world of holdouts and prompt worlds
+LEAST_EASY = 6  # fewest prompt worlds: some public easy instances have 6 or 7
 
 
 def of_files(found: ReadSet) -> Iterable[Check]:
+    """Check whether the files can be read, ids are unique and holdouts belong to an instance."""
     both = "is both true and unknown"
     made = Checks()
     for some, what in ((found.unread, INSTANCES), (found.unread_holdouts, "holdouts")):
@@ -114,6 +117,7 @@ def of_files(found: ReadSet) -> Iterable[Check]:
 
 
 def checks(found: ReadSet) -> Iterable[Check]:
+    """Check each instance as a whole, and the use of templates in the set."""
     made = Checks()
     for one in found.instances:
         _reference(made, one)
@@ -215,7 +219,7 @@ def _pair(some: Sequence[World], others: Sequence[World], alike) -> str:  # type
 
 
 def maskings_of_one(one: World, other: World) -> bool:
-    """Whether two worlds are of one size and agree wherever both are known."""
+    """Return whether two worlds have the same size and agree wherever both are known."""
     if len(one.names) != len(other.names):
         return False
     return all(
@@ -241,7 +245,7 @@ def _holdouts(made: Checks, one: AuditedInstance) -> None:
 
 
 def _competitors(made: Checks, one: AuditedInstance) -> None:
-    """Tiers 0 and 1 run again, which the cheaters of the first tier are among."""
+    """Judge the rules of tiers 0 and 1 again; the cheaters of the first tier are among them."""
     recorded = one.gold.get("cheaterMargin")
     if recorded is not None:
         cost, total = one.gold.get("bestCheaterCost"), one.gold.get("totalGoldAlphaCost")
@@ -278,7 +282,7 @@ def _competitors(made: Checks, one: AuditedInstance) -> None:
 
 
 def _templates(made: Checks, some: Sequence[AuditedInstance]) -> None:
-    """By regime, theory and difficulty; the template is the planted one."""
+    """Check the uses of planted templates by regime, theory and difficulty."""
     uses: dict[tuple[str, str, str], Counter[str]] = {}
     for one in some:
         key = (one.regime, one.code, one.recipe.difficulty)

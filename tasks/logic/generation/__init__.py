@@ -1,5 +1,6 @@
-"""New instances of task `abd` as the paper describes them (ABD, section 5 and appendices D to F).
+"""Generates instances of task `abd` as the paper describes (ABD, section 5, appendices D to F).
 
-making.py puts the parts together: recipes.py (sizes and limits), templates.py (the library),
-drawing.py (random worlds), filters.py, competitors.py, hardening.py, holdouts.py. published_form.py and set_files.py write it.
+`making.py` combines the parts: `recipes.py` (sizes and limits), `templates.py` (the library),
+`drawing.py` (random worlds), `candidates.py`, `filters.py`, `competitors.py`, `mutants.py`,
+`hardening.py` and `holdouts.py`. `published_form.py` and `set_files.py` write the instances.
 """

@@ -1,8 +1,8 @@
-"""Worlds in which a rule can be a reference, as many as are asked for: drawn, masked, filtered.
+"""Draws worlds in which a rule can be a reference: they are sampled, masked and filtered.
 
-What is drawn is first looked at with the unknown atoms taken as false, thousands of worlds at
-once; there too the rule has to be valid, which the published prompt worlds have as well. What is
-left is judged exactly. Prompt worlds and holdouts come from here alike.
+Drawn worlds are first examined with the unknown atoms taken as false, thousands of worlds at once.
+The rule has to be valid there too, as it is in the published prompt worlds. The remaining worlds
+are judged exactly. Prompt worlds and holdouts both come from here.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ from .drawing import Drawn, draw
 from .filters import Judged, judged, world_fault
 from .recipes import Recipe
 
-# --- Which atoms of R and S nobody knows: one routine for prompt worlds and holdouts.
+# --- Masking: which atoms of R and S are unknown, for prompt worlds and holdouts alike.
 #
-# Partial: of each relation the recipe's share of all atoms, uniform. Skeptical: atoms in a random
-# order, S and R in turn, and each stays unknown only where the rule is valid afterwards in every
-# completion, within the limits of the recipe, until there are as many as the recipe has at most, or one fewer; a
-# world that does not come to the least of them is given up. P and Q are never masked.
+# Partial: the recipe's share of all atoms of each relation, drawn uniformly. Skeptical: atoms in a
+# random order, S and R in turn. An atom stays unknown only where the rule is then still valid in every
+# completion and within the limits of the recipe. This ends at the recipe's largest number of unknown
+# atoms or at one fewer, drawn for each world. A world that does not reach the recipe's least number
+# is dropped. P and Q are never masked.
 
 RELATIONS = ("R", "S")
-TRIES = 30  # atoms tried for a world; there are at least 100 of each relation
+TRIES = 30  # atoms tried per world; each relation has at least 100
 
 
 def masked_at_random(stream: Stream, worlds: Drawn, recipe: Recipe) -> Drawn:
-    """Worlds of the partial regime."""
+    """Return the worlds with atoms masked for the partial regime."""
     sizes = worlds.inside.sum(axis=1)
     true, unknown = dict(worlds.true), {}
     for name in RELATIONS:
@@ -47,8 +48,11 @@ def masked_at_random(stream: Stream, worlds: Drawn, recipe: Recipe) -> Drawn:
 def masked_with_care(
     stream: Stream, worlds: Sequence[World], theory: Theory, rule: Formula, recipe: Recipe
 ) -> list[World]:
-    """Of the skeptical regime: those worlds that came to enough unknown atoms, in order. All go on
-    at once, an atom each time."""
+    """Return the worlds with atoms masked for the skeptical regime.
+
+    Worlds that reach too few unknown atoms are left out. All worlds advance together, by one atom
+    in each round, and keep their order.
+    """
     least, most = recipe.unknown
     wanted = (most - stream.below(2, len(worlds))).tolist()
     orders = [_order(stream, len(world.names)) for world in worlds]
@@ -67,7 +71,7 @@ Atom = tuple[str, tuple[int, int]]
 
 
 def _order(stream: Stream, size: int) -> dict[str, list[Atom]]:
-    """The atoms of each relation in a random order."""
+    """Return the atoms of each relation in a random order."""
     return {
         name: [(name, divmod(int(one), size)) for one in stream.shuffled(size * size)]
         for name in RELATIONS
@@ -75,12 +79,12 @@ def _order(stream: Stream, size: int) -> dict[str, list[Atom]]:
 
 
 def _next(order: dict[str, list[Atom]], world: World) -> Atom:
-    """Of the relation with fewer unknown atoms, S first; each atom once."""
+    """Return the next atom of the relation with fewer unknown atoms, S first."""
     return order[min("SR", key=lambda one: len(world.unknown.get(one, ())))].pop()
 
 
 def _without(world: World, atom: Atom) -> World:
-    """The world in which the atom is not known."""
+    """Return the world in which the atom is unknown."""
     name, at = atom
     true = {**world.true, name: tuple(one for one in world.true[name] if one != at)}
     open_ = {**world.unknown, name: tuple(sorted((*world.unknown.get(name, ()), at)))}
@@ -88,11 +92,11 @@ def _without(world: World, atom: Atom) -> World:
 
 
 BATCH = 2_000  # worlds drawn at once
-MOST = {"full": 60, "partial": 60, "skeptical": 30}  # of a batch that are judged exactly
+MOST = {"full": 60, "partial": 60, "skeptical": 30}  # worlds of a batch that are judged exactly
 
 
 class Candidate(NamedTuple):
-    """A world, and the reference in it."""
+    """A world and the results of the reference in it."""
 
     world: World
     judged: Judged
@@ -100,7 +104,17 @@ class Candidate(NamedTuple):
 
 @dataclass
 class Source:
-    """Candidates one after the other, a function of its stream's text. drawn: worlds so far."""
+    """A sequence of candidates that the text of its random stream determines.
+
+    Args:
+        text: the text of the stream.
+        theory: the theory.
+        rule: the reference.
+        recipe: the recipe.
+        size: the size of all worlds, or None for a size of its own for each.
+        drawn: the number of worlds drawn so far.
+        batches: the numbers of the batches.
+    """
 
     text: str
     theory: Theory
@@ -111,7 +125,7 @@ class Source:
     batches: Iterator[int] = field(default_factory=count)
 
     def more(self) -> list[Candidate]:
-        """Those of one batch."""
+        """Return the candidates of the next batch."""
         stream = Stream(f"{self.text} batch {next(self.batches)}")
         worlds = draw(stream, self.recipe, BATCH, self.size)
         self.drawn += len(worlds)
@@ -132,7 +146,7 @@ class Source:
         ]
 
     def plausible(self, worlds: Drawn) -> Drawn:
-        """Those where the rule is valid, and costs little, with unknown atoms false."""
+        """Return the worlds where the rule is valid and cheap with unknown atoms taken as false."""
         violation = self.theory.violation
         assert violation is not None
         violated = worlds.extent(violation)

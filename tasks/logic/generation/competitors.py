@@ -1,8 +1,8 @@
-"""Rules that must not do as well as the reference (ABD, appendices D.3 and D.4).
+"""Rules that must do worse than the reference (ABD, appendices D.3 and D.4).
 
-The pool: all templates of tiers 0 and 1 over the theory's predicates with "all" and "none", up to
-ten mutants of the reference, and formulas mined from earlier answers. A rule that covers the same
-elements as the reference in all of some random worlds is no competitor.
+The pool consists of all templates of tiers 0 and 1 over the theory's predicates together with "all"
+and "none", up to ten mutants of the reference, and formulas mined from earlier answers. A rule that
+covers the same elements as the reference in a fixed set of random worlds is no competitor.
 """
 
 from __future__ import annotations
@@ -26,12 +26,18 @@ from .templates import library, templates_of
 
 MOST_MUTANTS = 10
 MOST_MINED = 40
-MOST_MINED_SIZE = 60  # AST; what is longer is no shortcut
-PROBES = 96
+MOST_MINED_SIZE = 60  # AST nodes; a longer rule is no shortcut
+PROBES = 96  # random worlds
 
 
 class Competitor(NamedTuple):
-    """kind: "tier0", "tier1", "mined" or "mutant"."""
+    """A rule that competes with the reference.
+
+    Args:
+        id: its name.
+        kind: "tier0", "tier1", "mined" or "mutant".
+        formula: the rule.
+    """
 
     id: str
     kind: str
@@ -40,19 +46,23 @@ class Competitor(NamedTuple):
 
 @cache
 def probes() -> Drawn:
-    """Random worlds to tell rules apart by."""
+    """Return random worlds that distinguish rules."""
     return draw(Stream("abd probes"), recipe("full", "easy"), PROBES)
 
 
 @lru_cache(maxsize=20_000)
 def behaviour(formula: Formula) -> bytes:
-    """What a rule covers in the probes. Raises `TooWide`."""
+    """Return which elements of the probes a rule covers, as bytes.
+
+    Raises:
+        TooWide: the formula needs too much memory.
+    """
     return np.packbits(probes().extent(formula)).tobytes()
 
 
 @cache
 def simple(theory_name: str) -> tuple[Competitor, ...]:
-    """Of a published theory: tiers 0 and 1."""
+    """Return the competitors of tiers 0 and 1 for a published theory."""
     theory = next(one for one in PUBLISHED.values() if theory_name in one.names)
     constants = (("t0-all", "(= x x)"), ("t0-none", "(not (= x x))"))
     made = [
@@ -68,7 +78,7 @@ def simple(theory_name: str) -> tuple[Competitor, ...]:
 def pool(
     theory: Theory, reference: Formula, stream: Stream, mined: Sequence[Formula] = ()
 ) -> list[Competitor]:
-    """All that compete with the reference, no two alike."""
+    """Return all competitors of the reference, no two of which behave alike."""
     changed = mutants(reference, theory)
     drawn = [changed[place] for place in stream.shuffled(len(changed))]
     some = [Competitor(f"mined-{place}", "mined", one) for place, one in enumerate(mined)]
@@ -94,8 +104,10 @@ def _new(formula: Formula, seen: set[bytes]) -> bool:
 
 
 def mined_rules(texts: Sequence[str], theory: Theory) -> list[Formula]:
-    """The shortest of the texts that are rules of the theory, so many as are mined; what the
-    library has already is left out."""
+    """Return the shortest of the texts that are rules of the theory, at most `MOST_MINED`.
+
+    Rules that the library contains are left out.
+    """
     known = {one.formula for one in library()}
     found: dict[Formula, None] = {}
     for text in texts:

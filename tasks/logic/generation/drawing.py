@@ -1,7 +1,7 @@
-"""Random worlds as the paper draws them, many at once (ABD, appendix D.1).
+"""Draws random worlds as the paper describes, many at once (ABD, appendix D.1).
 
-Of each world a size, uniform; for each predicate a density, uniform in its range; and so many true
-atoms, `floor(density * size^k)`, which ones uniform.
+For each world a size is drawn uniformly, and for each predicate a density, uniformly in its range.
+The predicate then has `floor(density * size^k)` true atoms, which are drawn uniformly.
 """
 
 from __future__ import annotations
@@ -19,14 +19,19 @@ from ....tools.logic.theories import SIGNATURE
 from ....tools.logic.worlds import Tuples, World
 from .recipes import Recipe
 
-AT_ONCE = 4_000_000  # cells of a formula's tables
-MOST_CELLS = 500_000  # of one world
+AT_ONCE = 4_000_000  # cells of a formula's tables that are evaluated at once
+MOST_CELLS = 500_000  # cells of a formula's tables for one world
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Worlds as tables. inside: (worlds, size); true, unknown: by predicate, no atom in both;
-    unknown has predicates of masked atoms alone."""
+    """Worlds as tables.
+
+    Args:
+        inside: which elements a world has, with shape (worlds, size).
+        true: the true atoms of each predicate.
+        unknown: the unknown atoms of each masked predicate; no atom is in both.
+    """
 
     inside: Bools
     true: Mapping[str, Bools]
@@ -36,6 +41,7 @@ class Drawn:
         return len(self.inside)
 
     def picked(self, places: NDArray[np.int64] | Bools) -> Drawn:
+        """Return the worlds at these indices, or where this mask is true."""
         return Drawn(
             self.inside[places],
             {name: table[places] for name, table in self.true.items()},
@@ -43,7 +49,14 @@ class Drawn:
         )
 
     def extent(self, formula: Formula) -> Bools:
-        """(worlds, elements) of a formula of x, unknown atoms taken as false. Raises `TooWide`."""
+        """Return which elements satisfy a formula of x, with unknown atoms taken as false.
+
+        Returns:
+            An array of bools with shape (worlds, elements).
+
+        Raises:
+            TooWide: the formula needs more than `MOST_CELLS` cells for a world.
+        """
         size = self.inside.shape[1]
         cells = sum(size ** len(free) for free in formula.free_at)
         if cells > MOST_CELLS:
@@ -60,7 +73,7 @@ class Drawn:
         return found
 
     def world(self, place: int, name: str) -> World:
-        """A world with elements a0, a1, …"""
+        """Return one of the worlds, with elements named a0, a1 and so on."""
         count = int(self.inside[place].sum())
         true = {name: _tuples(table[place]) for name, table in self.true.items()}
         unknown = {name: _tuples(table[place]) for name, table in self.unknown.items()}
@@ -77,7 +90,14 @@ def _tuples(table: Bools) -> Tuples:
 
 
 def draw(stream: Stream, recipe: Recipe, count: int, size: int | None = None) -> Drawn:
-    """`count` worlds without unknown atoms. size: of all of them, else each its own."""
+    """Draw `count` worlds without unknown atoms.
+
+    Args:
+        stream: the source of random numbers.
+        recipe: the ranges of sizes and densities.
+        count: the number of worlds.
+        size: the size of all worlds, or None for a size of its own for each.
+    """
     least, most = recipe.sizes
     sizes = least + stream.below(most - least + 1, count)
     if size is not None:

@@ -1,7 +1,7 @@
-"""What a world, a set of prompt worlds and a holdout have to be (ABD, section 5 and appendices D.2,
-F.1): the generator keeps what passes, and the audit counts what does not.
+"""Conditions on worlds, sets of prompt worlds and holdouts (ABD, section 5, appendices D.2, F.1).
 
-A fault is what does not hold, "" where all does.
+The generator keeps what meets the conditions, and the audit counts what does not. A fault is the
+condition that does not hold, or "" where all hold.
 """
 
 from __future__ import annotations
@@ -18,8 +18,14 @@ from .recipes import Recipe
 
 
 class Judged(NamedTuple):
-    """A rule in one world, exactly: cost None where it is not valid. elements: of the domain.
-    known: False where the fast path could not tell."""
+    """Exact results of a rule in one world.
+
+    Args:
+        cost: the cost, None where the rule is not valid.
+        bound: the lower bound.
+        elements: the number of elements of the domain.
+        known: False where the fast path could not decide.
+    """
 
     cost: int | None
     bound: int
@@ -28,7 +34,7 @@ class Judged(NamedTuple):
 
 
 def judged(theory: Theory, worlds: Sequence[World], regime: Regime, rule: Formula) -> list[Judged]:
-    """The rule in each world."""
+    """Return the results of the rule in each world."""
     try:
         found = Prepared(theory, tuple(worlds), regime).judge(rule)
     except Beyond:
@@ -41,8 +47,8 @@ def judged(theory: Theory, worlds: Sequence[World], regime: Regime, rule: Formul
     ]
 
 
-# What has to hold, by how it is said. Of a prompt world; one where the reference is not valid breaks
-# the first alone.
+# Conditions by their wording. These are on a prompt world; a world where the reference is not valid
+# fails the first condition alone among those on its cost.
 OF_WORLDS: Mapping[str, Callable[[Judged, Recipe], bool]] = {
     "the reference is valid": lambda one, recipe: one.cost is not None,
     "an exception is needed": lambda one, recipe: one.bound >= 1,
@@ -56,7 +62,7 @@ OF_WORLDS: Mapping[str, Callable[[Judged, Recipe], bool]] = {
         one.cost is None or one.cost <= recipe.marked * one.elements
     ),
 }
-# Of all prompt worlds together.
+# Conditions on all prompt worlds together.
 OF_SETS: Mapping[str, Callable[[Sequence[Judged], Recipe], bool]] = {
     "the summed lower bound reaches its floor": lambda worlds, recipe: (
         sum(one.bound for one in worlds) >= recipe.floors[0]
@@ -68,17 +74,17 @@ OF_SETS: Mapping[str, Callable[[Sequence[Judged], Recipe], bool]] = {
 
 
 def world_fault(one: Judged, recipe: Recipe) -> str:
-    """Of a prompt world."""
+    """Return the first condition that a prompt world does not meet, or ""."""
     return next((said for said, holds in OF_WORLDS.items() if not holds(one, recipe)), "")
 
 
 def set_fault(worlds: Sequence[Judged], recipe: Recipe) -> str:
-    """Of all prompt worlds together."""
+    """Return the first condition that the prompt worlds together do not meet, or ""."""
     return next((said for said, holds in OF_SETS.items() if not holds(worlds, recipe)), "")
 
 
 class Seen(NamedTuple):
-    """The ranges of costs and gaps of some prompt worlds, and their mean cost."""
+    """Ranges (least, most) of the costs and gaps of prompt worlds, and their mean cost."""
 
     cost: tuple[int, int]
     gap: tuple[int, int]
@@ -86,6 +92,7 @@ class Seen(NamedTuple):
 
 
 def seen(prompts: Sequence[Judged]) -> Seen:
+    """Return the ranges of the costs and gaps of prompt worlds."""
     costs = [one.cost or 0 for one in prompts]
     gaps = [(one.cost or 0) - one.bound for one in prompts]
     return Seen((min(costs), max(costs)), (min(gaps), max(gaps)), sum(costs) / len(costs))
@@ -103,35 +110,38 @@ OF_HOLDOUTS: Mapping[str, Callable[[Judged, Seen], bool]] = {
 
 
 def holdout_fault(one: Judged, of: Seen) -> str:
+    """Return the first condition that a holdout does not meet, or ""."""
     return next((said for said, holds in OF_HOLDOUTS.items() if not holds(one, of)), "")
 
 
 # --- How often a template may be used within a theory, a difficulty and a regime (ABD, section 5).
 #
-# Twice, or for a third of the instances there, whichever is more; counted as they are made, so that
-# an instance does not depend on how many follow.
+# Twice, or in a third of the instances, whichever is more. Uses are counted as instances are made, so
+# that an instance does not depend on how many follow.
 
-ALWAYS = 2
-SHARE = 3  # one in so many
+ALWAYS = 2  # uses that are always allowed
+SHARE = 3  # one instance in 3 may use the template
 
 
 def most_uses(instances: int) -> int:
-    """Of one template among so many instances."""
+    """Return how often one template may be used among `instances` instances."""
     return max(ALWAYS, -(-instances // SHARE))
 
 
 class Used:
-    """How often each template stands in the instances so far."""
+    """Counts of how often each template occurs in the instances so far."""
 
     def __init__(self) -> None:
         self.templates: Counter[tuple[str, ...]] = Counter()
         self.instances: Counter[tuple[str, ...]] = Counter()
 
     def may(self, regime: str, difficulty: str, theory: str, template: str) -> bool:
+        """Return whether the template may be used in the next instance."""
         key = (regime, difficulty, theory)
         return self.templates[(*key, template)] < most_uses(self.instances[key] + 1)
 
     def count(self, regime: str, difficulty: str, theory: str, template: str) -> None:
+        """Count an instance that uses the template."""
         key = (regime, difficulty, theory)
         self.instances[key] += 1
         self.templates[(*key, template)] += 1

@@ -1,9 +1,9 @@
-"""Prompt worlds that no competitor survives, added one by one (ABD, appendix D.3).
+"""Chooses prompt worlds that no competitor survives, one by one (ABD, appendix D.3).
 
-A competitor is beaten where it is not valid in one of the worlds, or where it costs `MARGIN` more
-than the reference in all of them together. While some survive, the world is added that beats most
-of them; at the budget the instance is given up. What is too many in the end is taken away again,
-as long as nobody survives.
+A competitor is beaten where it is not valid in one of the worlds, or where it costs at least
+`MARGIN` more than the reference in all of them together. While some survive, the world that beats
+most of them is added; when the budget is used up, the instance is given up. Surplus worlds are
+removed at the end, as long as no competitor survives.
 """
 
 from __future__ import annotations
@@ -21,16 +21,19 @@ from .competitors import Competitor
 from .filters import judged
 from .recipes import MARGIN, Recipe
 
-INVALID = 1_000_000  # stands for the cost of a rule in a world where it is not valid
-BATCHES = 8  # drawn for the prompt worlds of an instance
+INVALID = 1_000_000  # the cost of a rule in a world where it is not valid
+BATCHES = 8  # most batches drawn for the prompt worlds of an instance
 Costs = NDArray[np.int64]
 
 
 def costs_in(
     candidates: Sequence[Candidate], source: Source, competitors: Sequence[Competitor]
 ) -> Costs:
-    """(competitors, candidates). Where the fast path cannot tell, the lower bound, which no valid
-    rule costs less than."""
+    """Return the costs of the competitors in the candidates, with shape (competitors, candidates).
+
+    Where the fast path cannot decide, the lower bound stands for the cost: no valid rule costs
+    less.
+    """
     worlds = tuple(one.world for one in candidates)
     prepared = Prepared(source.theory, worlds, source.recipe.regime)
     bounds = [one.judged.bound for one in candidates]
@@ -50,14 +53,19 @@ def costs_in(
 
 
 def surviving(costs: Costs, reference: int) -> NDArray[np.int64]:
-    """Which competitors survive. costs: (competitors, worlds); reference: its cost in all."""
+    """Return the indices of the competitors that survive.
+
+    Args:
+        costs: with shape (competitors, worlds).
+        reference: the cost of the reference in all worlds.
+    """
     found: NDArray[np.int64] = np.flatnonzero(costs.sum(axis=1) < reference + MARGIN)
     return found
 
 
 @dataclass
 class Pool:
-    """Candidates and what all competitors cost in them, growing."""
+    """A growing pool of candidates, with the costs of all competitors in them."""
 
     source: Source
     competitors: Sequence[Competitor]
@@ -66,7 +74,7 @@ class Pool:
     batches: int = 0
 
     def grow(self) -> bool:
-        """False where no more may be drawn."""
+        """Add the candidates of a batch, and return False where no more batches may be drawn."""
         if self.batches == BATCHES:
             return False
         self.batches += 1
@@ -79,9 +87,11 @@ class Pool:
         return True
 
     def reference(self, chosen: Sequence[int]) -> int:
+        """Return the cost of the reference in the chosen candidates."""
         return sum(self.candidates[place].judged.cost or 0 for place in chosen)
 
     def left(self, chosen: Sequence[int]) -> NDArray[np.int64]:
+        """Return the indices of the competitors that survive the chosen candidates."""
         return surviving(self.costs[:, list(chosen)], self.reference(chosen))
 
 
@@ -90,7 +100,7 @@ def _content(world: World) -> tuple[object, ...]:
 
 
 def hardened(pool: Pool, recipe: Recipe, wanted: int) -> list[int] | None:
-    """Places of the worlds chosen, `wanted` of them; None where the instance is given up."""
+    """Return the indices of the `wanted` chosen worlds, or None where the instance is given up."""
     while len(pool.candidates) < wanted:
         if not pool.grow():
             return None
@@ -111,8 +121,11 @@ def hardened(pool: Pool, recipe: Recipe, wanted: int) -> list[int] | None:
 
 
 def _best(pool: Pool, chosen: list[int], left: NDArray[np.int64]) -> int | None:
-    """The world that beats most of those that are left; else the one that costs them most; the
-    earliest of such. More are drawn where none does either."""
+    """Return the best world to add, or None where no further worlds can be drawn.
+
+    It is the world that beats most of the survivors, or else the one that costs them most; of
+    equals, the earliest. More candidates are drawn where no world does either.
+    """
     while True:
         free = [place for place in range(len(pool.candidates)) if place not in chosen]
         own = np.array([pool.candidates[place].judged.cost or 0 for place in free], np.int64)

@@ -1,8 +1,8 @@
-"""Five worlds that no proposer sees, from the same sampler and masking (ABD, appendix F).
+"""Chooses five worlds that no proposer sees, from the same sampler and masking (ABD, appendix F).
 
-Nothing is hardened here: a candidate is taken where the reference's cost and gap lie within the
-range of the prompt worlds and it equals no other world. Then some are exchanged until their mean
-cost is that of the prompt worlds, as near as five whole numbers come.
+Holdouts are not hardened. A candidate is accepted where the reference's cost and gap lie within the
+range of the prompt worlds and the candidate equals no other world. Then some are exchanged until
+their mean cost is as near to that of the prompt worlds as five integers allow.
 """
 
 from __future__ import annotations
@@ -15,13 +15,18 @@ from .candidates import Candidate, Source
 from .filters import holdout_fault, seen
 from .recipes import ATTEMPTS_A_HOLDOUT, HOLDOUTS
 
-DRY = 12  # batches without a candidate, after which there will be none
+DRY = 12  # consecutive batches without a candidate, after which the search ends
 
 
 @dataclass(frozen=True)
 class Holdout:
-    """attempts: candidates that were looked at for it. duplicates: of these, equal to another
-    world."""
+    """A holdout world.
+
+    Args:
+        candidate: the world and the results of the reference in it.
+        attempts: the number of candidates that were examined for it.
+        duplicates: the number of these that equal another world.
+    """
 
     candidate: Candidate
     attempts: int
@@ -29,12 +34,12 @@ class Holdout:
 
 
 def same(one: World, other: World) -> bool:
-    """Of one size, with the same true and unknown atoms."""
+    """Return whether two worlds have the same size and the same true and unknown atoms."""
     return (len(one.names), one.true, one.unknown) == (len(other.names), other.true, other.unknown)
 
 
 def holdouts(source: Source, prompts: Sequence[Candidate]) -> list[Holdout] | None:
-    """None where the attempts do not suffice."""
+    """Return the holdouts, or None where the attempts do not suffice."""
     limits = seen([one.judged for one in prompts])
     target = limits.mean_cost * HOLDOUTS
     found: list[Holdout] = []
@@ -75,7 +80,7 @@ def _cost(some: Sequence[Holdout]) -> int:
 
 
 def _exchange(found: list[Holdout], new: Holdout, target: float) -> None:
-    """The new one takes the place of one where the mean comes nearer by that."""
+    """Replace the holdout by which the mean comes nearest to the target, if it comes nearer."""
     now = _cost(found)
     away = [
         abs(now - (one.candidate.judged.cost or 0) + (new.candidate.judged.cost or 0) - target)

@@ -1,7 +1,7 @@
-"""An instance from a seed and its number: planted, hardened, refined, with holdouts.
+"""Makes an instance from a seed and a number: it is planted, hardened, refined and given holdouts.
 
-All of it follows from the text of its streams; no clock and no other instance bears on it but for
-the count of templates used before (`filters.py`).
+The text of its random streams determines an instance. No clock matters, and no other instance
+except through the number of uses of each template so far (`filters.py`).
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from .templates import Template, templates_of
 
 # --- The cheapest rule that needs no knowledge of the reference (ABD, appendix D.4), in two tiers.
 #
-# First constants, atoms and other rules without a quantifier, then rules of one step and those mined
-# from earlier answers. An instance where one is valid at no more than the reference's cost is
-# rejected.
+# The first tier has constants, atoms and other rules without a quantifier, the second rules with one
+# quantifier step and those mined from earlier answers. An instance where such a rule is valid at no
+# more than the reference's cost is rejected.
 
 TIERS: tuple[tuple[str, ...], ...] = (("tier0",), ("tier1", "mined"))
 
 
 class Cheater(NamedTuple):
-    """cost: in all prompt worlds."""
+    """A rule that needs no knowledge of the reference, with its cost in all prompt worlds."""
 
     id: str
     tier: int
@@ -43,8 +43,14 @@ class Cheater(NamedTuple):
 
 
 def cheapest(rivals: Sequence[Competitor], costs: Costs) -> Cheater | None:
-    """Of those that are valid everywhere, the first tier's before others of its cost; costs:
-    (rivals, worlds)."""
+    """Return the cheapest rule of the two tiers that is valid in all worlds, or None.
+
+    Of rules with equal cost, one of the first tier is preferred.
+
+    Args:
+        rivals: the competitors.
+        costs: their costs, with shape (rivals, worlds).
+    """
     found = [
         Cheater(one.id, tier, int(total))
         for tier, kinds in enumerate(TIERS, 1)
@@ -55,22 +61,30 @@ def cheapest(rivals: Sequence[Competitor], costs: Costs) -> Cheater | None:
 
 
 def beaten(cheater: Cheater | None, reference: int) -> bool:
-    """Whether the reference, at this cost, is not trivially as good."""
+    """Return whether the reference costs less than the cheapest cheater, if there is one."""
     return cheater is None or cheater.cost > reference
 
 
 # --- A better reference than the planted one, where there is one (ABD, appendix D.4).
 #
-# Alternatives are templates of the recipe's tiers and mutants of the seed. One that passes all
-# filters in the chosen worlds and costs less takes the seed's place; of several the cheapest, which is
-# furthest from the cheaters too, then the shortest.
+# The alternatives are templates of the recipe's tiers and mutants of the seed. An alternative that
+# passes all filters in the chosen worlds and costs less replaces the seed. Of several, the cheapest is
+# taken, which is also furthest from the cheaters, and then the shortest.
 
 MOST_TEMPLATES = 24
 MOST_MUTANTS = 24
 
 
 class Reference(NamedTuple):
-    """source: "seed", "template" or "mutant". worths: in the prompt worlds."""
+    """A reference rule and its results in the prompt worlds.
+
+    Args:
+        formula: the rule.
+        id: the template or mutant that it comes from.
+        tier: the tier of the template.
+        source: "seed", "template" or "mutant".
+        worths: the results in the prompt worlds.
+    """
 
     formula: Formula
     id: str
@@ -80,21 +94,24 @@ class Reference(NamedTuple):
 
     @property
     def text(self) -> str:
+        """The rule as it is written in files."""
         return written(self.formula)
 
     @property
     def cost(self) -> int:
+        """Cost in all prompt worlds."""
         return sum(one.cost or 0 for one in self.worths)
 
     @property
     def bound(self) -> int:
+        """Lower bound in all prompt worlds."""
         return sum(one.bound for one in self.worths)
 
 
 def refined(
     seed: Reference, theory: Theory, worlds: Sequence[World], recipe: Recipe, stream: Stream
 ) -> Reference:
-    """The seed, or what takes its place."""
+    """Return the seed, or the alternative that replaces it."""
     best = seed
     for formula, name, tier, source in _alternatives(seed, theory, recipe, stream):
         worths = tuple(judged(theory, worlds, recipe.regime, formula))
@@ -122,13 +139,29 @@ def _alternatives(
 
 
 TRIES = 400  # templates tried for an instance
-TRIES_OF_A_THEORY = 10  # before others are tried as well
+TRIES_OF_A_THEORY = 10  # templates tried before other theories are tried as well
 
 
 @dataclass(frozen=True)
 class Instance:
-    """seed_reference: as planted; reference: after refinement. drawn: worlds drawn for it; tries:
-    templates tried. seed, number: of what it was made."""
+    """A generated instance.
+
+    Args:
+        id: its name.
+        theory: its theory.
+        recipe: the recipe of its regime and difficulty.
+        template: the template that was planted.
+        seed_reference: the reference as it was planted.
+        reference: the reference after refinement.
+        cheater: the cheapest rule that needs no knowledge of the reference.
+        competitors: the number of competitors.
+        worlds: the prompt worlds.
+        holdouts: the holdouts.
+        seed: the seed of the set.
+        number: the number of the instance in the set.
+        drawn: the number of worlds that were drawn for it.
+        tries: the number of templates that were tried.
+    """
 
     id: str
     theory: Theory
@@ -147,6 +180,7 @@ class Instance:
 
     @property
     def margin(self) -> int:
+        """Cost of the cheapest cheater above that of the reference."""
         return self.cheater.cost - self.reference.cost
 
 
@@ -157,9 +191,20 @@ def instances(
     difficulty: Difficulty | None = None,
     mined: dict[str, Sequence[str]] | None = None,
 ) -> Iterator[Instance]:
-    """`count` of them, regimes and difficulties in turn unless one is named. mined: by name of a
-    theory, texts of formulas that answered problems of it. Instance k is the same however many
-    are asked for. Raises `UsageError` below 1, or where an instance cannot be made."""
+    """Generate `count` instances.
+
+    Instance k of a seed is the same however many instances are requested.
+
+    Args:
+        count: the number of instances.
+        seed: the seed of the set.
+        regime: the regime, or None to take the regimes in turn.
+        difficulty: the difficulty, or None to take the difficulties in turn.
+        mined: by name of a theory, texts of formulas that answered its problems.
+
+    Raises:
+        UsageError: `count` is below 1, or an instance cannot be made.
+    """
     if count < 1:
         raise UsageError(f"{count} problems cannot be generated; at least 1")
     regimes = REGIMES if regime is None else (regime,)
@@ -208,8 +253,11 @@ def _instance(
 
 
 def template_for(theory: Theory, made: Recipe, stream: Stream, used: Used) -> Template | None:
-    """One of a tier drawn by the recipe's weights, among those that may be used again; never the
-    theory's antecedent, which is a rule wherever there is one."""
+    """Draw a template that may be used again, or return None where there is none.
+
+    The tier is drawn by the weights of the recipe. The antecedent of the theory is excluded,
+    because it is a valid rule wherever there is one.
+    """
     at = float(stream.uniform()) * sum(made.tiers.values())
     tier = max(made.tiers)
     for one, weight in made.tiers.items():
@@ -235,7 +283,10 @@ def tried(
     template: Template,
     mined: Sequence[Formula] = (),
 ) -> Instance | None:
-    """An instance planted with a template, without its name; None where a filter rejects it."""
+    """Return an instance planted with a template, or None where a filter rejects it.
+
+    Its id, seed, number and number of tries are not set yet.
+    """
     stream = Stream(f"{text} choices")
     least, most = made.sizes
     size = least + int(stream.below(most - least + 1)) if made.one_size else None

@@ -1,7 +1,8 @@
-"""Small changes of a formula: competitors that look like the reference (ABD, appendix D.3).
+"""Makes small changes to a formula: competitors that resemble the reference (ABD, appendix D.3).
 
-One change each: another predicate in an atom, an atom negated, the arguments of a relation the
-other way round, "some" for "every" and back, a conjunct or disjunct left out.
+A mutant has one change: another predicate in an atom, a negated atom, the arguments of a relation
+swapped, "some" instead of "every" or the reverse, or a conjunction or disjunction replaced by one
+of its parts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _OTHER = {"P": "Q", "Q": "P", "R": "S", "S": "R"}
 
 
 def mutants(formula: Formula, theory: Theory) -> list[Formula]:
-    """All that are rules of the theory, different ones, in one order."""
+    """Return all different mutants that are rules of the theory, in a fixed order."""
     found: dict[Formula, None] = {}
     for place in range(len(formula.nodes)):
         for changed in _changed(formula, place):
@@ -52,8 +53,16 @@ def _with(
     instead: int = -1,
     body: Kind | None = None,
 ) -> Formula:
-    """The formula with the node `new` at a place, or with one of its parts instead of it. body:
-    the connective right within a quantifier."""
+    """Return the formula with a changed node at a place.
+
+    Args:
+        formula: the formula.
+        at: the index of the node.
+        new: the node instead of it, or None to put its part `instead` in its place.
+        negated: whether to negate the node.
+        instead: the index of the part.
+        body: the connective directly within a quantifier.
+    """
     builder = Builder()
     places: list[int] = []
     for place, node in enumerate(formula.nodes):

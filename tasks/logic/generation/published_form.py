@@ -1,9 +1,10 @@
-"""An instance in the form of the published files: one record, and a row for each holdout.
+"""Writes an instance in the form of the published files: one record, and a row for each holdout.
 
-Fields are those of the public release that mean something here. Left out are clocks, batch
-numbers and estimates of prompts. Of our own are `seed`, `number`, `worldsDrawn`, `templatesTried`,
-`competitors` and `bestCheaterTier`; in the skeptical regime `seedAlpha` and the best cheater stand as in the others,
-and `optCost` is the exact bound (the release stores something lower in 46 of 506 worlds).
+The fields are those of the public release that apply here. Clocks, batch numbers and estimates of
+prompts are left out. `seed`, `number`, `worldsDrawn`, `templatesTried`, `competitors` and
+`bestCheaterTier` are additions. In the skeptical regime, `seedAlpha` and the best cheater are
+present as in the other regimes, and `optCost` is the exact bound (the release stores something
+lower in 46 of 506 worlds).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SCENARIOS: Mapping[str, str] = {
 
 
 def completed(world: World, filled: bool) -> World:
-    """The world with every unknown atom true, or every one false."""
+    """Return the world with every unknown atom true, or with every unknown atom false."""
     if not filled:
         return World(world.id, world.names, world.true)
     true = {
@@ -38,7 +39,10 @@ def completed(world: World, filled: bool) -> World:
 
 
 class _Extremes:
-    """A rule's covers and the violations in worlds with all unknown atoms false, and all true."""
+    """Covers and violations of a rule in worlds with all unknown atoms false or all true.
+
+    The lists have index 0 for all false and 1 for all true.
+    """
 
     def __init__(self, theory: Theory, worlds: Sequence[World], rule: Formula) -> None:
         self.covers: list[list[int]] = []
@@ -59,6 +63,7 @@ class _Extremes:
 
 
 def record(one: Instance) -> dict[str, Json]:
+    """Return the published record of an instance."""
     prompts = [candidate.world for candidate in one.worlds]
     of_gold = _Extremes(one.theory, prompts, one.reference.formula)
     of_seed = _Extremes(one.theory, prompts, one.seed_reference.formula)
@@ -135,7 +140,7 @@ def _prompt(one: Instance, place: int, gold: _Extremes) -> dict[str, Json]:
 
 
 def _world(candidate: Candidate, of: _Extremes, place: int, regime: str) -> dict[str, Json]:
-    """What prompt worlds and holdouts have alike."""
+    """Return the fields that prompt worlds and holdouts have in common."""
     world, worth = candidate.world, candidate.judged
     cost = worth.cost or 0
     made: dict[str, Json] = {
@@ -267,6 +272,7 @@ def _seed(one: Instance, of: _Extremes) -> dict[str, Json]:
 
 
 def holdout_rows(one: Instance) -> list[dict[str, Json]]:
+    """Return the published row of each holdout."""
     worlds = [holdout.candidate.world for holdout in one.holdouts]
     of = _Extremes(one.theory, worlds, one.reference.formula)
     prompt_mean = one.reference.cost / len(one.worlds)

@@ -1,9 +1,10 @@
-"""How instances of a regime and a difficulty are made: sizes, shares, limits, budgets.
+"""Recipes for the instances of a regime and a difficulty: sizes, shares, limits and budgets.
 
-The paper gives the steps and few of the numbers; its table of densities is lost. What follows is
-read off the public half of its instances: counts of true atoms in them are `floor(density * n^k)`
-for densities of the ranges here, and in the partial regime exactly .12 of R and .08 of S are
-masked (the paper says .20 and .10). Floors, slacks and shares are the extremes found there.
+The paper gives the steps but few of the numbers, and its table of densities is lost. The numbers
+here were inferred from the public half of its instances: their counts of true atoms are
+`floor(density * n^k)` for densities in the ranges below, and in the partial regime exactly .12 of R
+and .08 of S are masked (the paper says .20 and .10). Floors, slacks and shares are the extremes
+found there.
 """
 
 from __future__ import annotations
@@ -16,22 +17,34 @@ from ....tools.logic.judging import Regime
 
 Difficulty = Literal["easy", "hard", "medium"]
 DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "hard")  # skeptical instances are all "medium"
-VERSION = "peirce_abd_v1"  # generatorVersion
+VERSION = "peirce_abd_v1"  # the field generatorVersion of published records
 HOLDOUTS = 5
 ATTEMPTS_A_HOLDOUT = 150  # ABD, appendix F.1
-MARGIN = 2  # a competitor is beaten where it costs so much more than the reference
+MARGIN = 2  # a competitor is beaten where it costs at least this much more than the reference
 Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """sizes: least and most elements; one_size: whether all worlds of an instance have as many.
-    densities: by predicate, the range of a world's share of true atoms before masking. masked: by
-    relation, the share of atoms that are unknown (partial); unknown: least and most unknown atoms
-    of a world (skeptical). tiers: of templates, with weights. worlds: how many prompt worlds are
-    kept, least and most; budget: how many may be there before some are taken away. slack: reference - bound at most, a
-    world. share: of its elements that have to be exceptions at most; marked: that the reference
-    covers. floors: of the summed bound and the summed cost."""
+    """Sizes and limits of the instances of a regime and a difficulty.
+
+    Args:
+        regime: the regime.
+        difficulty: the difficulty.
+        theories: the codes of its theories.
+        sizes: the least and the most elements of a world.
+        one_size: whether all worlds of an instance have the same size.
+        densities: by predicate, the range of a world's share of true atoms before masking.
+        masked: by relation, the share of atoms that are unknown (partial).
+        unknown: the least and the most unknown atoms of a world (skeptical).
+        tiers: the tiers of templates with their weights.
+        worlds: the least and the most prompt worlds that are kept.
+        budget: the most prompt worlds before surplus ones are removed.
+        slack: the most that the reference may cost above the lower bound in a world.
+        share: the largest share of a world's elements that need to be exceptions.
+        marked: the largest share of a world's elements that the reference covers.
+        floors: the least summed lower bound and the least summed cost.
+    """
 
     regime: Regime
     difficulty: Difficulty
@@ -57,7 +70,10 @@ _MASKED = {"R": 0.12, "S": 0.08}
 
 
 def recipe(regime: Regime, difficulty: Difficulty) -> Recipe:
-    """In the skeptical regime the difficulty makes no difference."""
+    """Return the recipe of a regime and a difficulty.
+
+    In the skeptical regime the difficulty makes no difference.
+    """
     if regime == "skeptical":
         return Recipe(
             regime, "medium", (*_FIVE, "T6", "T7"), (10, 12), True, _SKEPTICAL, {}, (8, 10),

@@ -1,6 +1,7 @@
-"""A set of instances as files: the published form, or problems of `docs/data-logic.md` as JSON.
+"""Writes a set of instances to files, in the published form or as JSON (`docs/data-logic.md`).
 
-Written whole or not at all, and without a clock in the packed ones: one set, one row of bytes.
+All files are written or none, and compressed files contain no time stamp, so that equal sets give
+equal bytes.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ YAML, JSON = (".yaml", ".yml"), (".jsonl", ".json")
 
 
 def targets(out: str | Path) -> tuple[Path, ...]:
-    """The files that a set is written to: of instances and of holdouts, or one of JSON. Raises
-    `UsageError` for a name that is none of them, or a place where nothing may be written."""
+    """Return the files that a set is written to: instances and holdouts, or one file of JSON.
+
+    Raises:
+        UsageError: the name has another ending, or nothing may be written there.
+    """
     place = expanded(out)
     name = place.name.removesuffix(".gz")
     packed = ".gz" if place.name.endswith(".gz") else ""
@@ -43,7 +47,7 @@ def targets(out: str | Path) -> tuple[Path, ...]:
 
 
 def save(some: Sequence[Instance], out: str | Path) -> tuple[Path, ...]:
-    """The files that were written, holdouts after instances."""
+    """Write a set of instances, and return the files, holdouts after instances."""
     places = targets(out)
     if len(places) == 2:
         rows = [row for one in some for row in holdout_rows(one)]
@@ -58,7 +62,7 @@ def save(some: Sequence[Instance], out: str | Path) -> tuple[Path, ...]:
         else text.encode()
         for place, text in zip(places, texts, strict=True)
     }
-    # Holdouts first: new instances never stand beside old holdouts of their names.
+    # Holdouts come first, so that new instances are never found with old holdouts of their names.
     write_whole(dict(reversed(contents.items())))
     return places
 
@@ -68,7 +72,7 @@ def _lines(rows: Iterable[Json]) -> str:
 
 
 def own_form(one: Instance) -> dict[str, Json]:
-    """A problem as `logic/own_worlds.py` reads it."""
+    """Return an instance as a problem that `logic/own_worlds.py` reads."""
     return {
         "id": one.id,
         "regime": one.recipe.regime,
@@ -80,7 +84,7 @@ def own_form(one: Instance) -> dict[str, Json]:
 
 
 def as_problem(one: Instance) -> Problem:
-    """The problem that the published form reads back as."""
+    """Return the problem that results from reading the instance in its published form."""
     return problem(
         one.id,
         one.theory,

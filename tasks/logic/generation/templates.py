@@ -1,9 +1,9 @@
 """The template library: rules that instances are planted with, in tiers by quantifier depth.
 
-Tier 0 has no quantifier, tier 1 one, tier 2 two nested steps, tier 3 three of them or counts
-(exactly two, one only, two different ones). A theory takes the templates over its allowed
-predicates. The published library is not public; these are the shapes of graded modal logic over R
-and S, and some coincide with references of the published instances.
+Tier 0 has no quantifier, tier 1 has one, tier 2 has two nested steps, and tier 3 has three of them
+or counts (exactly two, only one, two different ones). A theory takes the templates over its allowed
+predicates. The published library is not public. These templates are the shapes of graded modal
+logic over R and S, and some coincide with references of the published instances.
 """
 
 from __future__ import annotations
@@ -16,19 +16,22 @@ from ....tools.logic.formula import Formula
 from ....tools.logic.reading import read_formula
 from ....tools.logic.theories import SIGNATURE, Theory
 
-# --- What templates are made of: properties of an element in graded modal logic, as formulas.
+# --- Templates are made of shapes: properties of an element in graded modal logic, as formulas.
 #
-# A relation is "R" (successors) or "R-" (predecessors). A shape has a name, which says it in words of
-# modal logic, and writes itself about a variable with the letters that are still free.
+# A relation is "R" (successors) or "R-" (predecessors). The name of a shape describes it in terms of
+# modal logic. A shape writes itself about a variable, with the letters that are not used yet.
 
 LETTERS = "yzwuv"
 
 
 class Shape(NamedTuple):
+    """A property of an element, as a function that writes its formula about a variable."""
+
     name: str
-    about: Callable[[str, str], str]  # a variable, spare letters
+    about: Callable[[str, str], str]  # (variable, unused letters) -> formula
 
     def text(self) -> str:
+        """Return the formula about `x`."""
         return self.about("x", LETTERS)
 
 
@@ -43,23 +46,28 @@ def _joined(*parts: str) -> str:
 
 
 def has(predicate: str) -> Shape:
+    """Return the shape: the predicate holds of the element."""
     return Shape(predicate, lambda x, spare: f"({predicate} {x})")
 
 
 def loop(relation: str) -> Shape:
+    """Return the shape: the relation leads from the element to itself."""
     return Shape(f"loop-{relation}", lambda x, spare: f"({relation} {x} {x})")
 
 
 def no(shape: Shape) -> Shape:
+    """Return the negation of a shape."""
     return Shape(f"not-{shape.name}", lambda x, spare: f"(not {shape.about(x, spare)})")
 
 
 def both(*shapes: Shape) -> Shape:
+    """Return the conjunction of shapes."""
     name = "&".join(shape.name for shape in shapes)
     return Shape(name, lambda x, spare: _joined(*(shape.about(x, spare) for shape in shapes)))
 
 
 def either(one: Shape, other: Shape) -> Shape:
+    """Return the disjunction of two shapes."""
     return Shape(
         f"{one.name}|{other.name}",
         lambda x, spare: f"(or {one.about(x, spare)} {other.about(x, spare)})",
@@ -67,7 +75,7 @@ def either(one: Shape, other: Shape) -> Shape:
 
 
 def some(relation: str, inner: Shape | None = None) -> Shape:
-    """A successor, one that has `inner`."""
+    """Return the shape: there is a successor, one with `inner` where it is given."""
 
     def about(x: str, spare: str) -> str:
         y = spare[0]
@@ -78,6 +86,8 @@ def some(relation: str, inner: Shape | None = None) -> Shape:
 
 
 def every(relation: str, inner: Shape) -> Shape:
+    """Return the shape: every successor has `inner`."""
+
     def about(x: str, spare: str) -> str:
         y = spare[0]
         return f"(forall {y} (implies {_edge(relation, x, y)} {inner.about(y, spare[1:])}))"
@@ -86,7 +96,7 @@ def every(relation: str, inner: Shape) -> Shape:
 
 
 def two(relation: str, one: Shape | None = None, other: Shape | None = None) -> Shape:
-    """Two successors; the first has `one`, the second `other`."""
+    """Return the shape: there are two successors, the first with `one`, the second with `other`."""
 
     def about(x: str, spare: str) -> str:
         y, z, rest = spare[0], spare[1], spare[2:]
@@ -100,6 +110,8 @@ def two(relation: str, one: Shape | None = None, other: Shape | None = None) -> 
 
 
 def exactly_two(relation: str) -> Shape:
+    """Return the shape: there are exactly two successors."""
+
     def about(x: str, spare: str) -> str:
         y, z, w = spare[0], spare[1], spare[2]
         no_more = f"(implies {_edge(relation, x, w)} (or (= {w} {y}) (= {w} {z})))"
@@ -110,7 +122,10 @@ def exactly_two(relation: str) -> Shape:
 
 
 def one_only(relation: str, inner: Shape | None = None, further: Shape | None = None) -> Shape:
-    """Exactly one successor, or exactly one that has `inner`; that one has `further`."""
+    """Return the shape: exactly one successor, or exactly one with `inner`.
+
+    The one successor also has `further`, where it is given.
+    """
 
     def about(x: str, spare: str) -> str:
         y, z, rest = spare[0], spare[1], spare[1:]
@@ -125,7 +140,10 @@ def one_only(relation: str, inner: Shape | None = None, further: Shape | None = 
 
 
 def meeting(one: str, other: str, inner: Shape | None = None) -> Shape:
-    """A successor by `one` and one by `other` with a common successor, by the same relations."""
+    """Return the shape: a successor by `one` and one by `other` that have a common successor.
+
+    The common successor is reached by the same relations, and has `inner` where it is given.
+    """
 
     def about(x: str, spare: str) -> str:
         y, z, w, rest = spare[0], spare[1], spare[2], spare[3:]
@@ -137,7 +155,7 @@ def meeting(one: str, other: str, inner: Shape | None = None) -> Shape:
 
 
 def shared(relation: str, other: str) -> Shape:
-    """Successors by `relation` that one element has all as successors by `other`."""
+    """Return the shape: some element is an `other`-successor of all `relation`-successors."""
 
     def about(x: str, spare: str) -> str:
         z, y = spare[0], spare[1]
@@ -148,7 +166,7 @@ def shared(relation: str, other: str) -> Shape:
 
 
 def closed(relation: str) -> Shape:
-    """All two steps away are successors already."""
+    """Return the shape: everything two steps away is a successor already."""
 
     def about(x: str, spare: str) -> str:
         y, z = spare[0], spare[1]
@@ -159,7 +177,7 @@ def closed(relation: str) -> Shape:
 
 
 def back(relation: str, inner: Shape | None = None) -> Shape:
-    """A successor that leads back."""
+    """Return the shape: some successor, with `inner` where it is given, leads back."""
 
     def about(x: str, spare: str) -> str:
         y = spare[0]
@@ -174,7 +192,14 @@ def _named(word: str, relation: str, inner: Shape | None) -> str:
 
 
 class Template(NamedTuple):
-    """family: the predicates that stand in it, in order."""
+    """A rule of the library.
+
+    Args:
+        id: its tier and the name of its shape.
+        tier: from 0 to 3.
+        text: the rule as text.
+        formula: the rule.
+    """
 
     id: str
     tier: int
@@ -183,6 +208,7 @@ class Template(NamedTuple):
 
     @property
     def family(self) -> str:
+        """Predicates of the rule, in alphabetical order."""
         return "".join(sorted(self.formula.predicates))
 
 
@@ -273,7 +299,7 @@ def _tier_3() -> list[Shape]:
 
 @cache
 def library() -> tuple[Template, ...]:
-    """All templates, tier by tier."""
+    """Return all templates, tier by tier."""
     made: list[Template] = []
     tiers = (_tier_0(), _tier_1(), _tier_2(), _tier_3())
     for tier, shapes in enumerate(tiers):
@@ -286,8 +312,10 @@ def library() -> tuple[Template, ...]:
 
 
 def templates_of(theory: Theory, tier: int) -> list[Template]:
-    """Those of the tier that the theory allows. In the skeptical regime they have to speak of R or
-    S, as all from tier 1 on do."""
+    """Return the templates of the tier that the theory allows.
+
+    The skeptical regime needs templates over R or S, as all templates from tier 1 on are.
+    """
     return [
         one for one in library() if one.tier == tier and one.formula.predicates <= theory.allowed
     ]
