@@ -12,11 +12,8 @@ import itertools
 from collections.abc import Iterator
 
 from ..budget import Budget
-from . import conditionals as conditionals
+from . import conditionals, element_lists, integers
 from . import element_goals as by_element
-from . import element_lists
-from . import element_lists as cases
-from . import integers as integers
 from .bank import Lists, start
 from .conditionals import SIZE, Bundle
 from .edits import around, edited, literal, partitioned, peeled, stripped, windows, woven
@@ -191,7 +188,7 @@ class Search:
         yield from by_element.sorts(near, goal)
         yield from by_element.cuts(near, goal)
         yield from by_element.map_filters(near, goal)
-        yield from cases.replacements(near, goal)
+        yield from element_lists.replacements(near, goal)
 
     def _bundles(self, most: int = 240) -> Iterator[bool]:
         """Add plain maps, filters and counts over lists of the bank."""
@@ -274,7 +271,7 @@ class Search:
         yield from by_element.cuts(elements, goal)
         yield from by_element.flat_maps(elements, goal)
         yield from by_element.repeats(elements, goal)
-        yield from cases.map_ifs(elements, goal)
+        yield from element_lists.map_ifs(elements, goal)
         yield from by_element.map_filters(elements, goal)
 
     def _by_place(self, lengths: tuple[int, ...]) -> Iterator[Node]:

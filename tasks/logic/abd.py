@@ -137,7 +137,6 @@ class Abd:
 
     def drawn(self, problem: Problem) -> str:
         """Return a problem as text for a person."""
-        pass
 
         return drawn(problem)
 
