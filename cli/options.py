@@ -215,6 +215,9 @@ DryRun: TypeAlias = Annotated[
                   "--dry-run"),
 ]  # fmt: skip
 Quiet: TypeAlias = Annotated[bool, _option(OUTPUT, "No progress on stderr.", "--quiet", "-q")]
+AllMetrics: TypeAlias = Annotated[
+    bool, _option(OUTPUT, "Print every metric, not the main ones alone.", "--all-metrics")
+]
 AsJson: TypeAlias = Annotated[
     bool, _option(OUTPUT, "Data on stdout as JSON, and nothing else there.", "--json")
 ]

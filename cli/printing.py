@@ -21,14 +21,14 @@ def emit(rows: Iterable[Any]) -> None:
         sys.stdout.flush()
 
 
-def end(session: Any, as_json: bool) -> None:
+def end(session: Any, as_json: bool, all_metrics: bool = False) -> None:
     from ..reports.metrics.sections import section_of
     from ..reports.screen import endings, text
 
     if as_json:
         emit([session])
     else:
-        endings.print_outcome(text.console(), session)
+        endings.print_outcome(text.console(), session, all_metrics)
         section_of(session.evaluation).finish(text.console(), session)
     if session.cause:
         typer.echo(f"peirce: {text.one_line(session.cause, 300)}", err=True)

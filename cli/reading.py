@@ -40,6 +40,7 @@ def evaluate(
     by_problem: Annotated[
         bool, typer.Option("--by-problem", help="Also each problem's values.")
     ] = False,
+    all_metrics: o.AllMetrics = False,
     all_pairs: Annotated[
         bool,
         typer.Option("--all-pairs", help="Count hidden pairs by which nothing can be judged too."),
@@ -83,7 +84,7 @@ def evaluate(
     if as_json:
         emit([result])
     else:
-        endings.print_scores(text.console(), result)
+        endings.print_scores(text.console(), result, all_metrics)
 
 
 def _curves(names: list[str], store: str | None, out: str | None, as_json: bool) -> None:

@@ -30,6 +30,7 @@ def run(
     task: o.Task,
     dry_run: o.DryRun = False,
     quiet: o.Quiet = False,
+    all_metrics: o.AllMetrics = False,
     as_json: o.AsJson = False,
     **settings: Any,
 ) -> None:
@@ -46,7 +47,7 @@ def run(
         return
     with Screen(quiet=quiet) as screen:
         session = run_session(task, **options, on_event=screen)
-    end(session, as_json)
+    end(session, as_json, all_metrics)
 
 
 def with_standing(context: typer.Context, task: str, settings: dict[str, Any]) -> dict[str, Any]:
@@ -103,6 +104,7 @@ def resume(
         bool, typer.Option("--retry-failed", help="Also the problems that failed.")
     ] = False,
     quiet: o.Quiet = False,
+    all_metrics: o.AllMetrics = False,
     as_json: o.AsJson = False,
     **settings: Any,
 ) -> None:
@@ -112,7 +114,7 @@ def resume(
 
     with Screen(quiet=quiet) as screen:
         resumed = resume_session(session, retry_failed=retry_failed, on_event=screen, **settings)
-    end(resumed, as_json)
+    end(resumed, as_json, all_metrics)
 
 
 IMPORTED = ("data", "observations", "space", "seed", "answer_format", "strict_contract", "sandbox",
@@ -136,6 +138,7 @@ def import_(
         ),
     ] = None,
     quiet: o.Quiet = False,
+    all_metrics: o.AllMetrics = False,
     as_json: o.AsJson = False,
     **settings: Any,
 ) -> None:
@@ -145,7 +148,7 @@ def import_(
 
     with Screen(quiet=quiet) as screen:
         session = import_recorded(file, task=task, of_model=of_model, on_event=screen, **settings)
-    end(session, as_json)
+    end(session, as_json, all_metrics)
 
 
 @app.command(epilog=o.examples("peirce replay", "peirce replay 4f1c 9a --live --json"))

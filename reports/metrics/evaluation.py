@@ -76,7 +76,8 @@ class Evaluation:
     reader of its scores from the store alone has to know. over_rows: where a problem is a whole data
     set; a session of one problem has these intervals, as one problem has none. of_bank: metrics of the
     hypotheses that a session keeps, beside those of its steps. every_space: it looks at what inconsistent
-    hypotheses predict over S too."""
+    hypotheses predict over S too. main: the metrics that the screen shows unless all are asked for;
+    empty: all."""
 
     name: str
     about: str
@@ -88,6 +89,7 @@ class Evaluation:
     over_rows: RowIntervals | None = None
     of_bank: BankMetrics | None = None
     every_space: bool = False
+    main: tuple[str, ...] = ()
 
     def scores(self, family: str) -> bool:
         """Whether it can score problems of this family."""
@@ -106,6 +108,12 @@ class Evaluation:
         strata = None if self.stratum is None else list(map(self.stratum, problems))
         found = summary(results, self.metric_names, strata=strata, seed=seed, resamples=resamples)
         return found | dict(rows[0]) if len(rows) == 1 else found
+
+    def on_screen(self, all_metrics: bool) -> tuple[Metric, ...]:
+        """Return the metrics that a person sees: the main ones, or all."""
+        if all_metrics or not self.main:
+            return self.metrics
+        return tuple(one for one in self.metrics if one.name in self.main)
 
     @property
     def metric_names(self) -> tuple[str, ...]:

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from ...records import Json
-from .text import command, counts, duration, number_of, one_line, table, visible
+from .text import command, counts, duration, number_of, one_line, stop_sentence, table, visible
+
+if TYPE_CHECKING:
+    from .. import Evaluation, Metric
 
 SIDE_BY_SIDE = 3  # sessions, a column each
 LISTED = 8  # files, a line each
@@ -24,25 +27,28 @@ TOLD = (
 )
 
 
-def print_outcome(out: Console, session: Any) -> None:
-    """The end of a run: results with intervals, what failed and how often, cost, paths, and the
-    next command."""
+def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None:
+    """Print the end of a run: metrics with intervals, failures, cost, paths and the next command.
+
+    all_metrics: Whether every metric is printed, or the evaluation's main ones.
+    """
     from .. import find_evaluation
     from ..files import tables
 
     evaluation = find_evaluation(session.evaluation)
-    whole = tables.summary_table([session.to_dict()], evaluation.metrics)
-    scored, empty = tables.valued(whole)
+    shown = evaluation.on_screen(all_metrics)
+    scored, empty = tables.valued(tables.summary_table(_only(shown, [session.to_dict()]), shown))
     out.print(f"{session.task}, {session.method}, {visible(session.model)}: {_coverage(session)}")
     out.print()
     out.print(tables.as_text(scored, out.width))
     out.print()
     facts = [
-        *([("no value", _named(empty))] if empty else []),
+        *([("no value", _named(empty))] if empty and all_metrics else []),
+        *([("metrics", _left_out(evaluation, shown))] if len(shown) < len(evaluation.metrics) else []),
         *([("scored", evaluation.note)] if evaluation.note else []),
         ("verdicts", counts(session.verdicts) or "none"),
         *_faults(session.breaches, session.malformed),
-        ("ended", counts(session.ends) or "no problem"),
+        *(("ended", line) for line in _ends(session.ends) or ["no problem"]),
         *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
         *_costs(session.usage, session.oracle),
         ("time", duration(session.seconds)),
@@ -55,6 +61,22 @@ def print_outcome(out: Console, session: Any) -> None:
     ]  # fmt: skip
     for name, said in facts:
         out.print(f"{name:<9} {said}", soft_wrap=True)
+
+
+def _only(
+    metrics: Sequence[Metric], sessions: Sequence[Mapping[str, Json]]
+) -> list[dict[str, Json]]:
+    """The sessions with these metrics alone."""
+    names = {one.name for one in metrics}
+    return [
+        {**one, "metrics": {name: of for name, of in one["metrics"].items() if name in names}}
+        for one in sessions
+    ]
+
+
+def _left_out(evaluation: Evaluation, shown: Sequence[Metric]) -> str:
+    number = len(evaluation.metrics) - len(shown)
+    return f"{number} more with --all-metrics, and in --json"
 
 
 def _named(metrics: Sequence[str]) -> str:
@@ -78,6 +100,14 @@ def _coverage(session: Any) -> str:
     )
 
 
+def _ends(ends: Mapping[str, int]) -> list[str]:
+    return [
+        f"{number_of(count, 'problem')}: {stop_sentence(cause)}"
+        for cause, count in ends.items()
+        if count
+    ]
+
+
 def _failures(failed: Mapping[str, str]) -> list[str]:
     causes = Counter(failed.values())
     return [f"{count} x {one_line(cause, 150)}" for cause, count in causes.most_common(5)]
@@ -99,9 +129,12 @@ def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
     return [*lines, ("calls", f"took {seconds}, those side by side added up")] if seconds else lines
 
 
-def print_scores(out: Console, result: Mapping[str, Json]) -> None:
-    """What `peirce eval` prints: sessions side by side, or of many the table of the evaluation's section
-    and what was left out; what the section shows; then each one's problems if asked for."""
+def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = False) -> None:
+    """Print the result of `peirce eval`: sessions side by side, then what their section adds.
+
+    Many sessions stand in the table of the evaluation's section instead, with what was left out. The
+    values of each problem follow where they were asked for. all_metrics: as of `print_outcome`.
+    """
     from .. import find_evaluation
     from ..files import tables
     from ..metrics.sections import section_of
@@ -109,11 +142,14 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
     scored = result["sessions"]
     section = section_of(scored[0]["evaluation"])
     if len(scored) <= SIDE_BY_SIDE or section.table is None:
-        metrics = find_evaluation(section.name).metrics
-        found, empty = tables.valued(tables.summary_table(scored, metrics))
+        evaluation = find_evaluation(section.name)
+        shown = evaluation.on_screen(all_metrics)
+        found, empty = tables.valued(tables.summary_table(_only(shown, scored), shown))
         out.print(tables.as_text(found, out.width))
-        if empty:
+        if empty and all_metrics:
             out.print(f"no value  {_named(empty)}", soft_wrap=True)
+        if len(shown) < len(evaluation.metrics):
+            out.print(f"metrics   {_left_out(evaluation, shown)}", soft_wrap=True)
     else:
         out.print(tables.as_text(section.table(result), out.width))
         out.print(_summed(scored))

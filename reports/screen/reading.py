@@ -21,7 +21,16 @@ from rich.text import Text
 
 from ...records import UNASKED, Json
 from ...tasks.programs.grid_values import is_grid
-from .text import VERDICT_STYLES, counts, marks, one_line, table, verdict_text, visible
+from .text import (
+    VERDICT_STYLES,
+    counts,
+    marks,
+    one_line,
+    stop_sentence,
+    table,
+    verdict_text,
+    visible,
+)
 
 MARKS = 60  # observations that are shown one by one
 LISTED = 20  # differences of a replay, reasons of ends
@@ -57,7 +66,7 @@ def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     for row in rows:
         numbers = (row["shown"], row["hidden"], row["steps"], *(row["verdicts"][n] for n in names))
         shown.add_row(
-            one_line(row["problem"], 24), row["status"], one_line(row["cause"] or "", 40),
+            one_line(row["problem"], 24), row["status"], stop_sentence(row["cause"] or ""),
             *map(str, numbers), *[counts(row["breaches"]) for _ in breached],
         )  # fmt: skip
     out.print(shown)
@@ -66,7 +75,7 @@ def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
             out.print(_read(row["problem"], row["inference"]), soft_wrap=True)
     reasons = Counter((row["cause"], row["reason"]) for row in rows if row["reason"])
     for (cause, reason), count in reasons.most_common(LISTED):
-        out.print(f"{one_line(cause, 40)}, {count} x: {one_line(reason, 300)}", soft_wrap=True)
+        out.print(f"{stop_sentence(cause)}, {count} x: {one_line(reason, 300)}", soft_wrap=True)
 
 
 def _read(problem: str, told: Mapping[str, Json]) -> str:

@@ -24,7 +24,17 @@ from rich.table import Table
 from rich.text import Text
 
 from ...records import Json
-from .text import VERDICT_STYLES, command, console, counts, duration, number_of, one_line, visible
+from .text import (
+    VERDICT_STYLES,
+    command,
+    console,
+    counts,
+    duration,
+    number_of,
+    one_line,
+    stop_sentence,
+    visible,
+)
 
 VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
 LINES = 10  # running problems in the picture
@@ -210,9 +220,10 @@ class Screen:
 
     def _ended_line(self, event: Mapping[str, Json], running: Running) -> str:
         what = counts({name: running.verdicts[name] for name in VERDICTS}) or "no answer"
+        status = "" if event["status"] == "done" else f" {event['status']}"
         return (
-            f"[{self._ended}/{self._total}] problem {visible(event['problem'])} {event['status']}"
-            f" ({one_line(event['cause'], 80)}): {what}; {self._time()}"
+            f"[{self._ended}/{self._total}] problem {visible(event['problem'])}{status}: {what};"
+            f" {stop_sentence(event['cause'])}; {self._time()}"
         )
 
     def _progress(self) -> str:

@@ -71,6 +71,23 @@ def counts(pairs: Mapping[str, Json]) -> str:
     return ", ".join(f"{count} {visible(str(name))}" for name, count in pairs.items() if count)
 
 
+# Why a method ended a problem, in the words of a person; the JSON keeps the keys.
+STOPS = {
+    "exhausted": "the proposer had nothing more to say",
+    "cap": "reached the limit of answers",
+    "three_bad": "stopped after three failed answers",
+    "bad": "stopped after the allowed number of failed answers",
+    "target": "reached the target",
+    "answered": "every question was answered",
+    "opened": "the bank was read",
+}
+
+
+def stop_sentence(cause: str) -> str:
+    """Return why a problem ended, in words; a cause that is not known here as it is."""
+    return STOPS.get(cause) or one_line(cause, 80)
+
+
 def number_of(count: int, what: str) -> str:
     """1 problem, 2 problems, 1,200 problems."""
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

@@ -6,11 +6,15 @@ Internals: the screen is drawn to a console and on a clock of the test's own.
 from __future__ import annotations
 
 import io
+import re
 import threading
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import peirce
 import pytest
+from peirce.reports import evaluations
 from peirce.reports.screen import reading, text
 from peirce.reports.screen.running import CLOCK, Screen, banner
 from rich.console import Console
@@ -85,7 +89,9 @@ def test_plain_lines_say_how_far_it_is_and_how_long_it_will_take():
     stage.tell(
         {"type": "problem_ended", "problem": "p1", "status": "done", "cause": "cap"}, after=8
     )
-    assert stage.lines[-1] == "[1/3] problem p1 done (cap): 1 accepted; 10 s, about 20 s to go"
+    assert stage.lines[-1] == (
+        "[1/3] problem p1: 1 accepted; reached the limit of answers; 10 s, about 20 s to go"
+    )
 
 
 def test_where_nothing_happens_a_line_says_what_it_is_at_and_they_become_rarer():
@@ -250,7 +256,9 @@ def test_why_problems_ended_is_said_once_with_how_many_they_are():
     out = io.StringIO()
     console = Console(file=out, width=120, markup=False, emoji=False, highlight=False)
     reading.print_problems(console, [row, row, row | {"cause": "cap", "reason": ""}])
-    assert out.getvalue().splitlines()[-1] == "exhausted, 2 x: none is left [b]"
+    assert out.getvalue().splitlines()[-1] == (
+        "the proposer had nothing more to say, 2 x: none is left [b]"
+    )
     reading.print_hypotheses(console, [])
     assert "peirce show SESSION" in out.getvalue()
 
@@ -314,3 +322,26 @@ def test_a_screen_that_nobody_hears_ends_no_session():
                 {"type": "stopping"}, {"type": "ended", "status": "interrupted"},
             ):  # fmt: skip
                 screen(event)
+
+
+def test_the_screen_has_the_main_metrics_and_all_where_they_are_asked_for():
+    for evaluation in evaluations():
+        main = [one.name for one in evaluation.on_screen(all_metrics=False)]
+        assert main and len(main) <= 5 and set(main) <= set(evaluation.metric_names)
+        assert evaluation.on_screen(all_metrics=True) == evaluation.metrics
+
+
+def test_every_end_of_a_method_of_ours_is_a_sentence():
+    """The ends stand in the methods and in the steps that they share, as `"stop": "NAME"`."""
+    graphs = Path(peirce.__file__).parent / "graphs"
+    lines = [line for path in graphs.rglob("*.py") for line in path.read_text("utf-8").splitlines()]
+    ends = {
+        name
+        for line in lines
+        if '"stop": ' in line or "stop = " in line
+        for name in re.findall(r'"([a-z_]+)"', line.partition("stop")[2])
+        if name not in ("finish", "answers", "stop")
+    }
+    assert {"exhausted", "cap", "three_bad", "bad", "target"} <= ends
+    assert ends <= set(text.STOPS)
+    assert text.stop_sentence("of a method from outside") == "of a method from outside"

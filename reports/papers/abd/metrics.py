@@ -124,5 +124,6 @@ EVALUATION = Evaluation(
     metrics=METRICS,
     of_problem=problem_metrics,
     stratum=lambda problem: str(problem.public["theory"]["regime"]),
+    main=("prompt_validity", "gap", "ast_size", "holdout_validity", "holdout_gap"),
     note="evaluator exact, prompt worlds alone: `peirce eval abd` opens the holdouts",
 )

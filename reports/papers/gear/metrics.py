@@ -99,4 +99,5 @@ EVALUATION = Evaluation(
     families=None,
     metrics=METRICS,
     of_problem=problem_metrics,
+    main=("consistency", "generalizability", "beta", "gamma", "top1"),
 )

@@ -323,4 +323,5 @@ EVALUATION = Evaluation(
     of_problem=problem_metrics,
     over_rows=intervals,
     of_bank=discovered,
+    main=("accuracy", "f1", "accuracy_ood", "mse", "hdr"),
 )

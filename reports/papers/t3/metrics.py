@@ -124,6 +124,7 @@ EVALUATION = Evaluation(
     metrics=METRICS,
     of_problem=problem_metrics,
     every_space=True,
+    main=("consistency", "beta", "gamma", "top1", "top3"),
 )
 
 
