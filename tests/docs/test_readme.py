@@ -1,48 +1,40 @@
-"""The README is true where a test can say so: its tree has the rooms and files that are there."""
+"""The README is true where a test can say so, and short."""
 
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
-import pytest
+from peirce.reports import find_evaluation
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text("utf-8")
+WALK = (REPOSITORY / "docs" / "walks" / "labelled-texts.md").read_text("utf-8")
 
 
-def named() -> list[str]:
-    """The paths that the tree at the end of the README names."""
-    tree = README.partition("## Files")[2]
-    found: list[str] = []
-    rooms: list[str] = []
-    for inside, name in re.findall(r"^ {4}( *)([\w.]+/?) +\S", tree, re.M):
-        del rooms[len(inside) // 2 :]
-        found.append("".join(rooms) + name)
-        if name.endswith("/"):
-            rooms.append(name)
-    return found
-
-
-@pytest.mark.parametrize("path", named())
-def test_what_the_readme_names_is_there(path: str) -> None:
-    assert (REPOSITORY / path).is_dir() is path.endswith("/")
-    assert (REPOSITORY / path).exists()
-
-
-def test_the_readme_names_every_room_and_every_file_at_the_top() -> None:
-    done = subprocess.run(
-        ["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        pytest.skip("NO GIT HERE: what belongs to the repository is not known")
-    tracked = [line for line in done.stdout.splitlines() if not line.startswith(".")]
-    there = {path.split("/")[0] + ("/" if "/" in path else "") for path in tracked}
-    assert there - {"README.md"} == {
-        path for path in named() if path.count("/") - path.endswith("/") < 1
-    }
+def metric_tables() -> list[list[str]]:
+    """The rows of the printed tables of metrics, without their headings."""
+    tables = re.findall(r"^ {4}metric +search +n\n {4}─.*\n((?: {4}\S.*\n)+)", README, re.M)
+    return [[line.strip() for line in table.splitlines()] for table in tables]
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.split()) <= 1_600
+    assert len(README.splitlines()) <= 150
+
+
+def test_the_example_on_labelled_data_is_what_the_walk_printed() -> None:
+    labelled, _ = metric_tables()
+    assert labelled and all(f"\n{row}\n" in WALK for row in labelled)
+    assert "tickets.csv --label kind" in README and "tickets.csv --label kind" in WALK
+
+
+def test_make_run_shows_the_main_metrics() -> None:
+    _, session = metric_tables()
+    assert tuple(row.split()[0] for row in session) == find_evaluation("gear").main
+
+
+def test_the_make_targets_that_the_readme_names_exist() -> None:
+    makefile = (REPOSITORY / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^ {4}make ([\w-]+)", README, re.M))
+    assert {"run", "test"} <= targets
+    assert all(re.search(rf"^{target}:", makefile, re.M) for target in targets)
