@@ -320,7 +320,7 @@ TAKING_S = 5.0  # how long to wait for a process that is just opening or closing
 
 
 class Reader:
-    """A reader of a store: through the owner's socket where an owner is alive, else from the file."""
+    """A reader that uses the owner's socket while an owner is alive, and the file otherwise."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
