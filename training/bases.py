@@ -1,4 +1,4 @@
-"""The base model of a training, identified by its weights, and the record of origin of the result."""
+"""The base model of a training, and the record of origin that is stored with trained weights."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Base:
 
     @property
     def place(self) -> str:
-        """Where an adapter finds the base: the id on the hub, or the absolute path of the folder."""
+        """The id on the hub, or the absolute path of the folder, as an adapter's config has it."""
         return self.name if self.found.commit else str(self.found.folder.resolve())
 
 

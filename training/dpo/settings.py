@@ -1,11 +1,11 @@
-"""Settings of a DPO training: one place for their names, meanings and defaults.
+"""Settings of a DPO training: their names, meanings and defaults.
 
-Defaults of GEAR, section 6, and of the released scripts: LoRA 128/256/.05, beta .5, learning rate 1e-5
-with cosine and a warmup of .1, 32 pairs a batch, 51,200 examples, a probe of 300 validation pairs a
-stage every 1,280 examples, momentum with alpha .1, epsilon .1, m_max .03 and bounds .8 and 1.2. Ours
-where both are silent.
+The defaults are those of GEAR, section 6, and of the released scripts: LoRA 128/256/.05, beta .5,
+learning rate 1e-5 with cosine and a warmup of .1, 32 pairs per batch, 51,200 examples, a probe of
+300 validation pairs per stage every 1,280 examples, momentum with alpha .1, epsilon .1, m_max .03
+and bounds .8 and 1.2. Where both are silent, the defaults are our own.
 
-A YAML file holds the same names at its top level. An unknown name is an error.
+A YAML file has the same names at its top level. An unknown name is an error.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ...records.settings import setting
 from ..settings import Real
 from .curriculum import SCHEDULES, DpoSettings, MomentumSettings
 
-# They change neither the weights nor what is drawn: a training may be resumed with others.
+# These settings change neither the weights nor the draws, so a resume may change them.
 _BESIDE = ("sample_every", "sample_tokens", "log_ratio_warning", "following_drop", "stop",
            "save_every", "keep", "report_to")  # fmt: skip
 
 
 class TrainConfig(DpoSettings):
-    """UsageError, in one sentence, for a value that makes no sense or does not go with another."""
+    """Settings of a DPO training; invalid values and combinations raise UsageError."""
 
     # what is drawn
     schedule: str = setting("momentum", f"how often each stage is drawn: {', '.join(SCHEDULES)}")
@@ -94,36 +94,37 @@ class TrainConfig(DpoSettings):
     report_to: str = setting("none", "trackers that the libraries know, by commas (tensorboard, wandb, …)")  # fmt: skip
 
     def momentum(self) -> MomentumSettings:
+        """Return the settings of the momentum schedule."""
         return MomentumSettings(**self.model_dump(include=set(MomentumSettings.model_fields)))
 
     @property
     def periods(self) -> int:
+        """The number of periods in the training."""
         return self.examples // self.period
 
     @property
     def updates(self) -> int:
-        """Of the weights, in the whole training."""
+        """The number of weight updates in the training."""
         return self.examples // self.batch
 
     @property
     def digest(self) -> Digest:
-        """Of all that decides the weights."""
+        """The digest of the settings that determine the weights."""
         return digest_of(self.deciding())
 
     def deciding(self) -> dict[str, Json]:
-        """Those that decide the weights; a training may be resumed with other values of the rest."""
+        """Return the settings that determine the weights; a resume may change the others."""
         return {key: value for key, value in self.record().items() if key not in _BESIDE}
 
     @classmethod
     def of(cls, values: Mapping[str, Json]) -> Self:
-        """Settings from a mapping; those that it lacks are the defaults. UsageError for a name that
-        is none."""
+        """Return settings from a mapping; raises UsageError for an unknown name."""
         return cls.model_validate(values)
 
     @staticmethod
     def names_in(path: Path) -> dict[str, Json]:
-        """What a YAML file gives, by name, unchecked. DataError for a file that holds no mapping."""
-        # ValueError: what looks like a date and is none.
+        """Return the settings in a YAML file, unchecked; raises DataError where it has none."""
+        # ValueError: YAML raises it for text that looks like a date and is none.
         try:
             told = yaml.safe_load(path.read_text("utf-8")) or {}
         except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
