@@ -106,7 +106,7 @@ class MomentumSettings(DpoSettings):
 
 
 class Constant:
-    """The schedules `fixed` and `single:STAGE`: the same weights in every period, whatever the losses."""
+    """The schedules `fixed` and `single:STAGE`, whose weights never change and ignore the losses."""
 
     def __init__(self, name: str, weights: Weights) -> None:
         self._name = name

@@ -139,7 +139,7 @@ class Mixture(Generic[PairId]):
                 )
 
     def _stages(self, history: Sequence[Weights], count: int) -> npt.NDArray[np.int64]:
-        """Return codes (positions in `pools`) of the stages of the first `count` draws, (count,)."""
+        """Return the stages of the first `count` draws as positions in `pools`, shape (count,)."""
         periods = -(-count // self.period)
         if periods > len(history):
             raise ValueError(
@@ -152,7 +152,7 @@ class Mixture(Generic[PairId]):
         return codes[:count]
 
     def _period(self, number: int, weights: Weights) -> npt.NDArray[np.int64]:
-        """Return codes of the stages of one complete period, shape (period,)."""
+        """Return the stages of one complete period as positions in `pools`, shape (period,)."""
         strange = [stage for stage, weight in weights.items() if weight and stage not in self.pools]
         if strange:
             raise ValueError(f"no pairs of {strange[0]}; there are {', '.join(self.pools)}")

@@ -1,4 +1,4 @@
-"""Load the model of a training (base, tokenizer, chat template, adapter, precision), save and merge it.
+"""Load, save and merge the model of a training: base, tokenizer, chat template and adapter.
 
 Import it late, because it imports torch, transformers and peft. `agents.local` reads the tokenizer
 and the weights, so a training and an `hf:` model never differ in what they read from a folder.

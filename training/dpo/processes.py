@@ -35,7 +35,7 @@ def place(settings: TrainConfig) -> tuple[str, int]:
 
 
 def agreed(work: Callable[[], Any], processes: int) -> Any:
-    """Run `work` in the first process, and return its result or raise its error in all processes."""
+    """Run `work` in the first process; return its result or raise its error in all processes."""
     told: tuple[Any, PeirceError | None] = (None, None)
     if PartialState().is_main_process:
         try:

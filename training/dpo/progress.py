@@ -9,13 +9,13 @@ from typing import Protocol
 from ...records import Json, Message
 
 Ask = Callable[[Sequence[Sequence[Message]], int], list[str]]
-"""Prompts and a seed to answers of the model under training, at temperature 1, one each; "" where the
-model holds no more than the prompt."""
+"""Sample one answer per prompt from the model in training, at temperature 1, from prompts and a seed.
+An answer is empty where the prompt fills the context of the model."""
 
 Sampled = Callable[[Ask], Mapping[str, float]]
-"""What a caller measures on answers that it asks for: a number by name, at least
-"instruction_following", the share of answers that can be read. Prompts and seed should be the same
-at each call. Called before training and every `sample_every` periods."""
+"""Measure sampled answers: return values by name, at least "instruction_following", the share of
+answers that can be parsed. Prompts and seed should be the same at each call. It is called before
+training and every `sample_every` periods."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +51,22 @@ class Progress:
 # writes points again that it wrote before it was killed, with the same values. The last one counts.
 
 PROBES = ("probe_loss", "probe_accuracy", "probe_margin", "chosen_logratio", "rejected_logratio")
-"""Of each stage at each probe: mean DPO loss; share of pairs whose chosen answer the model has raised
-more than the rejected one (a tie counts half); mean difference of the two log-ratios times beta; the
-mean log-ratios, policy over reference, summed over an answer's tokens (nats)."""
+"""Values of each stage at each probe: the mean DPO loss; the share of pairs with a higher log-ratio
+for the chosen answer than for the rejected one (a tie counts half; TRL's rewards/accuracies); the
+mean difference of the two log-ratios times beta (TRL's rewards/margins); the mean log-ratios of
+policy over reference, summed over an answer's tokens (nats)."""
 
 CURRICULUM = ("ewma", "improvement", "weight", "share", "drawn")
-"""Of each stage at each probe: averaged loss and clipped improvement (momentum alone, the latter from
-the second probe on); weight in the period that begins, of mean 1 where no bound clips it; its part of
-that period's draws as a probability; draws so far."""
+"""Values of each stage at each probe: the averaged loss and the clipped improvement (momentum only,
+the latter from the second probe on); the weight in the next period, with mean 1 unless a bound clips
+it; its share of that period's draws as a probability; the number of draws so far."""
 
 COURSE = ("train_loss", "learning_rate", "grad_norm", "seconds")
-"""Of no stage: of each update, but seconds, which is of each probe: since the training began, without
-the time between a stop and a resume."""
+"""Values without a stage, written at each update. Only seconds is written at each probe: the training
+time so far, without the time between a stop and a resume."""
 
 SAMPLED = ("instruction_following", "consistent")
-"""Of no stage: what the sampler that the caller gave returned, under the names it gave."""
+"""Values without a stage: what the caller's sampler returned, under its names."""
 
 NAMES = (*PROBES, *CURRICULUM, *COURSE, *SAMPLED)
 
