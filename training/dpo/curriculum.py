@@ -106,7 +106,7 @@ class MomentumSettings(DpoSettings):
 
 
 class Constant:
-    """The schedules `fixed` and `single:STAGE`, whose weights never change and ignore the losses."""
+    """The schedules `fixed` and `single:STAGE`, with constant weights that ignore the losses."""
 
     def __init__(self, name: str, weights: Weights) -> None:
         self._name = name

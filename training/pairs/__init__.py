@@ -1,4 +1,4 @@
-"""Preference pairs from the sessions of a store: pool answers, compare, select, count and export."""
+"""Preference pairs from stored sessions: pool answers, compare, select, count and export."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# --- Reading ahead in a thread. DuckDB and zlib release the interpreter lock, so it slows nothing down.
+# --- Reading ahead in a thread. DuckDB and zlib release the interpreter lock, so the main thread runs on.
 
 Item = TypeVar("Item")
 

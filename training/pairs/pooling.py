@@ -147,7 +147,7 @@ def sources_of(store: Store, sessions: Sequence[str]) -> list[Source]:
 
 
 def all_asked(store: Store, sources: Sequence[Source]) -> list[Asked]:
-    """Return the questions of the sessions, including unfinished problems, by task, problem, key."""
+    """Return the questions of the sessions, including unfinished ones, by task, problem and key."""
     found: dict[Digest, Asked] = {}
     for source in sources:
         settings = source.settings

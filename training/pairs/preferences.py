@@ -61,7 +61,7 @@ _WIDEST = 2**62
 
 
 class Costs(NamedTuple):
-    """The cost of each of m hypotheses, integers (m,), and the number of elements they are out of."""
+    """The cost of each of m hypotheses, integers (m,), out of `elements`."""
 
     cost: Integers
     elements: int
@@ -137,10 +137,10 @@ def scores(agreement: Agreement, contexts: Integers, costs: Costs | None = None)
 def _summed(
     sized: tuple[Numbers, Numbers], distances: list[tuple[Numbers, Numbers]]
 ) -> tuple[Numbers, Numbers]:
-    """Return the sum of the fraction `sized` and the mean of the distances.
+    """Return the sum of the fraction `sized` and of the distances over their number of pairs.
 
-    Without distances it is `sized` alone. The distances are divided by the number of pairs in the
-    set: 1 for two and 3 for three hypotheses.
+    Without distances it is `sized` alone. The sum of the distances is divided by the number of
+    pairs in the set: 1 for two and 3 for three hypotheses.
     """
     numerator, denominator = sized
     if not distances:
