@@ -47,7 +47,7 @@ TABLES: dict[str, str] = {
         session VARCHAR PRIMARY KEY, ordinal BIGINT NOT NULL, created VARCHAR NOT NULL,
         status VARCHAR NOT NULL, settings VARCHAR NOT NULL, fields VARCHAR NOT NULL""",
     # A list of inputs without outputs: the sample space S of one or more problems.
-    #   digest: covers inputs and weights.  inputs: JSON, compressed by zlib.  weights: JSON or NULL.
+    #   digest: covers inputs and weights.  inputs: JSON in zlib.  weights: JSON or NULL.
     "input_set": """
         digest VARCHAR PRIMARY KEY, name VARCHAR NOT NULL, size BIGINT NOT NULL,
         inputs BLOB NOT NULL, weights VARCHAR""",
@@ -119,12 +119,13 @@ TABLES: dict[str, str] = {
         text VARCHAR, description VARCHAR, observation BIGINT NOT NULL, "right" BOOLEAN,
         t BIGINT NOT NULL, kind VARCHAR NOT NULL, PRIMARY KEY (session, problem, step, ordinal)""",
     # A set of preference pairs.  pair_set: digest of the set (`training/pair_table.py`).
-    #   ordinal: `last` is the highest.  settings: JSON, how it was built.  counts: JSON, the report.
+    #   ordinal: `last` is the highest.  settings: JSON, how it was built.
+    #   counts: JSON, the report.
     "pair_set": """
         pair_set VARCHAR PRIMARY KEY, ordinal BIGINT NOT NULL, created VARCHAR NOT NULL,
         settings VARCHAR NOT NULL, counts VARCHAR NOT NULL""",
-    # A prompt of a set.  prompt: its position.  messages: JSON.  split: train, validation, held-out.
-    #   context: the number of earlier hypotheses in the prompt.
+    # A prompt of a set.  prompt: its position.  messages: JSON.
+    #   split: train, validation, held-out.  context: the number of earlier hypotheses in the prompt.
     "pair_prompt": """
         pair_set VARCHAR, prompt INTEGER, messages VARCHAR NOT NULL, task VARCHAR NOT NULL,
         problem VARCHAR NOT NULL, split VARCHAR NOT NULL, context TINYINT NOT NULL,

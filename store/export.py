@@ -141,7 +141,7 @@ def _sync(path: Path) -> None:
         os.close(number)
 
 
-# --- what the tables hold ----------------------------------------------------
+# --- rows of the tables ----------------------------------------------------
 
 
 def _marks(agreement: Agreement | None) -> list[bool | None] | None:

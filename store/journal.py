@@ -96,7 +96,7 @@ class SessionJournal:
                 other = self._making.get(place)
                 if other is None:
                     mine = self._making[place] = Future()
-                    mine.set_running_or_notify_cancel()  # a caller that stops waiting cancels nothing
+                    mine.set_running_or_notify_cancel()  # a waiter that gives up cancels nothing
                     break
             await asyncio.wrap_future(other)
         try:
@@ -314,7 +314,7 @@ def usage(reading: Reading, session: str) -> dict[str, Any]:
     rows = reading.query(
         "SELECT kind, CASE WHEN path LIKE '%/%/%' THEN split_part(path, '/', 3) || "
         "CASE split_part(path, '/', 5) WHEN 'tool' THEN '/tool' ELSE '' END ELSE path END, "
-        "count(*), sum(tokens_in), sum(tokens_out), sum(tokens_cached), "  # HUGEINT, so no sum overflows
+        "count(*), sum(tokens_in), sum(tokens_out), sum(tokens_cached), "  # HUGEINT: no overflow
         "sum(tokens_reasoning), sum(retries), "
         "count(*) FILTER (repeats <> ''), sum(seconds) "
         "FROM call WHERE session = ? GROUP BY 1, 2 ORDER BY 1, 2",

@@ -178,7 +178,7 @@ class Owner:
             while thread.is_alive() and time.monotonic() < until:
                 with self._lock:
                     for cursor in self._asked.values():
-                        cursor.interrupt()  # repeated: an interrupt before its query starts has no effect
+                        cursor.interrupt()  # repeated, as it has no effect before a query starts
                 thread.join(timeout=0.05)
 
 

@@ -203,7 +203,7 @@ def status_change(reading: Reading, session: str, status: str, fields: dict[str,
 
 
 def problem_ids(reading: Reading, session: str, problem: str | None) -> list[str]:
-    """Return the ids of all problems of a session in order, or the one given after a check."""
+    """Return the ids of all problems of a session in order, or of the named one alone."""
     rows = reading.query(
         "SELECT problem FROM problem WHERE session = ? ORDER BY ordinal", (session,)
     )

@@ -77,7 +77,7 @@ class Writer:
             StoreError: The writer is closed or has failed.
         """
         done: Future[None] = Future()
-        done.set_running_or_notify_cancel()  # a caller that stops waiting does not cancel the change
+        done.set_running_or_notify_cancel()  # a caller that gives up cancels nothing
         with self._lock:
             if self._ended is not None:
                 raise StoreError(self._ended)

@@ -109,7 +109,7 @@ class Course:
     def run(
         self, train: Rows, val: Rows, resume: bool, told: Told | None
     ) -> tuple[list[Epoch], int]:
-        """Train; return the epochs and the number of the best one, whose weights the model then has."""
+        """Train; return the epochs and the number of the best one, which the model then is."""
         watch = _Watch(told)
         folder = self._out / "checkpoints"
         last = _last_whole(folder) if resume else None

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 # --- Over-optimisation, which the accuracy of a probe does not show.
 #
-# A DPO loss falls as long as the rejected answer loses more probability than the chosen one. Both may
-# lose, and the probability goes to answers that are in no pair. A warning is given where the chosen
-# log-ratio of a stage falls below `log_ratio_warning`, and where instruction following of sampled
-# answers falls by `following_drop` below its value before training. The setting `stop` selects which
-# of these warnings end the training.
+# A DPO loss falls as long as the rejected answer loses more probability than the chosen one. Both
+# may lose, and the probability goes to answers that are in no pair. A warning is given where the
+# chosen log-ratio of a stage falls below `log_ratio_warning`, and where instruction following of
+# sampled answers falls by `following_drop` below its value before training. The setting `stop`
+# selects which of these warnings end the training.
 
 
 class Guard:
@@ -166,7 +166,7 @@ class Course(TrainerCallback):  # type: ignore[misc]
         """The training time so far, including the processes before a resume."""
         return self._before + time.monotonic() - self._began
 
-    # --- what the Trainer calls -------------------------------------------------------------
+    # --- Trainer callbacks -----------------------------------------------------------------
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Probe once before the first update."""

@@ -9,7 +9,7 @@ from typing import Protocol
 from ...records import Json, Message
 
 Ask = Callable[[Sequence[Sequence[Message]], int], list[str]]
-"""Sample one answer per prompt from the model in training, at temperature 1, from prompts and a seed.
+"""Sample one answer per prompt from the model in training, at temperature 1, by a seed.
 An answer is empty where the prompt fills the context of the model."""
 
 Sampled = Callable[[Ask], Mapping[str, float]]
@@ -58,12 +58,12 @@ policy over reference, summed over an answer's tokens (nats)."""
 
 CURRICULUM = ("ewma", "improvement", "weight", "share", "drawn")
 """Values of each stage at each probe: the averaged loss and the clipped improvement (momentum only,
-the latter from the second probe on); the weight in the next period, with mean 1 unless a bound clips
-it; its share of that period's draws as a probability; the number of draws so far."""
+the latter from the second probe on); the weight in the next period, with mean 1 unless a bound
+clips it; its share of that period's draws as a probability; the number of draws so far."""
 
 COURSE = ("train_loss", "learning_rate", "grad_norm", "seconds")
-"""Values without a stage, written at each update. Only seconds is written at each probe: the training
-time so far, without the time between a stop and a resume."""
+"""Values without a stage, written at each update. Only seconds is written at each probe: the
+training time so far, without the time between a stop and a resume."""
 
 SAMPLED = ("instruction_following", "consistent")
 """Values without a stage: what the caller's sampler returned, under its names."""

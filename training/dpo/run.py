@@ -66,7 +66,7 @@ class Trained:
     status: str
     examples: int
     model: Path | None
-    fields: Mapping[str, Json]  # as training.json holds them
+    fields: Mapping[str, Json]  # as in training.json
 
 
 def train(

@@ -150,8 +150,8 @@ class References:
 
 # --- The probe of GEAR, section 6.2: measurements on validation pairs of each stage.
 #
-# Every probe of every schedule uses the same pairs of a stage: `probe_pairs` validation pairs, drawn
-# by the seed among those that fit the length.
+# Every probe of every schedule uses the same pairs of a stage: `probe_pairs` validation pairs,
+# drawn by the seed among those that fit the length.
 
 
 def pools(

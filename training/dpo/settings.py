@@ -30,7 +30,7 @@ _BESIDE = ("sample_every", "sample_tokens", "log_ratio_warning", "following_drop
 class TrainConfig(DpoSettings):
     """Settings of a DPO training; invalid values and combinations raise UsageError."""
 
-    # what is drawn
+    # draws
     schedule: str = setting("momentum", f"how often each stage is drawn: {', '.join(SCHEDULES)}")
     examples: int = setting(51_200, "pairs drawn in the whole training", ge=1)
     period: int = setting(1_280, "examples between two probes, a multiple of batch that divides examples", ge=1)  # fmt: skip
@@ -55,14 +55,14 @@ class TrainConfig(DpoSettings):
     warmup: Real = setting(0.1, "part of the updates in which the learning rate rises", ge=0, lt=1)
     weight_decay: Real = setting(0.0, "of AdamW", ge=0)
     max_grad_norm: Real = setting(1.0, "gradients are clipped to it", gt=0)
-    # what is trained
+    # trained weights
     full: bool = setting(False, "train all weights, for small models; without it a LoRA adapter")
     lora_rank: int = setting(128, "rank of the adapter", ge=1)
     lora_alpha: int = setting(256, "scale of the adapter, over its rank", ge=1)
     lora_dropout: Real = setting(0.05, "of the adapter, where dropout is on", ge=0, lt=1)
     lora_targets: str = setting("all-linear", "where adapters stand: all-linear, or names of modules by commas")  # fmt: skip
     dropout: bool = setting(False, "leave dropout on; TRL switches it off, and so did the released code")  # fmt: skip
-    # how it is computed
+    # computation
     device: Literal["auto", "cpu", "cuda", "mps"] = setting("auto", "one of auto, cpu, cuda, mps")
     four_bit: bool | None = setting(None, "base in 4 bits (NF4); without it on a GPU yes, on a CPU and with full no")  # fmt: skip
     compute: Literal["auto", "float32", "bfloat16"] = setting(
@@ -75,7 +75,7 @@ class TrainConfig(DpoSettings):
         2_048, "tokens of prompt and answer; a longer pair is refused and counted, never cut", ge=1
     )
     chat_template: str = setting("", "a Jinja file in place of the model's own, or plain")
-    # probes and what watches over the training
+    # probes and warnings
     probe_pairs: int = setting(300, "validation pairs of each stage that are probed", ge=1)
     sample_every: int = setting(
         1, "periods between two samples of the answers, where a sampler is given; 0 never", ge=0
@@ -88,7 +88,7 @@ class TrainConfig(DpoSettings):
     stop: Literal["never", "following", "log_ratio", "either"] = setting(
         "never", "which of these warnings ends the training: never, following, log_ratio, either"
     )
-    # what is kept
+    # checkpoints and trackers
     save_every: int = setting(1, "periods between two checkpoints", ge=1)
     keep: int = setting(2, "checkpoints that are kept", ge=1)
     report_to: str = setting("none", "trackers that the libraries know, by commas (tensorboard, wandb, …)")  # fmt: skip

@@ -54,7 +54,8 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# --- Reading ahead in a thread. DuckDB and zlib release the interpreter lock, so the main thread runs on.
+# --- Reading ahead in a thread. DuckDB and zlib release the interpreter lock, so the main thread
+# runs on.
 
 Item = TypeVar("Item")
 

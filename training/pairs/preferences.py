@@ -39,10 +39,10 @@ from .agreement import Agreement, units
 
 # --- The score of each candidate over each context, and its exact order (GEAR, 5.3, 6.1).
 #
-# Score(f) = (g(f) + delta gamma(f) + delta beta(f)) / 3, where the deltas are the gains of adding f to
-# the context. It follows from sizes alone. Let s_f be the size of f's predictions, x_fi the size that
-# f shares with member i of the context, t_f the size that f shares with both members at once, d a
-# Jaccard distance, and W the size of S:
+# Score(f) = (g(f) + delta gamma(f) + delta beta(f)) / 3, where the deltas are the gains of adding f
+# to the context. It follows from sizes alone. Let s_f be the size of f's predictions, x_fi the size
+# that f shares with member i of the context, t_f the size that f shares with both members at once,
+# d a Jaccard distance, and W the size of S:
 #
 #     g = s_f / W,   delta gamma = (s_f - x_f1 - x_f2 + t_f) / W,
 #     delta beta = 0 | d_f1 | (d_f1 + d_f2 - 2 d_12) / 3    for contexts of 0 | 1 | 2,
@@ -70,8 +70,8 @@ class Costs(NamedTuple):
 class Scores(NamedTuple):
     """Scores of m hypotheses over k contexts; values at a member of the context have no meaning."""
 
-    numerator: Numbers  # (k, m); over the denominator the score times its number of terms, but
-    denominator: Numbers  # (k, m)                        for what is constant within a context
+    numerator: Numbers  # (k, m); numerator / denominator is the score times its
+    denominator: Numbers  # (k, m); number of terms, up to a constant per context
     value: NDArray[np.float64]  # (k, m), the score
 
 

@@ -24,8 +24,9 @@ from ...tasks.programs.family import answer_text
 from .library import Chain, Library, Program
 from .settings import Shares
 
-# --- Deliberate faults in the answers that a small proposer learns, so that preferences have something
-# to teach: answers that cannot be parsed, that are wrong, or that are undefined without need.
+# --- Deliberate faults in the answers that a small proposer learns, so that preferences have
+# something to teach: answers that cannot be parsed, that are wrong, or that are undefined without
+# need.
 #
 # The protocol's own parser decides what is malformed. `narrowed` keeps an answer right on the shown
 # observations, but leaves it without a prediction on many other inputs.
@@ -98,7 +99,7 @@ def _holds(code: str, name: str, given: Json) -> bool:
 FEW = InputSet("none", ())
 ANEW = 0.8  # the most of the pool on which earlier hypotheses may agree with a new one (GEAR 4.1)
 HASTE = 0.7  # decay of a program's probability per unit of cost, at the start of the training
-ALL_BY = 0.5  # share of the training after which programs are drawn by their prior alone
+ALL_BY = 0.5  # share of the training after which programs are drawn by their prior only
 CAUTION = 1.0  # added cost at which a consistent program is chosen 1/e times as often
 ENTITY = re.compile(
     r"\b(blue|brown|cyan|gray|green|purple|red|yellow|metal|rubber|cube|cylinder|sphere)"

@@ -86,7 +86,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Chain:
-    """A problem of scenes with successive answers of the search, each new compared with the previous."""
+    """A problem of scenes with answers of the search, each new compared with the previous ones."""
 
     shown: tuple[Observation, ...]
     answers: tuple[Program, ...]
@@ -207,7 +207,7 @@ def _of_grids(shown: Sequence[Observation]) -> list[Program]:
 
 
 def _differing(programs: Sequence[Program], probes: Sequence[Json]) -> list[Program]:
-    """Return the cheapest programs of which no two behave alike on the probes."""
+    """Return the cheapest programs that behave differently from each other on the probes."""
     behaviours: set[str] = set()
     chosen: list[Program] = []
     for program in programs:
@@ -317,9 +317,9 @@ def _is_small(value: Any) -> bool:
     return all(type(cell) is int and 0 <= cell <= 9 for row in value for cell in row)
 
 
-# --- The cache of libraries in the user's cache folder, by a hash of their settings. Two models that
-# learn from the same problems search them once, even at the same time: while one process searches,
-# another one waits or does something else.
+# --- The cache of libraries in the user's cache folder, by a hash of their settings. Two models
+# that learn from the same problems search them once, even at the same time: while one process
+# searches, another one waits or does something else.
 
 FORM = 1  # version of the file and of the searches that fill it
 

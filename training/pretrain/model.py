@@ -1,4 +1,4 @@
-"""Small decoders of standard transformers architectures with random weights, and their tokenizer."""
+"""Small decoders of standard architectures with random weights, and their tokenizer."""
 
 from __future__ import annotations
 
@@ -111,10 +111,11 @@ def _features(value: int) -> list[float]:
 
 # --- The tokenizer of a small proposer: byte-level BPE, trained on its own examples.
 #
-# A number from 0 to 99 is one token, alone or after a blank. The digits of larger numbers and of the
-# rows of a grid (`012/345`) are one token each, and so is a line break. Names from the caller, such
-# as the objects of scenes, are one token too. Everything else is left to the merges, which cross
-# blanks, so that a phrase or the start of a function that occurs in many answers becomes one token.
+# A number from 0 to 99 is one token, alone or after a blank. The digits of larger numbers and of
+# the rows of a grid (`012/345`) are one token each, and so is a line break. Names from the caller,
+# such as the objects of scenes, are one token too. Everything else is left to the merges, which
+# cross blanks, so that a phrase or the start of a function that occurs in many answers becomes one
+# token.
 
 END, PAD, USER, ASSISTANT = "<|end|>", "<|pad|>", "<|user|>", "<|assistant|>"
 PIECES = r"\n| \d{1,2}(?![\d/])|(?<![\d/])\d{1,2}(?![\d/])|\d"
