@@ -125,7 +125,8 @@ TABLES: dict[str, str] = {
         pair_set VARCHAR PRIMARY KEY, ordinal BIGINT NOT NULL, created VARCHAR NOT NULL,
         settings VARCHAR NOT NULL, counts VARCHAR NOT NULL""",
     # A prompt of a set.  prompt: its position.  messages: JSON.
-    #   split: train, validation, held-out.  context: the number of earlier hypotheses in the prompt.
+    #   split: train, validation, held-out.
+    #   context: the number of earlier hypotheses in the prompt.
     "pair_prompt": """
         pair_set VARCHAR, prompt INTEGER, messages VARCHAR NOT NULL, task VARCHAR NOT NULL,
         problem VARCHAR NOT NULL, split VARCHAR NOT NULL, context TINYINT NOT NULL,
