@@ -1,8 +1,8 @@
-"""The store: sessions, their journal, steps, bank and predictions in one DuckDB file.
+"""The store: sessions with their journal, steps, bank and predictions in one DuckDB file.
 
-One process writes it at a time; any number read it, from the file or, while it is owned, through
-the owner's socket. `connection.py` documents the tables, `digest.py` says what makes two sessions
-equal.
+One process writes the file at a time. Any number of processes read it: from the file, or through
+the owner's socket while a run owns it. `connection.py` documents the tables, and `digest.py`
+defines when two sessions are equal.
 """
 
 from __future__ import annotations
@@ -53,7 +53,11 @@ __all__ = [
 
 
 def _named(path: str | Path) -> Path:
-    """The store's whole path. Raises StoreError where its name is no text that DuckDB takes."""
+    """Return the absolute path of a store.
+
+    Raises:
+        StoreError: DuckDB cannot take the path, because it is not UTF-8 text or cannot be resolved.
+    """
     try:
         place = Path(path).expanduser().resolve()
         str(place).encode()
@@ -67,8 +71,11 @@ def _named(path: str | Path) -> Path:
 
 
 class Store:
-    """A store, open for writing (this process owns the file) or for reading. Every method raises
-    StoreError where the file cannot be read or written or lacks what was asked for."""
+    """A store that is open for writing (this process owns the file) or for reading.
+
+    Use it as a context manager, or call `close`. Every method raises StoreError where the file
+    cannot be read or written, or where it lacks what was asked for.
+    """
 
     def __init__(
         self, path: Path, reading: Reading, writer: Writer | None = None, owner: Owner | None = None
@@ -79,19 +86,29 @@ class Store:
         self._owner = owner
         self._journals: dict[str, SessionJournal] = {}
         self._settings: dict[str, Mapping[str, Json]] = {}
-        # An interpreter that ends with DuckDB's objects alive in other threads reports leaks.
+        # The interpreter reports leaks if it exits while other threads hold DuckDB objects.
         atexit.register(self.close)
 
     @staticmethod
     def open(path: str | Path, *, write: bool) -> Store:
-        """write: takes the file, makes it where there is none, and serves readers; sessions that
-        a killed run left running become interrupted. A second writer is told the owner's pid."""
+        """Open the store at `path`.
+
+        Args:
+            path: The DuckDB file.
+            write: Take the file, create it where it does not exist, and serve readers over a
+                socket. Sessions that a killed run left as running become interrupted.
+
+        Raises:
+            StoreError: Another process writes the store (the message has its pid), or the file
+                cannot be opened.
+        """
         place = _named(path)
         if not write:
             return Store(place, Reader(place))
         database = take(place)
         try:
-            owner = Owner(database)  # may be refused: before there is a thread that writes
+            # The socket may be refused, so it is opened before the writing thread starts.
+            owner = Owner(database)
             store = Store(place, database, Writer(database), owner)
         except StoreError:
             database.close()
@@ -103,12 +120,12 @@ class Store:
 
     @cached_property
     def pairs(self) -> PairSets:
-        """Its sets of preference pairs."""
+        """The sets of preference pairs of this store."""
         return PairSets(self._reading, self._writer, self.path)
 
     @cached_property
     def trainings(self) -> Trainings:
-        """Trainings of a proposer on sets of pairs, with their logs."""
+        """The trainings of proposers on sets of pairs, with their logs."""
         return Trainings(self._reading, self._writer, self.path)
 
     def __enter__(self) -> Store:
@@ -118,7 +135,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Waits for what is being written. May be called twice."""
+        """Close the store after all pending writes; closing it twice is allowed."""
         atexit.unregister(self.close)
         if self._writer is not None:
             self._writer.close()
@@ -127,87 +144,119 @@ class Store:
         self._reading.close()
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """Rows of one SELECT, from the file or through its owner."""
+        """Return the rows of one SELECT, read from the file or through its owner."""
         return self._reading.query(sql, params)
 
     # --- sessions
 
     def create_session(self, settings: Json, problems: Sequence[tuple[Problem, InputSet]]) -> str:
-        """The new session's id; its status is running."""
+        """Create a session with status running and return its id."""
         session = _sessions.new_id()
         self._write(_sessions.creation(self._reading, session, settings, problems))
         return session
 
     def set_session(self, session: str, *, status: str, **fields: Json) -> None:
-        """status: running, done, interrupted, budget, failed. fields (seconds, metrics, …) are
-        kept beside it and stand in `session()`."""
+        """Set the status of a session and store further fields with it.
+
+        Args:
+            session: The session's id.
+            status: running, done, interrupted, budget or failed.
+            fields: Values such as seconds and metrics. They are added to the fields that the
+                session has, and `session()` returns them.
+        """
         self._write(_sessions.status_change(self._reading, session, status, fields))
 
     def find(self, name: str) -> str:
-        """The id of a session by id, unique prefix or `last`."""
+        """Return the id of the session that an id, a unique prefix or `last` names."""
         return _sessions.find(self._reading, name)
 
     def session(self, session: str) -> dict[str, Any]:
-        """session, created, status, settings, versions, problems, problems_done,
-        problems_failed, and the fields given to `set_session`."""
+        """Return one session as a dict.
+
+        Its keys are session, created, status, settings, versions, problems, problems_done,
+        problems_failed, and the fields passed to `set_session`.
+        """
         return _sessions.sessions(self._reading, self._is_owned, session)[0]
 
     def settings(self, session: str) -> Mapping[str, Json]:
-        """The settings of a session, which never change once it has begun: read once."""
+        """Return the settings of a session.
+
+        They never change once the session has begun, so they are read once and cached.
+        """
         if session not in self._settings:
             self._settings[session] = self.session(session)["settings"]
         return self._settings[session]
 
     def progress(self, session: str) -> list[Json]:
-        """How far a session is: its status, problems that ended, steps. Equal where nothing happened."""
+        """Return the status, the number of ended problems and the number of steps.
+
+        Two equal results mean that nothing happened in between.
+        """
         return _sessions.progress(self._reading, self._is_owned, session)
 
     def problems_with(self, session: str, words: Sequence[str]) -> list[str]:
-        """Ids of problems in whose id, data, answers or hypotheses every word stands, in any case."""
+        """Return the ids of the problems that contain every word, ignoring case.
+
+        A word may occur in the id, the data, the answers or the hypotheses of a problem.
+        """
         return _sessions.problems_with(self._reading, session, words)
 
     def sessions(self) -> list[dict[str, Any]]:
+        """Return all sessions in order of creation, each as `session` returns it."""
         return _sessions.sessions(self._reading, self._is_owned)
 
     def problems(self, session: str) -> list[ProblemRow]:
+        """Return the problems of a session in its order."""
         return _sessions.problems(self._reading, session)
 
     def space(self, digest: Digest) -> InputSet:
+        """Return the input set that has this digest."""
         return _sessions.input_set(self._reading, digest)
 
     def space_sizes(self, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
-        """The size of a space, and the weights of its inputs."""
+        """Return the size of an input set and the weights of its inputs, None for equal ones."""
         return _sessions.space_sizes(self._reading, digest)
 
     # --- calls and steps
 
     def journal(self, session: str) -> SessionJournal:
-        """One for each session. In a store open for reading it looks up alone."""
+        """Return the journal of a session; repeated calls return the same object.
+
+        In a store that is open for reading, the journal only looks calls up.
+        """
         if session not in self._journals:
             self._journals[session] = SessionJournal(session, self._reading, self._writer)
         return self._journals[session]
 
     def cache(self, session: str) -> AnswerCache:
-        """What other sessions of this store know of what `session` will ask."""
+        """Return a cache of the answers that other sessions of this store recorded."""
         return AnswerCache(self._reading, session)
 
     def commit_together(self, changes: int) -> None:
-        """How many changes a commit waits for, a tenth of a second at most: 1, unless many problems
-        run side by side whose answers come fast."""
+        """Set how many changes a commit waits for.
+
+        A commit waits for a tenth of a second at most. The default of 1 is best, except when many
+        problems run concurrently and their answers arrive quickly.
+        """
         self._writing().together = changes
 
     def ledger(self, session: str) -> SessionLedger:
+        """Return the ledger that writes the finished steps of a session."""
         return SessionLedger(session, self._reading, self._writing(), self.journal(session))
 
     def calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
+        """Return the calls of a session, or of one of its problems, with requests and responses."""
         return _journal.calls(self._reading, session, problem)
 
     def listed_calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
-        """Without what was asked and answered, but for the tools that a proposer called."""
+        """Return the calls without requests and responses.
+
+        Only the calls of tools that a proposer used keep theirs, cut to a maximum length.
+        """
         return _journal.listed_calls(self._reading, session, problem)
 
     def last_responses(self, session: str, kind: str) -> dict[str, Any]:
-        """What the last call of a kind was answered, by problem."""
+        """Return the response of the last call of a kind, by problem."""
         return _journal.last_responses(self._reading, session, kind)
 
     def steps(
@@ -217,9 +266,14 @@ class Store:
         *,
         spaces: _ledger.Spaces = True,
     ) -> Iterator[StepRecord]:
-        """By problem and step; of all problems, one, or those named, which the session has.
-        spaces=False leaves the predictions over S unread (None), "consistent" the codes of
-        hypotheses that are not consistent (0)."""
+        """Yield the steps of a session by problem and step.
+
+        Args:
+            session: The session's id.
+            problem: One problem, several problems of the session, or None for all of them.
+            spaces: Which predictions over the sample space S to read. With False, they are None.
+                With "consistent", the codes of hypotheses that are not consistent are 0.
+        """
         if problem is None or isinstance(problem, str):
             ids = self._ids(session, problem)
         else:
@@ -227,21 +281,27 @@ class Store:
         return _ledger.steps(self._reading, session, ids, spaces)
 
     def consistent(self, session: str, problems: Sequence[str]) -> dict[str, list[Consistent]]:
-        """The consistent hypotheses of each problem, in the order of its steps."""
+        """Return the consistent hypotheses of each problem in the order of its steps."""
         return _answers.consistent(self._reading, session, problems)
 
     def given(self, session: str, problems: Sequence[str]) -> dict[str, list[Given]]:
-        """The answers of each problem, in the order of its steps."""
+        """Return a summary of each answer, by problem and in the order of its steps."""
         return _answers.given(self._reading, session, problems)
 
     def vectors(self, digests: Iterable[Digest]) -> dict[Digest, Vector]:
-        """Arrays by digest, as `Consistent` names them."""
+        """Return arrays by digest; `Consistent` and `Given` hold such digests."""
         return _journal.vectors_of(self._reading, digests)
 
     def bank(
         self, session: str, problem: str | None = None, alpha: float | None = None
     ) -> list[dict[str, Any]]:
-        """problem, and what `bank.Bank.rows` says. alpha: to rank by; None: the session's own."""
+        """Return the rows of the bank: the problem, and the columns that `bank.Bank.rows` lists.
+
+        Args:
+            session: The session's id.
+            problem: One problem, or None for all of them.
+            alpha: The exploration weight to rank by; None for the weight of the session.
+        """
         rows = []
         for name, own, chance, log in self._bank_logs(session, problem):
             bank = _bank.folded((event for _, event in log), own, chance)
@@ -249,7 +309,7 @@ class Store:
         return rows
 
     def bank_growth(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
-        """problem, and what `bank.growth` says of each step."""
+        """Return one row per step: the problem, and the columns of `bank.growth`."""
         return [
             {"problem": name, **step}
             for name, own, chance, log in self._bank_logs(session, problem)
@@ -259,7 +319,10 @@ class Store:
     def _bank_logs(
         self, session: str, problem: str | None
     ) -> Iterator[tuple[str, float, float, list[tuple[int, BankEvent]]]]:
-        """Of each problem with a bank: its id, alpha and chance, and its events with their steps."""
+        """Yield the id, alpha, chance and events of each problem that has a bank.
+
+        Each event comes with its step.
+        """
         own = (self.settings(session).get("text") or {}).get("alpha", 0.5)
         labels = {
             row.problem.id: len(row.problem.public.get("labels", ()))
@@ -271,27 +334,45 @@ class Store:
             yield name, own, chance, [(step, event) for _, step, event in happened]
 
     def usage(self, session: str) -> dict[str, Any]:
+        """Return calls, tokens, retries and seconds in total, by kind and by role."""
         return _journal.usage(self._reading, session)
 
     # --- the session as a whole
 
     def digest(self, session: str) -> Digest:
-        """SHA-256 over what the session found; clocks, retries and usage do not count."""
+        """Return the SHA-256 of what a session found, without clocks, retries and usage."""
         return _digest.digest(self._reading, session)
 
     def findings_digest(self, session: str) -> Digest:
-        """Return the SHA-256 over hypotheses, kinds of verdicts, predictions, bank events, paths and
-        responses of calls; settings, requests and texts of messages do not count. `digest.py` lists
-        what does."""
+        """Return the SHA-256 of the findings of a session.
+
+        It covers hypotheses, kinds of verdicts, predictions, bank events, and the paths and
+        responses of calls. Settings, requests and texts of messages do not count.
+        `digest.findings_digest` has the full list.
+        """
         return _digest.findings_digest(self._reading, session)
 
     def alterations(self, session: str) -> list[dict[str, Any]]:
-        """Rows that are not what the digest beside them names: problem, step, path, field."""
+        """Return the rows whose content does not match their stored digest.
+
+        Each row is a dict with the keys problem, step, path and field.
+        """
         return _digest.alterations(self._reading, session)
 
     def export(self, session: str, out: str | Path, format: str) -> dict[str, Any]:
-        """format: parquet (a folder), jsonl (a file) or huggingface (a data set folder).
-        Returns session, format, out, files and rows by table. Never overwrites."""
+        """Export a session to files and return a summary.
+
+        Args:
+            session: The session's id.
+            out: The file or folder to create. It must not exist.
+            format: parquet (a folder), jsonl (a file) or huggingface (a data set folder).
+
+        Returns:
+            A dict with session, format, out, files, and the number of rows by table.
+
+        Raises:
+            UsageError: The format is unknown, or `out` exists.
+        """
         return _export.export(self, session, Path(out), format)
 
     # --- inside

@@ -1,8 +1,9 @@
-"""The consistent hypotheses of many problems of a session with no more than a study reads of them:
-their text, marks on hidden pairs, and the names of their predictions over S.
+"""Summaries of the answers and consistent hypotheses of many problems of a session.
 
-The answers of many problems of a session with no more than preference pairs need of them: their
-text, the first hypothesis with its verdict, and the names of its predictions over S.
+`consistent` reads what a study needs of each consistent hypothesis: its text, its marks on hidden
+pairs, and the digests of its predictions over the sample space S. `given` reads what preference
+pairs need of each answer: its text, its first hypothesis with the verdict, and the digests of that
+hypothesis's predictions over S.
 """
 
 from __future__ import annotations
@@ -19,9 +20,16 @@ _PLACE = "step, answer, ordinal"
 
 @dataclass(frozen=True)
 class Consistent:
-    """hypothesis: `Hypothesis.digest`. text: of it. hidden: the marks of its agreement with the hidden pairs,
-    None where it was not compared. codes, reasons: of its predictions over S, digests of vectors;
-    None where it has none."""
+    """A consistent hypothesis.
+
+    Attributes:
+        hypothesis: `Hypothesis.digest`.
+        text: The text of the hypothesis.
+        hidden: Per hidden pair, whether the hypothesis agrees with it; None where it was not
+            compared.
+        codes: Digest of the vector of predictions over S; None where there are none.
+        reasons: Digest of the vector of reasons over S; None where there are none.
+    """
 
     hypothesis: Digest
     text: str
@@ -33,7 +41,7 @@ class Consistent:
 def consistent(
     reading: Reading, session: str, problems: Sequence[str]
 ) -> dict[str, list[Consistent]]:
-    """By problem, in the order of its steps; a problem without any has an empty list."""
+    """Return the consistent hypotheses by problem, in step order; the list may be empty."""
     names = [text_cell(problem) for problem in problems]
     verdicts = ", ".join(f"'{v.value}'" for v in Verdict if v.consistent)
     judged = by_problem(
@@ -67,10 +75,20 @@ def consistent(
 
 @dataclass(frozen=True)
 class Given:
-    """An answer. hypothesis: its first, None where it has none; verdict: of that one; reason: of
-    the verdict, or why there is no hypothesis. hypotheses: how many it has. codes, reasons: digests
-    of that hypothesis's predictions over S, None where it has none or nobody was asked for them.
-    detail: of its agreement with the observations (logic: its cost)."""
+    """An answer of a model.
+
+    Attributes:
+        path: The path of the call that gave it.
+        text: The text of the answer.
+        hypothesis: Its first hypothesis, or None where it has none.
+        verdict: The verdict on that hypothesis.
+        reason: The reason of the verdict, or why there is no hypothesis.
+        hypotheses: The number of hypotheses in the answer.
+        codes: Digest of the vector of that hypothesis's predictions over S; None where there is
+            none or the predictions were never requested.
+        reasons: Digest of the vector of reasons over S; None as for codes.
+        detail: The detail of its agreement with the observations; its cost in the logic families.
+    """
 
     path: str
     text: str
@@ -84,7 +102,7 @@ class Given:
 
 
 def given(reading: Reading, session: str, problems: Sequence[str]) -> dict[str, list[Given]]:
-    """By problem, in the order of its steps and answers."""
+    """Return a summary of each answer by problem, in the order of its steps and answers."""
     names = [text_cell(problem) for problem in problems]
 
     def rows(table: str, columns: str, place: str = _PLACE, where: str = "") -> Found:
@@ -126,7 +144,7 @@ def _given(
     spaces: Mapping[int, Row],
     details: Mapping[int, Row],
 ) -> Given:
-    """The rows of one answer, by ordinal."""
+    """Return the summary of one answer from its rows, which are keyed by ordinal."""
     if not hypotheses:
         _, reason = verdicts[min(verdicts)] if verdicts else ("", "")
         return Given(path, text, None, Verdict.MALFORMED, text_of(reason))

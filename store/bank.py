@@ -1,9 +1,9 @@
-"""The bank: hypotheses with what they were right on, as a fold over its log of events.
+"""The bank of hypotheses and their hits, rebuilt by applying its log of events.
 
-A run and the store apply the same events to the same class, so what a method decided by (its top, who
-left) and what `peirce bank` shows cannot differ. The arithmetic is HypoGeniC's (notes on the reference:
-reward, replacement), with one addition: a visit on which a hypothesis does not apply counts as a guess
-among the labels would on average.
+A run and the store apply the same events to the same class, so what a method decides by (the best
+entries, the removed ones) and what `peirce bank` shows cannot differ. The arithmetic is HypoGeniC's
+(notes on the reference: reward, replacement), with one addition: a visit on which a hypothesis does
+not apply counts as an average guess among the labels.
 """
 
 from __future__ import annotations
@@ -19,8 +19,18 @@ from ..records import BankEvent, Digest
 
 @dataclass
 class Entry:
-    """A hypothesis of the bank. hits, misses, passed: visits that were right, wrong, and on which it
-    did not apply. t: of its last visit."""
+    """A hypothesis of the bank.
+
+    Attributes:
+        hypothesis: `Hypothesis.digest`.
+        hits: Visits on which it was right.
+        misses: Visits on which it was wrong.
+        passed: Visits on which it did not apply.
+        t: The time of the last visit.
+        right: The observations that it was right on.
+        reward: The reward as of the last visit.
+        fresh: Whether it entered since the last cut.
+    """
 
     hypothesis: Digest
     text: str
@@ -31,19 +41,23 @@ class Entry:
     t: int = 0
     right: set[int] = field(default_factory=set)
     reward: float = 0.0  # as of the last visit
-    fresh: bool = True  # a newcomer: came in since the last cut
+    fresh: bool = True  # a newcomer since the last cut
 
     @property
     def visits(self) -> int:
+        """The number of visits."""
         return self.hits + self.misses + self.passed
 
     def accuracy(self, chance: float) -> float | None:
-        """Share of the visits that were right; None before the first."""
+        """Return the share of visits that were right, or None before the first visit."""
         return (self.hits + chance * self.passed) / self.visits if self.visits else None
 
     def rewarded(self, alpha: float, chance: float) -> float:
-        """accuracy + alpha * sqrt(ln t / visits), t being the time of the last visit, for the bonus is
-        renewed at a visit alone (HypoGeniC's rule); 0 before the first visit."""
+        """Return accuracy + alpha * sqrt(ln t / visits), or 0 before the first visit.
+
+        t is the time of the last visit, because the bonus is renewed only at a visit (HypoGeniC's
+        rule).
+        """
         accuracy = self.accuracy(chance)
         if accuracy is None:
             return 0.0
@@ -51,8 +65,12 @@ class Entry:
 
 
 class Bank:
-    """alpha: weight of exploration in the reward. chance: what a visit counts on which a hypothesis
-    does not apply, 1 / number of labels."""
+    """The bank of one problem.
+
+    Args:
+        alpha: The weight of exploration in the reward.
+        chance: What a visit counts on which a hypothesis does not apply, 1 / number of labels.
+    """
 
     def __init__(self, alpha: float = 0.5, chance: float = 0.0) -> None:
         self.alpha, self.chance = alpha, chance
@@ -62,10 +80,11 @@ class Bank:
         return len(self._held)
 
     def holds(self, text: str) -> bool:
-        """Whether a hypothesis of this text is in it: the text is what tells them apart."""
+        """Return whether the bank has a hypothesis with this text, which identifies hypotheses."""
         return any(entry.text == text for entry in self._held.values())
 
     def apply(self, event: BankEvent) -> None:
+        """Apply one event of the log."""
         if event.kind == "cut":
             self._cut(event.observation)
             return
@@ -89,13 +108,16 @@ class Bank:
         entry.reward = entry.rewarded(self.alpha, self.chance)
 
     def top(self, count: int | None = None) -> list[Entry]:
-        """The best by reward, ties by insertion; count None: all."""
+        """Return the best entries by reward, ties in insertion order; all of them for None."""
         return sorted(self._held.values(), key=lambda entry: -entry.reward)[:count]
 
     def _cut(self, capacity: int) -> None:
-        """Keeps the best by reward. Of equals newcomers come first, as in the reference, and the
-        order that results is the insertion that later ties go by. capacity < 0: keeps all in their
-        order, and nobody is a newcomer any more."""
+        """Keep the entries with the highest rewards.
+
+        Among equal rewards, newcomers come first, as in the reference. The resulting order is the
+        insertion order that decides later ties. With capacity < 0, all entries stay in their order,
+        and none counts as a newcomer any more.
+        """
         if capacity < 0:
             for entry in self._held.values():
                 entry.fresh = False
@@ -107,9 +129,15 @@ class Bank:
         self._held = {entry.hypothesis: entry for entry in kept}
 
     def rows(self, alpha: float | None = None) -> list[dict[str, Any]]:
-        """One a hypothesis, best reward first: rank, hypothesis, text, description, accuracy (None
-        before the first visit), visits, reward, t, covered (visits on which it applied), right (the
-        observations it was right on, ascending). alpha: to rank by, where it is not the bank's."""
+        """Return one row per hypothesis, best reward first.
+
+        Its keys are rank, hypothesis, text, description, accuracy (None before the first visit),
+        visits, reward, t, covered (the number of visits on which it applied) and right (the
+        observations that it was right on, ascending).
+
+        Args:
+            alpha: The exploration weight to rank by; None for the weight of the bank.
+        """
         weight = self.alpha if alpha is None else alpha
         entries = [(entry.rewarded(weight, self.chance), entry) for entry in self._held.values()]
         entries.sort(key=lambda pair: -pair[0])  # stable: ties by insertion
@@ -131,7 +159,7 @@ class Bank:
 
 
 def folded(events: Iterable[BankEvent], alpha: float = 0.5, chance: float = 0.0) -> Bank:
-    """The bank after these events, in their order."""
+    """Return the bank after these events, applied in order."""
     bank = Bank(alpha, chance)
     for event in events:
         bank.apply(event)
@@ -141,11 +169,21 @@ def folded(events: Iterable[BankEvent], alpha: float = 0.5, chance: float = 0.0)
 def growth(
     events: Iterable[tuple[int, BankEvent]], alpha: float, chance: float
 ) -> list[dict[str, Any]]:
-    """How a bank grew: of each step with events {step, t, size, entered, left, reward, accuracy}.
+    """Return how a bank grew, one row for each step that has events.
 
-    events: in order, each with its step. size: of the bank after the step; entered, left: the texts that
-    it holds then and did not before, and the other way round, so one that came and went within a step is
-    in neither; reward, accuracy: the highest after it (None before a visit); t: its last time.
+    Args:
+        events: The events in order, each with its step.
+        alpha: The weight of exploration in the reward.
+        chance: What a visit counts on which a hypothesis does not apply.
+
+    Returns:
+        Rows with these keys. step; t: the last time in the step; size: the size of the bank after
+            the
+        step; entered and left: texts that the bank holds after the step and did not hold before,
+            and
+        the other way round, so a hypothesis that entered and left within a step is in neither;
+            reward
+        and accuracy: the highest after the step, None where there is none.
     """
     bank = Bank(alpha, chance)
     before: dict[Digest, str] = {}

@@ -1,20 +1,19 @@
-"""Arrays of numbers as blobs, named by their content.
+"""How arrays, text and JSON are encoded in the cells of a store.
 
-A vector's digest is the SHA-256 of its dtype, shape and little-endian bytes, so one copy serves
-every call and prediction that holds it. The blob describes itself:
+Arrays are blobs, named by their content. A vector's digest is the SHA-256 of its dtype, shape and
+little-endian bytes, so one copy serves every call and prediction that holds it. The blob describes
+itself:
 
     "PV1"  form (1 byte)  packed (1 byte)  dtype (8 bytes, ASCII)  ndim (1 byte)
     shape (8 bytes each)  body
 
-form 0, raw: the items. form 1, constant: one item. form 2 or 3, palette: the number of distinct
-items (4 bytes), these, then an index of 1 or 2 bytes for each item. packed 1: the body is
-compressed by zlib, level 1, which is done where it pays alone.
+Form 0, raw: the items. Form 1, constant: one item. Form 2 or 3, palette: the number of distinct
+items (4 bytes), the distinct items, then an index of 1 or 2 bytes per item. If packed is 1, the
+body is compressed by zlib at level 1, which is done only where it saves enough.
 
-What stands in a cell of the store, and how it comes back.
-
-JSON stands as text (Python's dialect: NaN and Infinity are kept). Text stands as it is. DuckDB
-takes UTF-8 alone, and what a model says may hold lone surrogates; such a text stands as `MARK`
-followed by its ASCII JSON form, so that it comes back exactly.
+JSON is stored as text in Python's dialect, so NaN and Infinity are kept. DuckDB accepts only
+UTF-8, but the output of a model may contain lone surrogates. A text with lone surrogates is stored
+as `MARK` followed by its ASCII JSON form, so that it is restored exactly.
 """
 
 from __future__ import annotations
@@ -33,20 +32,25 @@ from ..records import Digest, Json, StoreError, canonical_json
 RAW, CONSTANT, PALETTE_1, PALETTE_2 = range(4)
 HEAD = struct.Struct("<3sBB8sB")
 MAGIC = b"PV1"
-SAMPLE = 4_096  # bytes tried before a whole body is compressed
-PAYS = 0.75  # compressed share at which compression is worth its time
+SAMPLE = 4_096  # bytes compressed on trial before the complete body is compressed
+PAYS = 0.75  # compress only where the result is smaller than this share
 
 Vector = NDArray[Any]
 
 
 def _plain(array: Vector) -> Vector:
-    """The array in C order and little-endian bytes. Raises TypeError unless it holds numbers."""
+    """Return the array in C order with little-endian bytes.
+
+    Raises:
+        TypeError: The array does not hold numbers.
+    """
     if array.dtype.kind not in "biuf":
         raise TypeError(f"a vector holds numbers, not {array.dtype}")
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
 
 
 def vector_digest(array: Vector) -> Digest:
+    """Return the SHA-256 (hex) of an array's dtype, shape and items."""
     plain = _plain(array)
     seen = hashlib.sha256(f"{plain.dtype.str}{plain.shape}".encode())
     seen.update(plain.data if plain.size else b"")
@@ -54,9 +58,9 @@ def vector_digest(array: Vector) -> Digest:
 
 
 def _palette(flat: Vector) -> tuple[int, bytes] | None:
-    """Form and body where the items have few distinct values, else None."""
+    """Return form and body if the items have few distinct values, else None."""
     if flat.itemsize == 1 or flat.size < 64 or flat.dtype.kind == "f":
-        return None  # floats: equal values may differ in their bytes (0.0 and -0.0)
+        return None  # equal floats may differ in their bytes (0.0 and -0.0)
     if np.unique(flat[:512]).size > 480:
         return None
     values, places = np.unique(flat, return_inverse=True)
@@ -69,6 +73,7 @@ def _palette(flat: Vector) -> tuple[int, bytes] | None:
 
 
 def _packed(body: bytes) -> tuple[int, bytes]:
+    """Return the packed flag and the body, compressed where that saves enough."""
     if len(body) < 64:
         return 0, body
     if len(body) > 2 * SAMPLE:
@@ -81,6 +86,7 @@ def _packed(body: bytes) -> tuple[int, bytes]:
 
 
 def encode(array: Vector) -> bytes:
+    """Return the blob of an array of numbers; raises TypeError for other arrays."""
     plain = _plain(array)
     flat = plain.reshape(-1)
     data = flat.tobytes()
@@ -95,7 +101,7 @@ def encode(array: Vector) -> bytes:
 
 
 def decode(blob: bytes) -> Vector:
-    """The array of a blob, read-only. Raises StoreError where the blob is none."""
+    """Return the read-only array of a blob; raises StoreError where the blob is invalid."""
     try:
         return _decode(blob)
     except (struct.error, zlib.error, ValueError, TypeError, IndexError, MemoryError) as error:
@@ -131,18 +137,18 @@ def _decode(blob: bytes) -> Vector:
 
 
 def is_intact(digest: Digest, blob: bytes) -> bool:
-    """Whether the blob holds what its digest names."""
+    """Return whether the content of a blob matches its digest."""
     try:
         return vector_digest(decode(blob)) == digest
     except StoreError:
         return False
 
 
-MARK = "\ufdd0"  # a noncharacter: no honest text begins with it, and one that does is escaped too
+MARK = "\ufdd0"  # a noncharacter; a text that begins with it is escaped as well
 
 
 def is_utf8(text: str) -> bool:
-    """Whether it has no lone surrogates."""
+    """Return whether a text has no lone surrogates."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -151,27 +157,31 @@ def is_utf8(text: str) -> bool:
 
 
 def text_cell(text: str) -> str:
+    """Return the cell that holds a text; `text_of` restores it."""
     if is_utf8(text) and not text.startswith(MARK):
         return text
     return MARK + json.dumps(text)
 
 
 def text_of(cell: str) -> str:
+    """Return the text that a cell holds."""
     if not cell.startswith(MARK):
         return cell
     return str(json.loads(cell[len(MARK) :]))
 
 
 def json_cell(value: Json) -> str:
+    """Return the cell that holds a JSON value, as canonical JSON; `json_of` restores it."""
     return canonical_cell(canonical_json(value))
 
 
 def canonical_cell(text: str) -> str:
-    """As `json_cell`, of what is canonical JSON already."""
+    """Return the cell for text that is canonical JSON already."""
     if is_utf8(text):
         return text
     return json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"))
 
 
 def json_of(cell: str) -> Json:
+    """Return the JSON value that a cell holds."""
     return json.loads(cell)

@@ -1,7 +1,8 @@
-"""The DuckDB file of a store: one process writes it, or many read it.
+"""The DuckDB file of a store: its tables, its version, and connections to it.
 
-POSIX locks belong to a process: opening and closing the file by any other means in a process that
-holds it open drops DuckDB's lock. So nothing else here ever opens the file.
+One process writes the file, or many read it. POSIX locks belong to a process: if a process that
+holds the file open also opens and closes it by other means, DuckDB's lock is dropped. Therefore no
+other code of this package opens the file.
 """
 
 from __future__ import annotations
@@ -22,48 +23,48 @@ if TYPE_CHECKING:
 
 # --- The tables of a store, and its version.
 #
-# Every key is structural (session, problem, path or step and places within it), so that writing a
-# row again changes nothing. Digests are SHA-256 in hex. JSON columns hold JSON text, text columns
-# text (`cells.py` says how lone surrogates stand). Times are UTC; seconds are wall clock.
+# Every key is structural (session, problem, path or step, and positions within it), so writing a
+# row again changes nothing. Digests are SHA-256 in hex. JSON columns hold JSON text. `cells.py`
+# documents how text columns hold lone surrogates. Times are UTC, and seconds are wall clock.
 #
-# Version 4 adds to version 3 the tables of pairs and trainings, and changes nothing else: a store of
-# version 3 gets them when it is opened for writing, and is read as it is until then.
+# Version 4 adds the tables of pairs and trainings to version 3 and changes nothing else. A store of
+# version 3 gets these tables when it is opened for writing, and can be read without them.
 
 VERSION = 4
 
 Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
 TABLES: dict[str, str] = {
-    # What this file is. name "schema": the version of these tables.
+    # Metadata of the file. The row with name "schema" holds the version of these tables.
     "meta": """
         name VARCHAR PRIMARY KEY, value VARCHAR NOT NULL""",
     # One run of a method over a list of problems.
     #   ordinal: order of creation; `last` is the highest.  created: ISO 8601.
     #   status: running, done, interrupted, budget, failed.
-    #   settings: all that shapes the run; under "operational" what must not shape its results.
-    #   fields: what `set_session` was given (seconds, metrics, …).
+    #   settings: everything that shapes the run. The key "operational" holds what must not
+    #   change its results.  fields: the fields passed to `set_session` (seconds, metrics, …).
     "session": """
         session VARCHAR PRIMARY KEY, ordinal BIGINT NOT NULL, created VARCHAR NOT NULL,
         status VARCHAR NOT NULL, settings VARCHAR NOT NULL, fields VARCHAR NOT NULL""",
-    # A list of inputs without outputs: the sample space S of one or many problems.
-    #   digest: of inputs and weights.  inputs: JSON, compressed by zlib.  weights: JSON or NULL.
+    # A list of inputs without outputs: the sample space S of one or more problems.
+    #   digest: covers inputs and weights.  inputs: JSON in zlib.  weights: JSON or NULL.
     "input_set": """
         digest VARCHAR PRIMARY KEY, name VARCHAR NOT NULL, size BIGINT NOT NULL,
         inputs BLOB NOT NULL, weights VARCHAR""",
-    # A whole problem of a session, hidden part included.
-    #   ordinal: its place in the session.  data: `Problem.as_json`.  space: an input_set.
-    #   status: open, done, failed.  cause: why it ended.
+    # A complete problem of a session, including its hidden part.
+    #   ordinal: its position in the session.  data: `Problem.as_json`.  space: digest of an
+    #   input_set.  status: open, done, failed.  cause: why it ended.
     "problem": """
         session VARCHAR, problem VARCHAR, ordinal INTEGER NOT NULL, task VARCHAR NOT NULL,
         family VARCHAR NOT NULL, digest VARCHAR NOT NULL, data VARCHAR NOT NULL,
         space VARCHAR NOT NULL, status VARCHAR NOT NULL, cause VARCHAR NOT NULL,
         PRIMARY KEY (session, problem)""",
-    # The journal: one model or tool request with what came of it.
-    #   path: where it stands, such as step/3/propose/0.  kind: model or tool.
-    #   request_digest: of the request's JSON; indexed, for look-up by content.
-    #   vectors: JSON, the name of each array of the response and its digest in `vector`.
-    #   started: seconds since 1970.  repeats: the session whose call of the same request answered
-    #   this one, which then took no tokens; '' where the model or tool did.
+    # The journal: one model or tool request with its outcome.
+    #   path: its position in the session, such as step/3/propose/0.  kind: model or tool.
+    #   request_digest: digest of the request's JSON, indexed for look-up by content.
+    #   vectors: JSON, the digest in `vector` of each array of the response, by name.
+    #   started: seconds since 1970.  repeats: the session whose recorded answer was reused, which
+    #   took no tokens; '' where the model or tool itself answered.
     "call": """
         session VARCHAR, problem VARCHAR, path VARCHAR, kind VARCHAR NOT NULL,
         request_digest VARCHAR NOT NULL, request VARCHAR NOT NULL, response VARCHAR NOT NULL,
@@ -71,77 +72,81 @@ TABLES: dict[str, str] = {
         tokens_cached BIGINT NOT NULL, tokens_reasoning BIGINT NOT NULL, seconds DOUBLE NOT NULL,
         retries INTEGER NOT NULL, started DOUBLE NOT NULL, repeats VARCHAR NOT NULL,
         PRIMARY KEY (session, problem, path)""",
-    # A finished step. A row here says that all of the step's rows below are there.
-    #   fields: JSON, the method's own.
+    # A finished step. A row here means that all rows of the step in the tables below exist.
+    #   fields: JSON, defined by the method.
     "step": """
         session VARCHAR, problem VARCHAR, step INTEGER, fields VARCHAR NOT NULL,
         PRIMARY KEY (session, problem, step)""",
-    # What a model answered.  answer: its place in the step.  path: of the call that gave it.
+    # An answer of a model.  answer: its position in the step.  path: the path of its call.
     "answer": """
         session VARCHAR, problem VARCHAR, step INTEGER, answer INTEGER, path VARCHAR NOT NULL,
         text VARCHAR NOT NULL, PRIMARY KEY (session, problem, step, answer)""",
-    # A hypothesis of an answer.  ordinal: its place among the answer's verdicts.
+    # A hypothesis of an answer.  ordinal: its position among the answer's verdicts.
     #   digest: `Hypothesis.digest`.  meta: JSON.  breaches: JSON list.
     "hypothesis": """
         session VARCHAR, problem VARCHAR, step INTEGER, answer INTEGER, ordinal INTEGER,
         digest VARCHAR NOT NULL, text VARCHAR NOT NULL, description VARCHAR NOT NULL,
         meta VARCHAR NOT NULL, breaches VARCHAR NOT NULL,
         PRIMARY KEY (session, problem, step, answer, ordinal)""",
-    # What became of a hypothesis, or of a part of an answer that gives none.
+    # The verdict on a hypothesis, or on a part of an answer that contains none.
     #   verdict: malformed, inconsistent, redundant, accepted.  bad: counts towards stopping.
-    #   coverage: share of S whose prediction an earlier answer gave already; NULL where unknown.
+    #   coverage: share of S on which an earlier answer predicts the same; NULL where unknown.
     "verdict": """
         session VARCHAR, problem VARCHAR, step INTEGER, answer INTEGER, ordinal INTEGER,
         verdict VARCHAR NOT NULL, reason VARCHAR NOT NULL, bad BOOLEAN NOT NULL, coverage DOUBLE,
         PRIMARY KEY (session, problem, step, answer, ordinal)""",
-    # What a hypothesis predicts.  inputs: shown, hidden or space.
-    #   shown, hidden: marks, one of true, false, NULL (undefined) for each observation; got,
-    #   JSON, what was predicted; detail, JSON.
-    #   space: codes and reasons, digests in `vector`; reason_names, JSON list; limited.
-    #   outcome: "ok", or why the whole batch has no result.
+    # The predictions of a hypothesis.  inputs: shown, hidden or space.
+    #   For shown and hidden: marks, one of true, false, NULL (undefined) per observation; got, JSON
+    #   with the predicted values; detail, JSON.
+    #   For space: codes and reasons, digests in `vector`; reason_names, JSON list; limited.
+    #   outcome: "ok", or the reason why the batch has no result.
     "prediction": """
         session VARCHAR, problem VARCHAR, step INTEGER, answer INTEGER, ordinal INTEGER,
         inputs VARCHAR, outcome VARCHAR NOT NULL, marks BOOLEAN[], got VARCHAR, detail VARCHAR,
         codes VARCHAR, reasons VARCHAR, reason_names VARCHAR, limited BOOLEAN,
         PRIMARY KEY (session, problem, step, answer, ordinal, inputs)""",
-    # Arrays by content; `store/cells.py` documents the blob. It is packed already: compressed again by
-    # DuckDB (zstd), one look-up took 26 ms instead of 0.3.
+    # Arrays by content; `store/cells.py` documents the blob. It is already compressed. When DuckDB
+    # compressed it again (zstd), one look-up took 26 ms instead of 0.3 ms.
     "vector": """
         digest VARCHAR PRIMARY KEY, data BLOB NOT NULL USING COMPRESSION uncompressed""",
     # The bank's log: a hypothesis was right or wrong on an observation at time t.
-    #   ordinal: its place in the step.  hypothesis: `Hypothesis.digest`; '' of a cut.
+    #   ordinal: its position in the step.  hypothesis: `Hypothesis.digest`; '' for a cut.
     #   kind: visit, enter, drop, cut (`records.BankEvent`).  right: NULL where it did not apply.
-    #   text, description: NULL where they are those of the step's previous event of this
-    #   hypothesis.
+    #   text, description: NULL where they equal those of the previous event of this hypothesis in
+    #   the same step.
     "bank_event": """
         session VARCHAR, problem VARCHAR, step INTEGER, ordinal INTEGER, hypothesis VARCHAR NOT NULL,
         text VARCHAR, description VARCHAR, observation BIGINT NOT NULL, "right" BOOLEAN,
         t BIGINT NOT NULL, kind VARCHAR NOT NULL, PRIMARY KEY (session, problem, step, ordinal)""",
-    # A set of preference pairs.  pair_set: digest of all of it (`training/pair_table.py`).
-    #   ordinal: `last` is the highest.  settings: JSON, what made it.  counts: JSON, the report.
+    # A set of preference pairs.  pair_set: digest of the set (`training/pair_table.py`).
+    #   ordinal: `last` is the highest.  settings: JSON, how it was built.
+    #   counts: JSON, the report.
     "pair_set": """
         pair_set VARCHAR PRIMARY KEY, ordinal BIGINT NOT NULL, created VARCHAR NOT NULL,
         settings VARCHAR NOT NULL, counts VARCHAR NOT NULL""",
-    # A prompt of a set.  prompt: its place.  messages: JSON.  split: train, validation, held-out.
-    #   context: how many earlier hypotheses stand in it.
+    # A prompt of a set.  prompt: its position.  messages: JSON.
+    #   split: train, validation, held-out.
+    #   context: the number of earlier hypotheses in the prompt.
     "pair_prompt": """
         pair_set VARCHAR, prompt INTEGER, messages VARCHAR NOT NULL, task VARCHAR NOT NULL,
         problem VARCHAR NOT NULL, split VARCHAR NOT NULL, context TINYINT NOT NULL,
         PRIMARY KEY (pair_set, prompt)""",
-    # An answer of a set.  answer: its place.  model: who gave it.
+    # An answer of a set.  answer: its position.  model: the model that gave it.
     "pair_answer": """
         pair_set VARCHAR, answer INTEGER, text VARCHAR NOT NULL, model VARCHAR NOT NULL,
         PRIMARY KEY (pair_set, answer)""",
-    # A pair.  prompt, chosen, rejected: places in the set.  stage: 0 parsing, 1 consistency, 2 gear.
+    # A pair.  prompt, chosen, rejected: positions in the set.
+    #   stage: 0 parsing, 1 consistency, 2 gear.
     "pair": """
         pair_set VARCHAR, pair INTEGER, prompt INTEGER NOT NULL, chosen INTEGER NOT NULL,
         rejected INTEGER NOT NULL, stage TINYINT NOT NULL, PRIMARY KEY (pair_set, pair)""",
-    # A run of `peirce train`.  ordinal: `last` is the highest.  status: as of a session.
+    # A run of `peirce train`.  ordinal: `last` is the highest.  status: `trainings.STATUSES`.
     #   settings, fields: JSON.
     "training": """
         training VARCHAR PRIMARY KEY, ordinal BIGINT NOT NULL, created VARCHAR NOT NULL,
         status VARCHAR NOT NULL, settings VARCHAR NOT NULL, fields VARCHAR NOT NULL""",
-    # A value of a training's log.  examples: seen by then.  stage: '' where it belongs to none.
+    # A value of a training's log.  examples: the number of examples seen before it.
+    #   stage: '' where it belongs to none.
     #   name: probe_loss, probe_accuracy, weight, … (`training/dpo/progress.py`).
     "training_point": """
         training VARCHAR, examples BIGINT, stage VARCHAR, name VARCHAR, value DOUBLE,
@@ -150,20 +155,26 @@ TABLES: dict[str, str] = {
 
 ADDED = {
     "3": ("pair_set", "pair_prompt", "pair_answer", "pair", "training", "training_point"),
-}  # by version: the tables that it lacks, and nothing else
+}  # by earlier version: the tables that it lacks, which are its only difference
 
 INDEXES = ("CREATE INDEX call_request ON call (request_digest)",)
 
 
 def statements() -> list[str]:
-    """What makes an empty database a store; run in one transaction."""
+    """Return the SQL statements that turn an empty database into a store.
+
+    Run them in one transaction.
+    """
     made = [f"CREATE TABLE {name} ({columns})" for name, columns in TABLES.items()]
     return [*made, *INDEXES, f"INSERT INTO meta VALUES ('schema', '{VERSION}')"]
 
 
 def upgrade(query: Query) -> list[str]:
-    """What makes a store of an earlier version one of this; run in one transaction. Empty where
-    there is nothing to add, or no way from there."""
+    """Return the SQL statements that bring a store of an earlier version to this one.
+
+    Run them in one transaction. The list is empty where there is nothing to add or no upgrade from
+    that version.
+    """
     added = ADDED.get(found(query), ())
     if not added:
         return []
@@ -172,19 +183,23 @@ def upgrade(query: Query) -> list[str]:
 
 
 def is_empty(query: Query) -> bool:
+    """Return whether a database has no tables."""
     return not query("SELECT 1 FROM duckdb_tables() WHERE NOT internal LIMIT 1", ())
 
 
 def found(query: Query) -> str:
-    """The version of a database; "" of one that is no store."""
+    """Return the schema version of a database, or an empty string if it is no store."""
     meta = query("SELECT 1 FROM duckdb_tables() WHERE table_name = 'meta' LIMIT 1", ())
     rows = query("SELECT value FROM meta WHERE name = 'schema'", ()) if meta else []
     return str(rows[0][0]) if rows else ""
 
 
 def check(query: Query, path: str) -> None:
-    """Raises StoreError unless the tables are those of this version, or of one that lacks no more
-    than tables which are added when it is written to."""
+    """Raise StoreError unless this version of Peirce can read the tables.
+
+    It reads its own schema version, and earlier versions that lack only tables which are added when
+    the store is opened for writing.
+    """
     version = found(query)
     if not version:
         raise StoreError(f"{path} is a DuckDB database, but no store of Peirce; name another file")
@@ -197,27 +212,31 @@ def check(query: Query, path: str) -> None:
 
 Row = tuple[Any, ...]
 
-READ_MEMORY = "1GB"  # of blocks that a reader keeps; DuckDB's own bound is most of the machine
+READ_MEMORY = "1GB"  # a reader's block cache; DuckDB's default is most of the machine's memory
 
-# Checkpoints rewrite the row groups they touch, a blob of 100 kB a row: small groups and few
-# checkpoints keep the work linear (2 bytes written for each stored one at 600 MB).
+# A checkpoint rewrites the row groups that it touches, and a row may hold a blob of 100 kB. Small
+# groups and few checkpoints keep the work linear (2 bytes written per stored byte at 600 MB).
 ROW_GROUP = 2_048
-HEADERS_BYTES = 3 * 4_096  # a database without anything in it
+HEADERS_BYTES = 3 * 4_096  # size of an empty database
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
     "checkpoint_threshold": "128MB",
-    "threads": "1",  # rows come singly, and the cores belong to the sandbox and to search
+    "threads": "1",  # rows arrive one by one, and the sandbox and search need the cores
 }
 
 
 class Reading(Protocol):
-    """All reading of a store goes through this."""
+    """The interface through which a store is read, from its file or from its owner."""
 
-    def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]: ...
+    def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
+        """Return the rows of one SELECT."""
+        ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the connection."""
+        ...
 
 
 def by_problem(
@@ -228,10 +247,18 @@ def by_problem(
     order: str,
     where: str = "",
 ) -> dict[str, list[Row]]:
-    """Rows of some problems of a session, by problem as it stands in its cell. One query for
-    many problems: each is a scan, since an index serves whole keys alone.
+    """Return the rows of several problems of a session, by problem.
 
-    select: "SELECT problem, … FROM table"; the problem is left out of the rows.
+    One query serves many problems. A query per problem would scan the table each time, because an
+    index serves only complete keys.
+
+    Args:
+        reading: The connection.
+        select: "SELECT problem, … FROM table". The problem is left out of the returned rows.
+        session: The session's id.
+        problems: Ids of problems as their cells hold them (`cells.text_cell`).
+        order: The columns of ORDER BY.
+        where: A further condition that begins with AND.
     """
     places = ",".join("?" * len(problems))
     rows = reading.query(
@@ -245,7 +272,11 @@ def by_problem(
 
 
 class Locked(StoreError):
-    """Another process holds the file. pid: its number, 0 where unknown."""
+    """Another process holds the file.
+
+    Attributes:
+        pid: The number of that process, or 0 where it is unknown.
+    """
 
     def __init__(self, message: str, pid: int) -> None:
         super().__init__(message)
@@ -253,13 +284,21 @@ class Locked(StoreError):
 
 
 class Database:
-    """The file, open in this process; `query` may be called from any thread.
+    """The DuckDB file, opened in this process.
 
-    writing: the connection of the one thread that writes.
+    `query` may be called from any thread.
+
+    Attributes:
+        writing: The connection for the one thread that writes.
     """
 
     def __init__(self, path: Path, *, write: bool) -> None:
-        """Raises StoreError; `Locked` where another process holds the file."""
+        """Open the file, and create it where `write` is set and it does not exist.
+
+        Raises:
+            Locked: Another process holds the file.
+            StoreError: The file is no store, or cannot be opened.
+        """
         import duckdb
 
         self.path = path
@@ -290,7 +329,7 @@ class Database:
                 self._run(missing)
         except (StoreError, duckdb.Error) as error:
             if fresh:
-                _unlink(path)  # while it is locked: nobody else has begun to use it
+                _unlink(path)  # it is still locked, so no other process uses it yet
             self.close()
             if isinstance(error, StoreError):
                 raise
@@ -303,7 +342,7 @@ class Database:
         self.writing.execute("COMMIT")
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
-        """This thread's own connection to the same database."""
+        """Return this thread's own connection to the database."""
         cursor: duckdb.DuckDBPyConnection | None = getattr(self._local, "cursor", None)
         if cursor is None:
             if self._closed:
@@ -314,6 +353,7 @@ class Database:
         return cursor
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
+        """Return the rows of one SELECT; raises StoreError where it fails."""
         import duckdb
 
         if self._closed:
@@ -324,16 +364,20 @@ class Database:
             raise StoreError(f"{self.path} cannot be read: {first_line(error)}") from error
 
     def close(self) -> None:
+        """Close all connections to the file."""
         import duckdb
 
         self._closed = True
-        with contextlib.suppress(duckdb.Error):  # what is committed stands in the log
+        with contextlib.suppress(duckdb.Error):  # committed changes are in the log
             self.writing.close()
 
 
 def _is_unfinished(path: Path) -> bool:
-    """Whether the file is the start of a database and no more, as a kill or a full disk leaves
-    it. It is opened here only where DuckDB could not, so that there is no lock to lose."""
+    """Return whether the file is only the start of a database.
+
+    A kill or a full disk leaves such a file. It is opened here only after DuckDB failed to open it,
+    so there is no lock to lose.
+    """
     try:
         if not path.is_file() or path.stat().st_size >= HEADERS_BYTES:
             return False
@@ -357,6 +401,7 @@ def _unlink(path: Path) -> None:
 
 
 def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message."""
     return str(error).strip().partition("\n")[0]
 
 
@@ -370,7 +415,7 @@ def _attached(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
     try:
         connection.execute(f"ATTACH '{place}' AS store (TYPE duckdb, {options})")
         connection.execute("USE store")
-        connection.execute("PRAGMA disable_optimizer")  # of this connection: it inserts row by row
+        connection.execute("PRAGMA disable_optimizer")  # this connection only inserts single rows
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
     except duckdb.Error as error:
@@ -380,7 +425,7 @@ def _attached(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
 
 
 def _why(path: Path, message: str) -> StoreError:
-    """DuckDB's reason as a sentence for the user."""
+    """Return DuckDB's message as an error with a sentence for the user."""
     if "Could not set lock" in message:
         found = re.search(r"PID (\d+)", message)
         pid = int(found[1]) if found else 0

@@ -1,13 +1,13 @@
-"""The digests of a session: what it found, without how the finding went.
+"""The digests of a session, and the check of stored content against its digests.
 
-Two runs of one seed have one digest, killed or not, in whatever order their calls came back. The
-findings digest also has no settings, no requests and no texts of messages, so that it stays when
-the program asks or explains itself in other words and finds the same.
+A session's digest covers what the session found, not how the run went. Two runs with one seed have
+one digest, whether they were killed or not, and in whatever order their calls returned. The
+findings digest also leaves out settings, requests and texts of messages. It does not change when
+the program words its prompts or explanations differently and finds the same.
 
-Whether the store still holds what was written: rows against the digests that name them.
-
-Replay compares what a graph makes anew with what was recorded; content that calls and steps share
-(a code vector, say) would agree with itself after an alteration. Here it does not.
+`alterations` compares rows with the digests that name them. Replay cannot do this: it compares
+what a graph computes anew with what was recorded, and content that calls and steps share (a code
+vector, for example) would still agree with itself after an alteration.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .connection import Reading, by_problem
 from .journal import blobs_of
 from .ledger import TOGETHER, events_of
 
-# Keys of the settings, at any depth, that say how a session ran and not what it was to find.
+# Keys of the settings, at any depth, that describe how a session ran, not what it searched for.
 OPERATIONAL = frozenset(
     {
         *("operational", "versions", "layers", "concurrency", "workers", "store", "backend"),
@@ -48,20 +48,22 @@ _KIND = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def kind_of(reason: str) -> str:
-    """Return the kind that a reason begins with, as `no_tuple` in "no_tuple: there is none"; "" for
-    a reason that is a sentence."""
+    """Return the kind at the start of a reason, such as `no_tuple` in "no_tuple: there is none".
+
+    It is an empty string for a reason that is a sentence.
+    """
     kind = text_of(reason).partition(":")[0]
     return kind if _KIND.fullmatch(kind) else ""
 
 
 def _without_texts(detail: str | None) -> str | None:
-    """Return the cell of a prediction's detail with its numbers, without its messages."""
+    """Return the cell of a prediction's detail without the values that are text."""
     if detail is None:
         return None
     return json_cell({k: v for k, v in json_of(detail).items() if not isinstance(v, str)})
 
 
-# What the findings digest leaves out of a part, and what it reduces to kinds and numbers.
+# The columns that the findings digest leaves out, and those that it reduces to kinds and numbers.
 LEFT_OUT = frozenset({("answer", "text"), ("call", "request_digest")})
 REDUCED: Mapping[tuple[str, str], Callable[[Any], Any]] = {
     ("verdict", "reason"): kind_of,
@@ -70,7 +72,7 @@ REDUCED: Mapping[tuple[str, str], Callable[[Any], Any]] = {
 
 
 def shaping(settings: Json) -> Json:
-    """The settings without what is operational."""
+    """Return the settings without the operational ones, at any depth."""
     if isinstance(settings, dict):
         return {k: shaping(v) for k, v in settings.items() if k not in OPERATIONAL}
     if isinstance(settings, list):
@@ -79,30 +81,30 @@ def shaping(settings: Json) -> Json:
 
 
 def digest(reading: Reading, session: str) -> Digest:
-    """SHA-256 (hex) over settings, problems with their ends, steps, bank and calls."""
+    """Return the SHA-256 (hex) over settings, problems with their ends, steps, bank and calls."""
     return _sha256(_parts(reading, session, findings=False))
 
 
 def findings_digest(reading: Reading, session: str) -> Digest:
     """Return the SHA-256 (hex) of what a session found.
 
-    These count:
+    It covers:
 
-    - of each problem, in the order of the session: its id, its digest and that of its sample space
-      as they are stored, its status, and of one that is done the kind of its end;
-    - of each step: its number and what the method noted of it (`fields`: labels of rows, a chosen
+    - for each problem, in the order of the session: its id, its digest and the digest of its sample
+      space as stored, its status, and the kind of its end if it is done;
+    - for each step: its number and the method's notes on it (`fields`: labels of rows, a chosen
       rule, a round);
-    - of each answer: the path of the call that gave it;
-    - of each hypothesis: its text, description, meta and breaches;
-    - of each verdict: verdict, bad, coverage, and the kind of its reason (`kind_of`);
-    - of each prediction: inputs, outcome, marks, got, codes, reasons with their names, limited, and
-      of its detail what is no text;
-    - of the bank: every event, in order;
-    - of each call: path, kind, response, and the arrays of the response.
+    - for each answer: the path of the call that gave it;
+    - for each hypothesis: its text, description, meta and breaches;
+    - for each verdict: verdict, bad, coverage, and the kind of its reason (`kind_of`);
+    - for each prediction: inputs, outcome, marks, got, codes, reasons with their names, limited,
+      and the parts of its detail that are not text;
+    - for the bank: every event, in order;
+    - for each call: path, kind, response, and the arrays of the response.
 
-    These do not: settings, requests and their digests, the text of an answer (it stands in the
-    response of its call), sentences about why an answer failed or why a problem or session ended
-    early, ids and status of the session, clocks, usage, retries, and who answered a call.
+    It does not cover: settings, requests and their digests, the text of an answer (the response of
+    its call contains it), sentences about why an answer failed or why a problem or session ended
+    early, id and status of the session, clocks, usage, retries, and which session answered a call.
     """
     return _sha256(_parts(reading, session, findings=True))
 
@@ -115,7 +117,7 @@ def _sha256(parts: Iterator[Sequence[Json]]) -> Digest:
 
 
 def _parts(reading: Reading, session: str, *, findings: bool) -> Iterator[Sequence[Json]]:
-    """Yield what a digest is taken over, in one order. findings: only what the session found."""
+    """Yield everything that a digest covers, in a fixed order; `findings` leaves out the rest."""
     held = reading.query("SELECT settings FROM session WHERE session = ?", (session,))
     if not held:
         raise StoreError(f"the store has no session {session}")
@@ -129,7 +131,7 @@ def _parts(reading: Reading, session: str, *, findings: bool) -> Iterator[Sequen
     for start in range(0, len(problems), TOGETHER):
         part = problems[start : start + TOGETHER]
         names = [name for name, *_ in part]
-        # Cells are canonical as they stand: one routine wrote all JSON.
+        # Cells are canonical already, because one function wrote all JSON.
         rows = {
             table: by_problem(
                 reading, f"SELECT problem, {', '.join(columns)} FROM {table}", session, names, "ALL"
@@ -148,7 +150,7 @@ def _parts(reading: Reading, session: str, *, findings: bool) -> Iterator[Sequen
 
 
 def _end_of(digest: str, space: str, status: str, cause: str) -> Sequence[Json]:
-    """A problem that failed has a sentence of its outage as cause, one that is done a kind."""
+    """Return digests, status and kind of end; the cause of a failed problem is a sentence."""
     return digest, space, status, kind_of(cause) if status == "done" else ""
 
 
@@ -160,9 +162,10 @@ def _reduced(table: str, row: Sequence[Json]) -> Iterator[Json]:
 
 
 def alterations(reading: Reading, session: str) -> list[dict[str, Any]]:
-    """Rows of the session that are not what their digest names, or whose vector is missing.
+    """Return the rows whose content does not match its digest, or whose vector is missing.
 
-    Each: problem, step (None outside steps), path (of a call, else ""), field.
+    Each row is a dict with problem, step (None outside steps), path (of a call, else an empty
+    string) and field.
     """
     bad = _altered_vectors(reading, session)
     return [

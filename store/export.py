@@ -1,31 +1,32 @@
-"""A session as files for others: Parquet, JSONL, or a Hugging Face data set folder.
+"""Export a session as files: Parquet, JSONL, or a Hugging Face data set folder.
 
-Every form is written under a temporary name and renamed when whole; what exists is never
-overwritten. Rows are read as everything else is read, so a session that is running can be
-exported; DuckDB writes the Parquet files from a second database in memory.
+Each format is written under a temporary name and renamed once it is complete. Existing files are
+never overwritten. Rows are read through the ordinary read methods, so a running session can be
+exported. DuckDB writes the Parquet files from a second database in memory.
 
-Tables (parquet: NAME.parquet; huggingface: data/NAME.parquet, the default one `hypotheses`):
+Tables (parquet: NAME.parquet; huggingface: data/NAME.parquet, the default one is `hypotheses`):
   hypotheses   problem, task, family, step, answer, ordinal, path, text, description, verdict,
-               reason, bad, coverage, shown, hidden (true, false or null for each observation),
-               shown_right, hidden_right (how many), defined (share of S), undefined (JSON,
+               reason, bad, coverage, shown, hidden (true, false or null per observation),
+               shown_right, hidden_right (counts), defined (share of S), undefined (JSON,
                counts by reason), breaches, meta (JSON)
   predictions  problem, step, answer, ordinal, codes, reasons (a list each, in the order of S),
                reason_names, outcome, limited
   problems     problem, task, family, status, cause, space, shown, hidden, public, secret (JSON)
   answers      problem, step, answer, path, text
   steps        problem, step, fields (JSON)
-  calls        problem, path, kind, request, response (JSON), tokens, seconds, retries
+  calls        problem, path, kind, request, response (JSON), tokens_in, tokens_out,
+               tokens_cached, tokens_reasoning, seconds, retries, repeats
   bank         problem, rank, hypothesis, text, description, accuracy, visits, covered, reward,
                right
   bank_events  problem, step, hypothesis, observation, right, t, kind
   inputs       space, position, input (JSON), weight
   session      session, created, status, digest, settings (JSON), versions (JSON)
 
-JSONL, one object a line, `type` first: session {session, created, status, digest, settings};
-problem {problem, task, family, status, cause, shown, hidden, public, secret};
+JSONL has one object per line, with `type` first: session {session, created, status, digest,
+settings}; problem {problem, task, family, status, cause, shown, hidden, public, secret};
 step {problem, step, fields}; answer {problem, step, answer, path, text, judged: [{verdict,
 reason, bad, coverage, text, description, shown, hidden, defined, undefined}]};
-bank {problem, rank, …}; usage {calls, tokens_in, …}. NaN and infinities stand as null.
+bank {problem, rank, …}; usage {calls, tokens_in, …}. NaN and infinities become null.
 """
 
 from __future__ import annotations
@@ -87,7 +88,11 @@ COLUMNS: dict[str, str] = {
 
 
 def export(store: Store, session: str, out: Path, format: str) -> dict[str, Any]:
-    """As `Store.export`. Raises UsageError for an unknown format, or a place that is taken."""
+    """Export a session as `Store.export` documents.
+
+    Raises:
+        UsageError: The format is unknown, or `out` exists.
+    """
     if format not in FORMATS:
         raise UsageError(f"format {format!r} is unknown; one of {', '.join(FORMATS)}")
     out = out.expanduser().absolute()
@@ -108,7 +113,14 @@ def export(store: Store, session: str, out: Path, format: str) -> dict[str, Any]
 def whole(
     out: Path, write: Callable[[Path], tuple[list[str], dict[str, int]]]
 ) -> tuple[list[str], dict[str, int]]:
-    """What `write` makes of a temporary name beside `out`, renamed to `out` when it is whole."""
+    """Run `write` on a temporary path next to `out`, then rename the result to `out`.
+
+    Returns:
+        The result of `write`.
+
+    Raises:
+        UsageError: `out` exists by then.
+    """
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
         place = Path(folder) / out.name
         made = write(place)
@@ -129,7 +141,7 @@ def _sync(path: Path) -> None:
         os.close(number)
 
 
-# --- what the tables hold ----------------------------------------------------
+# --- rows of the tables ----------------------------------------------------
 
 
 def _marks(agreement: Agreement | None) -> list[bool | None] | None:
@@ -141,7 +153,7 @@ def _right(agreement: Agreement | None) -> int | None:
 
 
 def _defined(judged: Judged) -> tuple[float | None, dict[str, int]]:
-    """The share of S with a prediction, and counts of the others by reason."""
+    """Return the share of S with a prediction, and counts of undefined predictions by reason."""
     if judged.space is None or not len(judged.space.reasons):
         return None, {}
     return float(judged.space.defined.mean()), judged.space.undefined()
@@ -272,7 +284,7 @@ def _fill(memory: Any, name: str, rows: Iterator[Sequence[Any]]) -> int:
 
 
 def _fill_predictions(memory: Any, store: Store, session: str) -> int:
-    """One row a hypothesis; DuckDB folds the arrays to lists, a Python list would be slow."""
+    """Insert one row per hypothesis; DuckDB builds the lists, as Python would be slow."""
     count = 0
     for record in store.steps(session):
         for number, answered in enumerate(record.answers):
@@ -372,7 +384,7 @@ def _judged(judged: Judged) -> dict[str, Any]:
 
 
 def _finite(value: Json) -> Json:
-    """The value with null for NaN and infinities, which JSON has not."""
+    """Return the value with null for NaN and infinities, which strict JSON does not have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -387,7 +399,7 @@ def _text(value: Json) -> str:
 
 
 def _utf8(cell: Any) -> Any:
-    """Text that UTF-8 can hold: a lone surrogate becomes its escape."""
+    """Return text that UTF-8 can encode; a lone surrogate becomes its escape sequence."""
     if isinstance(cell, str):
         return cell.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(cell, list) and cell and isinstance(cell[0], str):

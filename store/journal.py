@@ -1,13 +1,13 @@
-"""The journal: every model and tool call by its place in the session, made once.
+"""The journal of calls, and the cache of answers across sessions.
 
-Resuming a session is looking its calls up until the journal ends. A call whose key is there with
-another request is a `JournalMismatch`: the code, the settings or the data have changed since.
+The journal holds every model and tool call by its position in the session, made once. To resume a
+session is to look its calls up until the journal ends. A key that holds another request raises
+`JournalMismatch`: the code, the settings or the data have changed since.
 
-The cache of answers across sessions: a request that some session of this store has made of the
-same model at the same endpoint is answered by what is recorded there.
-
-A request names model, settings, messages, tools, schema and seed; where it went stands in its
-session. Of several recorded answers (a session that ran without the cache) the latest counts.
+The cache answers a request from the record of another session of this store that made the same
+request to the same model at the same endpoint. A request contains the model, settings, messages,
+tools, schema and seed; the settings of its session contain the endpoint. If several answers are
+recorded (by sessions that ran without the cache), the latest one is used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ COLUMNS = (
     "tokens_cached, tokens_reasoning, seconds, retries, started, repeats"
 )
 
-BY_INDEX, BY_SCAN = 4, 128  # vectors read by one query
+BY_INDEX, BY_SCAN = 4, 128  # vectors read by one query, by either way of reading
 
 
 class JournalMismatch(StoreError):
@@ -58,16 +58,16 @@ class JournalMismatch(StoreError):
 
 
 class SessionJournal:
-    """`records.Journal` of one session. Safe to use from several event loops and threads."""
+    """The `records.Journal` of one session, safe to use from several event loops and threads."""
 
     def __init__(self, session: str, reading: Reading, writer: Writer | None) -> None:
         self._session = session
         self._reading = reading
         self._writer = writer
         self._lock = threading.Lock()
-        self._problems: set[str] | None = None  # those whose calls are in the file alone
-        self._paths: dict[str, dict[str, Digest]] = {}  # of problems under way: path, request
-        self._rows: dict[str, dict[str, Row]] = {}  # read ahead; each is asked for once, mostly
+        self._problems: set[str] | None = None  # problems whose calls are only in the file
+        self._paths: dict[str, dict[str, Digest]] = {}  # running problems: request digests by path
+        self._rows: dict[str, dict[str, Row]] = {}  # rows read ahead; most are looked up once
         self._making: dict[tuple[str, str], Future[None]] = {}
 
     async def once(
@@ -77,9 +77,13 @@ class SessionJournal:
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
-        """The recorded outcome of `key`, or that of `make`, durable before this returns.
+        """Return the recorded outcome of `key`, or run `make` and record its outcome.
 
-        Raises JournalMismatch, StoreError, and what `make` raises (then nothing is written).
+        The outcome is durable before this returns. If `make` raises, nothing is written.
+
+        Raises:
+            JournalMismatch: The journal holds another request under this key.
+            StoreError: The store cannot be read or written.
         """
         text = canonical_json(request)
         digest = digest_of_text(text)
@@ -92,7 +96,7 @@ class SessionJournal:
                 other = self._making.get(place)
                 if other is None:
                     mine = self._making[place] = Future()
-                    mine.set_running_or_notify_cancel()  # a waiter that gives up stops nobody
+                    mine.set_running_or_notify_cancel()  # a waiter that gives up cancels nothing
                     break
             await asyncio.wrap_future(other)
         try:
@@ -103,14 +107,14 @@ class SessionJournal:
             mine.set_result(None)
 
     def forget(self, problem: str) -> None:
-        """Drops what is held of a problem that has ended; asked again, it is read from the file."""
+        """Drop the cached rows of an ended problem; a later look-up reads the file."""
         with self._lock:
             self._rows.pop(problem, None)
             if self._paths.pop(problem, None) and self._problems is not None:
                 self._problems.add(problem)
 
     def entry(self, key: CallKey) -> tuple[Digest, Outcome] | None:
-        """The digest of the request and the outcome recorded for `key`, whatever was asked."""
+        """Return the request's digest and the outcome recorded for `key`, or None."""
         known, row = self._look_up(key)
         return None if known is None else (known, self._outcome(key, row))
 
@@ -145,7 +149,7 @@ class SessionJournal:
         return outcome
 
     def _known(self, problem: str) -> dict[str, Digest]:
-        """Paths and request digests of the problem's calls; the lock is held."""
+        """Return the request digests of a problem's calls by path; the caller holds the lock."""
         if self._problems is None:
             rows = self._reading.query(
                 "SELECT DISTINCT problem FROM call WHERE session = ?", (self._session,)
@@ -165,7 +169,7 @@ class SessionJournal:
         return known
 
     def _look_up(self, key: CallKey) -> tuple[Digest | None, Row | None]:
-        """The request's digest, None where there is no such call; its row if it was read ahead."""
+        """Return the digest of the request (None without such a call) and its row if cached."""
         with self._lock:
             known = self._known(key.problem).get(key.path)
             return known, self._rows.get(key.problem, {}).pop(key.path, None)
@@ -198,8 +202,11 @@ class SessionJournal:
 
 
 def blobs_of(reading: Reading, digests: Iterable[Digest]) -> Iterator[tuple[Digest, bytes]]:
-    """The vectors that are there. A few keys DuckDB looks up in its index; for many in one query
-    it reads all keys, and blobs alone where they match: 0.1 ms each instead of 0.5."""
+    """Yield the vectors that are stored, with their digests.
+
+    DuckDB looks a few keys up in its index. For many keys in one query it reads all keys, and the
+    blobs of the matching ones only, which takes 0.1 ms per vector instead of 0.5 ms.
+    """
     wanted = sorted(set(digests))
     if 0 < len(wanted) <= BY_INDEX:
         places = ",".join("?" * len(wanted))
@@ -215,7 +222,7 @@ def blobs_of(reading: Reading, digests: Iterable[Digest]) -> Iterator[tuple[Dige
 
 
 def vectors_of(reading: Reading, digests: Iterable[Digest]) -> dict[Digest, Vector]:
-    """Arrays by digest. Raises StoreError where one is missing or cannot be read."""
+    """Return arrays by digest; raises StoreError where one is missing or cannot be read."""
     wanted = set(digests)
     found = {digest: decode(data) for digest, data in blobs_of(reading, wanted)}
     if missing := sorted(wanted - found.keys()):
@@ -224,7 +231,7 @@ def vectors_of(reading: Reading, digests: Iterable[Digest]) -> dict[Digest, Vect
 
 
 def calls(reading: Reading, session: str, problem: str | None) -> list[dict[str, Any]]:
-    """The calls of a session by problem and path, vectors as digests."""
+    """Return the calls by problem and path, with vectors as digests."""
     where, params = "session = ?", [session]
     if problem is not None:
         where, params = where + " AND problem = ?", [session, text_cell(problem)]
@@ -236,13 +243,16 @@ def calls(reading: Reading, session: str, problem: str | None) -> list[dict[str,
     return [_call(row) for row in rows]
 
 
-TOOL_SAID = 2_000  # characters of a tool's arguments and result that a listing has
+TOOL_SAID = 2_000  # characters of a tool's request and of its response in a listing
 
 
 def listed_calls(reading: Reading, session: str, problem: str | None) -> list[dict[str, Any]]:
-    """As `calls`, without what was asked and answered, which is most of a store: problem, path, kind,
-    tokens_in, tokens_out, seconds, retries, repeats; "said" of the tools that a proposer called, its
-    request and response as texts, cut at `TOOL_SAID`."""
+    """Return the calls without requests and responses, which are most of a store.
+
+    The keys are problem, path, kind, tokens_in, tokens_out, seconds, retries and repeats. A call of
+    a tool that a proposer used also has "said": its request and response as text, cut at
+    `TOOL_SAID` characters.
+    """
     where, params = "session = ?", [session]
     if problem is not None:
         where, params = where + " AND problem = ?", [session, text_cell(problem)]
@@ -267,7 +277,7 @@ def listed_calls(reading: Reading, session: str, problem: str | None) -> list[di
 
 
 def last_responses(reading: Reading, session: str, kind: str) -> dict[str, Any]:
-    """The response of the last call of `kind` of each problem that has one."""
+    """Return the response of the last call of a kind, for each problem that has one."""
     rows = reading.query(
         "SELECT problem, arg_max(response, started) FROM call WHERE session = ? AND kind = ? "
         "GROUP BY problem",
@@ -295,16 +305,16 @@ def _call(row: Sequence[Any]) -> dict[str, Any]:
 
 
 def usage(reading: Reading, session: str) -> dict[str, Any]:
-    """Calls, tokens, retries, calls that another session's answered, seconds: in all, by kind and
-    by role.
+    """Return calls, tokens, retries, repeated calls and seconds in total, by kind and by role.
 
-    The role is the name in a call's path: `propose` in step/3/propose/0, and `propose/tool` of the
-    tools that the proposer calls there, step/3/propose/0/tool/1.
+    A repeated call was answered from another session's record. The role is the name in the path of
+    a call: `propose` in step/3/propose/0, and `propose/tool` for the tools that the proposer calls
+    there, step/3/propose/0/tool/1.
     """
     rows = reading.query(
         "SELECT kind, CASE WHEN path LIKE '%/%/%' THEN split_part(path, '/', 3) || "
         "CASE split_part(path, '/', 5) WHEN 'tool' THEN '/tool' ELSE '' END ELSE path END, "
-        "count(*), sum(tokens_in), sum(tokens_out), sum(tokens_cached), "  # HUGEINT: none overflows
+        "count(*), sum(tokens_in), sum(tokens_out), sum(tokens_cached), "  # HUGEINT: no overflow
         "sum(tokens_reasoning), sum(retries), "
         "count(*) FILTER (repeats <> ''), sum(seconds) "
         "FROM call WHERE session = ? GROUP BY 1, 2 ORDER BY 1, 2",
@@ -330,10 +340,13 @@ def _nothing() -> dict[str, Any]:
 
 
 class AnswerCache:
-    """What the other sessions of one endpoint hold, as far as it is written when this is made.
-    Holds no answer in memory, but of each request eight bytes of its digest: the store is read for
-    those alone that are there, as a look-up takes a millisecond beside a writer. What a session
-    that runs at the same time is answered meanwhile is asked again."""
+    """The recorded answers of other sessions with the same endpoint.
+
+    It knows the calls that are written when it is constructed. A call that a concurrent session
+    makes later is not found, so the request is sent again. No answers are held in memory, only
+    eight bytes of each request's digest. The store is read only for requests that are likely there,
+    because a look-up takes a millisecond while another thread writes.
+    """
 
     def __init__(self, reading: Reading, session: str) -> None:
         self._reading = reading
@@ -351,7 +364,7 @@ class AnswerCache:
             self._known = frozenset(_begin(digest) for (digest,) in asked)
 
     def find(self, request: Digest) -> Outcome | None:
-        """The recorded outcome of a model's call by the digest of its request; it took nothing."""
+        """Return the recorded outcome of a model call by its request's digest, with no usage."""
         if _begin(request) not in self._known:
             return None
         rows = self._reading.query(

@@ -1,4 +1,4 @@
-"""Finished steps: how a `StepRecord` goes into the store and comes back."""
+"""Finished steps: write a `StepRecord` to the store and read it back."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Place = tuple[int, int, int]  # step, answer, ordinal
 
 Spaces = bool | Literal["consistent"]
 
-TOGETHER = 100  # problems whose rows are read by one query: each costs a scan of 3 ms
-VECTORS = 128  # arrays of several problems that are held at once
+TOGETHER = 100  # problems per query, because each query costs a scan of 3 ms
+VECTORS = 128  # arrays of several problems that are in memory at once
 PLACE = "step, answer, ordinal"
 SELECTS = {
     "step": ("SELECT problem, step, fields FROM step", "step"),
@@ -48,7 +48,7 @@ SELECTS = {
 
 
 class SessionLedger:
-    """`records.Ledger` of one session; a step that is there already is left as it is."""
+    """The `records.Ledger` of one session; a step that is stored already is left unchanged."""
 
     def __init__(
         self, session: str, reading: Reading, writer: Writer, journal: SessionJournal
@@ -61,7 +61,7 @@ class SessionLedger:
         self._there: dict[str, set[int]] | None = None
 
     async def step(self, record: StepRecord) -> None:
-        """Durable when this returns. Raises StoreError."""
+        """Write a step and wait until it is durable; raises StoreError where it fails."""
         with self._lock:
             if record.step in self._steps(record.problem):
                 return
@@ -73,6 +73,7 @@ class SessionLedger:
             self._steps(record.problem).add(record.step)
 
     async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
+        """Set the final status and cause of a problem."""
         sql = "UPDATE problem SET status = ?, cause = ? WHERE session = ? AND problem = ?"
         params = (status, text_cell(cause), self._session, text_cell(problem))
         await self._writer.write(Change({}, [(sql, params)]))
@@ -82,7 +83,7 @@ class SessionLedger:
                 self._there.pop(problem, None)
 
     def _steps(self, problem: str) -> set[int]:
-        """Of the steps that are there, those of the problem; the lock is held."""
+        """Return the stored steps of a problem; the caller holds the lock."""
         if self._there is None:
             self._there = {}
             for name, step in self._reading.query(
@@ -96,7 +97,7 @@ class SessionLedger:
 
 
 def step_rows(session: str, record: StepRecord, writer: Writer) -> dict[str, list[Row]]:
-    """Rows by table (connection.py)."""
+    """Return the rows of a step by table; vectors that are not yet written come with them."""
     at = (session, text_cell(record.problem), record.step)
     rows: dict[str, list[Row]] = {
         "vector": [],
@@ -164,11 +165,17 @@ def _event_rows(at: Row, events: Sequence[BankEvent]) -> list[Row]:
 def steps(
     reading: Reading, session: str, problems: Sequence[str], spaces: Spaces
 ) -> Iterator[StepRecord]:
-    """The steps of the problems in their order, rows for `TOGETHER` problems at a time, arrays
-    for as many of these as have `VECTORS` together.
+    """Yield the steps of the problems in their order.
 
-    spaces: which predictions over S are read. "consistent": of consistent hypotheses; of others
-    all but the codes, which are 0 then. Without them `Judged.space` is None throughout.
+    Rows are read for `TOGETHER` problems at a time, and arrays for as many of these as have
+    `VECTORS` arrays together.
+
+    Args:
+        reading: The connection.
+        session: The session's id.
+        problems: The ids of the problems.
+        spaces: Which predictions over S to read. With False, `Judged.space` is always None. With
+            "consistent", the codes of hypotheses that are not consistent are 0.
     """
     names = [text_cell(problem) for problem in problems]
     for start in range(0, len(names), TOGETHER):
@@ -194,8 +201,11 @@ def steps(
 def _over_space(
     rows: Mapping[str, Mapping[str, Sequence[Row]]], name: str, spaces: Spaces
 ) -> dict[Place, Row]:
-    """Of each prediction over S that is to be read: outcome, digests of codes (None where they
-    are not read) and reasons, names of reasons, limited."""
+    """Return the rows of the predictions over S that are to be read.
+
+    Each row has the outcome, the digest of the codes (None where they are not read), the digest of
+    the reasons, the names of the reasons, and limited.
+    """
     if not spaces:
         return {}
     whole = {
@@ -216,7 +226,7 @@ def _digests(over_space: Mapping[Place, Row]) -> set[Digest]:
 
 
 def _groups(over_space: Mapping[str, Mapping[Place, Row]]) -> Iterator[list[str]]:
-    """The problems in their order, in runs of at most `VECTORS` arrays, or of one problem."""
+    """Yield runs of problems, in order, with at most `VECTORS` arrays or one problem each."""
     run: list[str] = []
     held: set[Digest] = set()
     for name, own in over_space.items():
@@ -292,7 +302,7 @@ def _agreement(marks: list[bool | None], got: str, outcome: str, detail: str) ->
 def events(
     reading: Reading, session: str, problems: Sequence[str]
 ) -> Iterator[tuple[str, int, BankEvent]]:
-    """The bank's log, in structural order: problem, step, event."""
+    """Yield the log of the bank as problem, step and event, in structural order."""
     names = [text_cell(problem) for problem in problems]
     for start in range(0, len(names), TOGETHER):
         part = names[start : start + TOGETHER]
@@ -303,7 +313,7 @@ def events(
 def events_of(
     reading: Reading, session: str, names: Sequence[str]
 ) -> dict[str, list[tuple[int, BankEvent]]]:
-    """Of each problem, named as in its cells: its events, with the step of each."""
+    """Return the events of each problem with their steps, keyed by the cell of its id."""
     select = (
         'SELECT problem, step, hypothesis, text, description, observation, "right", t, '
         "kind FROM bank_event"

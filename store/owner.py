@@ -1,13 +1,13 @@
-"""The owner's socket: reading a store while a run owns its file.
+"""Reading a store while a run owns its file, through a Unix socket of the owner.
 
-The owner listens on a Unix socket beside the store (`peirce.duckdb.sock`, mode 0600). A frame is
-a length (4 bytes, big-endian) and that much JSON. The visitor sends {"sql", "params"} or
-{"who": true}; the owner answers with frames {"rows": […], "more": bool}, {"pid": n} or
-{"error": sentence}. A blob travels as {"b": base64}. Nothing can be written through it: DuckDB's
-own parser must find one SELECT, and that runs in a read-only transaction, since a SELECT may
-hold an INSERT in its WITH.
+The owner listens on a Unix socket next to the store (`peirce.duckdb.sock`, mode 0600). A frame is
+a length (4 bytes, big-endian) followed by that many bytes of JSON. The client sends
+{"sql", "params"} or {"who": true}. The owner answers with frames {"rows": […], "more": bool},
+{"pid": n} or {"error": sentence}. A blob is sent as {"b": base64}. Nothing can be written through
+the socket: DuckDB's own parser must find exactly one SELECT, and the SELECT runs in a read-only
+transaction, because its WITH clause may contain an INSERT.
 
-Reading a store from a process that does not own it.
+`Reader` reads through the socket or from the file, and `take` opens the file for writing.
 """
 
 from __future__ import annotations
@@ -36,12 +36,13 @@ if TYPE_CHECKING:
 
 LENGTH = struct.Struct(">I")
 FRAME_BYTES = 1 << 30
-ROWS = 64  # a frame; rows may hold blobs
-ADDRESS_BYTES = 100  # AF_UNIX takes 104 to 108
+ROWS = 64  # per frame; rows may hold blobs
+ADDRESS_BYTES = 100  # AF_UNIX allows 104 to 108, depending on the system
 PATIENCE_S = 60.0
 
 
 def socket_path(store: Path) -> Path:
+    """Return the path of the owner's socket for a store."""
     return store.with_name(store.name + ".sock")
 
 
@@ -69,7 +70,7 @@ def _send(link: socket.socket, message: Json) -> None:
 
 
 def _receive(link: socket.socket) -> Json | None:
-    """The next message; None where the other side has ended."""
+    """Return the next message, or None where the other side closed the connection."""
     head = _exactly(link, LENGTH.size)
     if head is None:
         return None
@@ -81,6 +82,7 @@ def _receive(link: socket.socket) -> Json | None:
 
 
 def _exactly(link: socket.socket, count: int) -> bytes | None:
+    """Return exactly `count` bytes, or None where the connection ends before."""
     parts = bytearray()
     while len(parts) < count:
         part = link.recv(min(count - len(parts), 1 << 20))
@@ -91,13 +93,15 @@ def _exactly(link: socket.socket, count: int) -> bytes | None:
 
 
 class Owner:
-    """Answers readers from threads of its own until closed."""
+    """The server that answers readers of an owned store, in its own threads until `close`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._path = socket_path(database.path)
         self._visits: dict[socket.socket, threading.Thread] = {}
-        self._asked: dict[int, duckdb.DuckDBPyConnection] = {}  # by thread, while it answers
+        self._asked: dict[
+            int, duckdb.DuckDBPyConnection
+        ] = {}  # cursors of running queries, by thread
         self._lock = threading.Lock()
         self._closing = False
         self._listener = _listen(self._path)
@@ -123,7 +127,7 @@ class Owner:
             while (message := _receive(link)) is not None:
                 self._answer(link, message)
         except (OSError, ValueError, KeyError, TypeError):
-            pass  # the visitor has gone or does not speak this language
+            pass  # the client has disconnected or sends something else
         finally:
             with self._lock:
                 self._visits.pop(link, None)
@@ -158,7 +162,7 @@ class Owner:
         _send(link, {"rows": [], "more": False})
 
     def close(self) -> None:
-        """Ends all visits; what a visitor is just being told is cut off."""
+        """Stop serving; queries that are still running are interrupted."""
         with self._lock:
             self._closing = True
             visits = dict(self._visits)
@@ -174,18 +178,19 @@ class Owner:
             while thread.is_alive() and time.monotonic() < until:
                 with self._lock:
                     for cursor in self._asked.values():
-                        cursor.interrupt()  # again and again: one may come before its query
+                        cursor.interrupt()  # repeated, as it has no effect before a query starts
                 thread.join(timeout=0.05)
 
 
 def _listen(place: Path) -> socket.socket:
-    """A listening socket at `place`, from where a dead owner's is removed: we hold the file.
+    """Return a listening socket at `place`, and remove the socket of a dead owner first.
 
-    Where the path is longer than an address may be, the socket stands in a private folder of the
-    temporary directory and `place` is a link to it.
+    The caller holds the store's file, so no other owner can be alive. Where the path is longer than
+    a socket address may be, the socket is created in a private folder of the temporary directory,
+    and `place` is a symbolic link to it.
     """
     check_place(place)
-    if _answers(place):  # no owner of this file, which is ours
+    if _answers(place):  # not an owner of this file, which this process holds
         raise StoreError(f"another program listens at {place}; name another store with --store")
     _remove(place)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -195,7 +200,7 @@ def _listen(place: Path) -> socket.socket:
             address = Path(tempfile.mkdtemp(prefix="peirce-")) / "socket"
             os.symlink(address, place)
         listener.bind(str(address))
-        os.chmod(address, 0o600)  # before listen(): nobody can have connected
+        os.chmod(address, 0o600)  # before listen(), so nobody can have connected
         listener.listen(16)
     except OSError as error:
         listener.close()
@@ -205,7 +210,7 @@ def _listen(place: Path) -> socket.socket:
 
 
 def check_place(place: Path) -> None:
-    """Raises StoreError where something stands at `place` that no owner of a store has left."""
+    """Raise StoreError where `place` exists and is not a socket that an owner of a store left."""
     if os.path.lexists(place) and not _is_owners(place):
         raise StoreError(
             f"{place} is no socket of Peirce, and a run needs the place: move it, or name another"
@@ -214,7 +219,7 @@ def check_place(place: Path) -> None:
 
 
 def _is_owners(place: Path) -> bool:
-    """A socket of this user's, or a link to one in a folder as `_listen` makes them."""
+    """Return whether `place` is a socket of this user, or a link as `_listen` makes them."""
     try:
         if not place.is_symlink():
             found = place.lstat()
@@ -226,6 +231,7 @@ def _is_owners(place: Path) -> bool:
 
 
 def _answers(place: Path) -> bool:
+    """Return whether a process accepts connections at `place`."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
         try:
             link.connect(os.readlink(place) if place.is_symlink() else str(place))
@@ -235,7 +241,7 @@ def _answers(place: Path) -> bool:
 
 
 def _remove(place: Path) -> None:
-    """Removes a socket that an owner has left, and nothing else."""
+    """Remove a socket that an owner left, and nothing else."""
     if not _is_owners(place):
         return
     with contextlib.suppress(OSError):
@@ -245,7 +251,10 @@ def _remove(place: Path) -> None:
 
 
 class Visitor:
-    """Reads through the owner's socket. Raises ConnectionError where the owner has ended."""
+    """A connection to the owner's socket.
+
+    Its methods raise ConnectionError where the owner has ended.
+    """
 
     def __init__(self, link: socket.socket) -> None:
         self._link = link
@@ -253,7 +262,7 @@ class Visitor:
 
     @staticmethod
     def reach(store: Path) -> Visitor | None:
-        """None where no owner lives."""
+        """Connect to the owner of a store; return None where no owner is alive."""
         place = socket_path(store)
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         link.settimeout(PATIENCE_S)
@@ -265,11 +274,12 @@ class Visitor:
         return Visitor(link)
 
     def owner(self) -> int:
-        """The owner's pid."""
+        """Return the process id of the owner."""
         with self._lock:
             return int(self._ask({"who": True}, "pid")["pid"])
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
+        """Return the rows of one SELECT, run by the owner; raises StoreError where it fails."""
         with self._lock:
             rows: list[Row] = []
             answer = self._ask({"sql": sql, "params": _encode(list(params))}, "rows")
@@ -284,11 +294,11 @@ class Visitor:
         return self._next(wanted)
 
     def _next(self, wanted: str) -> Json:
-        """The next answer, which must hold `wanted`."""
+        """Return the next answer, which must have the key `wanted`."""
         try:
             answer = _receive(self._link)
         except TimeoutError as error:
-            self.close()  # what comes later would answer the next question
+            self.close()  # a late answer would be taken for that of the next query
             raise StoreError("the owner of the store does not answer") from error
         except ValueError:
             answer = {}
@@ -302,14 +312,15 @@ class Visitor:
         return answer
 
     def close(self) -> None:
+        """Close the connection."""
         self._link.close()
 
 
-TAKING_S = 5.0  # for a process that is just taking or leaving the file
+TAKING_S = 5.0  # how long to wait for a process that is just opening or closing the file
 
 
 class Reader:
-    """Reads through the owner's socket where one lives, else from the file."""
+    """A reader that uses the owner's socket while an owner is alive, and the file otherwise."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -322,12 +333,13 @@ class Reader:
         return isinstance(self._through, Visitor)
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
+        """Return the rows of one SELECT, after reconnecting once where the owner has ended."""
         through = self._through
         try:
             return through.query(sql, params)
-        except OSError:  # the owner has ended: the file is free, or has a new owner
+        except OSError:  # the owner has ended; the file is free or has a new owner
             with self._lock:
-                if self._through is through:  # no other thread has been here
+                if self._through is through:  # no other thread has reconnected yet
                     through.close()
                     self._through = _reach(self._path)
         try:
@@ -336,10 +348,12 @@ class Reader:
             raise StoreError(f"{self._path} cannot be read: {error}") from error
 
     def close(self) -> None:
+        """Close the connection."""
         self._through.close()
 
 
 def _reach(path: Path) -> Reading:
+    """Connect to the owner of a store, or open its file for reading."""
     if not path.exists():
         raise StoreError(f"no store at {path}; a run makes one, --store or PEIRCE_STORE names one")
     until = time.monotonic() + TAKING_S
@@ -363,7 +377,12 @@ def _reach(path: Path) -> Reading:
 
 
 def take(path: Path) -> Database:
-    """The file, open for writing. Raises StoreError, with the owner's pid where one lives."""
+    """Open the file of a store for writing.
+
+    Raises:
+        Locked: Another process writes the store; the error has its process id.
+        StoreError: The file cannot be opened or created.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

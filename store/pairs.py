@@ -1,8 +1,8 @@
-"""Sets of preference pairs: how their columns go into the store and come back.
+"""Sets of preference pairs: write their columns to the store and read them back.
 
-A set is written whole, in one transaction, and never changed. Many rows go by one statement of
-lists that DuckDB takes apart: a million pairs in a second and a half, where statements of single
-values take minutes.
+A set is written in one transaction and never changed. Each statement inserts many rows as lists
+that DuckDB unnests. A million pairs take one and a half seconds, where statements of single values
+take minutes.
 """
 
 from __future__ import annotations
@@ -21,20 +21,32 @@ from .cells import json_cell, json_of, text_cell, text_of
 from .connection import Reading
 from .writing import Change, Statement, Writer
 
-ROWS = 65_536  # a statement, and a query
-TEXTS = 4_096  # of rows that hold texts
+ROWS = 65_536  # per statement and per query
+TEXTS = 4_096  # the same for rows that hold texts
 _NONE = "the store holds no pairs yet: `peirce pairs SESSION` makes some"
 
 
 @dataclass(frozen=True)
 class PairColumns:
-    """m pairs over P prompts and A answers: what is written of a set, and what comes back.
+    """The columns of a set with m pairs over P prompts and A answers, as the store holds them.
 
-    prompts: what was asked, one list of messages each; prompt_context: how many earlier hypotheses
-    stand in it, 0, 1 or 2. answer_model: who gave an answer first. prompt, chosen, rejected, int32
-    (m,): places of a prompt and of two answers. stage, int8 (m,): 0 parsing, 1 consistency, 2 gear.
-    settings: of the sessions (by digest), caps, ratios, seed, fractions, template, answer format.
-    digest: of all of it. Nothing of it is checked here (`training.pair_table.PairTable` does).
+    Nothing is validated here; `training.pair_table.PairTable` does that.
+
+    Attributes:
+        prompts: P lists of messages.
+        prompt_task: P names of tasks.
+        prompt_problem: P ids of problems.
+        prompt_split: P names of splits.
+        prompt_context: P numbers of earlier hypotheses in the prompt: 0, 1 or 2.
+        answers: A texts.
+        answer_model: A names of the models that gave the answer first.
+        prompt: int32 (m,), positions of prompts.
+        chosen: int32 (m,), positions of answers.
+        rejected: int32 (m,), positions of answers.
+        stage: int8 (m,): 0 parsing, 1 consistency, 2 gear.
+        digest: The digest of all other columns.
+        settings: Digests of the sessions, caps, ratios, seed, fractions, template and answer
+            format.
     """
 
     prompts: Sequence[tuple[Message, ...]]
@@ -53,7 +65,7 @@ class PairColumns:
 
 
 class PairSets:
-    """The sets of one store; without a writer they can be read alone."""
+    """The sets of pairs of one store; without a writer they can only be read."""
 
     def __init__(self, reading: Reading, writer: Writer | None, path: object) -> None:
         self._reading = reading
@@ -61,8 +73,13 @@ class PairSets:
         self._path = path
 
     def save(self, table: PairColumns, report: Mapping[str, Json]) -> None:
-        """Durable when this returns. A set that is there already keeps its rows and becomes the
-        last one. Raises StoreError."""
+        """Write a set durably.
+
+        A set that is stored already keeps its rows and becomes the last one.
+
+        Raises:
+            StoreError: The store is open for reading, or cannot be written.
+        """
         if self._writer is None:
             raise StoreError(f"{self._path} is open for reading")
         ordinal = "(SELECT coalesce(max(ordinal), -1) + 1 FROM pair_set)"
@@ -79,7 +96,10 @@ class PairSets:
         self._writer.submit(Change({}, [first, *_statements(table)])).result()
 
     def list(self) -> list[dict[str, Any]]:
-        """Oldest first: digest, created, settings, counts (the report it was saved with)."""
+        """Return the sets, oldest first.
+
+        The keys are digest, created, settings and counts (the report that was saved with the set).
+        """
         if not self._there():
             return []
         rows = self._reading.query(
@@ -92,7 +112,11 @@ class PairSets:
         ]  # fmt: skip
 
     def find(self, name: str) -> Digest:
-        """The digest of a set by digest, unique prefix or `last`. Raises StoreError."""
+        """Return the digest of the set that a digest, a unique prefix or `last` names.
+
+        Raises:
+            StoreError: No set or several sets match.
+        """
         digests = [str(row["digest"]) for row in self.list()]
         if not digests:
             raise StoreError(_NONE)
@@ -110,7 +134,7 @@ class PairSets:
         raise StoreError(f"no pairs {name!r}; did you mean {hint}, or last?")
 
     def read(self, name: str) -> PairColumns:
-        """The set that `find` names. Raises StoreError."""
+        """Return the set that `find` finds under this name; raises StoreError."""
         digest = self.find(name)
         ((settings,),) = self._reading.query(
             "SELECT settings FROM pair_set WHERE pair_set = ?", (digest,)
@@ -139,7 +163,7 @@ class PairSets:
         )
 
     def _there(self) -> bool:
-        """Whether the file has these tables: one of version 3 that is only read has none."""
+        """Return whether the file has these tables; a version 3 file open for reading has not."""
         sql = "SELECT 1 FROM duckdb_tables() WHERE table_name = 'pair_set' LIMIT 1"
         return bool(self._reading.query(sql))
 
@@ -205,7 +229,7 @@ def _steps(count: int, step: int) -> list[tuple[int, int]]:
 def _insert(
     table: str, digest: Digest, start: int, columns: Mapping[str, Sequence[Any]]
 ) -> Statement:
-    """Rows of set, place (from `start` on) and these columns, by their types."""
+    """Return the statement that inserts columns, grouped by type, for positions from `start` on."""
     kinds = [(kind, values) for kind, some in columns.items() for values in some]
     names = [f"c{number}" for number in range(len(kinds))]
     lists = ", ".join(

@@ -1,4 +1,4 @@
-"""Sessions and their problems: making, naming and listing them."""
+"""Create, find, list and update sessions and their problems."""
 
 from __future__ import annotations
 
@@ -15,13 +15,20 @@ from .cells import json_cell, json_of, text_cell, text_of
 from .connection import Reading, Row
 from .writing import Change
 
-LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # no i, l, o, 0, 1: they look alike
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without i, l, o, 0 and 1, which look alike
 STATUSES = ("running", "done", "interrupted", "budget", "failed")
 
 
 @dataclass(frozen=True)
 class ProblemRow:
-    """A problem of a session. space: the digest of its `InputSet`; status: open, done, failed."""
+    """A problem of a session.
+
+    Attributes:
+        problem: The problem.
+        space: The digest of its `InputSet`.
+        status: open, done or failed.
+        cause: Why it ended.
+    """
 
     problem: Problem
     space: Digest
@@ -30,14 +37,14 @@ class ProblemRow:
 
 
 def new_id() -> str:
-    """Of a session or a training, at random."""
+    """Return a random id for a session or a training."""
     return "".join(secrets.choice(LETTERS) for _ in range(8))
 
 
 def creation(
     reading: Reading, session: str, settings: Json, problems: Sequence[tuple[Problem, InputSet]]
 ) -> Change:
-    """The rows of a new session. Raises StoreError where two problems have one id."""
+    """Return the change that adds a session; raises StoreError where two problems share an id."""
     ids = [problem.id for problem, _ in problems]
     if len(set(ids)) < len(ids):
         twice = next(name for name in ids if ids.count(name) > 1)
@@ -78,6 +85,7 @@ def _problem(session: str, ordinal: int, problem: Problem, space: Digest) -> Row
 
 
 def input_set(reading: Reading, digest: Digest) -> InputSet:
+    """Return the input set with this digest; raises StoreError where the store has none."""
     rows = reading.query("SELECT name, inputs, weights FROM input_set WHERE digest = ?", (digest,))
     if not rows:
         raise StoreError(f"the store has no input set {digest}")
@@ -89,7 +97,7 @@ def input_set(reading: Reading, digest: Digest) -> InputSet:
 
 
 def space_sizes(reading: Reading, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
-    """How many inputs an input set has, and their weights, without the inputs."""
+    """Return the size of an input set and the weights of its inputs, without the inputs."""
     rows = reading.query("SELECT size, weights FROM input_set WHERE digest = ?", (digest,))
     if not rows:
         raise StoreError(f"the store has no input set {digest}")
@@ -98,7 +106,11 @@ def space_sizes(reading: Reading, digest: Digest) -> tuple[int, tuple[float, ...
 
 
 def find(reading: Reading, name: str) -> str:
-    """The id of a session by id, unique prefix or `last`. Raises StoreError."""
+    """Return the id of the session that an id, a unique prefix or `last` names.
+
+    Raises:
+        StoreError: No session or several sessions match.
+    """
     ids = [row[0] for row in reading.query("SELECT session FROM session ORDER BY ordinal")]
     if not ids:
         raise StoreError("the store holds no session yet")
@@ -118,8 +130,15 @@ def find(reading: Reading, name: str) -> str:
 def sessions(
     reading: Reading, is_owned: Callable[[], bool], session: str | None = None
 ) -> list[dict[str, Any]]:
-    """Sessions in order of creation. is_owned: whether a living process writes the store, asked
-    after reading; if none does, a session that says it is running has been killed."""
+    """Return the sessions, or one of them, in order of creation.
+
+    Args:
+        reading: The connection.
+        is_owned: Returns whether a living process writes the store. It is called after reading; if
+            no process does, a session with status running was killed and is returned as
+            interrupted.
+        session: One session, or None for all.
+    """
     where = "" if session is None else "WHERE session.session = ?"
     rows = reading.query(
         "SELECT session.session, created, session.status, settings, fields, "
@@ -153,7 +172,7 @@ def _session(row: Row, owned: bool) -> dict[str, Any]:
 
 
 def problems(reading: Reading, session: str) -> list[ProblemRow]:
-    """In the session's order."""
+    """Return the problems of a session in its order."""
     rows = reading.query(
         "SELECT data, space, status, cause FROM problem WHERE session = ? ORDER BY ordinal",
         (session,),
@@ -165,7 +184,7 @@ def problems(reading: Reading, session: str) -> list[ProblemRow]:
 
 
 def status_change(reading: Reading, session: str, status: str, fields: dict[str, Json]) -> Change:
-    """Raises StoreError where the session or the status is unknown."""
+    """Return the change of a status; raises StoreError for an unknown session or status."""
     if status not in STATUSES:
         raise StoreError(f"a session's status is one of {', '.join(STATUSES)}, not {status!r}")
     rows = reading.query("SELECT fields FROM session WHERE session = ?", (session,))
@@ -184,7 +203,7 @@ def status_change(reading: Reading, session: str, status: str, fields: dict[str,
 
 
 def problem_ids(reading: Reading, session: str, problem: str | None) -> list[str]:
-    """Of all problems of the session, in order, or of the one named."""
+    """Return the ids of all problems of a session in order, or of the named one alone."""
     rows = reading.query(
         "SELECT problem FROM problem WHERE session = ? ORDER BY ordinal", (session,)
     )
@@ -201,15 +220,21 @@ def problem_ids(reading: Reading, session: str, problem: str | None) -> list[str
 
 
 def progress(reading: Reading, is_owned: Callable[[], bool], session: str) -> list[Json]:
-    """Its status, problems that ended, steps: read in a few queries, without what they hold."""
+    """Return the status, the number of ended problems and the number of steps.
+
+    They take a few queries, which do not read the content of the steps.
+    """
     (told,) = sessions(reading, is_owned, session)
     ((steps,),) = reading.query("SELECT count(*) FROM step WHERE session = ?", (session,))
     return [told["status"], told["problems_done"] + told["problems_failed"], steps]
 
 
 def problems_with(reading: Reading, session: str, words: Sequence[str]) -> list[str]:
-    """Ids, in the session's order, where each word stands in the problem (names of its fields left out), an
-    answer or a hypothesis, whatever its case."""
+    """Return the ids of the problems that contain every word, in the session's order.
+
+    A word may occur in the problem (except in the names of its fields), an answer or a hypothesis.
+    Case is ignored.
+    """
     here = " AND ".join(["contains(lower(said), lower(?))"] * len(words)) or "true"
     rows = reading.query(
         "WITH said AS ("

@@ -1,8 +1,8 @@
-"""Trainings and their logs: what `peirce train` writes, period by period, and reads back.
+"""Trainings and their logs, as `peirce train` writes and reads them.
 
-A training goes on for hours and writes a few rows a minute, so it does not own the file meanwhile:
-`training/durable_log.py` opens the store for each handful of points. Writing a point again replaces
-its value, so that a training that goes back to a checkpoint writes over what it did after it.
+A training runs for hours and writes a few rows a minute, so it does not own the file meanwhile.
+`training/durable_log.py` opens the store for each small batch of points. Writing a point again
+replaces its value, so a training that resumes from a checkpoint overwrites the points after it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .connection import Reading
 from .writing import Change, Statement, Writer
 
 STATUSES = ("running", "done", "stopped", "interrupted", "failed")
-TOGETHER = 256  # points a statement
+TOGETHER = 256  # points per statement
 
 _NONE = (
     "the store holds no training yet: `peirce train --base DIR --pairs last --out DIR` makes one"
@@ -28,8 +28,15 @@ _NONE = (
 
 @dataclass(frozen=True)
 class Point:
-    """A value of a training's log. examples: seen by then. stage: of preferences, or the data set of
-    a classifier; "" where it belongs to none."""
+    """A value of a training's log.
+
+    Attributes:
+        examples: The number of examples seen before it.
+        stage: The curriculum stage of the preferences, or the data set of a classifier; an empty
+            string where it belongs to none.
+        name: The name of the metric.
+        value: The value of the metric.
+    """
 
     examples: int
     stage: str
@@ -38,8 +45,11 @@ class Point:
 
 
 class Trainings:
-    """The trainings of one store; without a writer they can be read alone. Every method raises
-    StoreError where the file cannot be read or written or lacks what was asked for."""
+    """The trainings of one store; without a writer they can only be read.
+
+    Every method raises StoreError where the file cannot be read or written, or where it lacks what
+    was asked for.
+    """
 
     def __init__(self, reading: Reading, writer: Writer | None, path: object) -> None:
         self._reading = reading
@@ -49,8 +59,15 @@ class Trainings:
     # --- writing
 
     def begin(self, training: str, settings: Mapping[str, Json], created: str = "") -> None:
-        """A new training, or one that goes on: its settings and when it was made stay. created: ISO
-        8601, now where it is not said."""
+        """Add a training, or set one that is resumed to running.
+
+        A resumed training keeps its settings and its time of creation.
+
+        Args:
+            training: The id of the training.
+            settings: Its settings.
+            created: Time of creation in ISO 8601; now where it is empty.
+        """
         ordinal = "(SELECT coalesce(max(ordinal), -1) + 1 FROM training)"
         when = created or datetime.now(UTC).isoformat(timespec="microseconds")
         told = json_cell(dict(settings))
@@ -65,8 +82,13 @@ class Trainings:
         )
 
     def end(self, training: str, status: str, fields: Mapping[str, Json]) -> None:
-        """status: done, stopped (by a guard), interrupted or failed. fields are kept beside it and
-        stand in `training()`."""
+        """Set the final status of a training and add fields to it.
+
+        Args:
+            training: The id of the training.
+            status: One of `STATUSES`; "stopped" means that a guard stopped it.
+            fields: Values that are stored with the training and returned by `training()`.
+        """
         if status not in STATUSES:
             raise StoreError(f"a training's status is one of {', '.join(STATUSES)}, not {status!r}")
         held = {**self._row(training)["fields"], **fields}
@@ -74,7 +96,10 @@ class Trainings:
         self._write([(sql, (status, json_cell(held), training))])
 
     def add(self, training: str, points: Sequence[Point]) -> None:
-        """Durable when this returns; of two points of one place the later one stays."""
+        """Write points durably.
+
+        Of two points with the same examples, stage and name, the later one is kept.
+        """
         last = {(one.examples, one.stage, one.name): one.value for one in points}
         rows = [
             (training, examples, text_cell(stage), text_cell(name), value)
@@ -97,8 +122,11 @@ class Trainings:
     # --- reading
 
     def list(self) -> list[dict[str, Any]]:
-        """Oldest first: training, created, status, settings, fields, and examples, the most that a
-        point of it has."""
+        """Return all trainings, oldest first.
+
+        The keys are training, created, status, settings, fields, and examples, the highest number
+        of examples of its points.
+        """
         if not self._there():
             return []
         rows = self._reading.query(
@@ -115,7 +143,7 @@ class Trainings:
         ]  # fmt: skip
 
     def find(self, name: str) -> str:
-        """The id of a training by id, unique prefix or `last`."""
+        """Return the id of the training that an id, a unique prefix or `last` names."""
         ids = [str(row["training"]) for row in self.list()]
         if not ids:
             raise StoreError(_NONE)
@@ -132,11 +160,11 @@ class Trainings:
         raise StoreError(f"no training {name!r}; did you mean {near[0]}, or last?")
 
     def training(self, training: str) -> dict[str, Any]:
-        """As in `list`."""
+        """Return one training with the keys of `list`."""
         return self._row(training)
 
     def points(self, training: str) -> Sequence[Point]:
-        """The whole log, in order of examples, then stage and name."""
+        """Return all points of a training, ordered by examples, stage and name."""
         if not self._there():
             return []
         rows = self._reading.query(
@@ -155,7 +183,7 @@ class Trainings:
         return found
 
     def _there(self) -> bool:
-        """Whether the file has these tables: one of version 3 that is only read has none."""
+        """Return whether the file has these tables; a version 3 file open for reading has not."""
         sql = "SELECT 1 FROM duckdb_tables() WHERE table_name = 'training' LIMIT 1"
         return bool(self._reading.query(sql))
 

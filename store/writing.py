@@ -1,8 +1,8 @@
-"""The one thread that writes a store: what waits at a moment is committed together.
+"""The one thread that writes a store; changes that wait at the same time are committed together.
 
-A change is a set of rows to insert and of statements to run. Rows are inserted plainly first,
-which is three times as fast as ON CONFLICT DO NOTHING; where a key is there already, the changes
-are made again one by one with ON CONFLICT DO NOTHING, so that writing twice changes nothing.
+A change is a set of rows to insert and of statements to run. Rows are first inserted without a
+conflict clause, which is three times as fast as ON CONFLICT DO NOTHING. Where a key exists already,
+the changes are repeated one by one with ON CONFLICT DO NOTHING, so writing twice changes nothing.
 """
 
 from __future__ import annotations
@@ -35,9 +35,12 @@ Statement = tuple[str, Sequence[Any]]  # SQL and its parameters
 
 @dataclass(frozen=True)
 class Change:
-    """Rows by table, then statements with their parameters; all of it or nothing is written.
+    """Rows and statements that are written atomically.
 
-    unless: a query; where a key is there already and this finds a row, nothing is written at all.
+    Attributes:
+        rows: Rows to insert, by table.
+        statements: Statements with their parameters, run after the inserts.
+        unless: A query. If a key exists already and this query finds a row, nothing is written.
     """
 
     rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
@@ -52,23 +55,29 @@ class _Waiting:
 
 
 class Writer:
-    """The thread, which begins here and ends with `close`."""
+    """The writing thread; it starts on construction and ends with `close`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._waiting: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
-        self._known: set[bytes] = set()  # digests of vectors that are in the file for certain
+        self._known: set[bytes] = set()  # digests of vectors that are certainly in the file
         self._parsed: dict[str, duckdb.Statement] = {}  # parsing is a third of a large insert
         self._lock = threading.Lock()
         self._ended: str | None = None
-        self.together = 1  # changes that a commit waits for, `LINGER_S` at most
+        self.together = 1  # how many changes a commit waits for, for `LINGER_S` at most
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
     def submit(self, change: Change) -> Future[None]:
-        """Done once the change is durable; StoreError in it where it could not be written."""
+        """Queue a change and return a future that is done once the change is durable.
+
+        The future holds a StoreError where the change could not be written.
+
+        Raises:
+            StoreError: The writer is closed or has failed.
+        """
         done: Future[None] = Future()
-        done.set_running_or_notify_cancel()  # a caller that gives up does not undo the change
+        done.set_running_or_notify_cancel()  # a caller that gives up cancels nothing
         with self._lock:
             if self._ended is not None:
                 raise StoreError(self._ended)
@@ -76,7 +85,7 @@ class Writer:
         return done
 
     def vector_rows(self, vectors: Iterable[Vector], into: list[Row]) -> list[Digest]:
-        """The digests of the vectors; the rows of those not yet written are added to `into`."""
+        """Return the digests of vectors, and append the rows of unwritten ones to `into`."""
         digests = []
         for vector in vectors:
             digest = vector_digest(vector)
@@ -86,9 +95,11 @@ class Writer:
         return digests
 
     async def write(self, change: Change) -> None:
+        """Write a change and wait until it is durable."""
         await asyncio.wrap_future(self.submit(change))
 
     def close(self) -> None:
+        """Write what is queued, then end the thread."""
         with self._lock:
             if self._ended is None:
                 self._ended = f"the store {self._database.path} is closed"
@@ -100,19 +111,19 @@ class Writer:
             while group := self._next_group():
                 self._commit(group)
         finally:
-            with self._lock:  # after an unforeseen error nobody may wait for ever
+            with self._lock:  # after an unexpected error, no caller may wait forever
                 self._ended = self._ended or f"the writer of {self._database.path} has failed"
                 while not self._waiting.empty():
                     if (item := self._waiting.get()) is not None:
                         item.done.set_exception(StoreError(self._ended))
 
     def _next_group(self) -> list[_Waiting]:
-        """What waits now, at least one; empty at the end."""
+        """Return the changes that wait now, at least one; empty after `close`."""
         group: list[_Waiting] = []
         while not group or not self._waiting.empty():
             item = self._waiting.get()
             if item is None:
-                self._waiting.put(None)  # found again after this group
+                self._waiting.put(None)  # the next call finds it and returns an empty group
                 return group
             group.append(item)
             if len(group) == 1:
@@ -120,7 +131,7 @@ class Writer:
         return group
 
     def _linger(self) -> None:
-        """One commit of ten changes costs a fourth of ten commits."""
+        """Wait for further changes: one commit of ten changes costs a fourth of ten commits."""
         until = time.monotonic() + LINGER_S
         while self._waiting.qsize() + 1 < self.together and self._ended is None:
             if time.monotonic() >= until:
@@ -163,11 +174,14 @@ class Writer:
         )
 
     def _write(self, changes: Sequence[Change], conflict: str) -> None:
-        """Durable, all or nothing. Vectors before a single statement go on their own: one that
-        nothing refers to yet harms nobody, and two statements cost less than a transaction."""
+        """Write changes durably, all or nothing.
+
+        Vectors before a single statement are committed separately: a vector that nothing refers to
+        yet does no harm, and two statements cost less than a transaction.
+        """
         rows = self._merged(changes)
         new = rows.pop("vector", [])
-        # Those of earlier sessions are there under the same digest, with the same content.
+        # An earlier session may have stored the same content under the same digest.
         vectors = _inserts("vector", new, UNLESS_THERE)
         inserts = [one for table, some in rows.items() for one in _inserts(table, some, conflict)]
         rest = [*inserts, *(one for change in changes for one in change.statements)]
@@ -178,7 +192,7 @@ class Writer:
         self._known.update(bytes.fromhex(digest) for digest, _ in new)
 
     def _merged(self, changes: Sequence[Change]) -> dict[str, list[Row]]:
-        """The rows of all changes by table, without vectors that are there already."""
+        """Return the rows of all changes by table, without vectors that are already stored."""
         merged: dict[str, list[Row]] = {}
         new: set[Digest] = set()
         for change in changes:

@@ -1,5 +1,8 @@
-"""From stored sessions to a better proposer: preference pairs, DPO with its curriculum, classifiers,
-small proposers from nothing. Modules import torch and its kin late."""
+"""Train better proposers from stored sessions.
+
+It contains preference pairs, DPO with a curriculum, classifiers, and small proposers pretrained
+from random weights. Its modules import torch and related libraries late.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from .splits import Fractions, Split, Splits
     from .stages import STAGES, Stage
 
-# Where each public name stands; imported when it is first used, so that this costs nothing.
+# The module of each public name. A module is imported at first use, so importing this is cheap.
 _NAMES = {
     "find_base": "bases",
     "PairTable": "pair_table",
@@ -38,6 +41,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    """Import a public name from its module on first use."""
     if name in _NAMES:
         return getattr(import_module(f".{_NAMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Which model a training starts from, by its weights, and what is written beside what it gave."""
+"""The base model of a training, and the record of origin that is stored with trained weights."""
 
 from __future__ import annotations
 
@@ -19,31 +19,45 @@ INSTALL = "pip install 'peirce[train]'"
 
 @dataclass(frozen=True)
 class Base:
-    """A model's folder. weights: a digest of them alone (`agents.local_files.weights_digest`)."""
+    """The folder of a base model.
+
+    Attributes:
+        name: A folder, or an id on the hub.
+        found: The files of the model.
+        weights: A digest of the weights alone (`agents.local.files.weights_digest`).
+    """
 
     name: str
     found: Found
     weights: Digest
 
     def record(self) -> dict[str, Json]:
+        """Return name, weights and commit as JSON."""
         return {"name": self.name, "weights": self.weights, "commit": self.found.commit}
 
     @property
     def place(self) -> str:
-        """Where an adapter finds it: the id of the hub, or the whole path of the folder."""
+        """The id on the hub, or the absolute path of the folder, as an adapter's config has it."""
         return self.name if self.found.commit else str(self.found.folder.resolve())
 
 
 def check_packages(*more: str) -> None:
-    """UsageError with the line that installs them where packages are missing."""
+    """Raise UsageError, with the command that installs them, where packages are missing."""
     missing = [name for name in (*PACKAGES, *more) if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"Training needs {', '.join(missing)}: {INSTALL}")
 
 
 def find_base(name: str) -> Base:
-    """The base of a training: a folder or an id of the hub. UsageError where it is not there or is
-    an adapter, DataError where it cannot be read."""
+    """Find the base model of a training.
+
+    Args:
+        name: A folder, or an id on the hub.
+
+    Raises:
+        UsageError: The model does not exist, or is an adapter.
+        DataError: The model cannot be read.
+    """
     from ..agents.local.files import find, weights_digest
 
     found, adapter = find(f"hf:{name}")
@@ -56,11 +70,14 @@ def find_base(name: str) -> Base:
 
 
 def write_origin(folder: Path, base: Base, training: str, pairs: Digest) -> None:
-    """Says beside the weights where they come from. An adapter is refused for another base then."""
+    """Write where trained weights come from into their folder.
+
+    With this file, an adapter is refused for any other base.
+    """
     from ..agents.local.files import ADAPTER_CONFIG, ORIGIN, read_object
 
     told = {"training": training, "pairs": pairs, "base": base.record()}
     (folder / ORIGIN).write_text(json.dumps(told, indent=1) + "\n", "utf-8")
-    if (folder / ADAPTER_CONFIG).is_file():  # peft writes the path as it was given
+    if (folder / ADAPTER_CONFIG).is_file():  # peft writes the path that the caller used
         config = read_object(folder / ADAPTER_CONFIG) | {"base_model_name_or_path": base.place}
         (folder / ADAPTER_CONFIG).write_text(json.dumps(config, indent=2) + "\n", "utf-8")

@@ -1,4 +1,4 @@
-"""What the cards of trained models are written with."""
+"""Model cards of trained models: README.md in the model's folder, in the form that hubs read."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..records import Json
 from ..store.trainings import Point
 from .stages import STAGES
 
-SHORT = 16  # digits of a digest
+SHORT = 16  # digits shown of a digest
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a pipe table."""
+    """Return the lines of a Markdown table."""
 
     def line(cells: Sequence[str]) -> str:
         inside = " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells)
@@ -24,12 +24,9 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return [line(heads), line(["---"] * len(heads)), *map(line, rows)]
 
 
-# --- The card of a trained model: README.md beside it, in the form that model hubs read.
-#
-# It names what the model was made of by digest: its base, its pairs and the sessions behind them, so that
-# who has the store can make it again. No path of a machine and no prompt stands in it.
+# --- The card of a model trained by DPO.
 
-TOLD = 40  # sessions that are listed
+TOLD = 40  # the most sessions that a card lists
 
 
 def dpo_card(
@@ -38,9 +35,19 @@ def dpo_card(
     counts: Mapping[str, Json],
     pair_settings: Mapping[str, Json],
 ) -> str:
-    """record: of the training: training, status, base {"name", "weights"}, pairs (digest), settings, kind
-    of weights ("adapter" or "model"), examples, seconds, said, versions. points: its log. counts,
-    pair_settings: of the set of pairs, as the store has them."""
+    """Return the model card of a DPO training.
+
+    The card identifies the base, the pairs and their sessions by digest, so anyone who has the
+    store can repeat the training. It contains no local paths and no prompts.
+
+    Args:
+        record: The record of the training: training, status, base {"name", "weights"}, pairs
+            (digest), settings, kind of weights ("adapter" or "model"), examples, seconds, said,
+            versions.
+        points: The points of its log.
+        counts: The report of the set of pairs, as the store has it.
+        pair_settings: The settings of the set of pairs, as the store has them.
+    """
     base = _base(record)
     settings = _settings(record)
     adapter = record.get("kind") != "model"
@@ -75,14 +82,14 @@ def dpo_card(
 
 
 def _base(record: Mapping[str, Json]) -> str:
-    """An id of a hub, or the last part of a folder's name."""
+    """Return the id of a model on the hub, or the last part of a folder's path."""
     base = record.get("base") or {}
     name = str(base.get("name") if isinstance(base, Mapping) else base)
     return PurePath(name).name if name.startswith(("/", ".", "~")) or name.count("/") != 1 else name
 
 
 def _settings(record: Mapping[str, Json]) -> dict[str, Json]:
-    """Of a chat template that was a file its name alone."""
+    """Return the settings, with only the file name of a chat template file."""
     settings = dict(record.get("settings") or {})
     if settings.get("chat_template"):
         settings["chat_template"] = PurePath(str(settings["chat_template"])).name
@@ -130,7 +137,7 @@ def _counts(counts: Mapping[str, Json]) -> list[str]:
 
 
 def _course(points: Sequence[Point]) -> list[str]:
-    """Of each stage what the first and the last probe said."""
+    """Return a table with the first and the last probe of each stage."""
     names = ("probe_loss", "probe_accuracy", "probe_margin", "chosen_logratio", "rejected_logratio")
     found: dict[tuple[str, str], list[float]] = {}
     for one in points:
@@ -159,11 +166,17 @@ def _versions(record: Mapping[str, Json]) -> str:
     return ", ".join(f"{name} {value}" for name, value in told.items() if value) or "unknown"
 
 
-# --- The card of a classifier: README.md beside it, in the form that model hubs read.
+# --- The card of a classifier.
 
 
 def classifier_card(base: str, told: Mapping[str, Json], settings: Json) -> str:
-    """Of a classifier: what it learned from and how well it labels. told: its part of the record."""
+    """Return the model card of a classifier: its training data and its scores.
+
+    Args:
+        base: The base model.
+        told: The classifier's part of the record.
+        settings: The settings of the training.
+    """
     name = PurePath(base).name
     front = {
         "library_name": "transformers", "base_model": name, "pipeline_tag": "text-classification",
@@ -188,7 +201,7 @@ def classifier_card(base: str, told: Mapping[str, Json], settings: Json) -> str:
     return "\n".join(lines) + "\n"
 
 
-# --- The card of a small proposer: what it is, what it was taught, what was measured, how it is used.
+# --- The card of a small proposer.
 
 HEAD = """---
 library_name: transformers
@@ -219,6 +232,7 @@ Answers at temperature 1, first answers alone.
 
 
 def proposer_card(record: Mapping[str, Json]) -> str:
+    """Return the model card of a small pretrained proposer from its record."""
     settings = record["settings"]
     shares = settings["shares"]
     listed = ", ".join(

@@ -1,8 +1,8 @@
-"""Distinct numbers drawn below a count, many draws at once, as a pure function of a key.
+"""Draw distinct numbers below a count, for many draws at once, as a pure function of a key.
 
-What is drawn depends on the key and on the name of a draw alone: not on the other draws of the
-call, their order, or the version of numpy (its generators may change; these lines do not). Nothing
-of the size of the count is ever made, unless what is drawn is at least half of it.
+A draw depends only on the key and on the draw's own name. It does not depend on the other draws of
+the call, on their order, or on the version of numpy (whose generators may change). Memory grows
+with the numbers drawn, not with the counts, except where a draw takes at least half of its count.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 
 
 def key_of(*parts: object) -> int:
-    """64 bits for the given texts and numbers, by SHA-256: one key for each list of parts."""
+    """Return a 64-bit key for a list of texts and numbers, by SHA-256."""
     text = "\0".join(f"{type(one).__name__} {one}" for one in parts)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big")
@@ -29,14 +29,19 @@ def key_of(*parts: object) -> int:
 def draw(
     counts: Integers, most: int | None, key: int, names: Integers
 ) -> tuple[Integers, Integers]:
-    """For each of k draws, `most` distinct numbers of 0 .. counts[i] - 1, or all where there are
-    no more (most None: always all); every subset of that size is equally likely.
+    """Draw `most` distinct numbers below each of k counts; every subset is equally likely.
 
-    counts, names: (k,); a draw is the same wherever its key, its name and its count are. Returns
-    two arrays of one length, sorted: the place of a draw in `counts`, and the number.
+    Args:
+        counts: (k,); draw i takes numbers from 0 to counts[i] - 1.
+        most: How many numbers a draw takes, at most its count; None takes all of them.
+        key: The key of the call (`key_of`).
+        names: (k,); a draw has the same result wherever its key, name and count are the same.
+
+    Returns:
+        Two arrays of equal length, sorted: the index of the draw in `counts`, and the number.
     """
     size = counts if most is None else np.minimum(counts, min(most, int(counts.max(initial=0))))
-    # Of more than half, those that are left out are drawn: few draws are ever repeated.
+    # If a draw takes more than half, draw the numbers to leave out: few draws are then repeated.
     left = counts - size
     whole = left < size
     rows, numbers = _every(np.where(whole, counts, 0))
@@ -52,7 +57,7 @@ def draw(
 
 
 def _every(counts: Integers) -> tuple[Integers, Integers]:
-    """All numbers below each count, as `draw` returns them."""
+    """Return all numbers below each count, as `draw` returns them."""
     rows = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     starts = np.cumsum(counts) - counts
     return rows, np.arange(len(rows), dtype=np.int64) - starts[rows]
@@ -61,7 +66,7 @@ def _every(counts: Integers) -> tuple[Integers, Integers]:
 def _distinct(
     counts: Integers, wanted: Integers, key: int, names: Integers
 ) -> tuple[Integers, Integers]:
-    """The first `wanted` distinct values of an endless stream of numbers below each count."""
+    """Return the first `wanted` distinct values of an infinite stream below each count."""
     stride = _stride(counts)
     streams = _mixed(np.uint64(key) ^ _mixed(names.astype(np.uint64) * _STEP))
     taken = np.zeros(0, np.int64)
@@ -70,7 +75,7 @@ def _distinct(
     while missing.any():
         rows, serial = _every(missing)
         serial = (serial + used[rows] + 1).astype(np.uint64)
-        # The remainder of 64 bits: no number is likelier than another by more than count / 2**64.
+        # The remainder of 64 bits favours no number by more than count / 2**64.
         below = _mixed(streams[rows] + serial * _STEP) % counts[rows].astype(np.uint64)
         taken = distinct(np.concatenate([taken, rows * stride + below.astype(np.int64)]))
         used = used + missing
@@ -79,8 +84,10 @@ def _distinct(
 
 
 def distinct(numbers: Integers) -> Integers:
-    """The numbers in order, each once. `np.unique` puts integers into a hash first, which takes
-    some ten times as long."""
+    """Return the sorted distinct numbers.
+
+    `np.unique` puts integers into a hash table first, which takes about ten times as long.
+    """
     ordered = np.sort(numbers)
     first = np.ones(len(ordered), np.bool_)
     first[1:] = ordered[1:] != ordered[:-1]
@@ -101,12 +108,23 @@ def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return bits ^ (bits >> np.uint64(31))
 
 
-# --- combinations by their place ----------------------------------------------------------
+# --- combinations by their position -------------------------------------------------------
 
 
 def combinations(places: Integers, size: int, items: int) -> Integers:
-    """The combinations (k, size) of `size` (0, 1 or 2) of `items` things that stand at these places
-    (k,) in lexicographic order, each ascending."""
+    """Return the combinations at given positions in lexicographic order.
+
+    Args:
+        places: (k,), positions in the lexicographic order of all combinations.
+        size: The size of a combination: 0, 1 or 2.
+        items: The number of items to combine.
+
+    Returns:
+        An array (k, size), each row ascending.
+
+    Raises:
+        ValueError: `size` is not 0, 1 or 2.
+    """
     if size == 0:
         return np.zeros((len(places), 0), np.int64)
     if size == 1:
@@ -114,6 +132,8 @@ def combinations(places: Integers, size: int, items: int) -> Integers:
     if size != 2:
         raise ValueError(f"combinations of 0, 1 or 2, not of {size}")
     starts = np.arange(items, dtype=np.int64)
-    starts = starts * (2 * items - starts - 1) // 2  # of the pairs whose first is 0, 1, ...
+    starts = (
+        starts * (2 * items - starts - 1) // 2
+    )  # positions where the pairs with first item 0, 1, ... start
     first = np.searchsorted(starts[: max(0, items - 1)], places, side="right") - 1
     return np.stack([first, first + 1 + places - starts[first]], axis=1)

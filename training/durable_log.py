@@ -1,12 +1,12 @@
-"""The log of a training on disk: a line a point in its folder, and the same in the store.
+"""The log of a training on disk: a file in its folder, copied to the store as it grows.
 
-    DIR/log.jsonl    [examples, stage, name, value] a line, as it happens
-    DIR/.log.lock    held while the training lives
+    DIR/log.jsonl    one line [examples, stage, name, value] per point, written at once
+    DIR/.log.lock    locked while the training runs
 
-A training goes on for hours, so it does not own the store: every `EVERY_S` seconds and at its end it
-opens it for the points since then. Where a session owns the store meanwhile, the points wait; what
-waits at the end, or when the process is killed, goes into the store at the next `open` (`--resume`),
-from the lines in the folder. So a training never ends because its store is busy.
+A training runs for hours, so it does not own the store. Every `EVERY_S` seconds, and at its end, it
+opens the store for the points since the last time. While a session owns the store, the points wait.
+Points that still wait at the end, or when the process is killed, are copied from the file at the
+next `open` (`--resume`). Therefore a busy store never ends a training.
 """
 
 from __future__ import annotations
@@ -27,12 +27,19 @@ from ..tasks.io.messages import warn
 
 LINES, LOCK = "log.jsonl", ".log.lock"
 EVERY_S = 10.0
-PATIENCE_S = 30.0  # at the end, for a store that another process owns
+PATIENCE_S = 30.0  # how long `close` waits for a store that another process owns
 
 
 class DurableLog:
-    """`log.TrainingLog` of one training in its folder. store: None for the folder alone. more: what
-    the settings hold beside what `open` is given. begun: called once the folder is this training's."""
+    """A `TrainingLog` (`dpo/progress.py`) that writes to a folder and to the store.
+
+    Args:
+        out: The folder of the training.
+        store: The path of the store; None writes to the folder only.
+        more: Settings to store in addition to those passed to `open`.
+        begun: A function that is called once the folder is locked for this training.
+        clock: Returns seconds; tests replace it.
+    """
 
     def __init__(
         self,
@@ -57,8 +64,12 @@ class DurableLog:
         self._begun = False
 
     def open(self, training: str, settings: Mapping[str, Json]) -> None:
-        """Raises UsageError where another process trains in this folder, DataError where its log
-        cannot be read."""
+        """Lock the folder, begin the training in the store, and copy the waiting points.
+
+        Raises:
+            UsageError: Another process trains in this folder.
+            DataError: The log cannot be read.
+        """
         self._out.mkdir(parents=True, exist_ok=True)
         if self._lock is None:
             self._lock = _held(self._out / LOCK)
@@ -76,17 +87,18 @@ class DurableLog:
 
     @property
     def settings(self) -> Mapping[str, Json]:
-        """What the store holds of the training: `more` and what `open` was given."""
+        """The settings that the store holds: `more` and those passed to `open`."""
         return self._settings
 
     def release(self) -> None:
-        """Gives the folder up, where the training ended without `close`."""
+        """Close the files and unlock the folder, where the training ended without `close`."""
         for file in (self._lines, self._lock):
             if file is not None:
                 file.close()
         self._lines = self._lock = None
 
     def point(self, examples: int, stage: str, name: str, value: float) -> None:
+        """Append a point to the file; copy the waiting points if `EVERY_S` seconds passed."""
         if self._lines is None:
             raise ValueError("a point before the log was opened")
         self._lines.write(json.dumps([examples, stage, name, value]) + "\n")
@@ -96,7 +108,10 @@ class DurableLog:
             self._sync()
 
     def close(self, status: str, fields: Mapping[str, Json]) -> None:
-        """Waits up to `PATIENCE_S` seconds for a store that another process owns, then warns."""
+        """Write the final status and release the folder.
+
+        It waits up to `PATIENCE_S` seconds for a store that another process owns, and then warns.
+        """
         until = self._clock() + PATIENCE_S
         said = self._sync((status, fields))
         while said and self._clock() < until:
@@ -110,7 +125,7 @@ class DurableLog:
         self.release()
 
     def _sync(self, end: tuple[str, Mapping[str, Json]] | None = None) -> str:
-        """Brings what waits into the store; why it could not, or ""."""
+        """Copy the waiting points to the store; return why that failed, or an empty string."""
         self._tried = self._clock()
         if self._store is None:
             self._waiting = []
@@ -131,8 +146,17 @@ class DurableLog:
 
 
 def read_lines(path: Path, *, mend: bool = False) -> list[Point]:
-    """The points of a training's folder, of two of one place the later one, in order of examples,
-    stage and name. mend: a last line that a kill cut short is taken away. Raises DataError."""
+    """Return the points in a log file, sorted by examples, stage and name.
+
+    Of two points with the same examples, stage and name, the later one is kept.
+
+    Args:
+        path: The file; a missing file has no points.
+        mend: Truncate a last line that a kill cut short.
+
+    Raises:
+        DataError: A line is not a point.
+    """
     if not path.is_file():
         return []
     read = path.read_bytes()
@@ -150,9 +174,9 @@ def read_lines(path: Path, *, mend: bool = False) -> list[Point]:
 
 
 def alive(out: Path) -> bool:
-    """Whether a process trains in this folder now."""
+    """Return whether a process is training in this folder."""
     try:
-        file = (out / LOCK).open()  # to read: the folder may be another user's
+        file = (out / LOCK).open()  # opened for reading, as the folder may belong to another user
     except OSError:
         return False
     with file:
@@ -164,7 +188,7 @@ def alive(out: Path) -> bool:
 
 
 def _held(path: Path) -> IO[str] | None:
-    """The lock, which a process gives up however it ends; None where another has it."""
+    """Return a lock that the process loses however it ends; None if another process has it."""
     file = path.open("a")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

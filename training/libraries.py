@@ -1,6 +1,6 @@
-"""What the libraries of a training say and raise: their notes off the screen, a full disk as one sentence.
+"""Handle the notes, errors and trackers of the training libraries.
 
-Imported late: it imports transformers.
+Import it late, because it imports transformers.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from safetensors import SafetensorError
 from ..agents.local.model import without_notes
 from ..records import PeirceError, UsageError
 
-# What torch says of a file that it cannot write; it is no OSError.
+# Parts of torch's messages about a file that it cannot write, which are no OSErrors.
 _TORCH_FILE = ("inline_container", "PytorchStreamWriter", "iostream", "basic_ios")
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Neither warnings nor notes of the libraries on the screen; afterwards as the user had it."""
+    """Silence warnings and notes of the libraries, and restore the user's levels afterwards."""
     names = ("transformers", "trl", "peft", "accelerate", "bitsandbytes", "datasets")
     with without_notes(names, logging.ERROR):
         yield
@@ -29,7 +29,11 @@ def quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def writes(folder: Path) -> Iterator[None]:
-    """One sentence for weights that the disk does not take (full, or gone)."""
+    """Turn a failed write of weights (the disk is full or gone) into one PeirceError sentence.
+
+    Args:
+        folder: The folder that the message names.
+    """
     try:
         yield
     except (SafetensorError, RuntimeError) as error:
@@ -42,12 +46,17 @@ def writes(folder: Path) -> Iterator[None]:
         ) from None
 
 
-# --- Trackers that the libraries know (tensorboard, wandb, …), by their names.
+# --- Trackers of the libraries (tensorboard, wandb, …).
 
 
 def trackers(told: str) -> list[str]:
-    """The names in `told`, by commas; none of an empty text or `none`. UsageError for one that
-    transformers does not know or whose library is not installed."""
+    """Return the names of trackers in a comma-separated list.
+
+    An empty text and `none` give no trackers.
+
+    Raises:
+        UsageError: transformers does not know the tracker, or its library is not installed.
+    """
     names = [one.strip() for one in told.split(",") if one.strip() not in ("", "none")]
     if not names:
         return []

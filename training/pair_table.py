@@ -1,8 +1,8 @@
-"""A set of preference pairs as columns: what `peirce pairs` makes, the store keeps and a training
-reads.
+"""A set of preference pairs as columns, as `peirce pairs` builds it and a training reads it.
 
-Texts stand once: pairs are places of prompts and answers. A pair's id is its place. The digest
-names the whole set, settings included, so that two sets of one digest train alike.
+Each text is stored once, and a pair refers to positions of a prompt and two answers. The id of a
+pair is its position. The digest covers the complete set and its settings, so two sets with the same
+digest train alike.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ from .stages import STAGES, Stage
 if TYPE_CHECKING:
     from ..store import Store
 
-_TOGETHER = 1 << 20  # characters hashed at once
+_TOGETHER = 1 << 20  # characters that are hashed at once
 
 
 @dataclass(frozen=True)
 class PairTable(PairColumns):
-    """Columns that fit each other. digest: "" until `named` gives it. Raises ValueError where lengths
-    or places do not fit."""
+    """A validated `PairColumns`; its digest is an empty string until `named` sets it.
+
+    Raises:
+        ValueError: Lengths, shapes, dtypes or positions do not fit each other.
+    """
 
     prompt_split: Sequence[Split]
 
@@ -57,13 +60,18 @@ class PairTable(PairColumns):
         return len(self.prompt)
 
     def named(self) -> PairTable:
-        """The same with its digest."""
+        """Return the table with its digest."""
         return replace(self, digest=table_digest(self))
 
     def where(
         self, stage: Stage | int | None = None, split: Split | str | None = None
     ) -> NDArray[np.int64]:
-        """The places of the pairs of a stage and a split, ascending; of all where it is None."""
+        """Return the positions of the pairs of a stage and a split, ascending.
+
+        Args:
+            stage: One stage, or None for all.
+            split: One split, or None for all.
+        """
         kept = np.ones(len(self), np.bool_)
         if stage is not None:
             kept &= self.stage == int(Stage(stage))
@@ -72,7 +80,7 @@ class PairTable(PairColumns):
         return np.flatnonzero(kept)
 
     def texts(self, pair: int) -> tuple[tuple[Message, ...], str, str]:
-        """The prompt, the chosen answer and the rejected one of a pair."""
+        """Return the prompt, the chosen answer and the rejected answer of a pair."""
         return (
             self.prompts[int(self.prompt[pair])],
             self.answers[int(self.chosen[pair])],
@@ -86,7 +94,7 @@ class PairTable(PairColumns):
 
 
 def table_digest(table: PairTable) -> Digest:
-    """SHA-256 over settings, texts and places; the digest that it holds does not count."""
+    """Return the SHA-256 over settings, texts and positions, without the stored digest."""
     seen = hashlib.sha256()
     waiting: list[str] = []
     size = 0
@@ -116,9 +124,14 @@ def _lines(table: PairTable) -> Iterator[str]:
 
 
 def save_table(store: Store, table: PairTable, report: Mapping[str, Json]) -> Digest:
-    """Writes a named table with the report of its counts and returns its digest; one that is there
-    already is left as it is, and is the last one from then on. Raises UsageError for one without
-    a digest or without pairs, StoreError."""
+    """Save a table with the report of its counts, and return its digest.
+
+    A set that is stored already is left unchanged and becomes the last one.
+
+    Raises:
+        UsageError: The table has no digest, or no pairs.
+        StoreError: The store cannot be written.
+    """
     if not table.digest:
         raise UsageError("a set of pairs is saved under its digest: name it first")
     if not len(table):
@@ -128,7 +141,11 @@ def save_table(store: Store, table: PairTable, report: Mapping[str, Json]) -> Di
 
 
 def read_table(store: Store, name: str = "last") -> PairTable:
-    """The set of a digest, of a unique prefix of one, or the last. Raises StoreError."""
+    """Return the set that a digest, a unique prefix of one, or `last` names.
+
+    Raises:
+        StoreError: The store has no such set, or its columns do not fit each other.
+    """
     found = store.pairs.read(name)
     try:
         splits = [Split(one) for one in found.prompt_split]

@@ -1,8 +1,8 @@
-"""The prompt of a preference pair: what the protocol itself asks of a proposer that was shown O_n
-and has given the hypotheses of the context (GEAR, section 6.1), so that what is trained on is what
-a session will ask.
+"""The prompt of a preference pair.
 
-Prompts are messages; a model's own chat template makes text of them later.
+It is the prompt with which the protocol asks a proposer that was shown O_n and has proposed the
+hypotheses of the context (GEAR, section 6.1). So a training uses the prompts that sessions use.
+Prompts are messages, and a model's own chat template turns them into text later.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..records import (
 
 
 class Remembered:
-    """The words of a family for many prompts of one problem: what they say of it is made once."""
+    """Words of a family that cache what they say of one problem, for its many prompts."""
 
     def __init__(self, words: FamilyWords) -> None:
         self._words = words
@@ -36,28 +36,35 @@ class Remembered:
 
     @cached_property
     def instructions(self) -> str:
+        """As `FamilyWords.instructions`, cached."""
         return self._words.instructions
 
     def contract(self, answer_format: str) -> str:
+        """As `FamilyWords.contract`, cached by answer format."""
         if answer_format not in self._contracts:
             self._contracts[answer_format] = self._words.contract(answer_format)
         return self._contracts[answer_format]
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
+        """As `FamilyWords.schema`."""
         return self._words.schema(answer_format)
 
     def show_observation(self, number: int, observation: Observation) -> str:
+        """As `FamilyWords.show_observation`, cached by number."""
         if number not in self._observations:
             self._observations[number] = self._words.show_observation(number, observation)
         return self._observations[number]
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        """As `FamilyWords.show_hypothesis`."""
         return self._words.show_hypothesis(hypothesis)
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
+        """As `FamilyWords.show_feedback`."""
         return self._words.show_feedback(view, agreement)
 
     def compact(self) -> FamilyWords:
+        """Return the words of the compact template, which cache as well."""
         return self._compact
 
     @cached_property
@@ -72,14 +79,21 @@ def prompt(
     answer_format: str,
     template: protocol.Template = "full",
 ) -> tuple[Message, ...]:
-    """The messages that ask for one hypothesis of `view` beside those of `context`.
+    """Return the messages that ask for one further hypothesis after those of `context`.
 
-    view: `view.shown` is O_n; what the view holds as earlier answers does not count. context: in
-    the order in which they were given; each stands there as an answer that was accepted, by its
-    description. words: of the problem's family (`tasks.family_of(problem).words`). Such a prompt
-    tells of no tools and holds no feedback: it is that of a session without either (`t3`, or
-    `abduce` with no tool calls).
-    Raises UsageError for a template that is none or that the family has no words for.
+    The prompt mentions no tools and contains no feedback: it equals the prompt of a session without
+    either (`t3`, or `abduce` with no tool calls).
+
+    Args:
+        view: `view.shown` is O_n. Earlier answers in the view are ignored.
+        context: Earlier hypotheses in the order of proposal; each appears as an accepted answer, by
+            its description.
+        words: The words of the problem's family (`tasks.family_of(problem).words`).
+        answer_format: The answer format that the prompt asks for.
+        template: The prompt template.
+
+    Raises:
+        UsageError: The template is unknown, or the family has no words for it.
     """
     earlier = tuple(Earlier("", (one,), Verdict.ACCEPTED) for one in context)
     asked = protocol.messages(

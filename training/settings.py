@@ -1,4 +1,4 @@
-"""The base of the settings of a training, which flags, YAML files and records hold."""
+"""The base class of training settings, which flags, YAML files and records share."""
 
 from __future__ import annotations
 
@@ -25,29 +25,30 @@ def _read_float(value: Any) -> Any:
         return _read_number(value)
     try:
         return float(value)
-    except OverflowError:  # a whole number beyond the floats
+    except OverflowError:  # an integer beyond the range of floats
         return math.inf
 
 
-READ = BeforeValidator(_read_number)  # a number that may be a text: YAML 1.1 reads 1e-5 as one
-Real: TypeAlias = Annotated[float, BeforeValidator(_read_float)]  # a whole number becomes a float
+READ = BeforeValidator(_read_number)  # a number that may be a string: YAML 1.1 reads 1e-5 as one
+Real: TypeAlias = Annotated[float, BeforeValidator(_read_float)]  # an integer becomes a float
 
 
 class TrainingSettings(Settings):
-    """Says true and false as YAML does, and a number as it was read."""
+    """Settings whose messages write true and false as YAML does, and numbers as they were read."""
 
     @field_validator("seed", check_fields=False)
     @classmethod
     def _is_a_seed(cls, value: int) -> int:
-        if not 0 <= value < 2**32:  # what numpy's generator takes, whose seed transformers sets
+        if not 0 <= value < 2**32:  # transformers seeds numpy's generator, which takes this range
             raise ValueError(f"seed is {value}: it must be from 0 to below 2**32")
         return value
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
+        """Return one sentence about a value that pydantic refused."""
         said = super().describe_error(error, {}).removesuffix(" or None")
         return said.replace("True or False", "true or false")
 
     def record(self) -> dict[str, Json]:
-        """As JSON and YAML hold them."""
+        """Return the settings as JSON and YAML hold them."""
         return self.to_dict()

@@ -1,20 +1,20 @@
-"""Which problems train, which are for validation, which are held out (GEAR, section 6.1).
+"""Split problems into training, validation and held-out ones (GEAR, section 6.1).
 
-A group of problems (`group_of`) is as a whole in one split. Its place on the line from 0 to 1 is a
-hash of the seed and its name: below `train` it trains, within the next `validation` it is for
-validation, else held out. So a group is where it is whatever other groups there are: no session
-that is added later, of any number of observations, model or method, moves it, and what one machine
-held out no other trains on.
+A group of problems (`group_of`) is always in one split. A hash of the seed and the group's name
+places the group on a line from 0 to 1. Below `train` it is for training, within the next
+`validation` it is for validation, and otherwise it is held out. The split of a group does not
+depend on which other groups exist. No session that is added later moves a group, whatever its
+number of observations, model or method, and what one machine holds out, no other machine trains on.
 
-The price, and why it is paid: places by rank would give exactly half of the groups to training,
-but a group could then move when another comes. By a hash the numbers are those of a draw, 50 ± 5 of
-100 groups, and of few groups (texts: one a data set) a split may get none. `Counts.missing` says
-so, and `fixed` puts groups by hand where they belong, or all of a published split.
+Ranking the groups instead would give exactly half of them to training, but a new group could then
+move others. With a hash the numbers are those of a draw, 50 ± 5 of 100 groups, and with few groups
+(texts have one per data set) a split may be empty. `Counts.missing` reports empty splits. `fixed`
+assigns groups by hand, or all groups of a published split.
 
-Fractions are nested: more training takes groups from validation and the held-out ones and gives up
-none of its own. A name counts without its task, so that one problem under two tasks (a published
-set, and a file of one's own with the same ids) cannot be on two sides; where tasks number their
-problems alike, problems of one number stand on one side. Not seen: one problem under two names.
+Fractions are nested: with a larger `train` fraction, training gains groups and loses none. A name
+counts without its task, so a problem that occurs under two tasks (a published set, and a user's
+file with the same ids) cannot be in two splits. Where tasks number their problems alike, problems
+with the same number share a split. One problem under two names is not detected.
 """
 
 from __future__ import annotations
@@ -32,14 +32,19 @@ _PLACES = 2**64
 
 
 class Split(StrEnum):
+    """The splits of a set of pairs."""
+
     TRAIN = "train"
     VALIDATION = "validation"
     HELD_OUT = "held-out"
 
 
 def group_of(problem: Problem) -> str:
-    """What must stay in one split: the problem's group, else its id; of a text its data set, of
-    which `NAME#K` is a sample of rows."""
+    """Return the name of the group that must stay in one split.
+
+    It is the problem's group, or its id where it has none. For a labelled text it is the name of
+    the data set, because `NAME#K` is a sample of its rows.
+    """
     if problem.group:
         return problem.group
     found = family(problem.family)
@@ -48,8 +53,11 @@ def group_of(problem: Problem) -> str:
 
 @dataclass(frozen=True)
 class Fractions:
-    """Of the groups, in each split. Raises `UsageError` where they are not within [0, 1] or do not
-    sum to 1."""
+    """The fraction of groups in each split.
+
+    Raises:
+        UsageError: A fraction is not within [0, 1], or their sum is not 1.
+    """
 
     train: float = 0.5
     validation: float = 0.1
@@ -66,7 +74,7 @@ class Fractions:
 
 @dataclass(frozen=True)
 class Counts:
-    """Groups in each split, and the splits that have none though their fraction is above 0."""
+    """The number of groups in each split, and the splits that are empty but should not be."""
 
     groups: Mapping[Split, int]
     missing: tuple[Split, ...]
@@ -74,9 +82,12 @@ class Counts:
 
 @dataclass(frozen=True)
 class Splits:
-    """A split for each group; a pure function of seed, fractions, `fixed` and the group's name.
+    """A split for each group, as a pure function of seed, fractions, `fixed` and the group's name.
 
-    fixed: groups by name that stand in a split whatever their hash.
+    Attributes:
+        seed: The seed of the hash.
+        fractions: The fraction of groups in each split.
+        fixed: Groups by name that are in a split whatever their hash.
     """
 
     seed: int = 0
@@ -84,13 +95,15 @@ class Splits:
     fixed: Mapping[str, Split] = field(default_factory=dict)
 
     def of(self, problem: Problem) -> Split:
+        """Return the split of a problem."""
         return self.of_group(group_of(problem))
 
     def of_group(self, group: str) -> Split:
+        """Return the split of a group."""
         if group in self.fixed:
             return Split(self.fixed[group])
         place = _place(group, self.seed)
-        # Decimals as they are written: .5 and .1 end at .6, not at the sum of two floats.
+        # Exact decimals: .5 and .1 add up to .6, and not to the sum of two floats.
         train, validation = (
             Fraction(str(part)) for part in (self.fractions.train, self.fractions.validation)
         )
@@ -101,7 +114,7 @@ class Splits:
         return Split.HELD_OUT if self.fractions.held_out else Split.VALIDATION
 
     def counts(self, groups: Iterable[str]) -> Counts:
-        """Of these groups, each counted once."""
+        """Count distinct groups by split."""
         found = dict.fromkeys(Split, 0)
         for group in set(groups):
             found[self.of_group(group)] += 1

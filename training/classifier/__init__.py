@@ -1,4 +1,4 @@
-"""A classifier of labelled text: the fine-tuned row of HypoBench's tables."""
+"""Classifiers of labelled text, the fine-tuned row in HypoBench's tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .settings import ClassifierSettings
     from .tokens import encoded
 
-# Where each public name stands; imported when it is first used, so that this costs nothing.
+# The module of each public name. A module is imported at first use, so importing this is cheap.
 _NAMES = {
     "LabelledSet": "fitting",
     "fit": "fitting",
@@ -23,6 +23,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    """Import a public name from its module on first use."""
     if name in _NAMES:
         return getattr(import_module(f".{_NAMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

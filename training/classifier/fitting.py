@@ -1,17 +1,18 @@
-"""A local model fine-tuned to label the rows of a text set: what HypoBench compares hypotheses with
-("fine-tuned Llama-8B", tables 5 and 12).
+"""Fine-tune a local model to label the rows of a text set.
 
-It learns from all training rows, where a session is shown 200 of them at most; after each pass over
-them the validation rows are labelled, and the pass with the best macro F1 is kept (of equal ones that
-with the lower loss). Test rows and those of another source are labelled once, at the end.
+HypoBench compares hypotheses with such models ("fine-tuned Llama-8B", tables 5 and 12). The model
+learns from all training rows, where a session is shown at most 200 of them. After each epoch the
+validation rows are labelled, and the epoch with the best macro F1 is kept (the lower loss decides
+ties). The test rows and those of another source are labelled once, at the end.
 
- - Weights: all of them below 100 million, above a LoRA adapter (on a GPU over a base in 4 bits, from a
-   billion on).
- - A row too long for `max_length`, or for what the model holds, loses the ends of its longest columns,
-   never a whole column; how many rows did is said.
- - A set without validation rows gives up every tenth training row, drawn by the seed.
+ - Weights: all of them below 100 million, and above that a LoRA adapter (on a GPU, over a 4-bit
+   base from a billion on).
+ - A row that is too long for `max_length`, or for the model's context, loses the ends of its
+   longest columns, never a complete column. The result has the number of such rows.
+ - A set without validation rows gives every tenth training row to validation, drawn by the seed.
 
-The paper says neither rate, rank nor epochs; those here are ours, and not tuned on any set.
+The paper does not state learning rate, rank or epochs. The values here are ours, and not tuned on
+any set.
 """
 
 from __future__ import annotations
@@ -35,27 +36,44 @@ if TYPE_CHECKING:
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate")
 INSTALL = "pip install 'peirce[train]'"
-HELD = 10  # of so many training rows one is for validation, where a set has no rows for that
-SPLITS = ("ind", "ood", "val")  # as problems call them
+HELD = 10  # one in HELD training rows is for validation, where a set has no validation rows
+SPLITS = ("ind", "ood", "val")  # the names of splits in problems
 
 
 @dataclass(frozen=True)
 class LabelledSet:
-    """Rows of one data set: `train` and those of `SPLITS` that it has. labels: in their order."""
+    """The rows of one data set: `train`, and those of `SPLITS` that it has.
+
+    Attributes:
+        name: The name of the data set.
+        labels: The labels, in their order.
+        rows: The rows by split.
+    """
 
     name: str
     labels: tuple[str, ...]
     rows: Mapping[str, Sequence[Observation]]
 
     def digests(self) -> dict[str, Digest]:
-        """Of the rows of each split, as `rows_digest`."""
+        """Return the digest of the rows of each split (`rows_digest`)."""
         return {split: rows_digest(some) for split, some in self.rows.items()}
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a set came to. best: which pass was kept. predicted: of each split that was labelled, a
-    label a row. cut: rows that lost the end of a column. trained: weights that were."""
+    """The result of a training.
+
+    Attributes:
+        labels: The labels.
+        epochs: The epochs.
+        best: The number of the epoch that was kept.
+        predicted: One label per row, for each labelled split.
+        cut: The number of rows that were truncated.
+        weights: The number of weights of the model.
+        trained: The number of weights that were trained.
+        learning_rate: The learning rate that was used.
+        held: The number of training rows that were used for validation.
+    """
 
     labels: tuple[str, ...]
     epochs: tuple[Epoch, ...]
@@ -65,10 +83,11 @@ class Fitted:
     weights: int
     trained: int
     learning_rate: float
-    held: int  # training rows that were for validation
+    held: int  # number of training rows used for validation
 
 
 def check_packages(what: str) -> None:
+    """Raise UsageError, with the command that installs them, where packages are missing."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"{what} needs {', '.join(missing)}: {INSTALL}")
@@ -83,11 +102,22 @@ def fit(
     resume: bool = False,
     progress: Callable[[Epoch | None, int, int], None] | None = None,
 ) -> Fitted:
-    """Trains on one set and writes `out`/model (an adapter or a whole model, with its tokenizer).
+    """Train a classifier on one set, and write it with its tokenizer to `out`/model.
 
-    progress: is told each pass, or None between passes, with updates made and all that there may be.
-    resume: goes on from the last pass that `out`/checkpoints holds. Raises DataError for a set with
-    one label or fewer than two rows, UsageError for a base that cannot be one.
+    It is an adapter or a full model.
+
+    Args:
+        base: The base model.
+        data: The rows.
+        settings: The settings.
+        out: The folder of the training.
+        resume: Continue from the last epoch in `out`/checkpoints.
+        progress: Called with each epoch (None between epochs), the updates so far and the most
+            updates that there may be.
+
+    Raises:
+        DataError: The training rows have fewer than two labels, or there are too few rows.
+        UsageError: The base cannot become a classifier.
     """
     if len(set(str(one.output) for one in data.rows["train"])) < 2:
         raise DataError(f"{data.name}: its training rows have one label alone: nothing to learn")
@@ -137,7 +167,7 @@ def _fitted(
 def split_scores(
     gold: Sequence[str], got: Sequence[str], labels: Sequence[str]
 ) -> dict[str, float]:
-    """accuracy, macro F1 over the labels that are true of a row, and n."""
+    """Return the accuracy, the macro F1 over the labels that occur in `gold`, and n."""
     place = {label: number for number, label in enumerate(labels)}
     said, true = [place[one] for one in got], [place[one] for one in gold]
     return {"accuracy": accuracy(said, true), "f1": macro_f1(said, true), "n": len(true)}
@@ -146,7 +176,7 @@ def split_scores(
 def _validation(
     data: LabelledSet, seed: int
 ) -> tuple[Sequence[Observation], Sequence[Observation], int]:
-    """Rows to learn from, rows to choose a pass by, and how many of these were training rows."""
+    """Return training rows, validation rows, and how many of the latter were training rows."""
     train, val = data.rows["train"], data.rows.get("val") or ()
     if val:
         return train, val, 0

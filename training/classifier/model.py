@@ -1,6 +1,6 @@
-"""The model, its passes and its predictions: transformers' Trainer, with peft for an adapter.
+"""The classifier's model, its training and its predictions, with transformers' Trainer and peft.
 
-Importing this module imports torch; `fitting` does it late.
+Importing this module imports torch, so `fitting` imports it late.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ..libraries import trackers, writes
 from .passes import Encoded, Epoch, Rows, Told, batches, score_of
 from .settings import ClassifierSettings
 
-SMALL = 100_000_000  # weights, below which all are trained
-LEAST = 10_000_000  # below which a model learns at a higher rate
+SMALL = 100_000_000  # number of weights below which all weights are trained
+LEAST = 10_000_000  # number of weights below which the learning rate is higher
 FAULTS = (
     OSError,
     ValueError,
@@ -33,7 +33,7 @@ FAULTS = (
     KeyError,
     TypeError,
     AttributeError,
-)  # of foreign files
+)  # errors that files of unknown origin may cause
 
 
 class _Rows(Dataset):  # type: ignore[misc]
@@ -48,7 +48,7 @@ class _Rows(Dataset):  # type: ignore[misc]
 
 
 class _Watch(transformers.TrainerCallback):  # type: ignore[misc]
-    """Collects what each pass came to, and tells it."""
+    """Collects the results of each epoch, and reports them."""
 
     def __init__(self, told: Told | None) -> None:
         self.told = told
@@ -79,8 +79,15 @@ class _Watch(transformers.TrainerCallback):  # type: ignore[misc]
 
 
 class Course:
-    """One model on one set. weights, trained: their numbers. learning_rate, max_length: as they are
-    used."""
+    """One model on one set.
+
+    Attributes:
+        tokenizer: The tokenizer.
+        weights: The number of weights of the model.
+        trained: The number of weights that are trained.
+        learning_rate: The learning rate that is used.
+        max_length: The length limit that is used, in tokens.
+    """
 
     def __init__(
         self, base: Found, labels: Sequence[str], settings: ClassifierSettings, out: Path
@@ -102,7 +109,7 @@ class Course:
     def run(
         self, train: Rows, val: Rows, resume: bool, told: Told | None
     ) -> tuple[list[Epoch], int]:
-        """The passes, and the number of the best, whose weights the model has then."""
+        """Train; return the epochs and the number of the best one, which the model then is."""
         watch = _Watch(told)
         folder = self._out / "checkpoints"
         last = _last_whole(folder) if resume else None
@@ -131,7 +138,7 @@ class Course:
         return [watch.epochs[number] for number in sorted(watch.epochs)], best.number
 
     def predicted(self, rows: Encoded) -> list[int]:
-        """The place of the label of each row."""
+        """Return the index of the predicted label of each row."""
         self._model.eval()
         found = [0] * len(rows)
         device = next(self._model.parameters()).device
@@ -148,6 +155,7 @@ class Course:
         return found
 
     def save(self, folder: Path) -> None:
+        """Save the model and its tokenizer."""
         with writes(folder):
             self._model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
@@ -169,8 +177,10 @@ class Course:
 
 
 def _last_whole(folder: Path) -> str | None:
-    """The newest checkpoint whose state, which is written last, can be read; a process that was killed
-    leaves others, which are removed."""
+    """Return the newest checkpoint whose state can be read, and remove newer incomplete ones.
+
+    The state is written last, so a checkpoint that a kill left incomplete has none.
+    """
     while folder.is_dir() and (last := get_last_checkpoint(str(folder))) is not None:
         try:
             transformers.TrainerState.load_from_json(str(Path(last) / "trainer_state.json"))
@@ -235,7 +245,7 @@ def _model(base: Found, labels: Sequence[str], settings: ClassifierSettings, tok
 
 
 def _size(base: Found) -> int:
-    """About its number of weights, from the bytes that they take (two each)."""
+    """Estimate the number of weights from the size of the files, at two bytes each."""
     return sum(path.stat().st_size for path in base.weights) // 2
 
 

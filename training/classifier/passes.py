@@ -1,4 +1,4 @@
-"""Passes over the rows of a set: what one came to, which is the best, which rows go together."""
+"""Epochs of a classifier: their results, the choice of the best one, and batches of rows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Epoch:
-    """One pass over the training rows. loss, accuracy, f1: of the validation rows; train_loss: the
-    mean of the pass; score: what passes are chosen by."""
+    """One epoch over the training rows.
+
+    Attributes:
+        number: Its number, from 1.
+        train_loss: The mean loss of the epoch.
+        loss: The loss on the validation rows.
+        accuracy: The accuracy on the validation rows.
+        f1: The macro F1 on the validation rows.
+        score: The value by which the best epoch is chosen (`score_of`).
+    """
 
     number: int
     train_loss: float
@@ -26,12 +34,12 @@ Told = Callable[[Epoch | None, int, int], Any]
 
 
 def batches(sizes: Sequence[int], batch: int) -> Iterator[list[int]]:
-    """Places of rows to label together, the longest first, so that little is padding."""
+    """Yield batches of row positions, longest rows first, so that there is little padding."""
     order = sorted(range(len(sizes)), key=lambda place: (-sizes[place], place))
     for start in range(0, len(order), batch):
         yield order[start : start + batch]
 
 
 def score_of(f1: float, loss: float) -> float:
-    """What the best pass is chosen by: macro F1, of equal ones the lower loss."""
+    """Return the value that selects the best epoch: macro F1, with the lower loss deciding ties."""
     return round(f1, 9) + 1e-6 / (1 + max(0.0, loss))

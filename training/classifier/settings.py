@@ -9,7 +9,7 @@ from ..settings import READ, TrainingSettings
 
 
 class ClassifierSettings(TrainingSettings):
-    """UsageError for a value that makes no sense."""
+    """Settings of a classifier; an invalid value raises UsageError."""
 
     epochs: int = setting(10, "passes at most", ge=1)
     patience: int = setting(3, "passes without a better one, after which it ends", ge=1)

@@ -1,4 +1,4 @@
-"""Rows of labelled text as tokens: `column: value` lines, within a number of tokens."""
+"""Tokenize rows of labelled text as `column: value` lines, within a limit of tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from ...records import Json, Observation
 
 
 def lines(given: Json) -> list[str]:
-    """A line a column, "" where there is no value; of an input that is one text, that text."""
+    """Return one `column: value` line per column, with an empty value where there is none.
+
+    An input that is one text is returned as one line.
+    """
     if not isinstance(given, Mapping):
         return [str(given)]
     return [f"{name}: {'' if value is None else value}" for name, value in given.items()]
@@ -18,8 +21,11 @@ def lines(given: Json) -> list[str]:
 def encoded(
     tokenizer: Any, rows: Sequence[Observation], max_length: int
 ) -> tuple[list[list[int]], int]:
-    """The tokens of each row, at most `max_length`, and how many rows had more. A tokenizer's first
-    token (BOS) stands where it puts one; no row is without any token."""
+    """Return the tokens of each row, and the number of rows that were truncated.
+
+    A row has at most `max_length` tokens, and at least one. It begins with the BOS token if the
+    tokenizer adds one.
+    """
     first = list(tokenizer("")["input_ids"])[:1]
     if first and first[0] != tokenizer.bos_token_id:
         first = []
@@ -38,7 +44,9 @@ def encoded(
 
 
 def fair(sizes: Sequence[int], room: int) -> list[int]:
-    """How much of each part stays, `room` in all at most: the longest give, down to one length.
+    """Return how much of each part stays when all parts share `room`.
+
+    The longest parts are truncated to a common length.
 
     >>> fair([2, 9, 5], 12)
     [2, 5, 5]

@@ -1,4 +1,4 @@
-"""DPO by a curriculum of stages: what is drawn and probed when, the trainer, what lies in its folder."""
+"""DPO with a curriculum of stages: draws, probes, the trainer, and the files of a training."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .run import train
     from .settings import TrainConfig
 
-# Where each public name stands; imported when it is first used, so that this costs nothing.
+# The module of each public name. A module is imported at first use, so importing this is cheap.
 _NAMES = {
     "MomentumSettings": "curriculum",
     "ListLog": "progress",
@@ -25,6 +25,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    """Import a public name from its module on first use."""
     if name in _NAMES:
         return getattr(import_module(f".{_NAMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,8 +1,9 @@
-"""Checkpoints that can be killed at any moment: whole ones are known by the state that is written
-last, and only then are older ones removed.
+"""Checkpoints that survive a kill at any moment.
 
-A checkpoint is the Trainer's own folder (weights, optimizer, learning rate, random generators), with
-`curriculum.json` (schedule, mixture, warnings, what it belongs to) and `references.npz`.
+The state file is written last, so a checkpoint is complete if it has one, and older checkpoints are
+removed only then. A checkpoint is the Trainer's own folder (weights, optimizer, learning rate,
+random generators) with `curriculum.json` (schedule, mixture, warnings, and the training that it
+belongs to) and `references.npz`.
 """
 
 from __future__ import annotations
@@ -22,13 +23,12 @@ from ...records import DataError, Json
 
 STATE = "curriculum.json"
 REFERENCES = "references.npz"
-SIZES = "bytes"  # of the other files, in the state
+SIZES = "bytes"  # key in the state that holds the sizes of the other files
 PREFIX = "checkpoint-"
 
 
 def last_whole(folder: Path) -> Path | None:
-    """The newest checkpoint that is whole; those that are not are removed, for a process that was
-    killed left them."""
+    """Return the newest complete checkpoint, and remove incomplete ones that a kill left."""
     for broken in [one for one in _all(folder) if not (one / STATE).is_file()]:
         shutil.rmtree(broken)
     return max(_all(folder), key=_update, default=None)
@@ -37,10 +37,17 @@ def last_whole(folder: Path) -> Path | None:
 def complete(
     folder: Path, state: Mapping[str, Json], keys: NDArray[np.int32], values: NDArray[np.float64]
 ) -> None:
-    """keys, values: of the references. Makes a checkpoint whole: all that lies in it is on the disk before the state is."""
+    """Complete a checkpoint: flush its files to the disk, then write the state.
+
+    Args:
+        folder: The Trainer's checkpoint folder.
+        state: What `read` returns.
+        keys: int32 (n, 2), keys of the reference log-probabilities.
+        values: float64 (n,), the reference log-probabilities.
+    """
     with (folder / REFERENCES).open("wb") as file:
         np.savez(file, keys=keys, values=values)
-    # The settings of the libraries, pickled; nothing reads them.
+    # The pickled settings of the libraries; no code reads them.
     (folder / "training_args.bin").unlink(missing_ok=True)
     sizes = {}
     for path in sorted(folder.rglob("*")):
@@ -51,8 +58,11 @@ def complete(
 
 
 def read(folder: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The state and the arrays of a whole checkpoint. DataError where they cannot be read, or where a
-    file of it is not as long as it was."""
+    """Return the state and the arrays of a complete checkpoint.
+
+    Raises:
+        DataError: They cannot be read, or a file does not have its recorded size.
+    """
     try:
         state = json.loads((folder / STATE).read_text("utf-8"))
         if not isinstance(state, dict):
@@ -74,15 +84,15 @@ def _check_sizes(folder: Path, sizes: Mapping[str, int]) -> None:
 
 
 def prune(folder: Path, keep: int) -> None:
-    """Removes all but the newest `keep` checkpoints."""
+    """Remove all but the newest `keep` checkpoints."""
     for old in sorted(_all(folder), key=_update)[:-keep]:
-        # Its state first: what is half removed must not look whole.
+        # Remove the state first, so that a partly removed checkpoint does not look complete.
         (old / STATE).unlink(missing_ok=True)
         shutil.rmtree(old)
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file by another name, and renames it once it is on the disk."""
+    """Write a file under another name, flush it to the disk, and rename it."""
     beside = path.with_name(f".{path.name}.new")
     beside.write_text(text, "utf-8")
     _flush(beside)

@@ -1,8 +1,8 @@
-"""The course of a training: what is drawn, probed, logged and saved when. A callback of the Trainer.
+"""The Trainer callback that controls a training: draws, probes, the log and checkpoints.
 
-Imported late: it imports transformers. One epoch of the Trainer is one period: what is drawn in it
-is settled when it begins, from the weights that the probe before it led to, so no batch is fetched
-by weights that have changed since.
+Import it late, because it imports transformers. One epoch of the Trainer is one period. The draws
+of a period are fixed when it begins, from the weights after the probe before it. So no batch is
+fetched by weights that have changed since.
 """
 
 from __future__ import annotations
@@ -30,18 +30,23 @@ if TYPE_CHECKING:
     from .scoring import Probe
 
 
-# --- What a probe's accuracy does not show: over-optimisation, by the chosen answers' log-ratio and by
-# answers that are sampled.
+# --- Over-optimisation, which the accuracy of a probe does not show.
 #
-# A DPO loss falls as long as the rejected answer loses more than the chosen one; both may lose, and
-# what they lose goes to answers that no pair shows. So a stage whose chosen log-ratio falls below
-# `log_ratio_warning` is a warning, and so is instruction following (of sampled answers) that falls by
-# `following_drop` below its value before training. `stop` says which of them end the training.
+# A DPO loss falls as long as the rejected answer loses more probability than the chosen one. Both
+# may lose, and the probability goes to answers that are in no pair. A warning is given where the
+# chosen log-ratio of a stage falls below `log_ratio_warning`, and where instruction following of
+# sampled answers falls by `following_drop` below its value before training. The setting `stop`
+# selects which of these warnings end the training.
 
 
 class Guard:
-    """said: notes and warnings so far, each one sentence; a warning once a stage, once of answers. stops:
-    the warning that ends the training, "" where none does."""
+    """Warnings of over-optimisation.
+
+    Attributes:
+        said: Notes and warnings so far, one sentence each. Each stage is warned about once, and the
+            sampled answers once.
+        stops: The warning that ends the training, or an empty string.
+    """
 
     def __init__(self, settings: TrainConfig) -> None:
         self._settings = settings
@@ -51,13 +56,15 @@ class Guard:
 
     @property
     def said(self) -> tuple[str, ...]:
+        """Notes and warnings so far, one sentence each."""
         return tuple(self._seen.values())
 
     def note(self, said: Sequence[str]) -> None:
-        """What is to be known of the training from its beginning on."""
+        """Add notes about the training that hold from its beginning."""
         self._seen |= {f"note/{text}": text for text in said}
 
     def probed(self, examples: int, probes: Mapping[str, Mapping[str, float]]) -> None:
+        """Check the probes, and warn where a stage's chosen log-ratio is too low."""
         least = self._settings.log_ratio_warning
         for stage, measured in probes.items():
             ratio = measured["chosen_logratio"]
@@ -69,7 +76,7 @@ class Guard:
                 )  # fmt: skip
 
     def sampled(self, examples: int, values: Mapping[str, float]) -> None:
-        """values: of the sampler; the first call is the baseline."""
+        """Check the sampler's values; the first call sets the baseline."""
         share = values.get("instruction_following")
         if share is None:
             return
@@ -83,9 +90,11 @@ class Guard:
             )  # fmt: skip
 
     def state(self) -> Json:
+        """Return the state for a checkpoint."""
         return {"first": self._first, "seen": dict(self._seen)}
 
     def restore(self, state: Any) -> None:
+        """Continue from the state of a checkpoint."""
         self._first, self._seen = state["first"], dict(state["seen"])
 
     def _warn(self, kind: str, stage: str, text: str) -> None:
@@ -95,7 +104,7 @@ class Guard:
 
 
 class Period(Sampler):  # type: ignore[misc]
-    """The pairs of the present period, in the order they are drawn."""
+    """The sampler over the pairs of the current period, in the order of their draws."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -109,8 +118,11 @@ class Period(Sampler):  # type: ignore[misc]
 
 
 class Course(TrainerCallback):  # type: ignore[misc]
-    """`attach` gives it what needs the trainer. status: of `store.trainings.STATUSES`, "done" unless something
-    ended the training before its end."""
+    """The Trainer callback that runs the curriculum; call `attach` before training.
+
+    Attributes:
+        status: One of `store.trainings.STATUSES`; "done" unless something ended the training early.
+    """
 
     def __init__(
         self,
@@ -139,27 +151,31 @@ class Course(TrainerCallback):  # type: ignore[misc]
         self._progress = progress
         self._interrupt = interrupt
         self._began = time.monotonic()
-        self._before = 0.0  # seconds of the processes before this one
+        self._before = 0.0  # seconds of training before a resume
         self._loss: float | None = None
         self._trainer: Any = None
 
     def attach(self, trainer: Any, scorer: Scorer, probe: Probe, ask: Ask) -> None:
+        """Set the objects that need the trainer."""
         self._trainer, self._scorer, self._probe, self._ask = trainer, scorer, probe, ask
         if self.settings.precompute:
             self._tokens.references = self.references.known
 
     @property
     def seconds(self) -> float:
+        """The training time so far, including the processes before a resume."""
         return self._before + time.monotonic() - self._began
 
-    # --- what the Trainer calls -------------------------------------------------------------
+    # --- Trainer callbacks -----------------------------------------------------------------
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Probe once before the first update."""
         self.examples = state.global_step * self.settings.batch
         if self.examples == 0:
             self._measure()
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Draw the pairs of the period, and compute their reference log-probabilities."""
         length = self.settings.period
         number = state.global_step * self.settings.batch // length
         history = self.schedule.history
@@ -172,13 +188,15 @@ class Course(TrainerCallback):  # type: ignore[misc]
             self.references.learn(keys, self._scorer)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Stop after this update if the caller asks to and only one process trains."""
         self.examples = state.global_step * self.settings.batch
-        # With several processes all of them must stop at one place: at the end of a period.
+        # Several processes must all stop at the same point, which is the end of a period.
         alone = self._trainer.accelerator.num_processes == 1
         if alone and self.examples % self.settings.period:
             self._ask_to_stop(control)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
+        """Log the loss, learning rate and gradient norm of an update."""
         if "loss" not in (logs or {}):  # the summary at the end
             return
         self._loss = float(logs["loss"])
@@ -189,6 +207,7 @@ class Course(TrainerCallback):  # type: ignore[misc]
         self._tell("train")
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Probe at the end of the period, and decide on stopping and saving."""
         self.examples = state.global_step * self.settings.batch
         if self.examples % self.settings.period:  # interrupted within the period
             return
@@ -205,7 +224,12 @@ class Course(TrainerCallback):  # type: ignore[misc]
             self._tell("save")
 
     def saved(self, folder: Path, told: Mapping[str, Json]) -> None:
-        """Called by the trainer once it has written a checkpoint; told: what it belongs to."""
+        """Complete a checkpoint that the trainer has just written.
+
+        Args:
+            folder: The folder of the checkpoint.
+            told: The training, settings, pairs and base that it belongs to.
+        """
         state = {**told, "examples": self.examples, "seconds": self.seconds,
                  "schedule": self.schedule.state(), "mixture": self.mixture.state(),
                  "guard": self.guard.state()}  # fmt: skip
@@ -213,7 +237,12 @@ class Course(TrainerCallback):  # type: ignore[misc]
         checkpoints.prune(folder.parent, self.settings.keep)
 
     def restore(self, folder: Path) -> None:
-        """Goes on from a checkpoint. UsageError where it is of other settings or pairs."""
+        """Continue from a checkpoint.
+
+        Raises:
+            UsageError: It was written with other settings or pairs.
+            DataError: It cannot be read.
+        """
         state, arrays = checkpoints.read(folder)
         for name in ("mixture", "schedule", "guard", "examples", "seconds"):
             if name not in state:
@@ -269,7 +298,7 @@ class Course(TrainerCallback):  # type: ignore[misc]
                     self._point(stage, name, value)
 
     def _sample(self, sampled: Sampled) -> Mapping[str, float]:
-        """By one process, for all."""
+        """Sample in the main process, and share the values with all processes."""
         told = dict(sampled(self._ask)) if self._trainer.is_world_process_zero() else {}
         found: Mapping[str, float] = shared(told, self._trainer.accelerator.num_processes)
         if "instruction_following" not in found:

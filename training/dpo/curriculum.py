@@ -1,8 +1,8 @@
-"""How often each stage of preferences is drawn, period by period of a training run.
+"""How often each stage of preferences is drawn in each period of a training.
 
-Three schedules behind one Protocol: `momentum` (GEAR, section 6.2), `fixed` (1:1:1) and
-`single:STAGE`. A period is a run of examples between two probes; its weights are settled before its
-first example is drawn and never change after. Which pair comes next is `mixture.py`.
+Three schedules implement one Protocol: `momentum` (GEAR, section 6.2), `fixed` (1:1:1) and
+`single:STAGE`. A period is the run of examples between two probes. Its weights are fixed before its
+first example is drawn and never change afterwards. `mixture.py` decides which pair comes next.
 
 Momentum, for R stages (R = 3 unless one has no pairs), with the probe loss L of a stage:
 
@@ -10,14 +10,14 @@ Momentum, for R stages (R = 3 unless one has no pairs), with the probe loss L of
     m(t) = clip(E(t-1) - E(t), 0, m_max)
     w(t) = clip(R (epsilon + m(t)) / sum over stages of (epsilon + m(t)), w_min, w_max)
 
-The weights of a period have mean 1 before they are clipped; the mixture divides by their sum.
-What differs from the paper, or is left open there:
- - Period 0 is drawn with weight 1 for every stage: nothing is known of their progress yet.
- - The clip comes after the normalisation, as in the released code, and no second one follows.
- - `lag=2` is the released code's difference E(t-2) - E(t); at its first update E(-1) is E(0), so that
-   one is a single step.
- - With the paper's settings the bounds never bind (`Momentum.reach` says how far weights can go).
- - A stage that lacks training or validation pairs is left out of every schedule (`taught`); the
+The weights of a period have mean 1 before they are clipped, and the mixture divides by their sum.
+Choices that the paper leaves open, and differences from it:
+ - Period 0 uses weight 1 for every stage, because no progress is known yet.
+ - Clipping comes after the normalisation, as in the released code, and no second one follows.
+ - `lag=2` is the released code's difference E(t-2) - E(t). At its first update E(-1) is E(0), so
+   that difference spans a single step.
+ - With the paper's settings the bounds never bind (`Momentum.reach` returns the possible range).
+ - A stage that lacks training or validation pairs is left out of every schedule (`taught`). The
    released code gives a stage without a probe most of the mix.
 """
 
@@ -37,11 +37,11 @@ from ..stages import STAGES
 
 SCHEDULES = ("momentum", "fixed", *(f"single:{stage}" for stage in STAGES))
 
-Weights = Mapping[str, float]  # by stage, mean 1 where nothing is clipped; not probabilities
+Weights = Mapping[str, float]  # by stage, with mean 1 unless clipped; not probabilities
 
 
 class Schedule(Protocol):
-    """Weights of stages by period. The same probes, periods and examples whichever it is."""
+    """Weights of stages by period; every schedule has the same probes, periods and examples."""
 
     @property
     def name(self) -> str:
@@ -53,35 +53,40 @@ class Schedule(Protocol):
 
     @property
     def history(self) -> Sequence[Weights]:
-        """The weights of every period so far, the present one last: what `Mixture` draws by."""
+        """The weights of every period so far, the current one last, as `Mixture` needs them."""
 
     def weights(self) -> Weights:
-        """The weights of the present period: `history[-1]`."""
+        """Return the weights of the current period, `history[-1]`."""
 
     def update(self, losses: Mapping[str, float]) -> Weights:
-        """Takes the probe losses by stage and returns the weights of the period that begins.
+        """Take the probe losses by stage, and return the weights of the next period.
 
-        The first call is the baseline, before training; each later one begins a new period.
+        The first call, before training, sets the baseline. Each later call begins a new period.
         """
 
     def state(self) -> Json:
-        """All that later weights depend on, for a checkpoint. Floats survive JSON exactly."""
+        """Return everything that later weights depend on; floats survive JSON exactly."""
 
     def restore(self, state: Json) -> None:
-        """Goes on from `state`. UsageError where it is of another schedule, other stages or settings."""
+        """Continue from `state`.
+
+        Raises:
+            UsageError: The state is of another schedule, other stages or other settings.
+        """
 
 
 class DpoSettings(TrainingSettings):
-    """Says what is wrong with a value behind a semicolon."""
+    """Settings whose messages put what is wrong with a value after a semicolon."""
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
+        """Return one sentence about a value that pydantic refused."""
         said = super().describe_error(error, data)
         return said.replace(": it must be one of", "; valid:").replace(": it must", "; it must")
 
 
 class MomentumSettings(DpoSettings):
-    """Defaults of GEAR, section 6.2. UsageError for values that make no sense."""
+    """Settings of the momentum schedule, with the defaults of GEAR, section 6.2."""
 
     alpha: Real = setting(0.1, "weight of the newest loss", gt=0, le=1)
     epsilon: Real = setting(0.1, "what a stage without progress keeps", gt=0)
@@ -101,7 +106,7 @@ class MomentumSettings(DpoSettings):
 
 
 class Constant:
-    """`fixed` and `single:STAGE`: the same weights in every period. Losses are not looked at."""
+    """The schedules `fixed` and `single:STAGE`, with constant weights that ignore the losses."""
 
     def __init__(self, name: str, weights: Weights) -> None:
         self._name = name
@@ -110,27 +115,34 @@ class Constant:
 
     @property
     def name(self) -> str:
+        """As `Schedule.name`."""
         return self._name
 
     @property
     def stages(self) -> tuple[str, ...]:
+        """As `Schedule.stages`."""
         return tuple(self._weights)
 
     @property
     def history(self) -> Sequence[Weights]:
+        """As `Schedule.history`."""
         return [self.weights() for _ in range(max(1, self._updates))]
 
     def weights(self) -> Weights:
+        """As `Schedule.weights`."""
         return dict(self._weights)
 
     def update(self, losses: Mapping[str, float]) -> Weights:
+        """As `Schedule.update`; the losses are ignored."""
         self._updates += 1
         return self.weights()
 
     def state(self) -> Json:
+        """As `Schedule.state`."""
         return {**self._identity(), "updates": self._updates}
 
     def restore(self, state: Json) -> None:
+        """As `Schedule.restore`."""
         _refuse_another(state, self._identity())
         self._updates = int(_held(state, "updates"))
 
@@ -139,10 +151,11 @@ class Constant:
 
 
 class Momentum:
-    """Weights that follow what improves fastest (GEAR, section 6.2; module docstring).
+    """Weights that favour the stages that improve fastest (GEAR, section 6.2; module docstring).
 
-    `averages` (E, by stage) and `improvements` (m, by stage) are of the last update, for the log;
-    both are empty before the baseline, `improvements` still after it.
+    Attributes:
+        averages: E of the last update by stage, for the log; empty before the baseline.
+        improvements: m of the last update by stage, for the log; empty until the second update.
     """
 
     def __init__(self, stages: Iterable[str], settings: MomentumSettings | None = None) -> None:
@@ -155,21 +168,29 @@ class Momentum:
 
     @property
     def name(self) -> str:
+        """As `Schedule.name`."""
         return "momentum"
 
     @property
     def stages(self) -> tuple[str, ...]:
+        """As `Schedule.stages`."""
         return self._stages
 
     @property
     def history(self) -> Sequence[Weights]:
+        """As `Schedule.history`."""
         return [dict(weights) for weights in self._history]
 
     def weights(self) -> Weights:
+        """As `Schedule.weights`."""
         return dict(self._history[-1])
 
     def update(self, losses: Mapping[str, float]) -> Weights:
-        """See `Schedule.update`. PeirceError, and nothing changed, for a loss missing or not finite."""
+        """As `Schedule.update`.
+
+        Raises:
+            PeirceError: A loss is missing or not finite; nothing changes then.
+        """
         newest = {stage: _loss_of(stage, losses) for stage in self._stages}
         if not self.averages:
             self.averages = self._before = newest
@@ -183,9 +204,10 @@ class Momentum:
         return self.weights()
 
     def reach(self) -> tuple[float, float]:
-        """Least and greatest weight that losses can bring about; a bound outside never binds.
+        """Return the least and the greatest weight that losses can lead to.
 
-        With the defaults 3 x .10 / .36 = .833 and 3 x .13 / .33 = 1.182.
+        A bound outside this range never binds. With the defaults the range is 3 x .10 / .36 = .833
+        to 3 x .13 / .33 = 1.182.
         """
         count, one = len(self._stages), self.settings
         least = count * one.epsilon / (count * one.epsilon + (count - 1) * one.m_max)
@@ -193,6 +215,7 @@ class Momentum:
         return max(least, one.w_min), min(most, one.w_max)
 
     def state(self) -> Json:
+        """As `Schedule.state`."""
         return {
             **self._identity(),
             "averages": dict(self.averages),
@@ -202,6 +225,7 @@ class Momentum:
         }
 
     def restore(self, state: Json) -> None:
+        """As `Schedule.restore`."""
         _refuse_another(state, self._identity())
         held = {key: _held(state, key) for key in ("averages", "before", "improvements", "history")}
         self.averages, self._before = dict(held["averages"]), dict(held["before"])
@@ -227,10 +251,15 @@ class Momentum:
 def schedule_named(
     name: str, stages: Sequence[str] = STAGES, momentum: MomentumSettings | None = None
 ) -> Schedule:
-    """The schedule `name` over `stages`, those of `STAGES` that have pairs (`taught`).
+    """Return the schedule `name` over `stages`.
 
-    `momentum` holds the settings of that schedule; the others have none. UsageError for a name that
-    is none, and for `single:STAGE` where that stage has no pairs.
+    Args:
+        name: One of `SCHEDULES`.
+        stages: The stages of `STAGES` that have pairs (`taught`).
+        momentum: Settings of the momentum schedule; the other schedules have none.
+
+    Raises:
+        UsageError: The name is unknown, or the stage of `single:STAGE` has no pairs.
     """
     if name not in SCHEDULES:
         raise UsageError(f"Unknown schedule {name!r}; valid: {', '.join(SCHEDULES)}.")
@@ -249,10 +278,16 @@ def schedule_named(
 def taught(
     training: Mapping[str, int], validation: Mapping[str, int]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """The stages that can be taught and probed, and a sentence on each that is left out.
+    """Return the stages that can be trained and probed, and a sentence on each one left out.
 
-    `training` and `validation` count pairs by stage. The answer does not depend on the schedule, so
-    that schedules are compared over the same stages. UsageError where no stage is left.
+    The result does not depend on the schedule, so schedules are compared over the same stages.
+
+    Args:
+        training: The number of training pairs by stage.
+        validation: The number of validation pairs by stage.
+
+    Raises:
+        UsageError: No stage is left.
     """
     stages, said = [], []
     for stage in STAGES:

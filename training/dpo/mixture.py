@@ -1,16 +1,18 @@
 """Which preference pair comes next: draws from the pools of the stages by the weights of a period.
 
 Draw number i is a pure function of the pools, the seed, the length of a period and the weights of
-the periods up to its own. No random generator lives between draws, so a training resumed after any
-number of them goes on with the same pairs, and nothing but the weights has to be saved.
+the periods up to its own. There is no random generator with state between draws. So a resumed
+training continues with the same pairs, and only the weights have to be saved.
 
- - A period's stages follow its weights as closely as whole numbers can: of n draws a stage with
-   probability p gets n p rounded down or up, n p in expectation (systematic sampling: one random
-   offset, equal steps), in random order. Independent draws would scatter by about 4% of a stage's
-   share at 1,280 a period and 20% at 48, as much as the curriculum moves it.
- - Within a stage pairs come without replacement, in an order shuffled by (seed, stage, pass); when
-   the pool is used up a new pass begins, shuffled anew. Schedules of one seed share these orders.
- - The released code of GEAR begins every period with full pools; here a pass goes on across periods.
+ - The stages of a period follow its weights as closely as integers can. Of n draws, a stage with
+   probability p gets n p rounded down or up, with n p as expectation (systematic sampling: one
+   random offset, equal steps), in random order. Independent draws would vary by about 4% of a
+   stage's share at 1,280 per period and 20% at 48, as much as the curriculum changes it.
+ - Within a stage, pairs are drawn without replacement, in an order shuffled by (seed, stage, pass).
+   When the pool is exhausted, a new pass begins with a new shuffle. Schedules with the same seed
+   share these orders.
+ - The released code of GEAR begins every period with full pools; here a pass continues across
+   periods.
 
 Shuffles sort raw 64-bit words of Philox keyed by a hash, so they do not depend on how a version of
 numpy turns words into permutations.
@@ -33,13 +35,15 @@ PairId = TypeVar("PairId", int, str)
 
 
 class Draw(NamedTuple, Generic[PairId]):
+    """One draw: a stage, a pair of it, and the pass over the stage's pool."""
+
     stage: str
     pair: PairId
-    turn: int  # which pass over the pool of its stage, from 0
+    turn: int  # the pass over the pool of its stage, from 0
 
 
 class Use(NamedTuple):
-    """How much of a stage's pool some draws came to."""
+    """How many draws a stage got, and the size of its pool."""
 
     draws: int
     pairs: int  # in the pool
@@ -47,10 +51,17 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True)
 class Mixture(Generic[PairId]):
-    """Draws from `pools`, ids of pairs by stage, `period` draws to each entry of the weights.
+    """Draws of pairs from the pools of the stages.
 
-    The order of a pool does not matter: it is sorted. UsageError for an empty pool, an id given
-    twice, a seed below 0 or a period below 1.
+    The order of a pool does not matter, because pools are sorted.
+
+    Attributes:
+        pools: Ids of pairs by stage.
+        seed: The seed of all orders.
+        period: Draws per period.
+
+    Raises:
+        UsageError: A pool is empty, an id occurs twice, the seed is below 0 or the period below 1.
     """
 
     pools: Mapping[str, Sequence[PairId]]
@@ -78,10 +89,16 @@ class Mixture(Generic[PairId]):
         object.__setattr__(self, "pools", pools)
 
     def draws(self, history: Sequence[Weights], start: int, stop: int) -> list[Draw[PairId]]:
-        """Draws number `start` to `stop` - 1 of a training whose periods have the weights `history`.
+        """Return the draws number `start` to `stop` - 1 of a training.
 
-        Weights beyond the last draw's period are not looked at. ValueError where a draw's period has
-        no weights yet, or weights that are not those of stages with pairs.
+        Args:
+            history: Weights by period; weights after the last draw's period are ignored.
+            start: The number of the first draw.
+            stop: The number after the last draw.
+
+        Raises:
+            ValueError: The period of a draw has no weights yet, or weights for stages without
+                pairs.
         """
         names, pools = list(self.pools), list(self.pools.values())
         stages = self._stages(history, stop)
@@ -99,20 +116,20 @@ class Mixture(Generic[PairId]):
         return drawn
 
     def used(self, history: Sequence[Weights], drawn: int) -> dict[str, Use]:
-        """What the first `drawn` draws took of each stage's pool. Raises as `draws`."""
+        """Return what the first `drawn` draws took of each stage's pool; raises as `draws`."""
         counts = np.bincount(self._stages(history, drawn), minlength=len(self.pools))
         pools = self.pools.items()
         return {s: Use(int(n), len(pool)) for n, (s, pool) in zip(counts, pools, strict=True)}
 
     def state(self) -> Json:
-        """What has to be the same for the draws to be the same, beside the weights."""
+        """Return what must stay the same for equal draws, apart from the weights."""
         digest = digest_of(
             {stage: [str(pair) for pair in pool] for stage, pool in self.pools.items()}
         )
         return {"seed": self.seed, "period": self.period, "pools": digest}
 
     def check(self, state: Json) -> None:
-        """UsageError where `state` is of other pairs, another seed or another length of periods."""
+        """Raise UsageError where `state` has other pairs, another seed or another period."""
         for key, value in self.state().items():
             saved = state.get(key) if isinstance(state, dict) else None
             if saved != value:
@@ -122,7 +139,7 @@ class Mixture(Generic[PairId]):
                 )
 
     def _stages(self, history: Sequence[Weights], count: int) -> npt.NDArray[np.int64]:
-        """Codes (places in `pools`) of the stages of the first `count` draws, shape (count,)."""
+        """Return the stages of the first `count` draws as positions in `pools`, shape (count,)."""
         periods = -(-count // self.period)
         if periods > len(history):
             raise ValueError(
@@ -135,12 +152,12 @@ class Mixture(Generic[PairId]):
         return codes[:count]
 
     def _period(self, number: int, weights: Weights) -> npt.NDArray[np.int64]:
-        """Codes of the stages of one whole period, shape (period,)."""
+        """Return the stages of one complete period as positions in `pools`, shape (period,)."""
         strange = [stage for stage, weight in weights.items() if weight and stage not in self.pools]
         if strange:
             raise ValueError(f"no pairs of {strange[0]}; there are {', '.join(self.pools)}")
         shares = np.array([weights.get(stage, 0.0) for stage in self.pools])
-        # Without those of weight 0 no rounding of the sums below can ever choose one.
+        # Stages of weight 0 are removed, so that rounding of the sums below cannot choose one.
         codes = np.flatnonzero(shares)
         if not codes.size or not np.isfinite(shares).all() or (shares < 0).any():
             raise ValueError(f"weights {dict(weights)} of period {number} cannot be drawn by")

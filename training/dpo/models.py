@@ -1,7 +1,7 @@
-"""The model of a training as it is loaded: base, tokenizer, chat template, adapter, precision.
+"""Load, save and merge the model of a training: base, tokenizer, chat template and adapter.
 
-Imported late: it imports torch, transformers and peft. The words and the weights are read by
-`agents.local_model`, so a training and an `hf:` model never differ in what they read of a folder.
+Import it late, because it imports torch, transformers and peft. `agents.local` reads the tokenizer
+and the weights, so a training and an `hf:` model never differ in what they read from a folder.
 """
 
 from __future__ import annotations
@@ -23,13 +23,21 @@ from ..bases import Base, check_packages, write_origin
 from .settings import TrainConfig
 from .tokens import end_of_answer
 
-LARGE = 1_000_000_000  # weights, above which activations are computed again by default
+LARGE = 1_000_000_000  # number of weights above which activations are recomputed by default
 
 
 @dataclass
 class Opened:
-    """A base that is ready to be trained. end: the token that ends an answer. context: tokens that
-    the model holds, None where it does not say."""
+    """A base that is ready for training.
+
+    Attributes:
+        base: The base.
+        model: The loaded model.
+        tokenizer: The loaded tokenizer.
+        wording: The chat template.
+        end: The token that ends an answer.
+        context: The context length in tokens; None where the model does not specify it.
+    """
 
     base: Base
     model: Any
@@ -40,12 +48,17 @@ class Opened:
 
 
 def open_base(base: Base, settings: TrainConfig, device: str) -> Opened:
-    """Raises UsageError and DataError, one sentence each; UsageError too for a tokenizer that has no
-    chat template where the settings give none."""
+    """Load a base for training.
+
+    Raises:
+        UsageError: The settings do not fit the base, or neither the tokenizer nor the settings have
+            a chat template.
+        DataError: The base cannot be read.
+    """
     quantized = in_four_bits(settings, device)
     if quantized:
         check_packages("bitsandbytes")
-    # Weights that are trained themselves stay in float32; a frozen base need not.
+    # Weights that are trained directly stay in float32; a frozen base need not.
     dtype = "float32" if settings.full else compute_dtype(settings, device)
     given = {"device": device, "dtype": dtype, "load_in_4bit": quantized, "max_tokens": 1}
     with warnings.catch_warnings():
@@ -66,26 +79,28 @@ def open_base(base: Base, settings: TrainConfig, device: str) -> Opened:
 
 
 def in_four_bits(settings: TrainConfig, device: str) -> bool:
+    """Return whether the base is loaded in 4 bits: by default, on a GPU with an adapter."""
     if settings.four_bit is None:
         return device.startswith("cuda") and not settings.full
     return settings.four_bit
 
 
 def compute_dtype(settings: TrainConfig, device: str) -> str:
-    """float32 or bfloat16."""
+    """Return the dtype of computation, float32 or bfloat16."""
     if settings.compute != "auto":
         return settings.compute
     return "bfloat16" if device.startswith("cuda") else "float32"
 
 
 def recomputes(settings: TrainConfig, model: Any) -> bool:
-    """Whether activations are computed again in the backward pass."""
+    """Return whether activations are recomputed in the backward pass."""
     if settings.recompute is None:
         return bool(model.num_parameters() > LARGE)
     return settings.recompute
 
 
 def adapter_config(settings: TrainConfig) -> LoraConfig:
+    """Return the LoRA configuration."""
     names = [one.strip() for one in settings.lora_targets.split(",") if one.strip()]
     return LoraConfig(
         r=settings.lora_rank,
@@ -98,49 +113,71 @@ def adapter_config(settings: TrainConfig) -> LoraConfig:
 
 
 def save_trained(model: Any, opened: Opened, folder: Path) -> None:
-    """Writes the weights (of an adapter, its own alone) with the base's tokenizer. folder: new."""
+    """Save trained weights with the base's tokenizer.
+
+    Args:
+        model: The model; of an adapter, only its own weights are saved.
+        opened: The base.
+        folder: A new folder.
+    """
     source = opened.base.found.folder
     model.save_pretrained(folder, safe_serialization=True)
-    (folder / "README.md").unlink(missing_ok=True)  # peft writes one that says nothing
+    (folder / "README.md").unlink(missing_ok=True)  # peft writes an empty template
     copy_words(source, folder)
     if (folder / "config.json").is_file():
         copy_generation(source, folder)
     own = opened.wording.template
-    if own not in (PLAIN, opened.tokenizer.chat_template):  # a file given for this training
+    if own not in (
+        PLAIN,
+        opened.tokenizer.chat_template,
+    ):  # a file from the settings of this training
         (folder / "chat_template.jinja").write_text(own, "utf-8")
 
 
 def copy_words(source: Path, folder: Path) -> None:
-    """Copies the tokenizer's files, its chat template among them."""
+    """Copy the tokenizer's files, including its chat template."""
     for pattern in WORDS:
         for path in source.glob(pattern):
             shutil.copyfile(path, folder / path.name)
 
 
 def copy_generation(source: Path, folder: Path) -> None:
-    """Copies how a model samples: while it is trained its own settings are others."""
+    """Copy the sampling configuration of the source; a model in training has another one."""
     (folder / "generation_config.json").unlink(missing_ok=True)
     if (source / "generation_config.json").is_file():
         shutil.copyfile(source / "generation_config.json", folder / "generation_config.json")
 
 
 def _keep_trainable(model: Any) -> None:
-    """bitsandbytes packs 4-bit weights anew for AVX512-BF16 at the first forward pass without
-    gradients, and cannot train them after that; a probe is such a pass."""
+    """Keep 4-bit weights on a CPU trainable.
+
+    At the first forward pass without gradients (a probe is such a pass), bitsandbytes repacks 4-bit
+    weights for AVX512-BF16 and cannot train them afterwards.
+    """
     for module in model.modules():
         if hasattr(module, "support_avx512bf16_for_cpu"):
             module.support_avx512bf16_for_cpu = False
 
 
-# --- An adapter merged into its base: a folder that any server loads.
+# --- Merging an adapter into its base.
 
 
 def merge(adapter: Path, base: str | None, out: Path) -> Path:
-    """Writes base and adapter as one model to `out`, which must not be there, and returns it. The
-    weights keep the precision of the base's files.
+    """Merge an adapter into its base, and write one model folder that any server loads.
 
-    base: a folder or an id of the hub; None takes the one that the adapter names. UsageError for an
-    adapter that is not there or was trained on another base, DataError for one that does not fit.
+    The weights keep the precision of the base's files.
+
+    Args:
+        adapter: The folder of the adapter.
+        base: A folder or an id on the hub; None uses the base that the adapter names.
+        out: The folder to write, which must not exist.
+
+    Returns:
+        `out`.
+
+    Raises:
+        UsageError: `out` exists, the adapter is missing, or it was trained on another base.
+        DataError: The adapter does not fit the base.
     """
     check_packages()
     if out.exists():
@@ -174,7 +211,7 @@ def merge(adapter: Path, base: str | None, out: Path) -> Path:
         except BaseException:
             shutil.rmtree(new, ignore_errors=True)
             raise
-    # The adapter's own words, where it brings them, as `hf:BASE+ADAPTER` reads them.
+    # `hf:BASE+ADAPTER` also uses the adapter's own tokenizer where it has one.
     copy_words(own.folder if own.has_tokenizer else found.folder, new)
     copy_generation(found.folder, new)
     told = origin(adapter)

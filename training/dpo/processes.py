@@ -1,6 +1,6 @@
-"""The process of a training: its device, its fellows under a launcher, its memory.
+"""The processes of a training: their device, their communication and their memory errors.
 
-Imported late: it imports torch.
+Import it late, because it imports torch.
 """
 
 from __future__ import annotations
@@ -19,8 +19,13 @@ from .settings import TrainConfig
 
 
 def place(settings: TrainConfig) -> tuple[str, int]:
-    """The device of this process, and how many processes train together (accelerate's launcher
-    starts several; alone there is one, on the first GPU). UsageError for a device that is not here."""
+    """Return the device of this process and the number of processes that train together.
+
+    accelerate's launcher starts several processes. Without it there is one, on the first GPU.
+
+    Raises:
+        UsageError: The requested device does not exist.
+    """
     kinds = ["cuda"] * torch.cuda.is_available() + ["mps"] * torch.backends.mps.is_available()
     wanted = settings.device if settings.device != "auto" else [*kinds, "cpu"][0]
     if wanted not in (*kinds, "cpu"):
@@ -30,7 +35,7 @@ def place(settings: TrainConfig) -> tuple[str, int]:
 
 
 def agreed(work: Callable[[], Any], processes: int) -> Any:
-    """What the first process makes of its work, in all of them, be it an error."""
+    """Run `work` in the first process; return its result or raise its error in all processes."""
     told: tuple[Any, PeirceError | None] = (None, None)
     if PartialState().is_main_process:
         try:
@@ -44,7 +49,7 @@ def agreed(work: Callable[[], Any], processes: int) -> Any:
 
 
 def shared(value: Any, processes: int) -> Any:
-    """What the first process holds, in all of them."""
+    """Return the value of the first process in all processes."""
     told = [value]
     if processes > 1:
         broadcast_object_list(told, from_process=0)
@@ -53,7 +58,7 @@ def shared(value: Any, processes: int) -> Any:
 
 @contextlib.contextmanager
 def memory(settings: TrainConfig) -> Iterator[None]:
-    """One sentence for a batch that the memory does not hold."""
+    """Turn an out-of-memory error into one PeirceError sentence."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:

@@ -1,4 +1,4 @@
-"""What a training tells its caller while it runs, and what it lets the caller measure."""
+"""What a training reports to its caller while it runs, and what it lets the caller measure."""
 
 from __future__ import annotations
 
@@ -9,24 +9,34 @@ from typing import Protocol
 from ...records import Json, Message
 
 Ask = Callable[[Sequence[Sequence[Message]], int], list[str]]
-"""Prompts and a seed to answers of the model under training, at temperature 1, one each; "" where the
-model holds no more than the prompt."""
+"""Sample one answer per prompt from the model in training, at temperature 1, by a seed.
+An answer is empty where the prompt fills the context of the model."""
 
 Sampled = Callable[[Ask], Mapping[str, float]]
-"""What a caller measures on answers that it asks for: a number by name, at least
-"instruction_following", the share of answers that can be read. Prompts and seed should be the same
-at each call. Called before training and every `sample_every` periods."""
+"""Measure sampled answers: return values by name, at least "instruction_following", the share of
+answers that can be parsed. Prompts and seed should be the same at each call. It is called before
+training and every `sample_every` periods."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What is known after an update or a probe. Of the probe: by stage, then by name of
-    `log.PROBES`; weights: by stage, of the present period; said: warnings so far, one sentence each.
-    doing: "train", or what takes long beside it: "tokens", "reference", "probe", "sample", "save"."""
+    """What is known after an update or a probe.
+
+    Attributes:
+        examples: Examples seen so far.
+        total: Examples of the complete training.
+        seconds: Training time so far, including the time before a resume.
+        train_loss: The loss of the last update.
+        probes: By stage, then by name of `PROBES`.
+        weights: Weights of the current period, by stage.
+        sampled: The last measurements of the sampler.
+        said: Warnings so far, one sentence each.
+        doing: "train", or a long step in between: "tokens", "reference", "probe", "sample", "save".
+    """
 
     examples: int
     total: int
-    seconds: float  # of training so far, those before a resume counted
+    seconds: float  # includes the time before a resume
     train_loss: float | None = None
     probes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -35,50 +45,65 @@ class Progress:
     doing: str = "train"
 
 
-# --- Where the course of a training is written down, point by point.
+# --- The names of the points in the log of a training.
 #
-# A point is a number at a count of examples, of a stage or of none (`""`). A training that is resumed
-# writes points again that it wrote before it was killed, with the same numbers: the last one stands.
+# A point is a value at a number of examples, for a stage or for none (`""`). A resumed training
+# writes points again that it wrote before it was killed, with the same values. The last one counts.
 
 PROBES = ("probe_loss", "probe_accuracy", "probe_margin", "chosen_logratio", "rejected_logratio")
-"""Of each stage at each probe: mean DPO loss; share of pairs whose chosen answer the model has raised
-more than the rejected one (a tie counts half); mean difference of the two log-ratios times beta; the
-mean log-ratios, policy over reference, summed over an answer's tokens (nats)."""
+"""Values of each stage at each probe: the mean DPO loss; the share of pairs with a higher log-ratio
+for the chosen answer than for the rejected one (a tie counts half; TRL's rewards/accuracies); the
+mean difference of the two log-ratios times beta (TRL's rewards/margins); the mean log-ratios of
+policy over reference, summed over an answer's tokens (nats)."""
 
 CURRICULUM = ("ewma", "improvement", "weight", "share", "drawn")
-"""Of each stage at each probe: averaged loss and clipped improvement (momentum alone, the latter from
-the second probe on); weight in the period that begins, of mean 1 where no bound clips it; its part of
-that period's draws as a probability; draws so far."""
+"""Values of each stage at each probe: the averaged loss and the clipped improvement (momentum only,
+the latter from the second probe on); the weight in the next period, with mean 1 unless a bound
+clips it; its share of that period's draws as a probability; the number of draws so far."""
 
 COURSE = ("train_loss", "learning_rate", "grad_norm", "seconds")
-"""Of no stage: of each update, but seconds, which is of each probe: since the training began, without
-the time between a stop and a resume."""
+"""Values without a stage, written at each update. Only seconds is written at each probe: the
+training time so far, without the time between a stop and a resume."""
 
 SAMPLED = ("instruction_following", "consistent")
-"""Of no stage: what the sampler that the caller gave returned, under the names it gave."""
+"""Values without a stage: what the caller's sampler returned, under its names."""
 
 NAMES = (*PROBES, *CURRICULUM, *COURSE, *SAMPLED)
 
 
 class TrainingLog(Protocol):
-    """What a training tells its points to."""
+    """The log that a training writes its points to."""
 
     def open(self, training: str, settings: Mapping[str, Json]) -> None:
-        """Begins a training, or goes on with one of that name (a resume).
+        """Begin a training, or resume the one of that name.
 
-        settings: the `TrainConfig` record under "settings", its digest, the digest of the pairs
-        ("pairs"), the base ("base": name and digest of the weights) and "stages".
+        Args:
+            training: The id of the training.
+            settings: The `TrainConfig` record under "settings", its digest, the digest of the pairs
+                ("pairs"), the base ("base": name and digest of the weights), "stages" and "pools".
         """
 
     def point(self, examples: int, stage: str, name: str, value: float) -> None:
-        """After `examples` examples; stage: one of `stages.STAGES`, or "". Writing again replaces."""
+        """Write a point; writing it again replaces the value.
+
+        Args:
+            examples: The number of examples seen before it.
+            stage: One of `stages.STAGES`, or an empty string.
+            name: One of `NAMES`.
+            value: The value.
+        """
 
     def close(self, status: str, fields: Mapping[str, Json]) -> None:
-        """The end, one of `store.trainings.STATUSES`, and the record of it. A resume may open it again."""
+        """End the training; a resume may open it again.
+
+        Args:
+            status: One of `store.trainings.STATUSES`.
+            fields: The final record.
+        """
 
 
 class ListLog:
-    """A log in memory: `points` by (examples, stage, name), in the order they first came."""
+    """A log in memory; `points` maps (examples, stage, name) to the value."""
 
     def __init__(self) -> None:
         self.training = ""
@@ -88,15 +113,18 @@ class ListLog:
         self.fields: dict[str, Json] = {}
 
     def open(self, training: str, settings: Mapping[str, Json]) -> None:
+        """Begin or resume a training."""
         self.training, self.settings, self.status = training, dict(settings), "running"
 
     def point(self, examples: int, stage: str, name: str, value: float) -> None:
+        """Store a point."""
         self.points[examples, stage, name] = value
 
     def close(self, status: str, fields: Mapping[str, Json]) -> None:
+        """Store the final status and record."""
         self.status, self.fields = status, dict(fields)
 
     def curve(self, stage: str, name: str) -> list[tuple[int, float]]:
-        """(examples, value) of a name, by examples."""
+        """Return (examples, value) of a name in a stage, sorted by examples."""
         found = [(at, v) for (at, s, n), v in self.points.items() if (s, n) == (stage, name)]
         return sorted(found)

@@ -1,17 +1,17 @@
-"""DPO by preference pairs, drawn by a schedule of stages (GEAR, section 6.2): `train`.
+"""Train a proposer by DPO on pairs drawn by a schedule of stages (GEAR, section 6.2): `train`.
 
     log = ListLog()
     train("models/base", table, TrainConfig(schedule="momentum"), Path("runs/first"), log)
 
-What lies in the folder of a training afterwards, and what of it is there at any moment:
+The folder of a training contains:
 
-    training.json        settings, pairs and base by digest, status, what was measured at the end
-    checkpoints/         checkpoint-N after update N, with the curriculum's state; `resume` needs them
-    adapter/ or model/   the trained weights (model/ with `full`), with the tokenizer, once it ended
+    training.json        settings, pairs and base by digest, status, final measurements
+    checkpoints/         checkpoint-N after update N, with the curriculum's state, for `resume`
+    adapter/ or model/   the trained weights (model/ with `full`) and the tokenizer, once it ended
 
-What differs from the released scripts: prompts and answers are never cut; all three stages are probed
-whatever the schedule; single stages train on as many examples as mixtures. As there, the probes'
-pairs are the same at each probe, dropout is off and the first period is 1:1:1.
+Differences from the released scripts: prompts and answers are never truncated; all three stages are
+probed whatever the schedule; single stages train on as many examples as mixtures. As there, every
+probe uses the same pairs, dropout is off and the first period is 1:1:1.
 """
 
 from __future__ import annotations
@@ -49,15 +49,24 @@ CHECKPOINTS = "checkpoints"
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training came to. status: done, stopped (by a warning, at a probe) or interrupted (by
-    `interrupt`; `resume=True` goes on). model: the folder of adapter or model, None where interrupted."""
+    """The result of a training.
+
+    Attributes:
+        training: The id of the training.
+        out: Its folder.
+        status: done, stopped (by a warning, at a probe) or interrupted (by `interrupt`; continue
+            with `resume=True`).
+        examples: Examples seen.
+        model: The folder of the adapter or model; None where interrupted.
+        fields: The final measurements, as in training.json.
+    """
 
     training: str
     out: Path
     status: str
     examples: int
     model: Path | None
-    fields: Mapping[str, Json]  # as training.json holds them
+    fields: Mapping[str, Json]  # as in training.json
 
 
 def train(
@@ -72,19 +81,31 @@ def train(
     interrupt: Callable[[], bool] | None = None,
     resume: bool = False,
 ) -> Trained:
-    """Trains `base` (a folder, or an id of the hub) on the training pairs of `table` and probes its
-    validation pairs.
+    """Train `base` on the training pairs of `table`, and probe its validation pairs.
 
-    interrupt: asked after each update; true ends the training there, with a checkpoint.
-    resume: goes on from the last whole checkpoint in `out` (from the start where there is none); of
-    a training that is done it returns the record; weights that were removed are made again.
-    UsageError where `out` holds another training (or any, without `resume`), for a base, pairs or
-    settings that do not fit each other; DataError for files that cannot be read; PeirceError where
-    the loss is no number any more or the memory does not hold a batch.
+    Args:
+        base: A folder, or an id on the hub.
+        table: The pairs.
+        settings: The settings.
+        out: The folder of the training.
+        log: The log to write points to.
+        sampled: Measures answers of the model in training.
+        progress: Called after each update and probe.
+        interrupt: Called after each update; if it returns true, the training ends with a
+            checkpoint. With several processes it is called only at the end of a period.
+        resume: Continue from the last complete checkpoint in `out`, or from the start where there
+            is none. For a finished training the record is returned, and removed weights are trained
+            again.
+
+    Raises:
+        UsageError: `out` holds another training (or any, without `resume`), or base, pairs and
+            settings do not fit each other.
+        DataError: Files cannot be read.
+        PeirceError: The loss is not finite, or the memory does not hold a batch.
     """
     check_packages()
     found = find_base(base)
-    # Under a launcher one process looks at the folder, before it writes there, for all of them.
+    # Under a launcher, one process checks the folder for all of them before any of them writes.
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     if processes == 1:
         record = _begun(out, found, table, settings, resume)
@@ -100,7 +121,7 @@ def train(
 
 
 class _Run:
-    """One process's part of a training."""
+    """The part of a training that one process runs."""
 
     def __init__(
         self,
@@ -151,7 +172,7 @@ class _Run:
         progress: Callable[[Progress], None] | None,
         interrupt: Callable[[], bool] | None,
     ) -> tuple[Course, Any]:
-        """The course and the trainer, with what each needs of the other."""
+        """Return the course and the trainer, connected with each other."""
         from .course import Course
         from .scoring import Scorer
         from .trainer import Asker, arguments, make_trainer
@@ -169,7 +190,7 @@ class _Run:
         args = arguments(settings, opened, self._out / CHECKPOINTS, processes)
         told = {key: record[key] for key in ("training", "digest", "pairs", "base")}
         trainer = make_trainer(args, opened, settings, course, tokens, told)
-        rows = 4 * settings.device_batch  # passes without gradients hold so many more
+        rows = 4 * settings.device_batch  # passes without gradients need less memory per row
         scorer = Scorer(trainer, tokens.sequence, rows)
         probe = Probe({one: probed[one] for one in stages}, tokens, scorer, settings.beta)
         ask = Asker(trainer, opened.wording, settings.sample_tokens, rows, opened.context)
@@ -177,7 +198,7 @@ class _Run:
         return course, trainer
 
     def _train(self, course: Course, trainer: Any, opened: Opened, last: Path | None) -> None:
-        """Trains, saves what came out, and writes down how it ended, whatever ends it."""
+        """Train, save the result, and always record how the training ended."""
         main, record, status = trainer.is_world_process_zero(), self._record, "failed"
         try:
             trainer.train(resume_from_checkpoint=str(last) if last else None)
@@ -196,7 +217,7 @@ class _Run:
     def _pools(
         self, opened: Opened
     ) -> tuple[PairTokens, dict[str, list[int]], dict[str, list[int]]]:
-        """Tokens, and ids of the pairs to draw from and to probe, by stage."""
+        """Return tokens, and ids of the pairs to draw from and to probe, by stage."""
         settings, table = self._settings, self._table
         limit = min(settings.max_length, opened.context or settings.max_length)
         tokens = PairTokens(table, opened.wording, opened.end, limit)
@@ -207,7 +228,7 @@ class _Run:
     def _schedule(
         self, drawn: Mapping[str, list[int]], probed: Mapping[str, list[int]], tokens: PairTokens
     ) -> tuple[Schedule, list[str]]:
-        """The schedule, and a sentence on whatever is left out."""
+        """Return the schedule, and a sentence on everything that is left out."""
         settings = self._settings
         try:
             stages, said = taught(
@@ -246,7 +267,7 @@ class _Run:
 
 @contextlib.contextmanager
 def _alone(out: Path) -> Iterator[None]:
-    """Keeps the folder for this training. UsageError where another process trains there."""
+    """Lock the folder for this training; raises UsageError where another process trains there."""
     if int(os.environ.get("RANK", "0")):
         yield
         return
@@ -261,7 +282,7 @@ def _alone(out: Path) -> Iterator[None]:
 def _begun(
     out: Path, base: Base, table: PairTable, settings: TrainConfig, resume: bool
 ) -> dict[str, Any]:
-    """The record of the training in `out`, or of a new one."""
+    """Return the record of the training in `out`, or of a new one."""
     mine = {"digest": settings.digest, "pairs": table.digest, "base": base.record(),
             "settings": settings.record()}  # fmt: skip
     if not (out / RECORD).is_file():
@@ -299,7 +320,7 @@ def _check_same(out: Path, held: Mapping[str, Any], mine: Mapping[str, Any]) -> 
             f"{str(out)!r} holds a training on other pairs: {held['pairs'][:12]}, not"
             f" {mine['pairs'][:12]}."
         )
-    # By name, not by digest: of an older Peirce there may be settings less, which are the defaults.
+    # Compare names, not digests: an older Peirce may lack settings, which then have their defaults.
     before, now = TrainConfig.of(held["settings"]), TrainConfig.of(mine["settings"])
     for name, value in now.deciding().items():
         if (was := getattr(before, name)) != value:
@@ -310,7 +331,7 @@ def _check_same(out: Path, held: Mapping[str, Any], mine: Mapping[str, Any]) -> 
 
 
 def read_record(out: Path) -> dict[str, Any]:
-    """training.json of a training's folder. DataError where it cannot be read."""
+    """Return training.json of a training's folder; raises DataError where it is invalid."""
     try:
         held: dict[str, Any] = json.loads((out / RECORD).read_text("utf-8"))
         _ = held["training"], held["status"], held["base"]["weights"], held["base"]["name"]

@@ -1,7 +1,7 @@
-"""Log-probabilities of answers under the model in training and under its reference.
+"""Log-probabilities of answers under the trained policy and under its reference model.
 
-Imported late: it imports torch. Both pass through the same batches of the same code, so before the
-first update they are equal to the last digit.
+Import it late, because it imports torch. Both models score the same batches with the same code, so
+before the first update their values are equal to the last digit.
 """
 
 from __future__ import annotations
@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from ..pair_table import PairTable
 
 
-Key = tuple[int, int]  # places of a prompt and an answer
+Key = tuple[int, int]  # positions of a prompt and an answer
 
 
 class Scorer:
-    """trainer: the DPOTrainer whose model, reference and precision count. sequence: the tokens of
-    prompt and answer of a key. rows: sequences of a batch."""
+    """Scores answers under the policy and the reference of a trainer.
+
+    Args:
+        trainer: The DPOTrainer whose model, reference and precision are used.
+        sequence: Returns the tokens of prompt and answer for a key.
+        rows: Sequences per batch.
+    """
 
     def __init__(
         self, trainer: Any, sequence: Callable[[Key], tuple[Tokens, Tokens]], rows: int
@@ -37,11 +42,11 @@ class Scorer:
         self._rows = rows
 
     def policy(self, keys: Sequence[Key]) -> NDArray[np.float64]:
-        """Of each key the log-probability of its answer (nats), shape (len(keys),)."""
+        """Return the log-probability of each key's answer (nats), shape (len(keys),)."""
         return self._scored(keys, self._own())
 
     def reference(self, keys: Sequence[Key]) -> NDArray[np.float64]:
-        """The same under the model as it was before training."""
+        """Return the same under the model as it was before training."""
         trainer = self._trainer
         if trainer.ref_model is not None:
             return self._scored(keys, trainer.ref_model)
@@ -49,8 +54,11 @@ class Scorer:
             return self._scored(keys, self._own())
 
     def _own(self) -> Any:
-        """The model itself: wrapped for several processes, a pass would wait for all of them, and
-        they have different numbers of batches."""
+        """Return the unwrapped model.
+
+        A pass through the wrapped model waits for all processes, which have different numbers of
+        batches.
+        """
         return self._trainer.accelerator.unwrap_model(self._trainer.model)
 
     def _scored(self, keys: Sequence[Key], model: Any) -> NDArray[np.float64]:
@@ -70,8 +78,10 @@ class Scorer:
         return values
 
     def _batches(self, keys: Sequence[Key]) -> Iterator[list[int]]:
-        """Places of keys, the longest first, so that a batch holds sequences of about one length
-        and what does not fit the memory is known at once."""
+        """Yield positions of keys in batches, longest sequences first.
+
+        A batch then holds sequences of similar length, and running out of memory shows at once.
+        """
         lengths = [sum(map(len, self._sequence(key))) for key in keys]
         order = sorted(range(len(keys)), key=lambda place: (-lengths[place], keys[place]))
         for start in range(0, len(order), self._rows):
@@ -101,7 +111,7 @@ class Scorer:
 
 @contextlib.contextmanager
 def _evaluating(model: Any) -> Iterator[None]:
-    """In evaluation mode, and as it was afterwards."""
+    """Switch to evaluation mode, and restore the previous mode afterwards."""
     was = model.training
     model.eval()
     try:
@@ -111,14 +121,16 @@ def _evaluating(model: Any) -> Iterator[None]:
 
 
 class References:
-    """Log-probabilities under the reference, once for each prompt and answer: what was computed is
-    kept, and saved with the checkpoints, so that a resume goes on with the same digits."""
+    """Cached log-probabilities under the reference, one per prompt and answer.
+
+    They are saved with the checkpoints, so a resumed training continues with identical values.
+    """
 
     def __init__(self) -> None:
         self.known: dict[Key, float] = {}
 
     def learn(self, keys: Sequence[Key], scorer: Scorer) -> int:
-        """Computes those that are missing, and says how many these were."""
+        """Compute the missing log-probabilities and return how many there were."""
         missing = sorted(set(keys) - self.known.keys())
         if missing:
             values = scorer.reference(missing).tolist()
@@ -126,26 +138,30 @@ class References:
         return len(missing)
 
     def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Keys (n, 2) and values (n,)."""
+        """Return keys, int32 (n, 2), and values, float64 (n,)."""
         keys = np.array(list(self.known), np.int32).reshape(-1, 2)
         return keys, np.array(list(self.known.values()), np.float64)
 
     def restore(self, keys: NDArray[np.int32], values: NDArray[np.float64]) -> None:
+        """Replace the cache by the arrays of a checkpoint."""
         pairs = ((int(prompt), int(answer)) for prompt, answer in keys)
         self.known = dict(zip(pairs, values.tolist(), strict=True))
 
 
-# --- How a model stands at validation pairs of each stage: the probe of GEAR, section 6.2.
+# --- The probe of GEAR, section 6.2: measurements on validation pairs of each stage.
 #
-# A stage's probe is the same at every probe of every schedule: `probe_pairs` validation pairs of it,
+# Every probe of every schedule uses the same pairs of a stage: `probe_pairs` validation pairs,
 # drawn by the seed among those that fit the length.
 
 
 def pools(
     table: PairTable, tokens: PairTokens, split: str, most: int, seed: int
 ) -> dict[str, list[int]]:
-    """Ids of pairs by stage: of each stage of a split as many as fit the length, `most` at most,
-    drawn by the seed. No stage is drawn more than `most` times, so a pool needs no more."""
+    """Return ids of pairs by stage: those of a split that fit the length, `most` per stage.
+
+    They are drawn by the seed. No stage is drawn more than `most` times, so a larger pool is not
+    needed.
+    """
     found = {}
     for stage in STAGES:
         places = table.where(Stage[stage.upper()], split)
@@ -154,8 +170,14 @@ def pools(
 
 
 class Probe:
-    """pairs: by stage, ids of validation pairs; beta: of DPO. The reference is scored when it is
-    made."""
+    """The probe of GEAR, section 6.2; the reference is scored on construction.
+
+    Args:
+        pairs: Ids of validation pairs, by stage.
+        tokens: The tokens of the pairs.
+        scorer: Scores the answers.
+        beta: The beta of DPO.
+    """
 
     def __init__(
         self, pairs: Mapping[str, Sequence[int]], tokens: PairTokens, scorer: Scorer, beta: float
@@ -178,14 +200,14 @@ class Probe:
         self._reference = scorer.reference(self._keys)
 
     def measure(self) -> dict[str, dict[str, float]]:
-        """By stage, then by name of `log.PROBES`, in its meaning."""
+        """Return the values of `progress.PROBES` by stage, then by name."""
         ratios = self._scorer.policy(self._keys) - self._reference
         return {stage: self._summary(ratios[rows]) for stage, rows in self._rows.items()}
 
     def _summary(
         self, ratios: np.ndarray[tuple[int, int], np.dtype[np.float64]]
     ) -> dict[str, float]:
-        """ratios (n, 2): of the chosen and the rejected answers, policy over reference."""
+        """Summarise log-ratios (n, 2) of chosen and rejected answers, policy over reference."""
         margins = self._beta * (ratios[:, 0] - ratios[:, 1])
         return {
             "probe_loss": float(np.logaddexp(0.0, -margins).mean()),

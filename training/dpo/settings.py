@@ -1,11 +1,11 @@
-"""Settings of a DPO training: one place for their names, meanings and defaults.
+"""Settings of a DPO training: their names, meanings and defaults.
 
-Defaults of GEAR, section 6, and of the released scripts: LoRA 128/256/.05, beta .5, learning rate 1e-5
-with cosine and a warmup of .1, 32 pairs a batch, 51,200 examples, a probe of 300 validation pairs a
-stage every 1,280 examples, momentum with alpha .1, epsilon .1, m_max .03 and bounds .8 and 1.2. Ours
-where both are silent.
+The defaults are those of GEAR, section 6, and of the released scripts: LoRA 128/256/.05, beta .5,
+learning rate 1e-5 with cosine and a warmup of .1, 32 pairs per batch, 51,200 examples, a probe of
+300 validation pairs per stage every 1,280 examples, momentum with alpha .1, epsilon .1, m_max .03
+and bounds .8 and 1.2. Where both are silent, the defaults are our own.
 
-A YAML file holds the same names at its top level. An unknown name is an error.
+A YAML file has the same names at its top level. An unknown name is an error.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from ...records.settings import setting
 from ..settings import Real
 from .curriculum import SCHEDULES, DpoSettings, MomentumSettings
 
-# They change neither the weights nor what is drawn: a training may be resumed with others.
+# These settings change neither the weights nor the draws, so a resume may change them.
 _BESIDE = ("sample_every", "sample_tokens", "log_ratio_warning", "following_drop", "stop",
            "save_every", "keep", "report_to")  # fmt: skip
 
 
 class TrainConfig(DpoSettings):
-    """UsageError, in one sentence, for a value that makes no sense or does not go with another."""
+    """Settings of a DPO training; invalid values and combinations raise UsageError."""
 
-    # what is drawn
+    # draws
     schedule: str = setting("momentum", f"how often each stage is drawn: {', '.join(SCHEDULES)}")
     examples: int = setting(51_200, "pairs drawn in the whole training", ge=1)
     period: int = setting(1_280, "examples between two probes, a multiple of batch that divides examples", ge=1)  # fmt: skip
@@ -55,14 +55,14 @@ class TrainConfig(DpoSettings):
     warmup: Real = setting(0.1, "part of the updates in which the learning rate rises", ge=0, lt=1)
     weight_decay: Real = setting(0.0, "of AdamW", ge=0)
     max_grad_norm: Real = setting(1.0, "gradients are clipped to it", gt=0)
-    # what is trained
+    # trained weights
     full: bool = setting(False, "train all weights, for small models; without it a LoRA adapter")
     lora_rank: int = setting(128, "rank of the adapter", ge=1)
     lora_alpha: int = setting(256, "scale of the adapter, over its rank", ge=1)
     lora_dropout: Real = setting(0.05, "of the adapter, where dropout is on", ge=0, lt=1)
     lora_targets: str = setting("all-linear", "where adapters stand: all-linear, or names of modules by commas")  # fmt: skip
     dropout: bool = setting(False, "leave dropout on; TRL switches it off, and so did the released code")  # fmt: skip
-    # how it is computed
+    # computation
     device: Literal["auto", "cpu", "cuda", "mps"] = setting("auto", "one of auto, cpu, cuda, mps")
     four_bit: bool | None = setting(None, "base in 4 bits (NF4); without it on a GPU yes, on a CPU and with full no")  # fmt: skip
     compute: Literal["auto", "float32", "bfloat16"] = setting(
@@ -75,7 +75,7 @@ class TrainConfig(DpoSettings):
         2_048, "tokens of prompt and answer; a longer pair is refused and counted, never cut", ge=1
     )
     chat_template: str = setting("", "a Jinja file in place of the model's own, or plain")
-    # probes and what watches over the training
+    # probes and warnings
     probe_pairs: int = setting(300, "validation pairs of each stage that are probed", ge=1)
     sample_every: int = setting(
         1, "periods between two samples of the answers, where a sampler is given; 0 never", ge=0
@@ -88,42 +88,43 @@ class TrainConfig(DpoSettings):
     stop: Literal["never", "following", "log_ratio", "either"] = setting(
         "never", "which of these warnings ends the training: never, following, log_ratio, either"
     )
-    # what is kept
+    # checkpoints and trackers
     save_every: int = setting(1, "periods between two checkpoints", ge=1)
     keep: int = setting(2, "checkpoints that are kept", ge=1)
     report_to: str = setting("none", "trackers that the libraries know, by commas (tensorboard, wandb, …)")  # fmt: skip
 
     def momentum(self) -> MomentumSettings:
+        """Return the settings of the momentum schedule."""
         return MomentumSettings(**self.model_dump(include=set(MomentumSettings.model_fields)))
 
     @property
     def periods(self) -> int:
+        """The number of periods in the training."""
         return self.examples // self.period
 
     @property
     def updates(self) -> int:
-        """Of the weights, in the whole training."""
+        """The number of weight updates in the training."""
         return self.examples // self.batch
 
     @property
     def digest(self) -> Digest:
-        """Of all that decides the weights."""
+        """The digest of the settings that determine the weights."""
         return digest_of(self.deciding())
 
     def deciding(self) -> dict[str, Json]:
-        """Those that decide the weights; a training may be resumed with other values of the rest."""
+        """Return the settings that determine the weights; a resume may change the others."""
         return {key: value for key, value in self.record().items() if key not in _BESIDE}
 
     @classmethod
     def of(cls, values: Mapping[str, Json]) -> Self:
-        """Settings from a mapping; those that it lacks are the defaults. UsageError for a name that
-        is none."""
+        """Return settings from a mapping; raises UsageError for an unknown name."""
         return cls.model_validate(values)
 
     @staticmethod
     def names_in(path: Path) -> dict[str, Json]:
-        """What a YAML file gives, by name, unchecked. DataError for a file that holds no mapping."""
-        # ValueError: what looks like a date and is none.
+        """Return the settings in a YAML file, unchecked; raises DataError where it has none."""
+        # ValueError: YAML raises it for text that looks like a date and is none.
         try:
             told = yaml.safe_load(path.read_text("utf-8")) or {}
         except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:

@@ -1,9 +1,10 @@
-"""Pairs as tokens of one model: the prompt by its chat template as `hf:` models are asked, the answer
-as it goes on from there, and the token that ends it.
+"""Preference pairs as token ids of one model.
 
-A pair that is longer than `max_length` tokens (prompt and the longer of its answers) is left out and
-counted; nothing is ever cut. Prompts and answers are read once each, whatever number of pairs they
-stand in.
+A prompt is tokenized with its chat template, as `hf:` models receive it. An answer is tokenized as
+its continuation, followed by the token that ends it.
+
+A pair with more than `max_length` tokens (prompt plus its longer answer) is left out and counted;
+nothing is ever truncated. Each prompt and answer is tokenized once, however many pairs use it.
 """
 
 from __future__ import annotations
@@ -22,15 +23,24 @@ if TYPE_CHECKING:
     from ..pair_table import PairTable
 
 Tokens = NDArray[np.int32]
-_BLOCK = 4_096  # pairs looked at together
+_BLOCK = 4_096  # pairs that are tokenized at once
 
 
 class PairTokens:
-    """The pairs of `table` as tokens; a sequence of examples for TRL's collator, by pair id.
+    """The pairs of `table` as tokens: a data set of examples for TRL's collator, by pair id.
 
-    end: the token that ends an answer (`end_of_answer`). refused: ids of the pairs that were looked
-    at and are too long. references: log-probabilities under the reference model, by (prompt,
-    answer), where they are known (`examples` then hold them).
+    Only pairs that `fitting` returned have examples.
+
+    Args:
+        table: The pairs.
+        wording: The chat template and tokenizer.
+        end: The token that ends an answer (`end_of_answer`).
+        max_length: The most tokens of a prompt and an answer.
+
+    Attributes:
+        refused: The ids of pairs that were tokenized and are too long.
+        references: Known log-probabilities under the reference model by (prompt, answer); if not
+            empty, examples include them.
     """
 
     def __init__(self, table: PairTable, wording: Wording, end: int, max_length: int) -> None:
@@ -63,16 +73,16 @@ class PairTokens:
         return example
 
     def places(self, pair: int) -> tuple[int, int, int]:
-        """Of its prompt, its chosen and its rejected answer."""
+        """Return the positions of the prompt, the chosen and the rejected answer of a pair."""
         table = self._table
         return int(table.prompt[pair]), int(table.chosen[pair]), int(table.rejected[pair])
 
     def sequence(self, key: tuple[int, int]) -> tuple[Tokens, Tokens]:
-        """The tokens of the prompt and of the answer at these places."""
+        """Return the tokens of the prompt and of the answer at these positions."""
         return self._prompts[key[0]], self._answers[key[1]]
 
     def fitting(self, pairs: Sequence[int] | NDArray[np.int64], most: int) -> list[int]:
-        """The first `most` of these pairs that are not too long, in their order."""
+        """Return the first `most` of these pairs that are not too long, in their order."""
         found: list[int] = []
         at = 0
         while at < len(pairs) and len(found) < most:
@@ -99,14 +109,15 @@ class PairTokens:
         )
         try:
             texts = [wording.text(table.prompts[place]) for place in prompts]
-        except Unavailable as error:  # outside a session there is nothing to wait for
+        except Unavailable as error:  # outside a session, waiting would not help
             raise DataError(f"A prompt of the pairs cannot be worded: {error}") from None
         for place, ids in zip(prompts, wording.read(texts) if texts else [], strict=True):
             self._prompts[place] = np.array(ids, np.int32)
         lead = wording.read([self._lead])[0]
         texts = [self._lead + table.answers[place] for place in answers]
         for place, ids in zip(answers, wording.read(texts) if texts else [], strict=True):
-            # Where the two grow together, the model has still to begin after the prompt's last token.
+            # Where lead and answer merge into one token, the answer is tokenized alone, because the
+            # model begins after the prompt's last token.
             rest = ids[len(lead) :] if ids[: len(lead)] == lead else self._alone(place)
             self._answers[place] = np.array([*rest, self._end], np.int32)
 
@@ -118,8 +129,11 @@ class PairTokens:
 
 
 def end_of_answer(wording: Wording, ends: Sequence[int]) -> int:
-    """Which of the tokens that end an answer the chat template writes after one; where it writes
-    none of them, or no answer, the first. ends: of the model's generation_config."""
+    """Return the token that the chat template writes after an answer.
+
+    It is one of `ends`, the end tokens in the model's generation_config. It is the first of them
+    where the template writes none of them or refuses an answer.
+    """
     from ...agents.local.chat import PLAIN
 
     if wording.template == PLAIN or len(ends) == 1:
@@ -136,6 +150,6 @@ def end_of_answer(wording: Wording, ends: Sequence[int]) -> int:
 
 
 def shuffled(pairs: NDArray[np.int64], seed: int, purpose: str) -> NDArray[np.int64]:
-    """The pairs in an order that depends on them, the seed and the purpose alone."""
+    """Return the pairs in an order that depends only on their number, the seed and the purpose."""
     words = np.random.Philox(key=key_of("order of pairs", seed, purpose)).random_raw(len(pairs))
     return pairs[np.argsort(words, kind="stable")]

@@ -1,12 +1,12 @@
-"""TRL's DPOTrainer on pairs that are drawn period by period, and answers of the model it trains.
+"""TRL's DPOTrainer on pairs that are drawn period by period, and samples of the model in training.
 
-Imported late: it imports torch, transformers and TRL. What of TRL is not used, and why:
- - its preparation of the data set: pairs are tokens already (`tokens.py`), many share an answer, and
-   a pair that does not fit is refused, where TRL cuts it;
- - its precomputed reference, which wants all pairs of a set before the first step: of a large set
-   most are never drawn (`scoring.References` scores what a period draws, when it begins);
- - its adapters in bfloat16 on a base in 4 bits: at a learning rate of 1e-5 most updates are less than
-   half a digit there and round away; whatever is trained is float32;
+Import it late, because it imports torch, transformers and TRL. These parts of TRL are not used:
+ - its data set preparation: pairs are tokenized already (`tokens.py`), many share an answer, and a
+   pair that is too long is refused, where TRL truncates it;
+ - its precomputed reference, which needs all pairs of a set before the first step: most pairs of a
+   large set are never drawn (`scoring.References` scores the pairs of a period when it begins);
+ - its bfloat16 adapters on a 4-bit base: at a learning rate of 1e-5 most updates are less than half
+   of the last digit there and are rounded away, so all trained weights are float32;
  - its model card and its telemetry.
 """
 
@@ -34,8 +34,15 @@ from .tokens import PairTokens
 
 
 class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
-    """told: what a checkpoint says of itself beside the course's state. precompute: `tokens` hold
-    the reference's log-probabilities."""
+    """TRL's DPOTrainer with the draws and checkpoints of a `Course`.
+
+    Args:
+        course: The callback that controls the training.
+        tokens: The pairs as tokens.
+        told: What a checkpoint records about the training, in addition to the course's state.
+        precompute: Whether `tokens` has the reference's log-probabilities.
+        more: Arguments of DPOTrainer.
+    """
 
     def __init__(
         self,
@@ -72,6 +79,7 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
         self.accelerator.wait_for_everyone()
 
     def create_model_card(self, *more: Any, **told: Any) -> None:
+        """Do nothing, because `cards.dpo_card` writes the card."""
         return None
 
     def _send_telemetry(self) -> None:
@@ -79,8 +87,11 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
 
 
 def arguments(settings: TrainConfig, opened: Opened, folder: Path, processes: int) -> Any:
-    """The DPOConfig of a training with its checkpoints in `folder`. UsageError where the batch
-    cannot be shared out."""
+    """Return the DPOConfig of a training with its checkpoints in `folder`.
+
+    Raises:
+        UsageError: The batch cannot be divided among the processes.
+    """
     each = min(settings.device_batch, settings.batch // processes)
     if not each or settings.batch % (each * processes):
         raise UsageError(
@@ -115,7 +126,7 @@ def arguments(settings: TrainConfig, opened: Opened, folder: Path, processes: in
         report_to=trackers(settings.report_to),
     )
     _ = args.device
-    args._n_gpu = min(args.n_gpu, 1)  # else TRL refuses several GPUs without a launcher
+    args._n_gpu = min(args.n_gpu, 1)  # otherwise TRL refuses several GPUs without a launcher
     return args
 
 
@@ -127,7 +138,11 @@ def make_trainer(
     tokens: PairTokens,
     told: Mapping[str, Json],
 ) -> CurriculumTrainer:
-    """UsageError where the modules of the adapter are not there."""
+    """Return the trainer.
+
+    Raises:
+        UsageError: The model has no modules with the adapter's names.
+    """
     reference = copy.deepcopy(opened.model).requires_grad_(False) if settings.full else None
     try:
         return CurriculumTrainer(
@@ -145,10 +160,15 @@ def make_trainer(
 
 
 class Asker:
-    """Answers of the model in training: `progress.Ask`. The global generators are left as they are.
+    """Samples answers of the model in training (`progress.Ask`), keeping the global random state.
 
-    rows: answers sampled side by side. context: tokens that the model holds, None where it does not
-    say: an answer ends there, and a prompt that leaves no room for one has the answer "".
+    Args:
+        trainer: The trainer.
+        wording: The chat template and tokenizer.
+        most_tokens: The most tokens of an answer.
+        rows: Answers per batch.
+        context: The context length in tokens, None where unknown. An answer ends there, and a
+            prompt that leaves no room has an empty answer.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Preference pairs from the sessions of a store: what is pooled, compared, chosen, counted, exported."""
+"""Preference pairs from stored sessions: pool answers, compare, select, count and export."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .lengths import Length, ModelText
     from .preferences import Caps, Pool, preference_pairs
 
-# Where each public name stands; imported when it is first used, so that this costs nothing.
+# The module of each public name. A module is imported at first use, so importing this is cheap.
 _NAMES = {
     "export": "dataset",
     "Choices": "harvest",
@@ -28,6 +28,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    """Import a public name from its module on first use."""
     if name in _NAMES:
         return getattr(import_module(f".{_NAMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

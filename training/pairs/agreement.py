@@ -1,12 +1,13 @@
-"""How much of a sample space hypotheses agree on, two or three at a time, by bits.
+"""How much of a sample space two or three hypotheses agree on, computed on bits.
 
-Where two hypotheses give one prediction is a row of bits over S; the size of an intersection is a
-count of bits, and what three share a count of the bits of two rows. Sizes are integers, so that
-equal sizes are equal. Under weights (GEAR's M1) they are integers too, in a unit of their own:
+The inputs of S on which two hypotheses make the same prediction are a row of bits. The size of an
+intersection is a bit count, and what three hypotheses share is the bit count of two rows. Sizes are
+integers, so that equal sizes compare as equal. With weights (GEAR's M1) they are integers as well,
+in one of two units:
 
- - weights that are fractions with small denominators (0.1, 2.5, 1/3 as a float) are taken as those
-   fractions, in units of their common denominator, as long as |S| stays below 2**53 units;
- - any others are rounded to units of |S| / 2**40.
+ - weights that are fractions with small denominators (0.1, 2.5, 1/3 as a float) are converted to
+   these fractions, in units of their common denominator, while |S| stays below 2**53 units;
+ - any other weights are rounded to units of |S| / 2**40.
 """
 
 from __future__ import annotations
@@ -26,19 +27,21 @@ _DENOMINATOR = 1_000_000
 _EXACT_UNITS = 2**53
 _ROUNDED_UNITS = 2**40
 _WORDS = 1 << 21  # words of bits counted at once: 16 MiB
-_KEPT = 1 << 22  # words of bits of all rows, where these are kept: 32 MiB
+_KEPT = 1 << 22  # the most words of bits of all cached rows: 32 MiB
 
 
 def units(weights: ArrayLike | None, inputs: int) -> Integers:
-    """The sizes (n,) of the inputs as integers; ones without weights. Raises as
-    `tools.gear.measures.input_sizes` does."""
+    """Return the sizes (n,) of the inputs as integers; they are 1 without weights.
+
+    It raises as `tools.gear.novelty.input_sizes` does.
+    """
     if weights is None:
         return np.ones(inputs, np.int64)
     sizes = input_sizes(weights, inputs)
     different, place = np.unique(sizes, return_inverse=True)
     scaled = _as_fractions(different, np.bincount(place, minlength=len(different)))
     if scaled is None:
-        # By the largest first: the sum of sizes near the end of the floats is no float.
+        # Divide by the largest first: the sum of very large sizes would overflow.
         rounded = different / different.max()
         total = math.fsum((sizes / different.max()).tolist())
         scaled = np.rint(rounded / total * _ROUNDED_UNITS).astype(np.int64)
@@ -63,8 +66,17 @@ def _as_fractions(different: NDArray[np.float64], times: Integers) -> Integers |
 
 
 class Agreement:
-    """The m hypotheses of `codes`, int64 (m, n), and `defined`, bool (m, n), under `sizes`, the
-    integers (n,) of `units`. An undefined prediction agrees with nothing."""
+    """The agreement of m hypotheses; an undefined prediction agrees with nothing.
+
+    Args:
+        codes: int64 (m, n), predictions.
+        defined: bool (m, n).
+        sizes: Integers (n,) from `units`.
+
+    Attributes:
+        space: The size of S.
+        sizes: (m,), the sizes of the prediction sets.
+    """
 
     def __init__(self, codes: ArrayLike, defined: ArrayLike, sizes: Integers) -> None:
         self._codes = np.asarray(codes, np.int64)
@@ -79,18 +91,20 @@ class Agreement:
         self._plain = bool((sizes == 1).all())
         self.space = int(sizes.sum())
         self._shared: dict[int, Integers] = {}
-        self._rows: dict[int, Bits] = {}  # of `_same`, where all of them are small
-        self.sizes = self._counted(self._known)  # (m,), of the prediction sets
+        self._rows: dict[int, Bits] = {}  # results of `_same`, if all of them are small
+        self.sizes = self._counted(self._known)  # (m,), sizes of the prediction sets
 
     def shared(self, member: int) -> Integers:
-        """Sizes (m,) of the intersections with hypothesis `member`; kept, 8 m bytes for each."""
+        """Return the sizes (m,) of the intersections with `member`, cached at 8 m bytes each."""
         if member not in self._shared:
             self._shared[member] = self._counted(self._same(member))
         return self._shared[member]
 
     def shared_by_three(self, member: int, others: Integers) -> Integers:
-        """Sizes (k, m) of what each hypothesis, `member`, and each of `others` (k,) all three
-        predict."""
+        """Return the sizes (k, m) of intersections of three prediction sets.
+
+        They are those of each hypothesis, `member`, and each of `others` (k,).
+        """
         same = self._same(member)
         self._shared[member] = self._counted(same)
         found = np.empty((len(others), len(same)), np.int64)
@@ -101,10 +115,10 @@ class Agreement:
         return found
 
     def _same(self, member: int) -> Bits:
-        """Where (m, words) each hypothesis predicts what hypothesis `member` does."""
+        """Return bits (m, words): where each hypothesis predicts the same as `member`."""
         if member in self._rows:
             return self._rows[member]
-        # Two hypotheses agree where the other two do: what stands in earlier rows is not compared again.
+        # Agreement is symmetric, so results in earlier rows are reused.
         start = member if all(earlier in self._rows for earlier in range(member)) else 0
         padded = self._padded[start:]
         np.equal(self._codes[start:], self._codes[member], out=padded[:, : self._codes.shape[1]])

@@ -1,14 +1,15 @@
-"""A set of pairs as files: Parquet, or a Hugging Face data set folder, in TRL's preference format.
+"""Export a set of pairs to files in TRL's preference format: Parquet, or a Hugging Face data set.
 
-Columns: pair (its place), prompt, chosen, rejected; stage, task, problem, split, context (earlier
-hypotheses in the prompt), chosen_model, rejected_model. Two forms of the first three:
+The columns are pair (its position), prompt, chosen, rejected, stage, task, problem, split, context
+(earlier hypotheses in the prompt), chosen_model and rejected_model. Prompt, chosen and rejected
+have one of two forms:
 
  - conversational: lists of messages {role, content}, to which a training applies a chat template;
- - plain: texts, the prompt through the chat template of a base model, up to where the answer
-   begins. No end of text stands behind an answer: TRL appends it.
+ - plain (TRL: standard): texts, with the prompt in the chat template of a base model, up to where
+   the answer begins. Answers have no end-of-text token, because TRL appends it.
 
-Parquet is one file, `pairs.parquet`; a data set folder has one file a split under `data/`, named as
-data sets name them (`held_out`), and a README.md that `datasets.load_dataset` reads.
+Parquet is one file, `pairs.parquet`. A data set folder has one file per split under `data/`, with
+the split names of data sets (`held_out`), and a README.md that `datasets.load_dataset` reads.
 """
 
 from __future__ import annotations
@@ -37,9 +38,21 @@ def export(
     format: str,
     plain: Callable[[Sequence[Message]], str] | None = None,
 ) -> dict[str, Json]:
-    """Writes the set to the folder `out`, whole or not at all: {out, format, form, files, rows by
-    split}. plain: what makes a text of a prompt (`ModelText.text`); without it the set is
-    conversational. Raises UsageError where `out` is there already, or for another format."""
+    """Write the set to the folder `out`, completely or not at all.
+
+    Args:
+        table: The pairs.
+        out: The folder to create. It must not exist.
+        format: One of `FORMATS`.
+        plain: Turns a prompt into text (`ModelText.text`); None writes the conversational form.
+
+    Returns:
+        A dict with out, format, form, files, and the number of rows by split.
+
+    Raises:
+        UsageError: `out` exists, or the format is unknown.
+        DataError: The disk is full.
+    """
     if format not in FORMATS:
         raise UsageError(f"format {format!r} is unknown; one of {', '.join(FORMATS)}")
     import duckdb
@@ -50,7 +63,7 @@ def export(
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
         files, rows = whole(out, lambda place: _written(table, place, format, plain))
-    except duckdb.IOException as error:  # no room: DuckDB's is no OSError
+    except duckdb.IOException as error:  # a full disk; DuckDB's error is no OSError
         raise DataError(f"{out} cannot be written, is the disk full? ({_cause(error)})") from None
     form = "conversational" if plain is None else "plain"
     return {"out": str(out), "format": format, "form": form, "files": files, "rows": rows}
@@ -130,7 +143,7 @@ def _message(turn: Message) -> dict[str, str]:
 
 
 def _insert(memory: Any, name: str, start: int, columns: Sequence[tuple[str, Any]]) -> None:
-    """Rows of their place, from `start` on, and of columns, each with its type."""
+    """Insert typed columns as rows, with their positions from `start` on."""
     lists = ", ".join(f"?::{kind}[] AS c{n}" for n, (kind, _) in enumerate(columns))
     cells = ", ".join(f"unnest(c{n})" for n in range(len(columns)))
     memory.execute(

@@ -1,17 +1,16 @@
-"""Preference pairs from the sessions of a store: pools, their pairs, one table of all (GEAR,
-section 6.1).
+"""Build preference pairs from the sessions of a store, as one table (GEAR, section 6.1).
 
-Everything is read from what the sessions recorded; no hypothesis is executed again and no model is
-asked. The table is a function of the sessions' contents and of `Choices`.
+Everything is read from what the sessions recorded. No hypothesis is executed again, and no model is
+called. The table is a function of the sessions' contents and of `Choices`.
 
-After the caps of each context (`preferences.Caps`) a set is made smaller in this order:
+After the caps of each context (`preferences.Caps`), a set is reduced in this order:
 
- 1. where problems of several splits have one O_n, it counts in the strictest alone, held out before
-    validation and that before training: to a model they are one problem;
- 2. a pair that does not fit the length is left out, never cut (`lengths.py`);
- 3. at most `limit` pairs of each stage in each split, drawn so that tasks have alike, and one that
-    has fewer gives all of its own (as the released code balances its data sets);
- 4. of `ratio` the largest set whose stages stand in it, in each split by itself.
+ 1. Problems of several splits with the same O_n are one problem to a model. Such an O_n counts only
+    in the strictest split: held out before validation, and validation before training.
+ 2. A pair that exceeds the length limit is left out, never truncated (`lengths.py`).
+ 3. At most `limit` pairs of each stage in each split are drawn, balanced over tasks. A task with
+    fewer pairs gives all of its own (as the released code balances its data sets).
+ 4. With `ratio`, the largest set whose stages are in that ratio is kept, in each split separately.
 """
 
 from __future__ import annotations
@@ -55,8 +54,8 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# --- Reading in a thread of its own beside the work: what DuckDB and zlib do there leaves the work its
-# core.
+# --- Reading ahead in a thread. DuckDB and zlib release the interpreter lock, so the main thread
+# runs on.
 
 Item = TypeVar("Item")
 
@@ -64,9 +63,11 @@ _END = object()
 
 
 def ahead(items: Iterator[Item], most: int) -> Generator[Item, None, None]:
-    """The items, in their order, of which up to `most` are made before they are asked for. What
-    making one raises is raised where it would have stood. The thread ends when this generator
-    does: close it (`contextlib.closing`) where it may be left early."""
+    """Yield items in their order, while a thread computes up to `most` of them in advance.
+
+    An error in computing an item is raised at that item's position. The thread ends with this
+    generator, so close it (`contextlib.closing`) where it may be left early.
+    """
     with ThreadPoolExecutor(1, thread_name_prefix="reading ahead") as thread:
         waiting = deque(thread.submit(next, items, _END) for _ in range(most))
         try:
@@ -80,29 +81,47 @@ def ahead(items: Iterator[Item], most: int) -> Generator[Item, None, None]:
 
 Integers = NDArray[np.int64]
 
-_AHEAD = 2  # pools read beside the work
-_TOGETHER = 4_096  # prompts whose lengths are taken at once
-VERSION = 1  # of what these lines make of a store
-NO_SPACE = InputSet("S", ())  # no prompt shows it
+_AHEAD = 2  # pools that are read in advance
+_TOGETHER = 4_096  # prompts that are tokenized at once
+VERSION = 1  # version of this construction; part of the settings of a set
+NO_SPACE = InputSet("S", ())  # prompts do not show the sample space
 STRICTEST = (Split.HELD_OUT, Split.VALIDATION, Split.TRAIN)
 
 
 class Fits(Protocol):
-    """How long prompts and answers are to a model that has to take both."""
+    """Measures prompts and answers in tokens, for a model whose context must hold both."""
 
     most: int
 
-    def prompts(self, asked: Sequence[Sequence[Message]]) -> list[int]: ...
-    def answers(self, texts: Sequence[str]) -> list[int]: ...
-    def settings(self) -> Mapping[str, Json]: ...
+    def prompts(self, asked: Sequence[Sequence[Message]]) -> list[int]:
+        """Return the number of tokens of each prompt."""
+        ...
+
+    def answers(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each answer."""
+        ...
+
+    def settings(self) -> Mapping[str, Json]:
+        """Return the settings of the tokenizer and the limit."""
+        ...
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What is made of sessions. seed: of what is drawn; the splits have their own in `splits`, so
-    that other draws leave problems where they are. template: of the prompts, the sessions' own
-    where it is None. limit, ratio: as the module says; ratio: parts of the three stages.
-    Raises UsageError for numbers that cannot be."""
+    """What to build from sessions.
+
+    Attributes:
+        caps: The most contexts, and pairs per context.
+        limit: The most pairs of each stage in each split (see the module docstring).
+        ratio: The parts of the three stages (see the module docstring).
+        seed: The seed of the draws. The splits have their own seed in `splits`, so other draws do
+            not move problems to another split.
+        splits: The split of each problem.
+        template: The template of the prompts; None uses that of the sessions.
+
+    Raises:
+        UsageError: A number is out of its range.
+    """
 
     caps: Caps = field(default_factory=Caps)
     limit: int | None = None
@@ -125,7 +144,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Harvest:
-    """The table, named, and counts as JSON (`report.py`)."""
+    """The table with its digest, and its counts as JSON (`report.py`)."""
 
     table: PairTable
     report: Mapping[str, Json]
@@ -133,8 +152,11 @@ class Harvest:
 
 @dataclass(frozen=True)
 class _Question:
-    """An O_n with what its prompts are made of. hypotheses: of consistent answers, by place; said:
-    how a prompt shows them."""
+    """An O_n with everything that its prompts are made of.
+
+    hypotheses holds those of consistent answers by position, and said holds how a prompt shows
+    them.
+    """
 
     asked: Asked
     split: Split
@@ -146,7 +168,7 @@ class _Question:
 
     @cached_property
     def name(self) -> Digest:
-        """What prompts of one context and this name have in common, whoever's problem it is."""
+        """The digest of what prompts with one context share, whichever problem they are of."""
         one = self.asked.problem
         shown = [[pair.input, pair.output] for pair in one.shown]
         return digest_of([one.family, shown, dict(one.public), self.asked.answer_format])
@@ -159,9 +181,12 @@ class _Question:
 
 @dataclass
 class _Heap:
-    """What pools gave: prompts as a question and the members of a context, answers by their text,
-    with the model that gave it first, and rows (p, 4) of prompt, stage, chosen, rejected. A text
-    stands once: prompts that are the same to a model are one, whatever S was."""
+    """The pairs of all pools, with each text stored once.
+
+    prompts holds a question and the members of a context each. answers maps a text to its position,
+    and models holds the model that gave it first. rows holds (p, 4) arrays of prompt, stage, chosen
+    and rejected. Prompts that are equal to a model are stored once, whatever their S is.
+    """
 
     questions: list[_Question] = field(default_factory=list)
     prompts: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
@@ -171,7 +196,7 @@ class _Heap:
     _named: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     def add(self, question: _Question, pooled: Pooled, pairs: Pairs) -> None:
-        """Prompts of contexts with a pair alone, answers that stand in one."""
+        """Add the contexts that have a pair, and the answers that occur in one."""
         used, context = np.unique(pairs.context, return_inverse=True)
         prompts = np.zeros(len(used), np.int32)
         for place, both in enumerate(pairs.contexts[used].tolist()):
@@ -199,8 +224,11 @@ class _Heap:
         return self.questions[question].prompt(members)
 
     def distinct(self) -> NDArray[np.int32]:
-        """The rows in order, each once; they are gone from here, as there may be millions. Each is
-        one number while it is sorted: places of answers take some 20 bits, those of prompts too."""
+        """Return the sorted distinct rows, and free the stored ones, as there may be millions.
+
+        Each row is sorted as one number; positions of answers and of prompts take about 20 bits
+        each.
+        """
         base = max(1, len(self.answers))
         parts = []
         for rows in self.rows:
@@ -228,10 +256,20 @@ def harvest(
     fits: Fits | None = None,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> Harvest:
-    """The pairs of the sessions (ids). progress: told problems read, problems in all, pairs so far.
+    """Build the pairs of sessions.
 
-    Raises StoreError where there is no pair, UsageError for sessions whose templates differ while
-    none is named, or for a template that a family has no words for.
+    Args:
+        store: The store.
+        sessions: The ids of the sessions.
+        choices: What to build.
+        fits: Leave out pairs that are longer than its limit.
+        progress: Called with the number of problems read, the number of all problems, and the
+            number of pairs so far.
+
+    Raises:
+        StoreError: There is no pair.
+        UsageError: The sessions' templates differ and `choices` names none, or a family has no
+            words for the template.
     """
     choices = choices or Choices()
     sources = sources_of(store, sessions)
@@ -264,7 +302,7 @@ def _known(template: str) -> Template:
 
 
 def _splits(asked: Sequence[Asked], splits: Splits) -> dict[Digest, Split]:
-    """The split in which an O_n counts, by key: the strictest of the problems that have it."""
+    """Return the split in which each O_n counts, by key: the strictest split of its problems."""
     own = {one.key: splits.of(one.problem) for one in asked}
     content = {one.key: _content(one) for one in asked}
     strictest: dict[Digest, Split] = {}
@@ -275,7 +313,7 @@ def _splits(asked: Sequence[Asked], splits: Splits) -> dict[Digest, Split]:
 
 
 def _content(one: Asked) -> Digest:
-    """What is shown, whoever's problem it is."""
+    """Return the digest of the shown pairs, whichever problem they are of."""
     shown = sorted(canonical_json([pair.input, pair.output]) for pair in one.problem.shown)
     return digest_of([one.problem.family, shown])
 
@@ -283,7 +321,7 @@ def _content(one: Asked) -> Digest:
 def _gather(
     heap: _Heap, pooled: Pooled, template: Template, choices: Choices, counting: Counting
 ) -> int:
-    """How many pairs the pool gives."""
+    """Add the pairs of a pool, and return their number."""
     asked = pooled.asked
     seed = key_of("pool", choices.seed, asked.key)
     pairs = preference_pairs(pooled.pool, choices.caps, seed)
@@ -361,7 +399,7 @@ _WHY = {
 
 
 def _fitting(heap: _Heap, rows: NDArray[np.int32], answers: Sequence[str], fits: Fits) -> Integers:
-    """The rows whose prompt goes with either answer into the length."""
+    """Return the rows whose prompt and longer answer are within the length limit."""
     asked, said = (np.zeros(len(one), np.int64) for one in (heap.prompts, answers))
     shown, given = np.unique(rows[:, 0]), np.unique(rows[:, 2:])
     for start in range(0, len(shown), _TOGETHER):
@@ -396,7 +434,7 @@ def _settings(
 
 
 def _nothing(sources: Sequence[Source], counting: Counting) -> str:
-    """Why there is no pair, as one sentence."""
+    """Return one sentence on why there is no pair."""
     which = ", ".join(source.session for source in sources[:4]) + ", …" * (len(sources) > 4)
     named = f"session{'s' * (len(sources) > 1)} {which}"
     if not counting.answers:

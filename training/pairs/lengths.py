@@ -1,10 +1,10 @@
-"""Prompts and answers as a model's tokenizer takes them: their text by its chat template, and their
-length in tokens.
+"""The text and the length in tokens of prompts and answers, for one model's tokenizer.
 
-What a training makes of a pair is the prompt in the chat template, with the beginning of the
-assistant's turn, then the answer and what ends it. The length of that is counted as the sum of its
-parts, each encoded by itself, as a training puts them together (`dpo/tokens.py`): no merge goes across
-the seam. Of what the template writes behind an answer all tokens count; a training takes the first.
+A training turns a pair into the prompt in the chat template, up to the start of the assistant's
+turn, then the answer and the token that ends it. The length is the sum of the lengths of these
+parts, each tokenized separately, as a training concatenates them (`dpo/tokens.py`), so no merge
+crosses a boundary. All tokens that the template writes after an answer count here; a training uses
+only the first of them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ _TOGETHER = 1_000
 
 
 class ModelText:
-    """The tokenizer of a base model.
+    """The tokenizer and chat template of a base model.
 
-    base: its folder, with or without `hf:`, or the id of one in the hub's cache. Raises UsageError
-    where it is not there, has no tokenizer or one without a chat template, or transformers is not
-    installed.
+    Args:
+        base: The model's folder, with or without `hf:`, or its id in the hub's cache.
+
+    Raises:
+        UsageError: The model does not exist, has no tokenizer or no chat template, or transformers
+            is not installed.
     """
 
     def __init__(self, base: str | Path) -> None:
@@ -45,27 +48,30 @@ class ModelText:
             self._wording = Wording(self.name, self._tokenizer, None, {}, tools=False)
 
     def text(self, messages: Sequence[Message]) -> str:
-        """The prompt, up to where the answer begins, as sessions and trainings make it. Raises
-        DataError where the template refuses it."""
+        """Return the text of a prompt, up to where the answer begins.
+
+        Raises:
+            DataError: The template refuses the messages.
+        """
         with _said():
             return self._wording.text(messages)
 
     def prompts(self, asked: Sequence[Sequence[Message]]) -> list[int]:
-        """Tokens of each."""
+        """Return the number of tokens of each prompt."""
         return self._counted([self.text(messages) for messages in asked])
 
     def answers(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each, with what ends an answer."""
+        """Return the number of tokens of each answer, including the end of an answer."""
         closing = self._closing()
         return [count + closing for count in self._counted(texts)]
 
     def settings(self) -> dict[str, Json]:
-        """How a set of pairs names it."""
+        """Return the base and the digest of its tokenizer, for the settings of a set of pairs."""
         told = self._tokenizer.backend_tokenizer.to_str() + str(self._tokenizer.chat_template)
         return {"base": self.name, "tokenizer": digest_of_text(told)}
 
     def _closing(self) -> int:
-        """Tokens behind an answer: its end in the template, and at least one."""
+        """Return the number of tokens after an answer in the template, at least one."""
         user = {"role": "user", "content": "a"}
         with _said():
             whole = self._wording.ended([user, {"role": "assistant", "content": "b"}])
@@ -81,8 +87,11 @@ class ModelText:
 
 
 class Length:
-    """At most `most` tokens of prompt and answer together (`harvest.Fits`). Raises UsageError for a
-    number below 2."""
+    """A limit of `most` tokens for prompt and answer together (`harvest.Fits`).
+
+    Raises:
+        UsageError: `most` is below 2.
+    """
 
     def __init__(self, text: ModelText, most: int) -> None:
         if most < 2:
@@ -91,12 +100,15 @@ class Length:
         self.most = most
 
     def prompts(self, asked: Sequence[Sequence[Message]]) -> list[int]:
+        """As `ModelText.prompts`."""
         return self._text.prompts(asked)
 
     def answers(self, texts: Sequence[str]) -> list[int]:
+        """As `ModelText.answers`."""
         return self._text.answers(texts)
 
     def settings(self) -> Mapping[str, Json]:
+        """Return the settings of the tokenizer and the limit."""
         return {**self._text.settings(), "max_length": self.most}
 
 
@@ -125,7 +137,7 @@ def _tokenizer(name: str) -> Any:
             str(place) if place.is_dir() else name, local_files_only=True
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        # What the library says is of its own ways to read one, and a paragraph.
+        # The library's own message is a long paragraph about its ways to load a tokenizer.
         where = (
             "holds no tokenizer that can be read (tokenizer.json with tokenizer_config.json)"
             if place.is_dir()

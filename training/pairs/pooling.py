@@ -1,22 +1,20 @@
-"""Answers about one problem and O_n put together from sessions of any models: the pools that pairs
-are drawn from.
+"""Pool the answers about one problem and O_n from sessions of any models.
 
-Two sessions asked one thing where task, problem, shown pairs (as a set), the other public parts,
-the sample space S, the rule of equality, the answer format, whether its contract is strict, and what
-decides consistency are equal: of labelled text the threshold, and who judges. Other sessions are never mixed, whatever their
-problems are called. Sessions count in the order of their digests and answers in that of their
-texts, so that the order in which sessions are named changes nothing.
+Two sessions asked the same question where task, problem, shown pairs (as a set), the other public
+parts, the sample space S, the rule of equality, the answer format, the strictness of its contract,
+and what decides consistency are equal (for labelled text, the threshold and the judge). Otherwise
+sessions are never mixed, whatever their problems are called. Sessions are ordered by digest and
+answers by text, so the order in which sessions are named has no effect.
 
-An answer is one completion, with the first hypothesis in it or none; one that a session imported is
-one too. An answer that stands there already, letter for letter, is not taken again. Left out, and
-counted, is
+An answer is one completion, with its first hypothesis or none; an imported answer counts as well. A
+text that occurs already is not taken again (`repeated`). These answers are left out and counted:
 
- - `cut`: what a token limit ended, for a training would append the end that it lacks;
- - `unanswered`: tool calls to the end of a step's limit, which are no answer;
- - `not_text`: an answer that is no Unicode text (lone surrogates), which no tokenizer takes, or whose
-   hypothesis, which prompts show, is none: an escape in the answer may have become one;
+ - `cut`: a token limit ended it, and a training would append the end that it lacks;
+ - `unanswered`: tool calls up to the limit of a step, which are no answer;
+ - `not_text`: the answer, or its hypothesis (which prompts show), is not valid Unicode text but has
+   lone surrogates, which no tokenizer accepts; an escape in the answer may have produced one;
  - `not_judged`: a consistent hypothesis without predictions over S, or without a known cost where
-   hypotheses have one, for its score cannot be known.
+   hypotheses have costs, so its score cannot be computed.
 """
 
 from __future__ import annotations
@@ -48,16 +46,16 @@ if TYPE_CHECKING:
     from ...store import Given, Store
     from ...store.cells import Vector
 
-READERS = 2  # threads that take digests: half of that time is the store's own
-TOGETHER = 512  # problems whose rows are read by one query of each session that asked them
-CUT = "cut: the answer was cut at the token limit"  # as the judge of a session words it
+READERS = 2  # threads that compute digests; half of the time is spent in the store
+TOGETHER = 512  # problems that one query per session reads
+CUT = "cut: the answer was cut at the token limit"  # the reason that a session records
 UNANSWERED = "no_answer: "
 LEFT_OUT = ("repeated", "cut", "unanswered", "not_text", "not_judged")
 
 
 @dataclass(frozen=True)
 class Source:
-    """A session as it is read."""
+    """A session as a source of answers."""
 
     session: str
     digest: Digest
@@ -65,18 +63,28 @@ class Source:
 
     @property
     def model(self) -> str:
-        """What tables call it."""
+        """The name of the model in tables."""
         named = self.settings.get("operational", {}).get("model_name")
         return str(named or self.settings.get("model"))
 
     @property
     def template(self) -> str:
+        """The prompt template of the session."""
         return str(self.settings.get("template") or "full")
 
 
 @dataclass
 class Asked:
-    """One problem under one O_n, and the sessions that asked it: (source, the problem's id)."""
+    """One problem under one O_n, and the sessions that asked it.
+
+    Attributes:
+        key: The digest of everything that makes two questions the same.
+        problem: The problem.
+        space: The digest of its sample space.
+        answer_format: The answer format.
+        tau: The threshold of consistency for labelled text, else None.
+        sources: The sessions.
+    """
 
     key: Digest
     problem: Problem
@@ -87,12 +95,13 @@ class Asked:
 
     @property
     def words(self) -> FamilyWords:
+        """The prompt words of the problem's family."""
         return tasks.family_of(self.problem, tau=self.tau).words
 
 
 @dataclass(frozen=True)
 class Answered:
-    """An answer of a pool. cost: of its hypothesis, in a family that knows costs."""
+    """An answer of a pool; cost is that of its hypothesis, in a family that has costs."""
 
     text: str
     model: str
@@ -105,9 +114,17 @@ class Answered:
 
 @dataclass(frozen=True)
 class Pooled:
-    """answers: in the order of their texts. left_out: of all, by why (`LEFT_OUT`). several: answers
-    that held more than one hypothesis. by_model: what each model gave, repeated ones too: answers,
-    malformed, inconsistent, consistent."""
+    """The answers to one question from all sessions.
+
+    Attributes:
+        asked: The question.
+        answers: The answers, sorted by text.
+        pool: What `preference_pairs` needs of them.
+        left_out: The number of left-out answers by reason (`LEFT_OUT`).
+        several: The number of answers with more than one hypothesis.
+        by_model: Per model, the numbers of answers, malformed, inconsistent and consistent,
+            including repeated answers.
+    """
 
     asked: Asked
     answers: Sequence[Answered]
@@ -118,7 +135,7 @@ class Pooled:
 
 
 def sources_of(store: Store, sessions: Sequence[str]) -> list[Source]:
-    """The sessions, each once, in the order of their digests."""
+    """Return the distinct sessions, sorted by digest."""
     names = list(dict.fromkeys(sessions))
     with ThreadPoolExecutor(READERS) as readers:
         digests = list(readers.map(store.digest, names))
@@ -130,7 +147,7 @@ def sources_of(store: Store, sessions: Sequence[str]) -> list[Source]:
 
 
 def all_asked(store: Store, sources: Sequence[Source]) -> list[Asked]:
-    """What the sessions asked, problems that are not done too, by task, problem and key."""
+    """Return the questions of the sessions, including unfinished ones, by task, problem and key."""
     found: dict[Digest, Asked] = {}
     for source in sources:
         settings = source.settings
@@ -149,7 +166,7 @@ def all_asked(store: Store, sources: Sequence[Source]) -> list[Asked]:
 
 
 def _judge(settings: Mapping[str, Json]) -> Json:
-    """Who applies hypotheses to texts: a model's labels are its own."""
+    """Return what applies hypotheses to texts; labels by a model are specific to that model."""
     mode = (settings.get("text") or {}).get("judge")
     if mode in (None, "exact"):
         return mode
@@ -158,8 +175,11 @@ def _judge(settings: Mapping[str, Json]) -> Json:
 
 
 def template_of(sources: Sequence[Source], template: str | None) -> str:
-    """The template of the prompts: the sessions' own where none is named. Raises UsageError where
-    these differ."""
+    """Return the template of the prompts: `template`, or that of the sessions.
+
+    Raises:
+        UsageError: The templates of the sessions differ and `template` is None.
+    """
     if template is not None:
         return template
     own = sorted({source.template for source in sources})
@@ -171,7 +191,7 @@ def template_of(sources: Sequence[Source], template: str | None) -> str:
 
 
 def pools(store: Store, asked: Sequence[Asked]) -> Iterator[Pooled]:
-    """One at a time, in their order; predictions of one are in memory."""
+    """Yield the pools in order, one at a time, so predictions of only one are in memory."""
     sizes = _Spaces(store)
     for start in range(0, len(asked), TOGETHER):
         part = asked[start : start + TOGETHER]
@@ -213,7 +233,7 @@ def _pooled(
 
 
 def _giver(source: Source, answer: Given) -> str:
-    """Who gave an answer: the session's model, or who mended what that one said."""
+    """Return the name of the model that gave an answer, or of the one that repaired it."""
     mended = answer.path.split("/")[2:3] == ["repair"]
     return str(source.settings.get("repair")) if mended else source.model
 
@@ -261,7 +281,7 @@ def _pool(store: Store, asked: Asked, answers: Sequence[Answered], spaces: _Spac
     size, weights = spaces.of(asked.space)
     consistent = [place for place, one in enumerate(answers) if one.consistent]
     arrays = _vectors(store, [answers[place] for place in consistent])
-    # Of rows that are never read nothing is ever written: they take no memory.
+    # Rows that are never written take no memory, because np.zeros allocates them lazily.
     codes = np.zeros((len(answers), size), np.int64)
     defined = np.zeros((len(answers), size), np.bool_)
     for place in consistent:
@@ -286,5 +306,5 @@ def _vectors(store: Store, answers: Sequence[Answered]) -> dict[Digest, Vector]:
 
 
 def _elements(problem: Problem) -> int:
-    """Of all prompt worlds."""
+    """Return the number of elements in all prompt worlds."""
     return sum(len(world.input["domain"]) for world in problem.shown)

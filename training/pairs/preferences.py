@@ -1,23 +1,23 @@
 """Preference pairs of one problem and its shown observations O_n (GEAR, section 6.1).
 
-From h answers: for each context of 0, 1 or 2 consistent hypotheses, each unordered pair of the
-other answers is decided in three stages.
+Let h be the number of answers. For each context of 0, 1 or 2 consistent hypotheses, each unordered
+pair of the other answers is decided in three stages.
 
- 1. parsing: one is well-formed, the other is not; the well-formed one is chosen.
- 2. consistency: both are well-formed, one is consistent with O_n; that one is chosen.
- 3. gear: both are consistent; the one of the higher score over the context is chosen
-    (`scores.py`, which says the formula and why equal scores are found equal).
+ 1. parsing: one is well-formed and the other is not; the well-formed one is chosen.
+ 2. consistency: both are well-formed and one is consistent with O_n; the consistent one is chosen.
+ 3. gear: both are consistent; the one with the higher score over the context is chosen (`scores`,
+    and the comment above it, which has the formula and explains why ties are exact).
 
-Two malformed answers, two inconsistent ones and two of equal scores make no pair. The pairs are
-places of answers, not texts, and nothing is executed: the scores come from counts of agreement
-between the predictions that are given.
+Two malformed answers, two inconsistent ones and two with equal scores make no pair. The pairs hold
+positions of answers, not texts. Nothing is executed: the scores are computed from counts of
+agreement between the recorded predictions.
 
-Two choices of ours, where the paper says "sampled" and no more: contexts and pairs are capped
-(`Caps`), pairs for each context and stage by itself, so that no stage crowds out another; and what
-is drawn under a cap is drawn among the pairs that there are, ties left out beforehand. All of it
-is a pure function of pool, caps and seed; what is drawn for a context does not depend on which
-others are. The work grows with the number of contexts times the number of consistent answers, and
-with the pairs that are returned, never with those that there are.
+Two choices are our own, because the paper only says "sampled". Contexts and pairs are capped
+(`Caps`), and pairs are capped for each context and stage separately, so that no stage displaces
+another. A capped draw is made among the existing pairs, with ties left out beforehand. Everything
+is a pure function of pool, caps and seed, and the draws of a context do not depend on the other
+contexts. The work grows with the number of contexts times the number of consistent answers, and
+with the number of returned pairs, but not with the number of all pairs.
 """
 
 from __future__ import annotations
@@ -37,47 +37,55 @@ from ..draws import combinations, draw, key_of
 from ..stages import Stage
 from .agreement import Agreement, units
 
-# --- The score of each candidate over each context, and an order of it that is exact (GEAR, 5.3, 6.1).
+# --- The score of each candidate over each context, and its exact order (GEAR, 5.3, 6.1).
 #
-# Score(f) = (g(f) + delta gamma(f) + delta beta(f)) / 3, where the gains are those of adding f to the
-# context. From sizes alone, with s_f the size of f's predictions, x_fi what f shares with member i of
-# the context, t_f what f shares with both members at once, d a Jaccard distance, W the size of S:
+# Score(f) = (g(f) + delta gamma(f) + delta beta(f)) / 3, where the deltas are the gains of adding f
+# to the context. It follows from sizes alone. Let s_f be the size of f's predictions, x_fi the size
+# that f shares with member i of the context, t_f the size that f shares with both members at once,
+# d a Jaccard distance, and W the size of S:
 #
 #     g = s_f / W,   delta gamma = (s_f - x_f1 - x_f2 + t_f) / W,
 #     delta beta = 0 | d_f1 | (d_f1 + d_f2 - 2 d_12) / 3    for contexts of 0 | 1 | 2,
 #
-# beta of fewer than two hypotheses being 0. Where hypotheses have a cost (logic), a fourth term
-# stands in the score, 1 - cost / elements, and the sum is divided by 4: ours, not the paper's.
+# beta of fewer than two hypotheses being 0. Where hypotheses have a cost (logic), the score has a
+# fourth term, 1 - cost / elements, and the sum is divided by 4. This term is ours, not the paper's.
 #
-# All of it are fractions of integers. Two scores tie if and only if the fractions are equal, and one
-# is above another if and only if its fraction is: floats order what is 1e-12 or more apart, fractions
-# the rest.
+# All terms are fractions of integers. Scores are compared as fractions, so ties are exact: floats
+# order scores that are 1e-12 or more apart, and fractions order the closer ones.
 
 Integers = NDArray[np.int64]
-Numbers = NDArray[np.int64] | NDArray[np.object_]  # objects are Python's integers, past 62 bits
+Numbers = NDArray[np.int64] | NDArray[np.object_]  # objects are Python integers, beyond 62 bits
 
 _NEAR = 1e-12
 _WIDEST = 2**62
 
 
 class Costs(NamedTuple):
-    """What each of m hypotheses costs (m,), of `elements` in all."""
+    """The cost of each of m hypotheses, integers (m,), out of `elements`."""
 
     cost: Integers
     elements: int
 
 
 class Scores(NamedTuple):
-    """Of m hypotheses over k contexts. What stands at a member of the context has no meaning."""
+    """Scores of m hypotheses over k contexts; values at a member of the context have no meaning."""
 
-    numerator: Numbers  # (k, m); over the denominator the score times its number of terms, but
-    denominator: Numbers  # (k, m)                        for what is constant within a context
+    numerator: Numbers  # (k, m); numerator / denominator is the score times its
+    denominator: Numbers  # (k, m); number of terms, up to a constant per context
     value: NDArray[np.float64]  # (k, m), the score
 
 
 def context_sizes(agreement: Agreement, contexts: Integers) -> tuple[Integers, Integers]:
-    """Shared sizes (k, c, m) with each member of k contexts (k, c), c at most 2, and (k, m) with
-    both members at once (zeros below two)."""
+    """Return the sizes that hypotheses share with the members of contexts.
+
+    Args:
+        agreement: The agreement of m hypotheses.
+        contexts: (k, c), c at most 2.
+
+    Returns:
+        Sizes (k, c, m) shared with each member, and sizes (k, m) shared with both members at once,
+        which are zero for c below 2.
+    """
     k, c = contexts.shape
     m = len(agreement.sizes)
     shared = np.zeros((k, c, m), np.int64)
@@ -94,12 +102,17 @@ def context_sizes(agreement: Agreement, contexts: Integers) -> tuple[Integers, I
 
 
 def scores(agreement: Agreement, contexts: Integers, costs: Costs | None = None) -> Scores:
-    """Of all m hypotheses of `agreement`, each on its own, over each of k contexts (k, c) of c (0,
-    1 or 2) of them."""
+    """Return the score of each hypothesis of `agreement` over each context.
+
+    Args:
+        agreement: The agreement of m hypotheses.
+        contexts: (k, c), positions of c (0, 1 or 2) hypotheses.
+        costs: The costs of the hypotheses, in families that have them.
+    """
     k, c = contexts.shape
     shared, by_three = context_sizes(agreement, contexts)
     own = agreement.sizes
-    space = max(1, agreement.space)  # over an S of size 0 all sizes are 0, and so all terms
+    space = max(1, agreement.space)  # with an empty S all sizes and terms are 0
     new = own[None, :] - shared.sum(axis=1) + by_three
     union = own[contexts][:, :, None] + own[None, None, :] - shared
     apart = np.where(union > 0, union - shared, 0)
@@ -124,8 +137,11 @@ def scores(agreement: Agreement, contexts: Integers, costs: Costs | None = None)
 def _summed(
     sized: tuple[Numbers, Numbers], distances: list[tuple[Numbers, Numbers]]
 ) -> tuple[Numbers, Numbers]:
-    """The sum of the first fraction and the others, these by the number of pairs: with none, 1, 3
-    of a set of 1, 2, 3 hypotheses."""
+    """Return the sum of the fraction `sized` and of the distances over their number of pairs.
+
+    Without distances it is `sized` alone. The sum of the distances is divided by the number of
+    pairs in the set: 1 for two and 3 for three hypotheses.
+    """
     numerator, denominator = sized
     if not distances:
         return numerator, denominator
@@ -138,18 +154,18 @@ def _summed(
 
 
 class Ranking(NamedTuple):
-    """Candidates (r) of each of k contexts in order of their score, the lowest first."""
+    """Candidates of each of k contexts, sorted by score, lowest first."""
 
-    order: Integers  # (k, r), places of candidates
-    lower: Integers  # (k, r), for each place in that order, how many score strictly lower
+    order: Integers  # (k, r), positions of candidates
+    lower: Integers  # (k, r), for each position in that order, how many score strictly lower
 
 
 def ranking(numerator: Numbers, denominator: Numbers) -> Ranking:
-    """Of fractions (k, r) with denominators above 0."""
+    """Return the exact ranking of fractions (k, r) with denominators above 0."""
     value = (numerator / denominator).astype(np.float64)
     order = np.argsort(value, axis=1, kind="stable")
     value = np.take_along_axis(value, order, 1)
-    higher = np.ones(order.shape, np.bool_)  # strictly above the one before
+    higher = np.ones(order.shape, np.bool_)  # strictly above the previous candidate
     near = value[:, 1:] - value[:, :-1] < _NEAR
     rows, places = np.nonzero(near)
     above = _reduced(numerator, denominator, rows, order[rows, places + 1])
@@ -175,20 +191,28 @@ def _reduced(
     return above // common, below // common
 
 
-SIZES = (0, 1, 2)  # of contexts
-_BLOCK = 1 << 18  # scores computed at once
+SIZES = (0, 1, 2)  # sizes of contexts
+_BLOCK = 1 << 18  # scores that are computed at once
 
 
 @dataclass(frozen=True)
 class Pool:
-    """The answers of one problem and O_n, from any sessions, each with one hypothesis or none.
+    """The answers to one problem and O_n, from any sessions, with one hypothesis or none each.
 
-    parsed, consistent: bool (h,). codes, int64 (h, n), and defined, bool (h, n): predictions over
-    the sample space; only rows of consistent answers are read, so the others may hold anything.
-    weights: (n,), the sizes of the inputs. cost, integers (h,), read for consistent answers alone,
-    and elements: for logic, abnormal elements of all prompt worlds, and all their elements. Raises
-    ValueError where shapes do not fit, a consistent answer is not parsed, or a cost is not within
-    [0, elements].
+    Attributes:
+        parsed: bool (h,), whether the answer has a hypothesis.
+        consistent: bool (h,), whether that hypothesis is consistent.
+        codes: int64 (h, n), predictions over the sample space. Only rows of consistent answers are
+            read here and in `defined`, so other rows may hold anything.
+        defined: bool (h, n).
+        weights: (n,), the sizes of the inputs; None for equal ones.
+        cost: Integers (h,), for logic: the abnormal elements in all prompt worlds. Only values of
+            consistent answers are read.
+        elements: For logic: the elements in all prompt worlds.
+
+    Raises:
+        ValueError: Shapes do not fit, a consistent answer is not parsed, or a cost is not within
+            [0, elements].
     """
 
     parsed: NDArray[np.bool_]
@@ -220,11 +244,13 @@ class Pool:
 
 @dataclass(frozen=True)
 class Caps:
-    """The most contexts of size 0, 1, 2, and the most pairs of each stage for one context of that
-    size; None is no cap. Raises `UsageError` for what is no such number.
+    """The most contexts of size 0, 1 and 2, and the most pairs per stage in one such context.
 
-    The released code of the paper has 1, 20, 190 contexts (all those of 20 drawn hypotheses), all
-    pairs without a context and 15, of all stages together, with one.
+    None means no cap. The released code of the paper has 1, 20 and 190 contexts (all those of 20
+    drawn hypotheses), all pairs without a context, and 15 pairs of all stages together with one.
+
+    Raises:
+        UsageError: There are not three numbers of at least 0 each, or the caps leave no pair.
     """
 
     contexts: tuple[int | None, int | None, int | None] = (1, 20, 190)
@@ -245,31 +271,38 @@ class Caps:
 
 @dataclass(frozen=True)
 class Pairs:
-    """p pairs over k contexts; every number is a place among the answers of the pool.
+    """p pairs over k contexts; every number is a position among the answers of the pool.
 
-    Sorted by context, then stage, then chosen, then rejected. 29 bytes a pair.
+    They are sorted by context, stage, chosen and rejected, and take 29 bytes per pair.
     """
 
-    contexts: NDArray[np.int32]  # (k, 2), ascending, -1 where there is no such member
+    contexts: NDArray[np.int32]  # (k, 2), ascending, -1 where the context has fewer members
     context: NDArray[np.int32]  # (p,), rows of `contexts`
     stage: NDArray[np.int8]  # (p,), a `Stage`
     chosen: NDArray[np.int32]  # (p,)
     rejected: NDArray[np.int32]  # (p,)
-    chosen_score: NDArray[np.float64]  # (p,), NaN but for the stage gear
+    chosen_score: NDArray[np.float64]  # (p,), NaN except in the stage gear
     rejected_score: NDArray[np.float64]  # (p,)
-    all_contexts: Integers  # (3,), contexts of each size that there are, capped or not
+    all_contexts: Integers  # (3,), all contexts of each size, before the cap
     found: Integers  # (3, 3), pairs by size of context and stage before the cap on pairs
-    ties: Integers  # (3,), pairs of equal scores in the contexts of each size; no pairs
+    ties: Integers  # (3,), ties in the contexts of each size, which are no pairs
 
     def __len__(self) -> int:
         return len(self.context)
 
 
 def preference_pairs(pool: Pool, caps: Caps | None = None, seed: int = 0) -> Pairs:
-    """The pairs of a pool, by the definition above. Raises `UsageError` for weights that are no
-    sizes.
+    """Return the preference pairs of a pool, as the module defines them.
 
-    A caller with several pools gives each a seed of its own (`draws.key_of`)."""
+    Args:
+        pool: The answers.
+        caps: Caps on contexts and pairs; None uses the defaults.
+        seed: The seed of the draws. A caller with several pools uses a seed for each
+            (`draws.key_of`).
+
+    Raises:
+        UsageError: The weights are no valid sizes.
+    """
     caps = caps or Caps()
     consistent = np.flatnonzero(pool.consistent)
     sizes = units(pool.weights, pool.codes.shape[1])
@@ -290,7 +323,7 @@ def preference_pairs(pool: Pool, caps: Caps | None = None, seed: int = 0) -> Pai
 
 @dataclass(frozen=True)
 class _Work:
-    malformed: Integers  # places of answers
+    malformed: Integers  # positions of answers
     inconsistent: Integers
     consistent: Integers
     agreement: Agreement  # of the consistent ones
@@ -303,7 +336,7 @@ class _Work:
 
 @dataclass(frozen=True)
 class _Part:
-    """Pairs of some contexts of one size. Columns of `rows`: context, stage, chosen, rejected."""
+    """Pairs of contexts of one size; the columns of `rows` are context, stage, chosen, rejected."""
 
     size: int
     contexts: Integers  # (k, 2)
@@ -326,7 +359,14 @@ def _of_size(work: _Work, caps: Caps, size: int) -> Iterator[_Part]:
 
 
 def _of_contexts(work: _Work, contexts: Integers, names: Integers, most: int | None) -> _Part:
-    """contexts: (k, c), of places among the consistent ones; names: (k,), theirs among all such."""
+    """Return the pairs of contexts of one size.
+
+    Args:
+        work: The pool.
+        contexts: (k, c), positions among the consistent answers.
+        names: (k,), positions of the contexts among all contexts of that size.
+        most: The most pairs per stage and context.
+    """
     k, size = contexts.shape
     rest = len(work.consistent) - size
     worse, middle = len(work.malformed), len(work.inconsistent)
@@ -361,8 +401,8 @@ def _of_contexts(work: _Work, contexts: Integers, names: Integers, most: int | N
     scored = scores(work.agreement, contexts, work.costs)
     at = np.arange(k)[:, None]
     ranks = ranking(scored.numerator[at, every], scored.denominator[at, every])
-    # The one at place i of the order is chosen over each of the lower[i] first ones: pairs in the
-    # order of i have numbers up to `ends`.
+    # The candidate at position i of the order is chosen over each of the first lower[i] ones. Pairs
+    # are numbered in the order of i, and those of i have numbers below ends[i].
     ends = np.cumsum(ranks.lower, axis=1)
     totals = ends[:, -1] if rest > 0 else np.zeros(k, np.int64)
     row, number = drawn(Stage.GEAR, totals)

@@ -1,4 +1,4 @@
-"""What a harvest came to, in counts: JSON for the store, `--json` and the screen."""
+"""The report of a set of pairs in counts: JSON for the store, `--json` and the screen."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ Integers = NDArray[np.int64]
 
 
 class Counting:
-    """Counts while pools are read; `report` puts them together.
+    """Counts while pools are read; `report` combines them.
 
-    {pairs, prompts, answers, digest; sessions: [{session, digest, task, method, model}]; problems:
-    problems with one O_n each; without_pairs: of them; by_split: {split: {stage}}; by_task: {task:
-    {split: {stage}}}; by_context: {size: {stage}}; by_model: {model: {answers, malformed,
-    inconsistent, consistent, and of texts that it gave first chosen: {stage}, rejected: {stage}}};
-    contexts: {size: [kept, all]}; found: {stage}, pairs of the contexts that are kept, before the cap
-    on pairs; ties: of the same contexts; left_out: {why: answers}, and of pairs repeated_pairs,
-    too_long, over_limit, out_of_ratio, of problems in_another_split; several: answers with more than
-    one hypothesis, of which the first counts; groups: {split: groups}; missing: splits that have no
+    The report is {pairs, prompts, answers, digest; sessions: [{session, digest, task, method,
+    model}]; problems: the number of problems, counted once per O_n; without_pairs: how many of them
+    have no pair; by_split: {split: {stage}}; by_task: {task: {split: {stage}}}; by_context: {size:
+    {stage}}; by_model: {model: {answers, malformed, inconsistent, consistent, and chosen: {stage},
+    rejected: {stage} for texts that it gave first}}; contexts: {size: [kept, all]}; found: {stage},
+    pairs of the kept contexts before the cap on pairs; ties: pairs of equal scores in these
+    contexts; left_out: {reason: answers}, also repeated_pairs, too_long, over_limit and
+    out_of_ratio for pairs and in_another_split for problems; several: answers with more than one
+    hypothesis, of which only the first counts; groups: {split: groups}; missing: splits without a
     group though their fraction is above 0}.
     """
 
@@ -49,7 +50,7 @@ class Counting:
         self.most_answers = 0
 
     def pool(self, pooled: Pooled) -> None:
-        """Of answers that were read, whatever comes of them."""
+        """Count the answers of a pool, whether or not they give pairs."""
         self.left_out.update(pooled.left_out)
         self._several += pooled.several
         self.most_answers = max(self.most_answers, len(pooled.answers))
@@ -58,7 +59,7 @@ class Counting:
             self.answers += counts["answers"]
 
     def pairs(self, pairs: Pairs) -> None:
-        """Of a pool that counts."""
+        """Count the pairs of a pool that is used."""
         self._found += pairs.found
         self._ties += int(pairs.ties.sum())
         members = (pairs.contexts >= 0).sum(axis=1)
@@ -67,6 +68,7 @@ class Counting:
         self._without += not len(pairs)
 
     def report(self, table: PairTable) -> dict[str, Json]:
+        """Return the report of a table."""
         stage = table.stage.astype(np.int64)
         splits = np.array([list(Split).index(one) for one in table.prompt_split], np.int64)
         tasks = sorted(set(table.prompt_task))

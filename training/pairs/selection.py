@@ -1,6 +1,6 @@
-"""Which of the pairs of a set stay, where it has a bound or a ratio: pure functions of a key.
+"""Select which pairs of a set to keep under a limit or a ratio, as pure functions of a key.
 
-A cell is what shares a bound: the pairs of one stage in one split.
+A cell is the unit that shares a limit: the pairs of one stage in one split.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ Integers = NDArray[np.int64]
 
 
 def quotas(counts: Sequence[int], total: int) -> list[int]:
-    """How many of each go into `total`: alike, but where there are fewer all of them. What does not
-    divide goes to the first ones."""
+    """Return how many items of each group go into `total`.
+
+    All groups get the same share, except that a smaller group gives all of its items. The remainder
+    of the division goes to the first groups.
+    """
     wanted = [0] * len(counts)
     left = min(total, sum(counts))
     open_ = [place for place, count in enumerate(counts) if count]
@@ -34,8 +37,15 @@ def quotas(counts: Sequence[int], total: int) -> list[int]:
 def limited(
     split: Integers, stage: Integers, task: Integers, most: int | None, seed: int
 ) -> Integers:
-    """The places, ascending, of at most `most` pairs of each cell, tasks in it alike; columns (m,)
-    of small numbers."""
+    """Return the positions of at most `most` pairs per cell, ascending, balanced over tasks.
+
+    Args:
+        split: (m,), small integers.
+        stage: (m,), small integers.
+        task: (m,), small integers.
+        most: The most pairs of a cell; None keeps all pairs.
+        seed: The seed of the draws.
+    """
     if most is None:
         return np.arange(len(stage), dtype=np.int64)
     kept: list[Integers] = [np.zeros(0, np.int64)]
@@ -51,8 +61,14 @@ def limited(
 
 
 def in_ratio(split: Integers, stage: Integers, ratio: Sequence[int] | None, seed: int) -> Integers:
-    """The places, ascending, of the most pairs of each split whose stages stand in `ratio`, parts
-    by the number of the stage."""
+    """Return the positions, ascending, of the most pairs per split whose stages are in a ratio.
+
+    Args:
+        split: (m,), small integers.
+        stage: (m,), small integers.
+        ratio: The part of each stage, by the number of the stage; None keeps all pairs.
+        seed: The seed of the draws.
+    """
     if ratio is None:
         return np.arange(len(stage), dtype=np.int64)
     kept: list[Integers] = [np.zeros(0, np.int64)]

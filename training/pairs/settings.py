@@ -69,7 +69,7 @@ class PairsConfig(Settings):
         return value
 
     def changed(self) -> list[str]:
-        """The settings that are not at their defaults, by name."""
+        """Return the names of the settings that differ from their defaults."""
         fields = type(self).model_fields
         return [name for name, field in fields.items()
                 if _plain(getattr(self, name)) != _plain(field.default)]  # fmt: skip

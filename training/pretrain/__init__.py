@@ -1,5 +1,8 @@
-"""A small proposer from nothing: a decoder of a standard architecture, trained on problems of the
-project's own generators with the answers of the embedded search."""
+"""Pretrain a small proposer from random weights.
+
+It is a decoder of a standard architecture, trained on problems from the project's own generators,
+with answers from the embedded search.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ if TYPE_CHECKING:
     from .library import Library, Program
     from .settings import PretrainSettings, Shares
 
-# Where each public name stands; imported when it is first used, so that this costs nothing.
+# The module of each public name. A module is imported at first use, so importing this is cheap.
 _NAMES = {
     "Library": "library",
     "Program": "library",
@@ -23,6 +26,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    """Import a public name from its module on first use."""
     if name in _NAMES:
         return getattr(import_module(f".{_NAMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

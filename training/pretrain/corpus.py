@@ -1,8 +1,9 @@
-"""Examples that a small proposer is trained on: observations, and answers the search gives.
+"""Examples that a small proposer is trained on: observations, and answers of the search.
 
-A `Lesson` holds the observations of one problem and several answers to them, in contexts of no, one
-and two earlier hypotheses: other programs of the library that are right on the same observations
-and predict otherwise elsewhere. They share their observations, so a model reads these once.
+A `Lesson` holds the observations of one problem and several answers, in contexts of zero, one and
+two earlier hypotheses. The earlier hypotheses are other programs of the library that are right on
+the same observations and predict otherwise elsewhere. The answers share their observations, so a
+model reads these once.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from ...tasks.programs.family import answer_text
 from .library import Chain, Library, Program
 from .settings import Shares
 
-# --- Deliberate faults in the answers that a small proposer is taught, so that preferences have
-# something to teach: answers that cannot be read, that are wrong, that are undefined without need.
+# --- Deliberate faults in the answers that a small proposer learns, so that preferences have
+# something to teach: answers that cannot be parsed, that are wrong, or that are undefined without
+# need.
 #
-# What is called malformed is so by the parser of the protocol itself; `narrowed` keeps an answer
-# right on the shown observations and leaves it without a prediction on many others.
+# The protocol's own parser decides what is malformed. `narrowed` keeps an answer right on the shown
+# observations, but leaves it without a prediction on many other inputs.
 
-# A condition on the input, and how a sentence says it.
+# A condition on the input, and its wording in a sentence.
 _OF_LISTS = [(f"len(x) > {k}", f"more than {k} elements") for k in range(1, 7)]
 _OF_LISTS += [(f"len(x) < {k}", f"fewer than {k} elements") for k in range(4, 10)]
 _OF_LISTS += [("len(x) % 2 == 0", "an even length"), ("len(x) % 2 == 1", "an odd length")]
@@ -46,11 +48,11 @@ _NOUNS = {"list_functions": "lists", "acre": "scenes"}
 
 
 def malformed(description: str, source: str, rng: random.Random) -> str:
-    """An answer that the tolerant parser of `tuple` cannot read."""
+    """Return an answer that the tolerant parser of `tuple` cannot read."""
     good = answer_text(description, source)
     head = good.index('", "def')
     ways = [
-        good[: head + 3],  # the description alone
+        good[: head + 3],  # only the description
         good.replace("def f(", "f(", 1),
         good.replace("    return ", "    ", 1).replace("return ", "", 1),
         good.replace("):\\n", ")\\n", 1),
@@ -70,7 +72,11 @@ def malformed(description: str, source: str, rng: random.Random) -> str:
 def narrowed(
     task: str, description: str, source: str, shown: Sequence[Observation], rng: random.Random
 ) -> tuple[str, str] | None:
-    """The same rule under a condition that holds of all shown inputs; None where none does."""
+    """Return the same rule under a condition that all shown inputs meet.
+
+    Returns:
+        Description and source; None where no condition applies.
+    """
     name = source[len("def f(")]
     holding = [
         one for one in _CONDITIONS.get(task, _OF_GRIDS) if all(_holds(one[0], name, o.input) for o in shown)
@@ -85,16 +91,16 @@ def narrowed(
 
 def _holds(code: str, name: str, given: Json) -> bool:
     try:
-        return bool(eval(code, {}, {name: given}))  # a condition from above
+        return bool(eval(code, {}, {name: given}))  # one of the conditions defined above
     except (IndexError, ValueError):
         return False
 
 
 FEW = InputSet("none", ())
-ANEW = 0.8  # of the pool on which earlier hypotheses agree with a further one, at most (GEAR 4.1)
-HASTE = 0.7  # by how much a price of 1 makes a program rarer at the beginning of the course
-ALL_BY = 0.5  # of the course: from here on programs are drawn as often as they are found
-CAUTION = 1.0  # price at which a consistent program is chosen 1/e times as often
+ANEW = 0.8  # the most of the pool on which earlier hypotheses may agree with a new one (GEAR 4.1)
+HASTE = 0.7  # decay of a program's probability per unit of cost, at the start of the training
+ALL_BY = 0.5  # share of the training after which programs are drawn by their prior only
+CAUTION = 1.0  # added cost at which a consistent program is chosen 1/e times as often
 ENTITY = re.compile(
     r"\b(blue|brown|cyan|gray|green|purple|red|yellow|metal|rubber|cube|cylinder|sphere)"
 )
@@ -102,7 +108,14 @@ ENTITY = re.compile(
 
 @dataclass(frozen=True)
 class Answer:
-    """after: what the prompt says behind the observations. fault: "" or a field of `Shares`."""
+    """An answer of a lesson.
+
+    Attributes:
+        after: The part of the prompt after the observations.
+        text: The text of the answer.
+        context: The number of earlier hypotheses in the prompt.
+        fault: A field of `Shares`, or an empty string.
+    """
 
     after: str
     text: str
@@ -112,7 +125,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class Lesson:
-    """prompt: what all answers' prompts begin with, the whole of it where there is no context."""
+    """The observations of one problem, and several answers.
+
+    Attributes:
+        task: The task.
+        shown: The observations.
+        prompt: The common start of all answers' prompts; without a context it is the complete
+            prompt.
+        answers: The answers.
+    """
 
     task: str
     shown: tuple[Observation, ...]
@@ -121,7 +142,7 @@ class Lesson:
 
     @property
     def texts(self) -> list[str]:
-        """All that is written, in the pieces that are made tokens of."""
+        """All texts of the lesson, in the pieces that are tokenized."""
         parts = [part for one in self.answers for part in (one.after, one.text)]
         return [self.prompt, *(part for part in parts if part)]
 
@@ -142,8 +163,15 @@ class Writer:
         rng: random.Random,
         faulty: bool = True,
     ) -> Lesson:
-        """answers: a context and a program each. other: a program that knows nothing of these. faulty:
-        whether answers may have faults."""
+        """Return a lesson.
+
+        Args:
+            shown: The observations.
+            answers: A context and a program each.
+            other: Returns a program that was chosen independently of the observations.
+            rng: The random generator.
+            faulty: Whether answers may have faults.
+        """
         prompt = self._prompt(shown, ())
         written = []
         for context, program in answers:
@@ -188,7 +216,7 @@ class Writer:
 
 
 def _fault(shares: Shares, rng: random.Random) -> str:
-    """The name of one of the shares, or none."""
+    """Draw the name of a share, or an empty string."""
     at = rng.random()
     for name in ("malformed", "wrong", "narrow", "constant"):
         at -= getattr(shares, name)
@@ -209,12 +237,19 @@ def _constant(task: str, shown: Observation) -> tuple[str, str]:
 
 
 def prior(program: Program) -> float:
-    """How often a program is drawn, beside others."""
+    """Return how often a program is drawn, relative to others."""
     return math.sqrt(program.weight) * math.exp(-0.12 * program.cost)
 
 
 class FromLibrary:
-    """Lessons of lists or grids. longest: characters of a prompt."""
+    """Draws lessons of lists or grids.
+
+    Args:
+        library: The programs.
+        shares: The shares of faults.
+        longest: The most characters of a prompt.
+        sizes: Probabilities of the number of observations.
+    """
 
     def __init__(
         self, library: Library, shares: Shares, longest: int, sizes: Mapping[int, float]
@@ -230,13 +265,13 @@ class FromLibrary:
         self.likely = np.exp(-costs / CAUTION)
 
     def _set(self, done: float) -> None:
-        """Programs as they are drawn when so much of the course is over: cheap ones first."""
+        """Set the probabilities of programs at a point of the training; cheap ones come first."""
         self.done = done
         drawn = self.prior * np.exp(-HASTE * max(0.0, 1 - done / ALL_BY) * self.costs)
         self.cumulated = np.cumsum(drawn / drawn.sum())
 
     def draw(self, rng: random.Random, done: float = 1.0, faulty: bool = True) -> Lesson | None:
-        """None where the drawn program shows on too few inputs."""
+        """Draw a lesson; None where the drawn program does not fit enough inputs, or the prompt."""
         library = self.library
         if abs(done - self.done) > 0.01 or (done >= ALL_BY > self.done):
             self._set(done)
@@ -274,7 +309,7 @@ class FromLibrary:
         return int(some[min(int(np.searchsorted(np.cumsum(weights), at)), len(some) - 1)])
 
     def _chain(self, right: np.ndarray, rng: random.Random) -> list[Program]:
-        """One of the consistent programs, and up to two that predict otherwise."""
+        """Return a consistent program, and up to two others that predict otherwise."""
         codes = self.library.codes
         first = self._likely(right, rng)
         chain = [first]
@@ -291,14 +326,14 @@ class FromLibrary:
 
 
 class FromChains:
-    """Lessons of scenes: a chain of answers with its objects renamed."""
+    """Draws lessons of scenes: a chain of answers with its objects renamed."""
 
     def __init__(self, chains: Sequence[Chain], shares: Shares) -> None:
         self.chains = chains
         self.writer = Writer("acre", shares)
 
     def draw(self, rng: random.Random, done: float = 1.0, faulty: bool = True) -> Lesson | None:
-        """done: makes no difference here."""
+        """Draw a lesson; `done` has no effect here."""
         from ...tasks.programs.acre_scenes import COLORS, MATERIALS, SHAPES
 
         chain = rng.choice(self.chains)

@@ -1,13 +1,13 @@
-"""Programs that the embedded search finds on generated problems, and what each gives on many inputs.
+"""Programs that the embedded search finds on generated problems, and their outputs on many inputs.
 
-A `Library` of a task holds programs of lists or grids, as the search words them, a pool of inputs
-as the task's generator draws them, and a matrix of outputs. Which programs agree on some of the
-inputs, and which of these part elsewhere, is then a comparison of a few numbers: an example of
-training costs microseconds, and its inputs are fresh. Rules of scenes (ACRE) name the objects of
-their scenes, so their library is one of chains: problems with the answers that the search gives one
-after the other; objects are renamed afresh for each example, which changes no rule's truth.
+The `Library` of a task holds programs of lists or grids in the search's wording, a pool of inputs
+from the task's generator, and a matrix of outputs. A comparison of a few numbers then finds the
+programs that agree on some of the inputs and differ on others, so a training example costs
+microseconds and has new inputs. Rules of scenes (ACRE) name the objects of their scenes, so their
+library consists of chains: problems with the successive answers of the search. Objects are renamed
+for each example, which does not change whether a rule is true.
 
-Programs are run in this process: they are the search's own texts, never a model's.
+Programs run in this process. They are always the search's own texts, never a model's.
 """
 
 from __future__ import annotations
@@ -31,23 +31,30 @@ from ...records import Json, Observation, Problem, canonical_json, digest_of, di
 from ...tasks.io.yaml_records import cache_folder
 from ...tasks.programs.difficulty import CELLS, is_easy
 
-LONGEST = 420  # characters of a source: longer ones are left out
-LIST_WORK, GRID_WORK, SCENE_WORK = 1_500, 500, 3_000  # expansions of a search
+LONGEST = 420  # the most characters of a source; longer programs are left out
+LIST_WORK, GRID_WORK, SCENE_WORK = 1_500, 500, 3_000  # the most expansions of a search
 ALTERNATIVES = 3  # programs of one problem that behave differently, cheapest first
-DEAREST = 9.0  # price of a program of lists
-DEARER = 3.0  # than the cheapest of them, at most
-LISTS, GRIDS = 600, 300  # inputs of a pool
-CHAIN = 4  # answers to a problem of scenes
+DEAREST = 9.0  # the highest cost of a program of lists
+DEARER = 3.0  # the most that a program may cost above the cheapest one of its problem
+LISTS, GRIDS = 600, 300  # number of inputs in a pool
+CHAIN = 4  # the most answers to a problem of scenes
 FAILURES = (
     ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, StopIteration, TypeError, ValueError,
 )  # fmt: skip
 UNDEFINED = -1
-SEED = 7_000_000  # of the generators: far from seeds that people choose
+SEED = 7_000_000  # first seed of the generators, far from seeds that people choose
 
 
 @dataclass(frozen=True)
 class Program:
-    """weight: on how many problems the search found it."""
+    """A program that the search found.
+
+    Attributes:
+        source: The source code.
+        sentence: Its description.
+        cost: The cost that the search assigns.
+        weight: The number of problems on which the search found it.
+    """
 
     source: str
     sentence: str
@@ -57,8 +64,17 @@ class Program:
 
 @dataclass(frozen=True)
 class Library:
-    """codes: int32 (programs, inputs), the place of the output in `outputs`, `UNDEFINED` where the
-    program has none. changed: bool (programs, inputs), where it is another than the input."""
+    """Programs of one task and their outputs on a pool of inputs.
+
+    Attributes:
+        task: The task.
+        programs: The programs.
+        inputs: The pool of inputs.
+        outputs: The distinct outputs.
+        codes: int32 (programs, inputs), positions in `outputs`; `UNDEFINED` where there is no
+            output.
+        changed: bool (programs, inputs), whether the output differs from the input.
+    """
 
     task: str
     programs: tuple[Program, ...]
@@ -70,14 +86,14 @@ class Library:
 
 @dataclass(frozen=True)
 class Chain:
-    """A problem of scenes with answers of the search, each new beside those before it."""
+    """A problem of scenes with answers of the search, each new compared with the previous ones."""
 
     shown: tuple[Observation, ...]
     answers: tuple[Program, ...]
 
 
 def list_programs(seed: int, problems: int) -> list[Program]:
-    """What the search finds on so many generated problems."""
+    """Search programs on `problems` generated problems of lists."""
     from ...tasks.programs import list_functions as generator
 
     found: dict[str, Program] = {}
@@ -87,6 +103,7 @@ def list_programs(seed: int, problems: int) -> list[Program]:
 
 
 def of_lists(programs: Sequence[Program], seed: int) -> Library:
+    """Return the library of programs of lists, with a pool of generated inputs."""
     from ...tasks.programs import list_functions as generator
 
     rng = random.Random(f"pretrain lists {seed}")
@@ -96,7 +113,7 @@ def of_lists(programs: Sequence[Program], seed: int) -> Library:
 
 
 def grid_programs(task: str, seed: int, problems: int) -> list[Program]:
-    """task: mini_arc or arc."""
+    """Search programs on `problems` generated problems of a task, mini_arc or arc."""
     from ...tasks.programs import grid_generator as generator
 
     found: dict[str, Program] = {}
@@ -106,6 +123,7 @@ def grid_programs(task: str, seed: int, problems: int) -> list[Program]:
 
 
 def of_grids(task: str, programs: Sequence[Program], seed: int) -> Library:
+    """Return the library of programs of grids, with a pool of generated inputs."""
     from ...tasks.programs import grid_generator as generator
 
     pool = [g for g in generator.inputs(task, SEED + seed, 3 * GRIDS) if _is_small(g)][:GRIDS]
@@ -113,6 +131,7 @@ def of_grids(task: str, programs: Sequence[Program], seed: int) -> Library:
 
 
 def scenes(seed: int, problems: int) -> list[Chain]:
+    """Search chains of answers on `problems` generated problems of scenes."""
     from ...search.acre.engine import Problem as Search
     from ...search.acre.engine import prepared
     from ...tasks.programs import acre, acre_generator
@@ -136,14 +155,17 @@ def scenes(seed: int, problems: int) -> list[Chain]:
     return chains
 
 
-# --- what the search says -----------------------------------------------------------
+# --- what the search finds ----------------------------------------------------------
 
 
 def _problems(
     generate: Callable[[int, int], Sequence[Problem]], seed: int, count: int, sizes: Sequence[int]
 ) -> Iterator[tuple[Observation, ...]]:
-    """What is shown of `count` easy generated problems: the first one, two … of their pairs, in turn. Of
-    the others hardly any has a program among a few hundred."""
+    """Yield the shown pairs of `count` easy generated problems.
+
+    The number of pairs cycles through `sizes`. Problems that are not easy are skipped, because
+    hardly any of them has a program among a few hundred.
+    """
     easy = (
         one for k in range(20) for one in generate(count, SEED + 100 * seed + k) if is_easy(one)
     )
@@ -185,7 +207,7 @@ def _of_grids(shown: Sequence[Observation]) -> list[Program]:
 
 
 def _differing(programs: Sequence[Program], probes: Sequence[Json]) -> list[Program]:
-    """The cheapest ones, no two of which behave alike on the probes."""
+    """Return the cheapest programs that behave differently from each other on the probes."""
     behaviours: set[str] = set()
     chosen: list[Program] = []
     for program in programs:
@@ -223,11 +245,11 @@ def _add(found: dict[str, Program], programs: Sequence[Program]) -> None:
         found[one.source] = Program(one.source, before.sentence, min(before.cost, one.cost), weight)
 
 
-# --- what programs give -------------------------------------------------------------
+# --- outputs of programs ------------------------------------------------------------
 
 
 def compiled(source: str) -> Callable[[Any], Any]:
-    """The function `f` of a text that the search wrote; no other text comes here."""
+    """Return the function `f` of a source text, which only the search may have written."""
     names: dict[str, Any] = {}
     exec(compile(source, "<program of the search>", "exec"), names)
     made: Callable[[Any], Any] = names["f"]
@@ -244,7 +266,7 @@ def _output(function: Callable[[Any], Any], given: Json) -> Json:
 def _library(
     task: str, programs: Sequence[Program], pool: Sequence[Json], fit: Callable[[Any], bool]
 ) -> Library:
-    """Programs with an output that is `fit` on a fifth of the pool at least."""
+    """Return the programs whose output is `fit` on at least a fifth of the pool."""
     kept: list[Program] = []
     rows: list[list[int]] = []
     places: dict[str, int] = {}
@@ -286,7 +308,7 @@ def _is_row(value: Any) -> bool:
 
 
 def _is_small(value: Any) -> bool:
-    """A grid of colours with few cells."""
+    """Return whether a value is a grid of colours with few cells."""
     if type(value) is not list or not value or type(value[0]) is not list or not value[0]:
         return False
     width = len(value[0])
@@ -295,16 +317,22 @@ def _is_small(value: Any) -> bool:
     return all(type(cell) is int and 0 <= cell <= 9 for row in value for cell in row)
 
 
-# --- The library of a pretraining, kept in the user's cache folder under the hash of what made it: two
-# models that learn of the same problems search them once, at one time too: what one process searches
-# another waits for, or turns to something else meanwhile.
+# --- The cache of libraries in the user's cache folder, by a hash of their settings. Two models
+# that learn from the same problems search them once, even at the same time: while one process
+# searches, another one waits or does something else.
 
-FORM = 1  # of the file and of the searches that fill it
+FORM = 1  # version of the file and of the searches that fill it
 
 
 def programs(task: str, seed: int, problems: int, *, wait: bool = True) -> list[Program] | None:
-    """Of lists or grids, from the cache or searched now. None where another process searches them,
-    unless this one is to wait."""
+    """Return programs of lists or grids, from the cache or by a search now.
+
+    Args:
+        task: The task.
+        seed: The seed of the problems.
+        problems: The number of problems.
+        wait: Wait while another process searches the same; without it, return None then.
+    """
 
     def made() -> Json:
         found = (
@@ -319,7 +347,7 @@ def programs(task: str, seed: int, problems: int, *, wait: bool = True) -> list[
 
 
 def chains(seed: int, problems: int, *, wait: bool = True) -> list[Chain] | None:
-    """Of scenes, likewise."""
+    """Return chains of scenes; as `programs` for lists and grids."""
 
     def made() -> Json:
         return [
@@ -344,8 +372,11 @@ def _of_program(one: Program) -> list[Json]:
 
 
 def _kept(named: list[Json], make: Callable[[], Json], wait: bool) -> Json:
-    """The value under the name, or what `make` makes, then kept; None where another process makes it
-    and this one is not to wait. A folder that cannot be written is no failure."""
+    """Return the cached value under the name, or compute and cache it.
+
+    It is None where another process computes the value and `wait` is false. A folder that cannot be
+    written is no error.
+    """
     folder = cache_folder()
     if folder is None:
         return make()
@@ -356,7 +387,7 @@ def _kept(named: list[Json], make: Callable[[], Json], wait: bool) -> Json:
     with _alone(path.with_suffix(".lock"), wait) as mine:
         if not mine:
             return None
-        found = _read(path)  # of another process, meanwhile
+        found = _read(path)  # another process may have written it meanwhile
         if found is not None:
             return found
         value = json.loads(canonical_json(make()))
@@ -366,7 +397,7 @@ def _kept(named: list[Json], make: Callable[[], Json], wait: bool) -> Json:
 
 
 def _read(path: Path) -> Json:
-    """None of a file that is not there, or damaged."""
+    """Return the cached value, or None where the file is missing or damaged."""
     try:
         name, _, rest = path.read_text("utf-8").partition("\n")
         return json.loads(rest) if name == digest_of_text(rest) else None
@@ -376,7 +407,7 @@ def _read(path: Path) -> Json:
 
 @contextlib.contextmanager
 def _alone(path: Path, wait: bool) -> Iterator[bool]:
-    """Whether this process has the lock; a folder that cannot be written has none to wait for."""
+    """Yield whether this process has the lock; a folder that cannot be written needs none."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = path.open("a")

@@ -1,9 +1,10 @@
-"""A pretraining from its settings to an ordinary Hugging Face folder.
+"""Run a pretraining from its settings to an ordinary Hugging Face folder.
 
-The folder holds config.json, model.safetensors, the tokenizer with its chat template,
-generation_config.json (sampling at temperature 1), README.md and pretrain.json: the settings, their
-digest, and what was measured. It is written beside its place and renamed when it is whole, so a
-folder with pretrain.json is a finished one; asked for again with the same settings it is used again.
+The folder contains config.json, model.safetensors, the tokenizer with its chat template,
+generation_config.json (sampling at temperature 1), README.md, and pretrain.json with the settings,
+their digest and the measurements. It is written under a temporary name and renamed when it is
+complete, so a folder with pretrain.json is finished. A second call with the same settings returns
+the existing model.
 """
 
 from __future__ import annotations
@@ -28,13 +29,16 @@ from .library import of_grids, of_lists
 from .packing import Rows
 from .settings import CONTEXT, SIZES, WIDTH, PretrainSettings
 
-# --- The course of a pretraining: lessons in, a model folder out.
+# --- The training loop.
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How the weights are moved. The rates fall to a twentieth of their tops by the end, which is
-    after so many seconds or so many tokens, whichever comes first."""
+    """Learning rates and duration of a training.
+
+    The rates fall to a twentieth of their maxima by the end, which is after `seconds` or `tokens`,
+    whichever comes first.
+    """
 
     seconds: float = math.inf
     tokens: float = math.inf
@@ -51,8 +55,19 @@ def learn(
     half: bool,
     progress: Callable[[float, int, float], None] | None = None,
 ) -> tuple[int, float]:
-    """Trains until `pace.seconds` have passed; returns tokens seen and the last mean loss of
-    answers. half: matrices are multiplied in bfloat16."""
+    """Train until `pace` ends.
+
+    Args:
+        model: The model.
+        rows: Batches of lessons.
+        pace: Learning rates and duration.
+        half: Multiply matrices in bfloat16.
+        progress: Called after each update with the share that is done, the tokens and the mean
+            loss.
+
+    Returns:
+        The number of tokens seen, and the running mean of the loss on answers.
+    """
     import torch
     from torch.nn import functional
 
@@ -108,15 +123,24 @@ def learn(
 
 
 def share_of_rate(done: float, warmup: float) -> float:
-    """The share of its highest learning rate when `done`, 0 to 1, of a course is over: a rise from 0.01
-    over the share `warmup`, times half a cosine from 1 down to 0.05."""
+    """Return the factor of the maximum learning rate at a point of the training.
+
+    It is a linear rise from 0.01 over the share `warmup`, times half a cosine from 1 down to 0.05.
+
+    Args:
+        done: The share of the training that is over, 0 to 1.
+        warmup: The share of the training that warms up.
+    """
     fall = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * done))
     return min(1.0, done / warmup + 0.01) * fall
 
 
 def multiplies_halves(device: str) -> bool:
-    """Whether the hardware has instructions for bfloat16. A processor without them
-    makes a float32 of each number first: this model then learns less than half as fast."""
+    """Return whether the hardware has bfloat16 instructions.
+
+    A processor without them first converts each number to float32, and then this model learns less
+    than half as fast.
+    """
     import torch
 
     if device == "cuda":
@@ -128,14 +152,14 @@ def multiplies_halves(device: str) -> bool:
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors")
 INSTALL = "pip install 'peirce[local]'"
 RECORD = "pretrain.json"
-FIRST_LESSONS = 6_000  # of which the tokenizer is made
-# How many observations a prompt holds, and how often; characters of a prompt at most.
+FIRST_LESSONS = 6_000  # lessons that the tokenizer is trained on
+# Probabilities of the number of observations in a prompt; below, the most characters of a prompt.
 OBSERVED: Mapping[str, Mapping[int, float]] = {
     "list_functions": {1: 0.15, 2: 0.35, 3: 0.4, 4: 0.1},
     "mini_arc": {1: 0.3, 2: 0.35, 3: 0.35},
     "arc": {1: 0.4, 2: 0.4, 3: 0.2},
 }
-MOST = {"list_functions": 120, "mini_arc": 40, "arc": 40}  # programs: the likeliest
+MOST = {"list_functions": 120, "mini_arc": 40, "arc": 40}  # the most programs, by probability
 LONGEST_PROMPT = {"list_functions": 600, "mini_arc": 400, "arc": 400}
 
 Progress = Callable[[Mapping[str, Json]], None]
@@ -143,21 +167,37 @@ Progress = Callable[[Mapping[str, Json]], None]
 
 @dataclass(frozen=True)
 class Pretrained:
-    """used: the folder was there already, with the same settings."""
+    """The result of a pretraining.
+
+    Attributes:
+        out: The folder of the model.
+        record: The record in the folder.
+        used: Whether the folder existed already, with the same settings.
+    """
 
     out: Path
     record: Mapping[str, Json] = field(default_factory=dict)
     used: bool = False
 
     def as_json(self) -> dict[str, Json]:
+        """Return the result as JSON."""
         return {"out": str(self.out), "used": self.used, **self.record}
 
 
 def pretrain(
     settings: PretrainSettings, out: str | Path, progress: Progress | None = None
 ) -> Pretrained:
-    """Makes the model, or finds it made. progress: is told {"part", "done" (0 to 1), …} now and then.
-    Raises UsageError (a folder of something else, packages that are absent)."""
+    """Pretrain a model, or return the existing one with the same settings.
+
+    Args:
+        settings: The settings.
+        out: The folder to write.
+        progress: Called with {"part", "done" (0 to 1), …} from time to time.
+
+    Raises:
+        UsageError: The folder holds something else, or packages are missing.
+        DataError: The record in the folder is damaged.
+    """
     folder = Path(out).expanduser()
     before = finished(folder)
     if before is not None:
@@ -183,7 +223,7 @@ def pretrain(
 
 
 def finished(folder: Path) -> dict[str, Json] | None:
-    """The record of a finished folder, None of another. Raises DataError for one that is damaged."""
+    """Return the record of a finished folder, else None; raises DataError for a damaged record."""
     try:
         text = (folder / RECORD).read_text("utf-8")
     except (FileNotFoundError, NotADirectoryError):
@@ -198,22 +238,27 @@ def finished(folder: Path) -> dict[str, Json] | None:
 
 
 def check_packages() -> None:
-    """Raises UsageError where one of the extra `local` is absent."""
+    """Raise UsageError where packages of the extra `local` are missing."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"pretraining needs {', '.join(missing)}: {INSTALL}")
 
 
 class Lessons:
-    """Lessons of all tasks of the settings, by their shares, without end and the same each time. done:
-    how much of the course is over, 0 to 1: cheap programs come first, faults late."""
+    """An endless, reproducible stream of lessons of all tasks, drawn by their shares.
+
+    Attributes:
+        done: The share of the training that is over, 0 to 1. Early lessons have cheap programs, and
+            only late ones have faults.
+        sizes: The size of each task's library.
+    """
 
     def __init__(self, settings: PretrainSettings, tell: Progress) -> None:
         self._sources: dict[str, FromLibrary | FromChains] = {}
         self._settings = settings
         self.done = 0.0
         sizes: dict[str, int] = {}
-        for wait in (False, True):  # what another process searches now comes last
+        for wait in (False, True):  # libraries that another process is searching come last
             for task in settings.tasks:
                 if task in sizes:
                     continue
@@ -224,8 +269,8 @@ class Lessons:
         self.sizes: dict[str, Json] = {task: sizes[task] for task in settings.tasks}
 
     def _source(self, task: str, wait: bool) -> tuple[FromLibrary | FromChains, int] | None:
-        """The lessons of a task and the size of its library."""
-        # One library for all seeds: what differs is what is drawn of it, in which order.
+        """Return the lessons of a task and the size of its library, or None without waiting."""
+        # All seeds share one library; they differ in what is drawn from it, and in which order.
         problems, shares = self._settings.problems[task], self._settings.shares
         if task == "acre":
             chains = library.chains(0, problems, wait=wait)
@@ -253,7 +298,7 @@ class Lessons:
 
 
 def names(settings: PretrainSettings) -> tuple[str, ...]:
-    """Texts of one token: the objects of scenes and their words."""
+    """Return the texts that become one token each: the objects of scenes and their words."""
     from ...tasks.programs.acre_scenes import COLORS, ENTITIES, MATERIALS, SHAPES
 
     return (*ENTITIES, *COLORS, *MATERIALS, *SHAPES) if "acre" in settings.tasks else ()
@@ -262,7 +307,7 @@ def names(settings: PretrainSettings) -> tuple[str, ...]:
 def _learned(
     settings: PretrainSettings, lessons: Lessons, tell: Progress
 ) -> tuple[Any, Any, dict[str, Json]]:
-    """The trained model, its tokenizer, and what the record says of the course."""
+    """Return the trained model, its tokenizer, and what the record contains about the training."""
     import torch
 
     from ...agents.local.decoding import parameters
@@ -325,7 +370,7 @@ def _write(folder: Path, model: Any, tokenizer: Any, record: Mapping[str, Json])
 
 
 def measured(folder: Path, figures: list[dict[str, Json]]) -> dict[str, Json]:
-    """Writes what was measured into the folder's record and card; returns the record."""
+    """Write measurements into the folder's record and model card; return the record."""
     from ..cards import proposer_card
 
     record = {**(finished(folder) or {}), "measured": figures}
@@ -341,7 +386,7 @@ def measured(folder: Path, figures: list[dict[str, Json]]) -> dict[str, Json]:
 
 
 def _other(before: Mapping[str, Json], settings: PretrainSettings) -> str:
-    """Which settings differ, at most three of them."""
+    """Return which settings differ, at most three of them."""
     old, new = before.get("settings") or {}, settings.as_json()
     keys = [key for key in sorted({*old, *new}) if old.get(key) != new.get(key)]
     return ", ".join(f"{key} {old.get(key)!r}, not {new.get(key)!r}" for key in keys[:3])

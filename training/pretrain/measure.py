@@ -1,8 +1,9 @@
-"""What a small proposer answers on problems that it has not seen: how often in the form of an answer,
-how often consistently, on how many problems with two consistent answers that predict otherwise.
+"""Measure a small proposer on problems that it has not seen.
 
-Answers are sampled as a session would sample them, in the protocol's compact prompts, and run in
-the sandbox. They are all first answers: each prompt holds the observations alone.
+The figures are how often its answers can be parsed, how often they are consistent, and on how many
+problems two consistent answers predict differently. Answers are sampled as in a session, with the
+protocol's compact prompts, and run in the sandbox. All of them are first answers: the prompts
+contain only the observations.
 """
 
 from __future__ import annotations
@@ -16,15 +17,26 @@ from typing import Any
 from ...agents.prompts import protocol
 from ...records import Family, Hypothesis, InputSet, Json, Oracles, Problem, View
 
-PROBES = 40  # inputs of the sample space on which answers are told apart
-MOST_TOKENS = 320  # of an answer
-AT_ONCE = 64  # answers in a batch
+PROBES = 40  # inputs of the sample space on which answers are compared
+MOST_TOKENS = 320  # the most tokens of an answer
+AT_ONCE = 64  # answers per batch
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Shares of `prompts` * `answers` answers, and of the protocol. different: of prompts with two
-    consistent answers that part on the probes, at least."""
+    """Measurements over `prompts` * `answers` answers.
+
+    Attributes:
+        task: The task.
+        prompts: The number of prompts.
+        answers: The number of answers per prompt.
+        instruction_following: The share of answers that can be parsed.
+        consistent: The share of answers that are consistent.
+        answered: The share of prompts with at least one consistent answer.
+        different: The share of prompts with two consistent answers that differ on the probes.
+        cut: The share of answers that reached the token limit.
+        tokens: The mean number of tokens of an answer.
+    """
 
     task: str
     prompts: int
@@ -37,12 +49,13 @@ class Measured:
     tokens: float
 
     def as_json(self) -> dict[str, Json]:
+        """Return the measurements as JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A prompt of a problem: what is shown of it, and inputs that tell answers apart."""
+    """A prompt of a problem: its shown pairs, and inputs that distinguish answers."""
 
     problem: Problem
     view: View
@@ -50,7 +63,7 @@ class Asked:
 
 
 def asked(problems: Sequence[Problem], spaces: Sequence[InputSet]) -> list[Asked]:
-    """problems: what is shown of them is asked about. spaces: the sample space of each."""
+    """Return a prompt for each problem, with probes from its sample space."""
     found = []
     for problem, space in zip(problems, spaces, strict=True):
         step = max(1, len(space) // PROBES)
@@ -63,8 +76,11 @@ def asked(problems: Sequence[Problem], spaces: Sequence[InputSet]) -> list[Asked
 def sampled(
     model: Any, tokenizer: Any, family: Family, some: Sequence[Asked], answers: int, seed: int
 ) -> Iterator[tuple[int, str, bool, int]]:
-    """`answers` answers to each prompt at temperature 1: (place of the prompt, text, whether it
-    ended by itself, tokens made)."""
+    """Sample `answers` answers to each prompt at temperature 1.
+
+    Yields:
+        The position of the prompt, the text, whether the answer ended by itself, and its tokens.
+    """
     import torch
 
     torch.manual_seed(seed)
@@ -106,7 +122,7 @@ async def judged(
     oracles: Oracles,
     answers: int,
 ) -> Measured:
-    """said: as `sampled` gives it."""
+    """Judge the answers that `sampled` yields, and return the measurements."""
     parsed = 0
     right: list[set[str]] = [set() for _ in some]
     count = 0
@@ -149,7 +165,7 @@ async def judged(
 
 
 def load(folder: str | Path) -> tuple[Any, Any]:
-    """Model and tokenizer of a folder that `pretrain` wrote."""
+    """Return the model and the tokenizer of a folder that `pretrain` wrote."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(str(folder))

@@ -1,4 +1,4 @@
-"""Small decoders of standard transformers architectures, with random weights."""
+"""Small decoders of standard architectures with random weights, and their tokenizer."""
 
 from __future__ import annotations
 
@@ -16,9 +16,16 @@ if TYPE_CHECKING:
 def fresh(
     architecture: str, size: str, tokenizer: Any, names: Sequence[str], context: int, seed: int
 ) -> Any:
-    """The model on the CPU, in float32, with tied embeddings. names: texts of one token each, of
-    several words. architecture, size: as settings.py has
-    them."""
+    """Return an untrained model on the CPU, in float32, with tied embeddings.
+
+    Args:
+        architecture: One of `settings.ARCHITECTURES`.
+        size: A key of `settings.SIZES`.
+        tokenizer: The tokenizer.
+        names: Texts that are one token each; those of several words start near their words.
+        context: The context length in tokens.
+        seed: The seed of the weights.
+    """
     import torch
     from transformers import AutoModelForCausalLM, GPTNeoXConfig, LlamaConfig
 
@@ -58,8 +65,10 @@ def fresh(
 
 
 def _numbers_alike(model: Any, tokenizer: Any) -> None:
-    """Embeddings of numbers begin with what numbers are: near in value, alike in their remainders.
-    A number behind a blank begins as the number itself."""
+    """Initialise embeddings of numbers by value and remainders.
+
+    A number after a blank has the same starting features as the number itself.
+    """
     import torch
 
     weights = model.get_input_embeddings().weight
@@ -78,7 +87,7 @@ def _numbers_alike(model: Any, tokenizer: Any) -> None:
 
 
 def _names_alike(model: Any, tokenizer: Any, names: Sequence[str]) -> None:
-    """Embeddings of names of several words begin near those of their words."""
+    """Initialise embeddings of names with several words near those of their words."""
     import torch
 
     weights = model.get_input_embeddings().weight
@@ -102,17 +111,15 @@ def _features(value: int) -> list[float]:
 
 # --- The tokenizer of a small proposer: byte-level BPE, trained on its own examples.
 #
-# Digits that make a number from 0 to 99 are one token, alone or behind a blank; the digits of larger
-# numbers and of the rows of a grid (`012/345`) are a token each, and so is a line break. Names that
-# the caller gives, such as the objects of scenes, are one token too. Everything else is left to the
-# merges, over blanks too, so that a phrase or the beginning of a function that stands in many answers
-# becomes one token.
+# A number from 0 to 99 is one token, alone or after a blank. The digits of larger numbers and of
+# the rows of a grid (`012/345`) are one token each, and so is a line break. Names from the caller,
+# such as the objects of scenes, are one token too. Everything else is left to the merges, which
+# cross blanks, so that a phrase or the start of a function that occurs in many answers becomes one
+# token.
 
 END, PAD, USER, ASSISTANT = "<|end|>", "<|pad|>", "<|user|>", "<|assistant|>"
 PIECES = r"\n| \d{1,2}(?![\d/])|(?<![\d/])\d{1,2}(?![\d/])|\d"
-OFTEN = (
-    20_000  # how often each number or name is shown to the merges, beside what the examples hold
-)
+OFTEN = 20_000  # extra occurrences of each number and name, in addition to those in the examples
 TEMPLATE = (
     "{% for message in messages %}"
     "{% if message['role'] == 'assistant' %}"
@@ -128,8 +135,14 @@ TEMPLATE = (
 def train(
     texts: Iterable[str], names: Sequence[str], vocabulary: int, context: int
 ) -> PreTrainedTokenizerFast:
-    """A tokenizer with a chat template. names: texts of one token each. vocabulary: entries, at
-    least 600 and room for the names. context: tokens that its model holds."""
+    """Train a tokenizer with a chat template.
+
+    Args:
+        texts: The examples.
+        names: Texts that become one token each.
+        vocabulary: The size of the vocabulary, at least 600 and enough for the names.
+        context: The context length of the model in tokens.
+    """
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -162,7 +175,7 @@ def train(
 
 
 def _often(names: Sequence[str]) -> Iterable[str]:
-    """Each number and name so often that it becomes a token before the phrases do."""
+    """Yield numbers and names often enough to become tokens before phrases do."""
     for number in range(100):
         yield f" {number}" * OFTEN
         yield f"{number}\n" * OFTEN

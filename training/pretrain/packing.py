@@ -1,9 +1,9 @@
-"""Lessons as rows of tokens: what the answers of a lesson share stands there once.
+"""Pack lessons into rows of tokens that contain the shared part of a lesson once.
 
-A row of a fixed width holds several lessons. A lesson is a trunk, the observations, and a branch
-for each answer; a token sees what stands before it in the trunk of its lesson and in its own
-branch, and its position counts these alone. So a row says exactly what one sequence for each answer
-would say, in a fraction of the tokens.
+A row of fixed width holds several lessons. A lesson is a trunk with the observations, and a branch
+for each answer. A token attends to what precedes it in the trunk of its lesson and in its own
+branch, and its position counts only these. So a row is equivalent to one sequence per answer, with
+a fraction of the tokens.
 """
 
 from __future__ import annotations
@@ -18,14 +18,21 @@ from numpy.typing import NDArray
 from .corpus import Lesson
 from .model import ASSISTANT, END, USER
 
-OUTPUT_WEIGHT = 0.3  # of the loss on outputs in a prompt: a rule can be told from these
+OUTPUT_WEIGHT = 0.3  # weight of the loss on outputs in a prompt, which reveal the rule
 ARROW = "->"
 
 
 @dataclass(frozen=True)
 class Tree:
-    """One lesson: int32 (t,) each. branch: 0 in the trunk. targets: the token that follows in the
-    same branch, weights (float32) of its loss, 0 where nothing follows."""
+    """One lesson as arrays, int32 (t,) unless noted.
+
+    Attributes:
+        tokens: Token ids.
+        positions: Positions in the own sequence.
+        branch: The number of the branch, 0 in the trunk.
+        targets: The token that follows in the same branch.
+        weights: float32 (t,), weights of the loss, 0 where nothing follows.
+    """
 
     tokens: NDArray[np.int32]
     positions: NDArray[np.int32]
@@ -39,7 +46,11 @@ class Tree:
 
 @dataclass(frozen=True)
 class Rows:
-    """(rows, width) each; lesson: which of the row, -1 for padding."""
+    """A batch of arrays (rows, width).
+
+    lesson is the number of the lesson in the row, -1 for padding. The other arrays are as in
+    `Tree`.
+    """
 
     tokens: NDArray[np.int64]
     positions: NDArray[np.int64]
@@ -49,7 +60,7 @@ class Rows:
     weights: NDArray[np.float32]
 
     def seen(self) -> NDArray[np.bool_]:
-        """bool (rows, 1, width, width): what each token sees. Padding sees itself."""
+        """Return the attention mask, bool (rows, 1, width, width); padding attends to itself."""
         width = self.tokens.shape[1]
         same = self.lesson[:, :, None] == self.lesson[:, None, :]
         below = (self.branch[:, None, :] == 0) | (
@@ -60,8 +71,13 @@ class Rows:
 
 
 class Planter:
-    """Lessons to trees. output_weight: of the loss on the outputs in a prompt; on the rest of it,
-    which nothing foretells, there is none."""
+    """Turns lessons into trees.
+
+    Args:
+        tokenizer: The tokenizer.
+        output_weight: The weight of the loss on outputs in a prompt. The rest of a prompt cannot be
+            predicted and has weight 0.
+    """
 
     def __init__(self, tokenizer: Any, output_weight: float = OUTPUT_WEIGHT) -> None:
         self.tokenizer = tokenizer
@@ -75,6 +91,7 @@ class Planter:
         self.breaks = {token for token, text in enumerate(said) if "\n" in text}
 
     def tree(self, lesson: Lesson) -> Tree:
+        """Return the tree of a lesson."""
         texts = [lesson.prompt]
         for answer in lesson.answers:
             texts += [answer.after, answer.text]
@@ -102,8 +119,11 @@ class Planter:
         )
 
     def _of_prompt(self, trunk: Sequence[int]) -> list[float]:
-        """Weights of the tokens of a prompt: those behind an arrow, or with an output in the same
-        token, to the end of the line."""
+        """Return the weights of the tokens of a prompt.
+
+        Tokens after an arrow up to the end of the line have `output_weight`, and so has a token
+        that contains an arrow and the start of an output.
+        """
         weights, output = [], False
         for token in trunk:
             output = output and token not in self.breaks
@@ -113,8 +133,11 @@ class Planter:
 
 
 def packed(trees: Iterable[Tree], width: int, rows: int, padding: int) -> Iterator[Rows]:
-    """Batches of `rows` rows, filled in the order of the trees: a tree goes into the first row that
-    has room; a batch is done when a tree finds none. Trees longer than `width` are left out."""
+    """Yield batches of `rows` rows, filled in the order of the trees.
+
+    A tree goes into the first row with enough room, and a batch is complete when a tree fits
+    nowhere. Trees longer than `width` are left out.
+    """
     held: list[list[Tree]] = [[] for _ in range(rows)]
     room = [width] * rows
     for tree in trees:

@@ -1,4 +1,4 @@
-"""What a pretraining is: all that decides its data and its course, and a digest of it."""
+"""Settings of a pretraining: everything that determines its data and training, and their digest."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pydantic_core import ErrorDetails
 from ...records import Digest, Json, UsageError, digest_of
 from ...records.settings import Number, Settings, describe_type, setting
 
-VERSION = 3  # of the corpus and the course: another one is another model
+VERSION = 3  # version of corpus and training; another version gives another model
 TASKS = ("list_functions", "acre", "mini_arc", "arc")
 ARCHITECTURES = ("llama", "gpt_neox")
-# Width, width between, layers, heads; entries of the tokenizer; rows of a batch.
+# Hidden size, intermediate size, layers, heads, vocabulary size, rows per batch.
 SIZES: Mapping[str, tuple[int, int, int, int, int, int]] = {
     "small": (128, 352, 4, 4, 1_500, 16),
     "large": (512, 1_408, 8, 8, 4_000, 32),
 }
-CONTEXT = 2_048  # tokens that a model holds: a session asks for answers of 1,024 at most
-WIDTH = 320  # tokens of a row in training
+CONTEXT = 2_048  # context length in tokens; a session asks for answers of 1,024 at most
+WIDTH = 320  # tokens per row in training
 
 
 @dataclass(frozen=True)
 class Shares:
-    """Of answers that are not as they should be (corpus.py)."""
+    """The shares of answers with each kind of fault (corpus.py)."""
 
     malformed: float = 0.08
     wrong: float = 0.06
@@ -35,8 +35,10 @@ class Shares:
 
 
 class PretrainSettings(Settings):
-    """All that decides the weights, where `tokens` is given. Without it the clock decides when the
-    training ends."""
+    """Settings that determine the weights if `tokens` is set.
+
+    Without it, the clock decides when the training ends.
+    """
 
     architecture: Literal["llama", "gpt_neox"] = setting("llama", "of the model")
     size: Literal["small", "large"] = setting("small", "a key of `SIZES`")
@@ -73,6 +75,7 @@ class PretrainSettings(Settings):
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
+        """Return one sentence about a value that pydantic refused."""
         if error["type"] == "literal_error":
             name = str(error["loc"][0])
             valid = describe_type(cls.model_fields[name].annotation)
@@ -80,9 +83,11 @@ class PretrainSettings(Settings):
         return super().describe_error(error, data)
 
     def as_json(self) -> dict[str, Json]:
+        """Return the settings as JSON, without the ones that have no effect."""
         unused = {"minutes"} if self.tokens is not None else set()  # it decides nothing then
         return {"version": VERSION, **self.model_dump(exclude=unused)}
 
     @property
     def digest(self) -> Digest:
+        """The digest of the settings and of the version of corpus and training."""
         return digest_of(self.as_json())
