@@ -133,7 +133,7 @@ class RolesConfig(Settings):
 
 
 class RaterConfig(Settings):
-    """The model that rates the hypotheses of stored sessions (`peirce rate`); sessions do not use it."""
+    """The model that rates stored hypotheses for `peirce rate`. No session uses it."""
 
     panel = "Model and method"
     scorer_model: str | None = setting(None, "Rates hypotheses.")
@@ -216,7 +216,7 @@ class MethodSettings(Settings):
 
 
 class MendingSettings(MethodSettings):
-    """Settings of a method whose prompts report the oracle's result and whose answers may be repaired."""
+    """Settings of a method that reports oracle results in prompts and may repair answers."""
 
     target_gap: TargetGap = None
     repair: str | Repairer | None = setting(

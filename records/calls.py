@@ -75,7 +75,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class CallKey:
-    """The position of a call in its session, such as `step/3/propose/0`; not the order of arrival."""
+    """The position of a call in its session, such as `step/3/propose/0`, whatever its arrival."""
 
     session: str
     problem: str

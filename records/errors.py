@@ -34,7 +34,7 @@ class SandboxUnavailable(Unavailable):
 
 
 class BudgetSpent(PeirceError):
-    """Raised when the tokens, dollars or failures allowed are used up. The session can be resumed."""
+    """Raised when a budget of tokens, dollars or failures is spent. The session can be resumed."""
 
     exit_code = 3
 

@@ -105,7 +105,7 @@ class Measuring(Protocol):
     """A family that also measures what a hypothesis costs."""
 
     def by(self, evaluator: str) -> Family:
-        """Return the family as this evaluator reads hypotheses. Raises UsageError for unknown names."""
+        """Return the family as this evaluator reads hypotheses. Raises UsageError."""
         ...
 
     def seen(self, problem: Problem, evaluator: str) -> Problem:

@@ -137,7 +137,10 @@ class MethodRegistry(Protocol):
 
 
 class SettingsInParts(Settings):
-    """Settings that consist of parts, one field each; the class of `method` depends on the method."""
+    """Settings that consist of parts, one field each.
+
+    The class of the part `method` depends on the method.
+    """
 
     @classmethod
     def parts(cls) -> dict[str, type[Settings]]:
