@@ -96,7 +96,7 @@ class SearchProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Search for a hypothesis that no earlier answer has; test it first if tools are offered."""
+        """Search for a hypothesis that no earlier answer has, and test it if tools are offered."""
         manner = _manner(view)
         if manner is None:
             return _nothing(f"search knows no {view.family} tasks")
