@@ -313,7 +313,7 @@ class _Known:
         self._bytes = 0
 
     def longest(self, body: tuple[int, ...]) -> tuple[int, torch.Tensor]:
-        """Return the longest common beginning with a kept prompt: its length and the prompt's cache.
+        """Return the length of the longest common beginning with a kept prompt, and its cache.
 
         The cache has the shape (layers, 2, heads, tokens, size).
         """

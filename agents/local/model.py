@@ -236,7 +236,7 @@ def load(
 
 
 def batch_of(model: Any, decoder: Decoder | None) -> int:
-    """Return the default of `batch`, larger for a small model, whose passes cost nearly the same."""
+    """Return the default of `batch`; passes of a small model cost nearly the same for more rows."""
     if decoder is None:
         return BATCH
     return SMALL_BATCH if parameters(model) <= TINY or model.device.type != "cpu" else BATCH

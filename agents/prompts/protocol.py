@@ -293,7 +293,7 @@ def _user(*blocks: str) -> Message:
 
 
 class _Words:
-    """A minimal wording, for a hash of the template alone."""
+    """A minimal wording (`FamilyWords`), for a hash of the template alone."""
 
     instructions = "instructions"
 

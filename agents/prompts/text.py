@@ -38,20 +38,33 @@ class Findings(Protocol):
     """A paper as later prompts show it: a summary of its findings."""
 
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """Return the title of the paper."""
+        ...
+
     @property
-    def summary(self) -> str: ...
+    def summary(self) -> str:
+        """Return the summary of its findings."""
+        ...
+
     @property
-    def source(self) -> str: ...
+    def source(self) -> str:
+        """Return the name of its file."""
+        ...
 
 
 class Readable(Protocol):
     """A paper, or a part of one, to summarise."""
 
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """Return the title of the paper."""
+        ...
+
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """Return the text to summarise."""
+        ...
 
 
 def user_message(*blocks: str) -> list[Message]:
