@@ -1,7 +1,7 @@
 """The image of the docker backend: a Python and the zygote's files, named by its content.
 
 `python -m peirce.sandbox.backends.image` builds it from the Python that runs it (Linux; no registry
-needed); with --dockerfile from sandbox/Dockerfile, on python:3.X-slim. It prints the image's tag.
+needed); with --dockerfile from backends/Dockerfile, on python:3.X-slim. It prints the image's tag.
 The local build needs glibc or musl in the loader's usual places, so not a Python of Nix.
 """
 

@@ -24,7 +24,7 @@ from ..supervisor.zygote import Link
 #
 # Versions 1 and 2 of the kernel's interface are supported where this process may write to them: in
 # practice for root, and in containers with a group of their own. Elsewhere rlimits bound each
-# process alone. A group is named peirce-PID-N after the process that made it, so that leftovers of a
+# process alone. A group is named peirce-PID-N after the process that made it, so that remains of a
 # crash can be recognised.
 
 ROOT = Path("/sys/fs/cgroup")

@@ -353,7 +353,7 @@ def compiled(tree: ast.Module, has_while: bool) -> Any:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return a short stable name by exact type; a custom class is "Exception", an exit is "exit"."""
+    """Return a short stable name by exact type: a custom class is "Exception"."""
     if type(error) is Steps:
         return STEPS
     if type(error) is InputTimeout:
