@@ -5,10 +5,11 @@
     session = peirce.run("list_functions", problems=12, model="search")
     print(session.metrics["gamma"].mean)
 
-The verbs of the command line are functions of this package, and the command line only calls them. A
-session is named by its id, a unique prefix of it, or "last"; a store by its file (default
-$PEIRCE_STORE, else peirce.duckdb here). What a function returns has attributes, and `to_dict()` gives
-the object that the command line prints with `--json`. Expected ends are raised as `PeirceError`.
+The commands of the command line are functions of this package, and the command line only calls
+them. A session is named by its id, a unique prefix of it, or "last"; a store by its file (default
+$PEIRCE_STORE, else peirce.duckdb in the current folder). The value that a function returns has
+attributes, and `to_dict()` gives the object that the command line prints with `--json`. Expected
+failures are raised as `PeirceError`.
 
 Each name is imported when it is first used, so that importing the package costs nothing.
 """
@@ -112,7 +113,7 @@ __all__ = [
     "train", "train_labels", "training_curves", "trainings", "view",
 ]  # fmt: skip
 
-# Where each public name stands. The imports above say the same to type checkers and editors, and
+# The module of each public name. The imports above repeat this for type checkers and editors, and
 # tests/test_public_names.py compares the two.
 _NAMES = {
     "commands.session.running": "run plan resume import_recorded replay",
@@ -158,7 +159,7 @@ _NAMES = {
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-if not TYPE_CHECKING:  # or every misspelt name would have the type Any
+if not TYPE_CHECKING:  # Otherwise type checkers would give every misspelt name the type Any.
 
     def __getattr__(name: str) -> Any:
         if name not in _MODULES:

@@ -1,8 +1,11 @@
-"""`python -m peirce` and the command `peirce`: the command line, loaded where an early Ctrl-C is
-caught too."""
+"""Run the command line, for `python -m peirce` and the command `peirce`.
+
+It is imported inside the function so that an early Ctrl-C is caught too.
+"""
 
 
 def main() -> None:
+    """Run the command line and exit with code 130 on Ctrl-C."""
     try:
         from .cli import main as command_line
 

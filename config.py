@@ -1,15 +1,15 @@
-"""The configuration of a session: every setting is one field here, or in the file of its method.
+"""The configuration of a session: every setting is one field here or in its method's module.
 
-A setting has one name everywhere: `temperature` is the flag `--temperature`, the key of
-peirce.toml, the variable PEIRCE_TEMPERATURE, the keyword of `peirce.run` and a field of `RunConfig`.
-Flags, keys, keywords and the record of a session are all made from these models, so a new setting is
-one new field (and a run of `python -m peirce.commands.write_option_types`, which writes the
-keywords down for type checkers).
+A setting has one name everywhere: `temperature` is the flag `--temperature`, the key in
+peirce.toml, the variable PEIRCE_TEMPERATURE, the keyword of `peirce.run` and a field of
+`RunConfig`. Flags, keys, keywords and the record of a session are all generated from these models,
+so a new setting is one new field (and a run of `python -m peirce.commands.write_option_types`,
+which writes the keywords for type checkers).
 
 `RunConfig` consists of parts. A part is frozen, refuses unknown names and values of another type,
-and says so in one sentence (`records.UsageError`). `RunConfig.from_options` builds it from plain
-names. Each method's file in graphs/ holds its own `MethodSettings`; what a loader hands to
-`from_options` decides which.
+and reports this in one sentence (`records.UsageError`). `RunConfig.from_options` builds it from
+plain names. Each method's module in graphs/ holds its own `MethodSettings`; the registry that is
+passed to `from_options` selects the class.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class RolesConfig(Settings):
 
 
 class RaterConfig(Settings):
-    """The model that rates what sessions hold (`peirce rate`); no session asks it."""
+    """The model that rates stored hypotheses for `peirce rate`. No session uses it."""
 
     panel = "Model and method"
     scorer_model: str | None = setting(None, "Rates hypotheses.")
@@ -190,14 +190,17 @@ TargetGap: TypeAlias = Annotated[
 
 
 class MethodSettings(Settings):
-    """What every method can be set to. A method's own class gives other defaults and adds settings
-    of its own; a field that it declares without a `setting` is fixed."""
+    """Settings that every method has.
+
+    A method's own class gives other defaults and adds its own settings. A field that it declares
+    without a `setting` is fixed.
+    """
 
     panel = "Model and method"
     method: MethodName = "abduce"
     max_answers: MaxAnswers = 25
     tool_calls: ToolCalls = 4
-    max_bad: int | None = 3  # GEAR, section 4.1: in total, not in a row
+    max_bad: int | None = 3  # in total, not in a row (GEAR, section 4.1)
     feedback: Feedback = None
     answer_format: str | None = setting(
         None, "What an answer looks like; for programs tuple, json or fenced_function."
@@ -213,7 +216,7 @@ class MethodSettings(Settings):
 
 
 class MendingSettings(MethodSettings):
-    """Settings of a method whose nodes tell what the oracle says and may have answers mended."""
+    """Settings of a method that reports oracle results in prompts and may repair answers."""
 
     target_gap: TargetGap = None
     repair: str | Repairer | None = setting(
@@ -231,7 +234,7 @@ class MendingSettings(MethodSettings):
 
 
 class BankSettings(MethodSettings):
-    """Settings of a method that makes or reads a bank in one way of its own."""
+    """Settings of a method that builds or reads a bank in one fixed way."""
 
     max_answers: int = 25
     feedback: bool | None = None
@@ -243,8 +246,11 @@ UNDER_A_MODEL = 50  # validation rows that score a hypothesis where a model judg
 
 
 class TextSettings(Settings):
-    """Figures of HypoGeniC's algorithm, how texts are judged and how a bank is read. Defaults are
-    those of the published HypoBench runs where they have one; a method states its own."""
+    """Parameters of the HypoGeniC algorithm, of judging texts and of reading a bank.
+
+    Defaults are those of the published HypoBench runs where these have one; a method may set its
+    own.
+    """
 
     panel = "Labelled text"
     examples: int | None = setting(
@@ -331,7 +337,7 @@ class TextSettings(Settings):
 
 
 class TextConfig(TextSettings):
-    """Settings of labelled text with what a session reads besides: papers and stored banks."""
+    """Settings of labelled text, including the papers and stored banks that a session reads."""
 
     examples: int | Literal["all"] | None = setting(  # type: ignore[assignment]
         10, "Rows in the first prompt, or all of them (10; with model search all).",
@@ -352,7 +358,7 @@ class TextConfig(TextSettings):
 
 
 class BudgetConfig(Settings):
-    """What a session may spend. Prices are US dollars per million tokens."""
+    """Limits on what a session may spend. Prices are US dollars per million tokens."""
 
     panel = "Running"
     budget_tokens: int | None = setting(
@@ -384,7 +390,7 @@ class BudgetConfig(Settings):
 
 
 class SandboxConfig(Settings):
-    """Where hypotheses run and what judges them."""
+    """Where hypotheses run and which solver evaluates rules."""
 
     panel = "Running"
     sandbox: str = setting("process", "Where hypotheses run.")
@@ -395,7 +401,7 @@ class SandboxConfig(Settings):
 
 
 class ClusterConfig(Settings):
-    """How work is spread over this machine."""
+    """How work is distributed on this machine."""
 
     panel = "Running"
     workers: int | None = setting(
@@ -409,7 +415,7 @@ class ClusterConfig(Settings):
 
 
 class StoreConfig(Settings):
-    """Where a session is kept, and what it takes from others there."""
+    """Where a session is stored, and whether it uses the stored calls of other sessions."""
 
     panel = "Output"
     store: PathLike | None = setting(
@@ -441,24 +447,25 @@ class RunConfig(SettingsInParts):
         """Build a configuration from plain names.
 
         Args:
-            options: values by option name; None counts as not given.
-            methods: what knows the settings of each method.
-            base: what the options are laid over; None for the defaults. Settings of its method are
-                left out where the options name another one.
+            options: Values by option name; None counts as not set.
+            methods: Knows the settings of each method.
+            base: The configuration that the options override; None for the defaults. Settings of
+                its method are left out where the options name another one.
 
         Raises:
-            UsageError: an unknown option, a value of another type or out of range, an option that
-                the method does not take, a budget without the prices that it needs.
+            UsageError: An unknown option, a value of another type or out of range, an option that
+                the method does not take, or a budget without the prices that it needs.
         """
         base = base or cls()
         method = options.get("method")
         method = base.method.method if method is None else method
         if not isinstance(method, str):
-            MethodSettings.model_validate({"method": method})  # says what is wrong
+            # raises an error that says what is wrong
+            MethodSettings.model_validate({"method": method})
         classes = {**cls.parts(), "method": methods.settings_of(method)}
         values: dict[str, dict[str, Any]] = {name: {} for name in classes}
         if type(base.method) is MethodSettings and base.method.method == method:
-            # in the class that all methods share: as if given by name
+            # The base has the class that all methods share: treat its fields as if set by name.
             given = {name: value for name, value in options.items() if value is not None}
             options = {**dict.fromkeys(options), **base.method.given(), **given}
         for option, value in options.items():
@@ -477,7 +484,7 @@ class RunConfig(SettingsInParts):
     @field_validator("method", mode="before")
     @classmethod
     def _of_its_class(cls, value: Any) -> Any:
-        """Settings of a method as a mapping, in the class of that method."""
+        """Convert a mapping of method settings to the settings class of that method."""
         if not isinstance(value, Mapping):
             return value
         name = value.get("method", "abduce")
@@ -487,7 +494,7 @@ class RunConfig(SettingsInParts):
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], methods: MethodRegistry) -> RunConfig:
-        """The configuration that `to_record` gave. Raises UsageError."""
+        """Return the configuration that `to_record` stored. Raises UsageError."""
         classes = dict(cls.parts())
         classes["method"] = methods.settings_of(record.get("method", {}).get("method", "abduce"))
         return cls.model_validate({key: classes[key](**values) for key, values in record.items()})

@@ -1,7 +1,7 @@
-"""What may be a secret, and text without it: keys of the environment, credentials in URLs.
+"""Detect and mask secrets in text: keys in environment variables and credentials in URLs.
 
-The command line says nothing unscrubbed: errors, what `doctor` shows, and the log lines of
-libraries (with OPENAI_LOG=debug openai logs headers of answers, which may repeat the key).
+The command line masks everything it prints: errors, the output of `doctor`, and the log lines of
+libraries (with OPENAI_LOG=debug, openai logs response headers, which may repeat the key).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ SECRET_NAME = re.compile(
 SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.I)
 LIKE_A_KEY = re.compile(r"\b(sk|hf|gsk|xai)[-_][\w-]{12,}")
 HIDDEN = "***"
-SHORTEST = 8  # what is shorter may be a dummy, and a word
+SHORTEST = 8  # Shorter values may be dummies or ordinary words.
 
 
 def secrets() -> Iterator[tuple[str, str]]:
-    """(variable, value) of what the environment seems to keep secret; a path is no secret."""
+    """Yield (variable, value) for each environment variable that looks secret; paths are not."""
     for name, value in os.environ.items():
         secret = value.strip()
         if (
@@ -36,19 +36,19 @@ def secrets() -> Iterator[tuple[str, str]]:
 
 
 def secret_in(*texts: str) -> str:
-    """The variable whose secret stands in one of the texts; "" where none does."""
+    """Return the variable whose secret occurs in one of the texts; "" where none does."""
     return next((name for name, secret in secrets() if any(secret in text for text in texts)), "")
 
 
 def scrubbed(text: str) -> str:
-    """`text` without the values of the environment's secrets."""
+    """Return `text` with the values of secret environment variables masked."""
     for _, secret in secrets():
         text = text.replace(secret, HIDDEN)
     return text
 
 
 def shown_value(key: str, value: Any) -> str:
-    """A setting as `peirce doctor` prints it."""
+    """Return a setting as `peirce doctor` prints it, with secrets masked."""
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     if key.endswith("api_key_env") and re.fullmatch(r"[A-Z_][A-Z0-9_]*", text):
         return scrubbed(text)
@@ -60,7 +60,8 @@ def shown_value(key: str, value: Any) -> str:
 
 
 class ScrubbedRecord(logging.LogRecord):
-    """A log line of any library; the command line installs it."""
+    """A log record of any library with secrets masked; the command line installs it."""
 
     def getMessage(self) -> str:
+        """Return the message with secrets masked."""
         return scrubbed(super().getMessage())

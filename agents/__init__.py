@@ -1,13 +1,13 @@
-"""The models that answer, by the word before the colon of a model string.
+"""Open the models that answer, by the scheme (the word before the colon) of a model string.
 
     search                       the embedded proposer
-    openai:NAME                  an OpenAI-compatible endpoint named by the environment
-    http://host:port/v1#NAME     one named here (https too)
+    openai:NAME                  an OpenAI-compatible endpoint, set by environment variables
+    http://host:port/v1#NAME     an endpoint at this URL (https too)
     hf:BASE, hf:BASE+ADAPTER     in this process: folders, or ids of the Hugging Face hub
-    recorded:FILE                answers that were given before
+    recorded:FILE                recorded answers
     scripted:FILE                answers from a JSON file
 
-Each is a `ModelKind` of the registry (records/registry.py); only the one that is asked for is imported.
+Each is a `ModelKind` of the registry (records/registry.py). Only the requested one is imported.
 """
 
 from __future__ import annotations
@@ -25,17 +25,20 @@ __all__ = ["Refused", "check_model", "open_model", "scheme_of", "schemes", "sett
 
 
 class Refused(Unavailable):
-    """An endpoint that refuses every request alike (key, rights or name are wrong), or that has not
-    been there for long: a session need not try its other problems."""
+    """Raised when a session need not try its other problems.
+
+    The endpoint refuses every request alike (key, rights or name are wrong) or has been unreachable
+    for long.
+    """
 
 
 def schemes() -> tuple[str, ...]:
-    """What may stand before the colon of a model string."""
+    """Return the valid schemes of a model string."""
     return registry.names("models")
 
 
 def scheme_of(spec: str) -> str:
-    """The scheme of a model string. Raises UsageError where no kind of model has it."""
+    """Return the scheme of a model string. Raises UsageError for an unknown scheme."""
     scheme = spec.partition(":")[0]
     if registry.has("models", scheme):
         return scheme
@@ -48,23 +51,26 @@ def scheme_of(spec: str) -> str:
 
 
 def settings_of(spec: str) -> type[ModelSettings]:
-    """What the kind of model that `spec` names can be set to; a scheme alone does too. Raises
-    UsageError for an unknown one."""
+    """Return the settings class of a model string or scheme. Raises UsageError if unknown."""
     return _kind(spec).settings
 
 
 async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
-    """The proposer that `spec` names. Settings that are None count as not given.
+    """Open the proposer that `spec` names.
 
-    Raises UsageError for an unknown scheme or a setting that this kind of model does not take,
-    DataError for a file that cannot be read.
+    Args:
+        settings: Values by name; those that are None count as not set.
+
+    Raises:
+        UsageError: The scheme is unknown, or this kind of model has no such setting.
+        DataError: A file cannot be read.
     """
     kind = _kind(spec)
     return await kind.open(kind.settings.of(spec, settings))
 
 
 async def check_model(spec: str, settings: Mapping[str, Json]) -> None:
-    """Raises what `open_model` would, as far as that is known without asking or loading anything."""
+    """Raise what `open_model` would raise, without loading a model or sending a request."""
     kind = _kind(spec)
     if kind.check is None:
         await (await open_model(spec, settings)).close()

@@ -1,4 +1,4 @@
-"""What a kind of model is, and the base of its settings."""
+"""`ModelKind`, the entry of a kind of model in the registry, and the base of its settings."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _BOUNDS = {"ge": "of at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
 class ModelSettings(Settings):
-    """What one kind of model can be set to: every field but `model`, the model string."""
+    """Base of the settings of one kind of model: every field except `model`, the model string."""
 
     model: str = Field(exclude=True)
 
     @classmethod
     def of(cls, model: str, settings: Mapping[str, Json]) -> Self:
-        """The settings of a model; those that are None count as not given. Raises UsageError."""
+        """Build the settings of a model, ignoring values that are None. Raises UsageError."""
         given = {key: value for key, value in settings.items() if value is not None}
         names = cls.names()
         for key in given:
@@ -33,15 +33,16 @@ class ModelSettings(Settings):
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """The names of all settings."""
+        """Return the names of all settings."""
         return tuple(name for name in cls.model_fields if name != "model")
 
     def given(self) -> dict[str, Any]:
+        """Return the explicitly set values by name, in the order of the fields."""
         return {name: getattr(self, name) for name in self.names() if name in self.model_fields_set}
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
-        """ "batch 0 of model 'hf:x' must be a whole number of at least 1"."""
+        """Return, for example, "batch 0 of model 'hf:x' must be a whole number of at least 1"."""
         name = str(error["loc"][0])
         if name not in cls.names():
             return super().describe_error(error, data)
@@ -59,14 +60,14 @@ class ModelSettings(Settings):
 
 @dataclass(frozen=True)
 class ModelKind:
-    """A kind of model, as the registry names it.
+    """A kind of model, as the registry lists it.
 
-    Args:
-        form: how its model string is written, for messages.
-        settings: what it can be set to.
-        open: makes the proposer from its settings. Raises UsageError, DataError.
-        check: of a kind that costs something to open: raises what `open` would, as far as that is known
-            without asking or loading anything.
+    Attributes:
+        form: The form of its model string, for messages.
+        settings: The class of its settings.
+        open: Opens the proposer from its settings. Raises UsageError or DataError.
+        check: Raises what `open` would, without loading or requesting anything. Only for a kind
+            that is expensive to open.
     """
 
     form: str

@@ -1,29 +1,28 @@
-"""Answers that were given before: `recorded:FILE`, plain or gzip.
+"""Recorded answers of a model: `recorded:FILE`, plain or gzip, in one of three forms.
 
-Three forms. The published one of the GPT-4 answers on List Functions: one JSON object whose
-"problems" hold "idx", "turns" (each with "responses"), "chosen_rules" (one a turn) and
-"published_test_accs". And our own JSONL, one answer a line, other keys ignored:
+The first is the published form of the GPT-4 answers on List Functions: one JSON object whose
+"problems" hold "idx", "turns" (each with "responses"), "chosen_rules" (one per turn) and
+"published_test_accs".
+
+The second is our own JSONL, one answer per line; other keys are ignored:
 
     {"problem": "12", "step": 1, "answer": "...", "fields": {"chosen_rule": "..."}}
 
-where lines of one problem with one step are the answers of one turn, in the order of the file. A
-third is the published one of ABD's predictions (agents/recorded.py); of a file with those of
-several models the setting `of_model` chooses.
+Lines of one problem with one step are the answers of one turn, in the order of the file.
 
-The published prediction records of ABD, `abd_prediction_record_v1`: one model's answer to one
-instance a line.
+The third is the published prediction records of ABD, `abd_prediction_record_v1`: per line one
+model's answer to one instance. The setting `of_model` selects a model in a file with several.
 
-    {"schemaVersion": "abd_prediction_record_v1", "instanceId": "…", "scenario": "…", "theoryId": "…",
-     "model": "…", "extractedFormula": "(P x)", "extractedDescription": "…", "rawResponse": "…",
-     "success": true, "parseError": null}
+    {"schemaVersion": "abd_prediction_record_v1", "instanceId": "…", "scenario": "…",
+     "theoryId": "…", "model": "…", "extractedFormula": "(P x)", "extractedDescription": "…",
+     "rawResponse": "…", "success": true, "parseError": null}
 
-An answer is extractedFormula, as the JSON object that the family reads back whole; without one the
-response (rawResponse, or response), which the family reads by its own contract; without either an
-empty answer. Fields that are not named here are let be. Several records of one instance are
-successive answers to it.
+The answer is extractedFormula, as the JSON object that the family parses. Without it, the answer is
+the response (rawResponse, or response), which the family parses by its own contract; without either
+it is empty. Other fields are ignored. Several records of one instance are successive answers.
 
-Departure: the published evaluator reads a response by the first flat object with a "formula"; the
-family takes the last object that has one, since drafts come first.
+Departure: the published evaluator takes the first flat object with a "formula" in a response; the
+family takes the last object that has one, because drafts come first.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ from .model_settings import ModelKind, ModelSettings
 
 
 class RecordedSettings(ModelSettings):
-    """Of a file of answers."""
+    """Settings of a file with answers."""
 
     of_model: str | None = setting(None, "whose answers, of a file with those of several models")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One recorded answer. fields: of its turn, given with the last answer of it."""
+    """One recorded answer. The last answer of a turn also carries the fields of the turn."""
 
     text: str
     last_of_turn: bool
@@ -59,9 +58,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Record:
-    """A file of answers. file: its {"name", "sha256"}; answers: by problem id, in the order in
-    which they were given; about: what the file says of the model that gave them; digest: SHA-256
-    (hex) of the unpacked text, line ends and the end of the file aside."""
+    """A file of answers.
+
+    Attributes:
+        file: {"name", "sha256"} of the file.
+        digest: SHA-256 (hex) of the unpacked text, regardless of line ends and the end of the file.
+        about: What the file says about the model that gave the answers.
+        answers: Answers by problem id, in the order in which they were given.
+    """
 
     file: Json
     digest: str
@@ -70,14 +74,17 @@ class Record:
 
 
 class Recorded:
-    """A proposer that gives the next recorded answer of a problem: the one whose number is the
-    count of earlier answers. None left, or a problem not on record: exhausted. Tools are never
-    called."""
+    """A proposer that returns the next recorded answer of a problem and never calls tools.
+
+    The number of earlier answers selects it. The proposer is exhausted after the last answer, and
+    for problems without recorded answers.
+    """
 
     def __init__(self, record: Record) -> None:
         self._record = record
 
     def settings(self) -> Json:
+        """Return the file, its digest and what it says about its model."""
         record = self._record
         return {
             "scheme": "recorded",
@@ -94,6 +101,7 @@ class Recorded:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
+        """Return the next recorded answer of the problem."""
         answers = self._record.answers.get(view.problem, ())
         number = view.answers
         if number >= len(answers):
@@ -105,6 +113,7 @@ class Recorded:
         return Reply(answer.text, meta=meta)
 
     async def close(self) -> None:
+        """Do nothing."""
         return None
 
 
@@ -113,7 +122,7 @@ def _nothing_left(given: int) -> str:
 
 
 async def open_model(settings: RecordedSettings) -> Proposer:
-    """The answers of the file that the model string names. Raises UsageError, DataError."""
+    """Open the file that the model string names. Raises UsageError or DataError."""
     path = settings.model.partition(":")[2]
     if not path:
         raise UsageError(f"model {settings.model!r} names no file: write recorded:FILE")
@@ -121,8 +130,15 @@ async def open_model(settings: RecordedSettings) -> Proposer:
 
 
 def read_record(path: str | Path, of_model: str | None = None) -> Record:
-    """of_model: whose answers, of a file that tells. Raises UsageError where there is no such file,
-    or no such model in it, DataError naming file, line and field."""
+    """Read a file of recorded answers.
+
+    Args:
+        of_model: The model whose answers are wanted, for files with several models.
+
+    Raises:
+        UsageError: There is no such file, or no such model in it.
+        DataError: The content is malformed; the message names file, line and field.
+    """
     place = locate(path, ("answers.jsonl", "answers.jsonl.gz"))
     lines = dict(read_lines(place))
     text = "\n".join(lines.get(n, "") for n in range(1, max(lines, default=0) + 1))
@@ -146,11 +162,11 @@ def read_record(path: str | Path, of_model: str | None = None) -> Record:
 
 
 def _published_form(path: Path, text: str, lines: Mapping[int, str]) -> dict[str, Json] | None:
-    """The whole file as one object with "problems"; None where it is JSONL."""
+    """Return the file as one object with "problems", or None where it is JSONL."""
     try:
         first = parse_json(next(iter(lines.values())), str(path))
     except DataError:
-        pass  # the first line of an object over several, or a fault that the whole text shows
+        pass  # The object spans several lines, or parsing the complete text will report the fault.
     else:
         if len(lines) > 1 or not (isinstance(first, dict) and "problems" in first):
             return None
@@ -230,12 +246,12 @@ def _list(path: Path, at: str, value: Json) -> list[Json]:
 
 SCHEMA = "abd_prediction_record_v1"
 DATASET = "abd"
-UNNAMED = "external"  # the published name of a model that a record does not name
+UNNAMED = "external"  # the published name for a model that a record does not name
 _TEXTS = ("extractedFormula", "extractedDescription", "rawResponse", "response", "parseError")
 
 
 class Prediction(NamedTuple):
-    """answer: what the family is given to read. fields: what is kept of the record beside it."""
+    """One published prediction: the answer to parse, and the fields that are kept with it."""
 
     problem: str
     model: str
@@ -244,12 +260,14 @@ class Prediction(NamedTuple):
 
 
 class Predictions(NamedTuple):
+    """The predictions of one model."""
+
     model: str
     of: Mapping[str, tuple[Prediction, ...]]  # by problem, in the order of the file
 
 
 def is_prediction(line: str) -> bool:
-    """Whether a line is such a record, by its schemaVersion."""
+    """Return whether a line is a prediction record, by its schemaVersion."""
     try:
         row = parse_json(line, "")
     except DataError:
@@ -260,8 +278,17 @@ def is_prediction(line: str) -> bool:
 def read_predictions(
     path: Path, lines: Iterable[tuple[int, str]], model: str | None = None
 ) -> Predictions:
-    """One model's: all that there are, or those of `model`. Raises DataError naming line and field,
-    UsageError where several models could be meant, or `model` is none of them."""
+    """Read the predictions of one model.
+
+    Args:
+        path: The file, for messages.
+        lines: Numbered lines of the file.
+        model: The model to select; None if the file has only one.
+
+    Raises:
+        DataError: A record is malformed; the message names line and field.
+        UsageError: The file has several models and none is selected, or `model` is not among them.
+    """
     found: dict[str, dict[str, list[Prediction]]] = {}
     for number, line in lines:
         one = _prediction(parse_json(line, f"{path}, line {number}"), f"{path}, line {number}")
@@ -302,7 +329,7 @@ def _answer(row: Mapping[str, Json]) -> str:
     if not formula.strip():
         return row.get("rawResponse") or row.get("response") or ""
     told = {"formula": formula, "description": row.get("extractedDescription") or ""}
-    # Braces within the texts would be taken for further objects.
+    # The parser would take braces inside the texts for further objects.
     within = json.dumps(told, ensure_ascii=False)[1:-1].replace("{", "\\u007b")
     return f"{{{within}}}"
 

@@ -1,11 +1,11 @@
-"""Proposers that say what they were told to: for tests, examples and trials without a model.
+"""Proposers with scripted answers, for tests, examples and trials without a model.
 
-`scripted:FILE` reads one JSON object: problem id, or "*" for all others, to a list of answers.
-An answer is a text, {"tool": NAME, "arguments": {...}}, or a list of these (the turns of one
-answer: tool calls first, the text last).
+`scripted:FILE` reads one JSON object that maps a problem id, or "*" for all others, to a list of
+answers. An answer is a text, {"tool": NAME, "arguments": {...}}, or a list of these (the turns of
+one answer: tool calls first, the text last).
 
-Or one object of rules, for models that answer by what they are asked, such as judges: {"rules":
-[{"when": REGEX, "say": TEXT}, …], "otherwise": TEXT} (see `Matching`).
+The file can also be one object of rules, for models whose answer depends on the prompt, such as
+judges: {"rules": [{"when": REGEX, "say": TEXT}, …], "otherwise": TEXT} (see `Matching`).
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ Item: TypeAlias = Said | Sequence[Said]
 
 
 class Scripted:
-    """Answers number n of a problem (n earlier answers) with `replies[n]`; after the last one it
-    is exhausted.
+    """A proposer that gives `replies[n]` as answer number n of a problem and is then exhausted.
 
-    replies: one list for every problem, or a mapping from problem id (or "*" for all others) to
-    such lists. An entry is a text, a Reply, an Unavailable (raised), or a sequence of these: the
-    turns of one answer, of which the k-th is given after k rounds of tool calls; without tools
-    only the last is given. file: {"name", "sha256"} of the file that they come from.
+    Args:
+        replies: One list for every problem, or a mapping from problem id (or "*" for all others) to
+            such lists. An entry is a text, a Reply, an Unavailable (raised), or a sequence of
+            these: the turns of one answer. The k-th turn is given after k rounds of tool calls;
+            without tools only the last turn is given.
+        file: {"name", "sha256"} of the file with the replies.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Scripted:
         self._file = file
 
     def settings(self) -> Json:
+        """Return the digest of the replies and the file they come from."""
         plain = {key: [_plain(item) for item in items] for key, items in self._replies.items()}
         told = {"scheme": "scripted", "digest": digest_of(plain)}
         return told | ({} if self._file is None else {"answers_from": self._file})
@@ -64,6 +66,7 @@ class Scripted:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
+        """Return the next scripted reply of the problem. Raises a scripted Unavailable."""
         replies = self._replies.get(view.problem, self._replies.get("*", ()))
         if view.answers >= len(replies):
             return Reply(finish="exhausted", meta={"reason": "the script says no more of it"})
@@ -76,18 +79,24 @@ class Scripted:
         return Reply(said) if isinstance(said, str) else said
 
     async def close(self) -> None:
+        """Do nothing."""
         return None
 
 
 class Answering:
-    """Answers with `function(messages)`, a text, however often it is asked. name: what its settings
-    are told by, as a function has no digest; "" is the function's own name."""
+    """A proposer that answers every request with the text `function(messages)`.
+
+    Args:
+        name: Identifies the function in the settings, as a function has no digest; "" uses the
+            function's own name.
+    """
 
     def __init__(self, function: Callable[[Sequence[Message]], str], name: str = "") -> None:
         self._function = function
         self._name = name or getattr(function, "__qualname__", type(function).__name__)
 
     def settings(self) -> Json:
+        """Return a digest of the name."""
         return {"scheme": "scripted", "digest": digest_of(["Answering", self._name])}
 
     async def propose(
@@ -98,21 +107,27 @@ class Answering:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
+        """Return the function's text for these messages."""
         return Reply(self._function(messages))
 
     async def close(self) -> None:
+        """Do nothing."""
         return None
 
 
 class Matching:
-    """Answers by what it is asked: of the rules (pattern, text) the first whose pattern is found in
-    the prompt says its text.
+    r"""A proposer that answers by rules: the first rule whose pattern occurs in the prompt applies.
 
-    The prompt is the contents of all messages, an empty line between them; patterns are those of
-    `re`, to be opened with (?i), (?s), (?m) where that is meant. In a text \\1 … \\9 and
-    \\g<name> stand for groups ("" where a group took no part), and \\\\ for one backslash.
-    otherwise: the text where no rule fits; None: it is exhausted then. Raises UsageError for a
-    pattern that is none, or a text that names a group its pattern lacks.
+    The prompt consists of the contents of all messages with an empty line between them. Patterns
+    are regular expressions of `re`; start them with (?i), (?s) or (?m) to set flags. In a text, \1
+    … \9 and \g<name> stand for groups ("" for a group without a match), and \\ for one backslash.
+
+    Args:
+        rules: Pairs (pattern, text).
+        otherwise: The text if no rule applies; None: the proposer is exhausted then.
+
+    Raises:
+        UsageError: A pattern is invalid, or a text names a group that its pattern lacks.
     """
 
     def __init__(
@@ -124,6 +139,7 @@ class Matching:
         self._file = file
 
     def settings(self) -> Json:
+        """Return the digest of the rules and the file they come from."""
         digest = digest_of(["Matching", self._plain, self._otherwise])
         told = {"scheme": "scripted", "digest": digest}
         return told | ({} if self._file is None else {"answers_from": self._file})
@@ -136,6 +152,7 @@ class Matching:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
+        """Return the text of the first rule that matches the prompt."""
         prompt = prompt_text(messages)
         for pattern, say in self._rules:
             if found := pattern.search(prompt):
@@ -145,6 +162,7 @@ class Matching:
         return Reply(self._otherwise)
 
     async def close(self) -> None:
+        """Do nothing."""
         return None
 
 
@@ -182,18 +200,19 @@ def _expanded(say: str, found: re.Match[str]) -> str:
 
 
 def prompt_text(messages: Sequence[Message]) -> str:
-    """What the messages say, an empty line between them."""
+    """Return the contents of all messages with an empty line between them."""
     return "\n\n".join(str(message.get("content") or "") for message in messages)
 
 
 class Mender:
-    """A chat model for programs that learns from a counterexample.
+    """A simulated chat model for programs that learns from a counterexample.
 
-    Offered `tool`, it first calls it with the source `wrong`; if the result names failing
-    observations, it answers with what `mended` makes of them (or with `mended` itself where that
-    is a source), else with `wrong`. Without tools it answers with `wrong`. One answer a problem.
+    If `tool` is offered, it first calls it with the source `wrong`. If the result names failing
+    observations, it answers with `mended(failing)` (or with `mended` if that is a source),
+    otherwise with `wrong`. Without tools it answers with `wrong`. It gives one answer per problem.
 
-    answer: writes a source as an answer; by default in the format "tuple".
+    Args:
+        answer: Formats a source as an answer; by default in the format "tuple".
     """
 
     def __init__(
@@ -212,6 +231,7 @@ class Mender:
         self._answer = answer or tuple_answer
 
     def settings(self) -> Json:
+        """Return a digest of both sources."""
         mended = self._mended if isinstance(self._mended, str) else "a function of what failed"
         return {"scheme": "scripted", "digest": digest_of(["Mender", self._wrong, mended])}
 
@@ -223,6 +243,7 @@ class Mender:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
+        """Test the wrong source first; answer with the repaired one if the tool found failures."""
         if view.earlier:
             return Reply(finish="exhausted")
         if rounds(messages) == 0:
@@ -237,30 +258,31 @@ class Mender:
         return Reply(self._answer(mended))
 
     async def close(self) -> None:
+        """Do nothing."""
         return None
 
     def _failing(self, messages: Sequence[Message]) -> list[Json]:
-        """What the last tool result says of failing observations."""
+        """Return the failing observations in the last tool result."""
         results = [m["content"] for m in messages if m["role"] == "tool"]
         try:
             result = json.loads(results[-1])
-        except ValueError:  # a tool that failed says so in words
+        except ValueError:  # A tool that fails returns a message instead of JSON.
             return []
         return list(result.get("failing", [])) if isinstance(result, dict) else []
 
 
 def rounds(messages: Sequence[Message]) -> int:
-    """How many turns of the conversation called tools."""
+    """Return how many turns of the conversation called tools."""
     return sum(1 for m in messages if m["role"] == "assistant" and m.get("tool_calls"))
 
 
 def tuple_answer(source: str, description: str = "") -> str:
-    """A program as an answer in the format "tuple"."""
+    """Return a program as an answer in the format "tuple"."""
     return f"({description or 'A rule from a script'!r}, {source!r})"
 
 
 async def open_model(settings: ModelSettings) -> Proposer:
-    """The answers of the file that the model string names. Raises UsageError, DataError."""
+    """Open the proposer of a script file. Raises UsageError or DataError."""
     path = settings.model.partition(":")[2]
     if not path:
         raise UsageError(f"model {settings.model!r} names no file: write scripted:FILE")
@@ -275,10 +297,10 @@ async def open_model(settings: ModelSettings) -> Proposer:
 
 
 def _has_rules(data: Mapping[str, Json]) -> bool:
-    """Whether a script is one of rules, and not one of answers to a problem called "rules"."""
+    """Return whether a script holds rules, and not answers to a problem called "rules"."""
     rules = data.get("rules")
     if rules == [] and isinstance(data.get("otherwise"), str):
-        return True  # answers to a problem are a list
+        return True  # The answers to a problem would be a list.
     first = rules[0] if isinstance(rules, list) and rules else None
     return isinstance(first, dict) and not first.keys().isdisjoint(("when", "say"))
 

@@ -1,15 +1,16 @@
-"""`--model search`: the embedded proposer. No key, no network, no GPU.
+"""`--model search`: the embedded proposer, which needs no key, network or GPU.
 
-It answers in the format of a language model and shows the tool loop: where the family's tool is
-offered it first tries its hypothesis on what is shown, and answers when the tool agrees. A reply is a
-pure function of (view, messages since the last user turn, expansions, trade-off). What the search
-samples follows from the problem, so the seed changes nothing, and neither do workers or the order of
-problems.
+It answers in the format of a language model and uses the tool loop: if the family's tool is
+available, it first tests its hypothesis on the shown observations and answers when the tool agrees.
+A reply is a pure function of (view, messages since the last user turn, expansions, trade-off).
+Sampling in the search depends only on the problem, so the seed, the number of workers and the
+order of problems change nothing.
 
-Covered (search/engines.py): programs from lists of integers to a list of integers, an integer or a truth
-value (search/lists); scenes of objects that are on or off (search/acre); programs on grids of colours
-(search/grids); rules about finite worlds (search/logic), which it also mends; sentences about labelled text
-(search/text), up to twenty an answer. All else ends as exhausted, and `Reply.meta` says why. docs/search.md has what each can find.
+Supported problems (search/engines.py): programs from lists of integers to a list of integers, an
+integer or a truth value (search/lists); scenes of objects that are on or off (search/acre);
+programs on grids of colours (search/grids); rules about finite worlds (search/logic), which it can
+also repair; sentences about labelled text (search/text), up to twenty per answer. Any other problem
+ends as exhausted, and `Reply.meta` has the reason. docs/search.md describes what each engine finds.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from .prompts.protocol import NO_CALLS_LEFT
 
 
 class SearchSettings(ModelSettings):
-    """How much is searched, and on how many processes."""
+    """The extent of the search and the number of processes."""
 
     budget_expansions: int | None = setting(
         None, "candidates looked at before each answer; default: the preset's", ge=1
@@ -53,20 +54,21 @@ class SearchSettings(ModelSettings):
 
     @classmethod
     def of(cls, model: str, settings: Mapping[str, Json]) -> Self:
+        """Build the settings, with the preset of `search:PRESET` if the model string has one."""
         named = model.partition(":")[2]
         return super().of(model, {**settings, "preset": named} if named else settings)
 
 
 @dataclass(frozen=True)
 class _Try:
-    """A call of the family's tool since the last user turn, and what came back."""
+    """A call of the family's tool since the last user turn, with its result."""
 
     source: str
     consistent: bool
 
 
 class SearchProposer:
-    """A `records.Proposer`, and a `records.Repairer` of rules about worlds."""
+    """A `records.Proposer`, and a `records.Repairer` for rules about worlds."""
 
     def __init__(
         self, budget_expansions: int, preset: str, workers: int, trade_off: str = ""
@@ -77,6 +79,7 @@ class SearchProposer:
         self.pool = Pool(workers)
 
     def settings(self) -> Json:
+        """Return the settings that the session records."""
         asked_for = {"trade_off": self.trade_off} if self.trade_off else {}
         return {
             "model": "search",
@@ -93,6 +96,7 @@ class SearchProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
+        """Search for a hypothesis that no earlier answer has, and test it if tools are offered."""
         manner = _manner(view)
         if manner is None:
             return _nothing(f"search knows no {view.family} tasks")
@@ -116,7 +120,7 @@ class SearchProposer:
         return Reply(text=said, meta=found["meta"])
 
     async def repair(self, view: View, text: str) -> Reply:
-        """A better rule made of the one given, or one of its own where that is better."""
+        """Return a better rule, repaired from `text` or found by a new search if that is better."""
         manner = _manner(view)
         if manner is None or not manner.mends:
             return _nothing(f"search mends no hypotheses of {view.family} tasks")
@@ -126,7 +130,7 @@ class SearchProposer:
         return Reply(text=manner.answer(found["description"], found["source"]))
 
     def _exhausted(self, found: dict[str, Any], said: str) -> Reply:
-        if "reason" in found:  # nothing here searches such problems
+        if "reason" in found:  # No engine supports such problems.
             warn(f"{found['reason']}. Other problems end as exhausted, without an answer: name a model for"
                  " them, as --model openai:NAME or --model http://localhost:8000/v1#NAME")  # fmt: skip
         return _nothing(
@@ -145,6 +149,7 @@ class SearchProposer:
         return await self.pool.ask(digest_of(shown), request, view.space)
 
     async def close(self) -> None:
+        """Stop the search processes."""
         await self.pool.close()
 
 
@@ -194,7 +199,7 @@ def _agrees(content: Any) -> bool:
 
 
 async def open_model(settings: SearchSettings) -> SearchProposer:
-    """No process starts before the first question."""
+    """Return the proposer. No process starts before the first request."""
     preset = PRESETS[settings.preset]
     budget = settings.budget_expansions or preset.expansions
     workers = settings.workers or min(4, os.cpu_count() or 1)

@@ -1,10 +1,10 @@
-"""The nouns of Peirce and the Protocols between its rooms.
+"""The data types of Peirce and the Protocols between its packages.
 
-A session holds problems. A problem goes in steps. A step holds calls (one model
-or tool request each); a model's call gives an answer; an answer holds 0..n
-hypotheses; each hypothesis gets one verdict. Every noun here is frozen, typed
-and serialisable; nothing here imports another room. Import a name from `records`,
-whichever of these modules holds it.
+A session holds problems. A problem is worked on in steps. A step holds calls, each one request to a
+model or a tool. A call to a model returns an answer, an answer holds zero or more hypotheses, and
+each hypothesis gets one verdict. Every type here is frozen, typed and serialisable, and this
+package imports no other package of Peirce. Import names from `records`, whichever module defines
+them.
 """
 
 from .calls import (

@@ -1,4 +1,4 @@
-"""Calls to models and tools, and the journal that keeps them."""
+"""Calls to models and tools, and the journal that records them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 Message: TypeAlias = Mapping[str, Json]  # OpenAI chat form: role, content, tool_calls, tool_call_id
 
-# Whoever makes a call hears here, while it lasts, why a request of it gave no answer and is made again.
+# A caller sets this to learn why a request gave no answer and is retried while the call lasts.
 ASKED_AGAIN: ContextVar[Callable[[str], None]] = ContextVar("asked_again", default=lambda why: None)
 
 
 @dataclass(frozen=True)
 class ToolSpec:
+    """The description of a tool that a model may call."""
+
     name: str
     description: str
     parameters: Mapping[str, Json]  # a JSON schema
@@ -29,14 +31,16 @@ class ToolSpec:
 
 @dataclass(frozen=True)
 class ToolCall:
+    """A call of a tool that a model requested."""
+
     id: str
     name: str
-    arguments: Mapping[str, Json] | str  # the raw text where it is no JSON object
+    arguments: Mapping[str, Json] | str  # The raw text where it is no JSON object.
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one call, or a sum of them; None nowhere: what is not told counts 0."""
+    """The tokens of one call, or a sum over calls. A count that a model does not report is 0."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -54,22 +58,24 @@ class Usage:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a proposer says: text or tool calls; `finish` is "stop", "tool_calls", "length",
-    "exhausted" (it has nothing left to say: the problem ends) or "no_tools" (it cannot be given
-    tools: it is asked again without)."""
+    """The reply of a proposer: text or tool calls.
+
+    `finish` is "stop", "tool_calls", "length", "exhausted" (the proposer has no further answer, so
+    the problem ends) or "no_tools" (the model accepts no tools and is queried again without them).
+    """
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     finish: str = "stop"
     usage: Usage = Usage()
     retries: int = 0
-    # Of recorded answers: last_of_turn, fields of the turn.
+    # Only for recorded answers: last_of_turn, and fields of the turn.
     meta: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class CallKey:
-    """Where a call stands: structural, never an order of arrival. path: `step/3/propose/0`."""
+    """The position of a call in its session, such as `step/3/propose/0`, whatever its arrival."""
 
     session: str
     problem: str
@@ -78,8 +84,10 @@ class CallKey:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call came to, as the journal keeps it: JSON, and arrays named beside it. repeats: the
-    session whose recorded call answered it instead of the model, which then took no tokens."""
+    """The result of a call as the journal keeps it: JSON, and named arrays stored next to it.
+
+    `repeats` is the session whose recorded call answered this one. The model then used no tokens.
+    """
 
     response: Json
     vectors: Mapping[str, NDArray[Any]] = field(default_factory=dict)
@@ -90,7 +98,7 @@ class Outcome:
 
 
 class Journal(Protocol):
-    """What keeps calls, so that none is made twice."""
+    """A record of calls, so that no call is made twice."""
 
     async def once(
         self,
@@ -99,20 +107,26 @@ class Journal(Protocol):
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
-        """The recorded outcome of `key`, or that of `make`, durable before this returns."""
+        """Return the recorded outcome of `key`, or call `make` and record its outcome.
+
+        The outcome is durable before this returns.
+        """
         ...
 
 
-# --- Who answers, and who mends answers.
+# --- Proposers of answers, and repairers of answers.
 
 
 class Proposer(Protocol):
-    """Who answers."""
+    """A source of answers: a model, a search, or recorded and scripted answers."""
 
     def settings(self) -> Json:
-        """What is recorded in the session; no secret. "endpoint" (where the model is reached) and
-        "transport" do not count as shaping answers; answers of a proposer that has an "endpoint"
-        are cached across sessions. "tools": False for a model that cannot be given any."""
+        """Return the settings that the session records, without secrets.
+
+        "endpoint" (where the model is reached) and "transport" do not count as settings that shape
+        answers. Answers of a proposer with an "endpoint" are cached across sessions. "tools" is
+        False for a model that accepts no tools.
+        """
         ...
 
     async def propose(
@@ -123,27 +137,46 @@ class Proposer(Protocol):
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """schema: the JSON schema that the text of an answer has to fit, for what can hold a model
-        to one; an answer that does not is read tolerantly all the same. Raises Unavailable when
-        there is no answer to be had."""
+        """Return the proposer's reply to the messages.
+
+        Args:
+            schema: The JSON schema that the text of an answer has to fit, for models with
+                constrained decoding. An answer that does not fit is parsed tolerantly all the same.
+
+        Raises:
+            Unavailable: No answer can be obtained.
+        """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Release connections, processes and memory."""
+        ...
 
 
 @runtime_checkable
 class Repairer(Protocol):
-    """Who mends a hypothesis that the oracle found wanting."""
+    """Repairs a hypothesis that the oracle found inconsistent or too costly."""
 
     def settings(self) -> Json:
-        """What is recorded in the session, as of a `Proposer`."""
+        """Return the settings that the session records, as for a `Proposer`."""
         ...
 
     async def repair(self, view: View, text: str) -> Reply:
-        """A better hypothesis, as an answer in the session's format; "exhausted" where there is
-        none. text: the hypothesis as the oracle takes it, or as it was given where it is none; ""
-        where the answer held nothing. view: with that answer as the last of the earlier ones.
-        Raises Unavailable."""
+        """Return a better hypothesis as an answer in the session's format.
+
+        Args:
+            view: The problem, with the answer to repair as the last earlier answer.
+            text: The hypothesis as the oracle takes it, or as written where it is malformed; ""
+                where the answer held none.
+
+        Returns:
+            The answer; `finish` is "exhausted" where there is no better hypothesis.
+
+        Raises:
+            Unavailable: No answer can be obtained.
+        """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Release connections, processes and memory."""
+        ...

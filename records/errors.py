@@ -1,45 +1,45 @@
-"""Ends that are expected: one sentence for the user each."""
+"""Exceptions for expected failures: each carries one sentence for the user."""
 
 from __future__ import annotations
 
 
 class PeirceError(Exception):
-    """An expected end: one sentence for the user, and the exit code of the command line."""
+    """Base class of expected failures: one sentence for the user, and the exit code."""
 
     exit_code = 1
 
 
 class UsageError(PeirceError):
-    """What was asked for cannot be: names the value given and the valid choices."""
+    """Raised when a request is not valid; the message names the value and the valid choices."""
 
     exit_code = 2
 
 
 class DataError(PeirceError):
-    """A file that cannot be read as what it should be: names file, line and field."""
+    """Raised when a file has not the expected form; the message names file, line and field."""
 
 
 class StoreError(PeirceError):
-    """The store is locked, of another version, unwritable, or lacks what was asked for."""
+    """Raised when the store is locked, has another version, is not writable, or lacks an item."""
 
 
 class Unavailable(PeirceError):
-    """A model or tool that gave no answer. An outage is never a prediction and never a score."""
+    """Raised when a model or tool gives no answer. This is never a prediction and never a score."""
 
 
 class SandboxUnavailable(Unavailable):
-    """A sandbox that cannot be built or has died; the run stops with the remedy."""
+    """Raised when a sandbox cannot be built or has died. The message says what to do."""
 
     exit_code = 4
 
 
 class BudgetSpent(PeirceError):
-    """A budget of tokens or dollars, or the failures allowed, is used up; the session can go on."""
+    """Raised when a budget of tokens, dollars or failures is spent. The session can be resumed."""
 
     exit_code = 3
 
 
 class Interrupted(PeirceError):
-    """The user left at once: what was in flight is lost, what was stored stays."""
+    """Raised when the user stops at once. Work in flight is lost; what is stored stays."""
 
     exit_code = 130

@@ -1,4 +1,4 @@
-"""Task families: what GEAR needs of a domain, and how prompts speak of it."""
+"""Protocols of task families: what GEAR needs from a domain, and the wording of its prompts."""
 
 from __future__ import annotations
 
@@ -13,51 +13,66 @@ from .values import Json
 
 
 class FamilyWords(Protocol):
-    """A family's part of every prompt. Pure text, no model's name."""
+    """The part of every prompt that depends on the family: pure text that names no model."""
 
     @property
     def instructions(self) -> str:
-        """What a hypothesis is, in a few lines."""
+        """Return what a hypothesis is, in a few lines."""
         ...
 
-    def contract(self, answer_format: str) -> str: ...
+    def contract(self, answer_format: str) -> str:
+        """Return the rules for an answer in this format."""
+        ...
+
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
-        """The JSON schema of a whole answer; None for a format that is no JSON."""
+        """Return the JSON schema of a complete answer, or None for a format other than JSON."""
         ...
 
-    def show_observation(self, number: int, observation: Observation) -> str: ...
-    def show_hypothesis(self, hypothesis: Hypothesis) -> str: ...
+    def show_observation(self, number: int, observation: Observation) -> str:
+        """Return an observation with its number, as prompts show it."""
+        ...
+
+    def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        """Return a hypothesis as prompts show it."""
+        ...
+
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """The first failing observations with what was expected and what came."""
+        """Return the first failing observations with the expected and the actual output."""
         ...
 
     def compact(self) -> FamilyWords:
-        """The same in few words, for small models: how an answer is written in one line, an
-        observation, a hypothesis and a feedback in one line each, and of what is said of the
-        problem only what its observations leave open."""
+        """Return a shorter wording for small models.
+
+        The answer format, an observation, a hypothesis and feedback take one line each. Of the
+        problem's description only what its observations leave open remains.
+        """
         ...
 
 
 class Family(Protocol):
-    """What GEAR needs of a domain: S, an oracle, equality of predictions, a size measure."""
+    """What GEAR needs from a domain: S, an oracle, equality of predictions and a size measure."""
 
     name: str
     words: FamilyWords
-    answer_formats: tuple[str, ...]  # the first is the default
-    oracle: str  # the name of what applies its hypotheses: execute, solve, judge, or its own
-    opens_hidden: bool  # False: hidden parts wait for `check` and `eval` (logic)
+    answer_formats: tuple[str, ...]  # The first is the default.
+    oracle: str  # The oracle that applies its hypotheses: execute, solve, judge, or its own.
+    opens_hidden: bool  # False: hidden parts wait for `check` and `eval` (logic).
 
     def strictly(self) -> Family:
-        """The same family, for which a breach of the answer contract makes an answer malformed
-        (reason `breach_` and the breach); by default breaches are noted in the hypothesis."""
+        """Return a copy in which a breach of the answer contract makes an answer malformed.
+
+        The reason is `breach_` and the breach. By default breaches are noted in the hypothesis.
+        """
         ...
 
     def parse(
         self, view: View, answer: str, answer_format: str
-    ) -> Sequence[Hypothesis | Malformed]: ...
+    ) -> Sequence[Hypothesis | Malformed]:
+        """Return the hypotheses and malformed parts of an answer."""
+        ...
 
     def read(self, text: str, view: View) -> Hypothesis | Malformed:
-        """A hypothesis that a user brings bare (`check`): the source, the formula, the sentence."""
+        """Parse a hypothesis that a user wrote without an answer around it (`check`)."""
         ...
 
     async def agree(
@@ -66,33 +81,39 @@ class Family(Protocol):
         observations: Sequence[Observation],
         view: View,
         oracles: Oracles,
-    ) -> Agreement: ...
+    ) -> Agreement:
+        """Compare a hypothesis with observations."""
+        ...
 
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
-    ) -> Sequence[Predictions]: ...
+    ) -> Sequence[Predictions]:
+        """Return the predictions of each hypothesis over a set of inputs."""
+        ...
 
-    def consistent(self, agreement: Agreement) -> bool: ...
+    def consistent(self, agreement: Agreement) -> bool:
+        """Return whether a hypothesis with this agreement is consistent."""
+        ...
 
     def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
-        """LangChain tools that a model may call before it answers."""
+        """Return the LangChain tools that a model may call before it answers."""
         ...
 
 
 @runtime_checkable
 class Measuring(Protocol):
-    """A family that says more of a hypothesis than whether it is consistent: what it costs."""
+    """A family that also measures what a hypothesis costs."""
 
     def by(self, evaluator: str) -> Family:
-        """The same family as an evaluator reads hypotheses. Raises UsageError for another name."""
+        """Return the family as this evaluator reads hypotheses. Raises UsageError."""
         ...
 
     def seen(self, problem: Problem, evaluator: str) -> Problem:
-        """The problem as an evaluator reads it."""
+        """Return the problem as this evaluator reads it."""
         ...
 
     def said(self, view: View, answer: str) -> str:
-        """The hypothesis of a raw answer as it was given; "" where there is none."""
+        """Return the hypothesis of a raw answer as it was written; "" where there is none."""
         ...
 
     def measures(
@@ -103,20 +124,26 @@ class Measuring(Protocol):
         hidden: Agreement | None,
         evaluator: str,
     ) -> dict[str, Json]:
-        """text: the hypothesis as it was given; shown, hidden: None where it was not read."""
+        """Return the measured figures of a hypothesis by name.
+
+        Args:
+            text: The hypothesis as it was written.
+            shown, hidden: The agreements; None where the hypothesis could not be parsed.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class SearchManner:
-    """How the embedded search speaks for a family.
+    """How the embedded search produces answers for a family.
 
-    Args:
-        answer: the text of an answer, from a description and what the oracle takes.
-        tool, argument: of the tool that it tries a hypothesis with; "" where it calls none.
-        mends: whether it also makes better hypotheses of those of others.
-        facts: what its engine is told beside the shown pairs, from `View.public` and the trade-off that
-            was asked for; None where that is nothing.
+    Attributes:
+        answer: Returns the text of an answer, from a description and what the oracle takes.
+        tool, argument: Name and argument of the tool that tests a hypothesis; "" where it calls
+            none.
+        mends: Whether the search also repairs hypotheses of others.
+        facts: Returns what the engine learns besides the shown pairs, from `View.public` and the
+            requested trade-off; None for nothing.
     """
 
     answer: Callable[[str, str], str]
@@ -133,15 +160,17 @@ class Searched(Protocol):
     """A family for which the embedded search proposes hypotheses."""
 
     @property
-    def search(self) -> SearchManner: ...
+    def search(self) -> SearchManner:
+        """Return how the embedded search produces answers."""
+        ...
 
 
 @runtime_checkable
 class Worded(Protocol):
-    """A family whose words depend on the problem: on a theory, the labels, a task of a user's own."""
+    """A family whose wording depends on the problem: a theory, the labels, or a user's own task."""
 
     def told(self, public: Mapping[str, Json]) -> Family:
-        """The same family in the words of a problem. public: of that problem."""
+        """Return the family with the wording of a problem, from its `View.public`."""
         ...
 
 
@@ -150,47 +179,56 @@ class Tolerant(Protocol):
     """A family whose consistent hypotheses may be wrong on a share of what they cover."""
 
     def with_tau(self, tau: float) -> Family:
-        """The same family. tau: the share of the covered observations that a consistent hypothesis is
-        right on at least."""
+        """Return a copy with another threshold of consistency.
+
+        Args:
+            tau: The least share of covered observations that a consistent hypothesis is right on.
+        """
         ...
 
 
 @runtime_checkable
 class FindsContradictions(Protocol):
-    """A family of which shown observations may rule each other out."""
+    """A family in which shown observations may contradict each other."""
 
     def contradiction(self, problem: Problem) -> Sequence[Observation]:
-        """Two shown observations that no hypothesis can both be right on; none where there are none."""
+        """Return two shown observations that no hypothesis can both be right on, or nothing."""
         ...
 
 
 @runtime_checkable
 class LabelsRows(Protocol):
-    """A family whose observations are rows of a data set with a label each, some of them kept in
-    splits. Its sessions have the settings `text`, a judge, and a bank that is read on the splits."""
+    """A family whose observations are labelled rows of a data set, some of them held in splits.
+
+    Its sessions have the settings `text`, a judge, and a bank that is evaluated on the splits.
+    """
 
     def of_split(self, problem: Problem, split: str) -> tuple[Observation, ...]:
-        """The hidden rows of "val", "ind" or "ood"; none where the data set lacks the split."""
+        """Return the hidden rows of "val", "ind" or "ood"; empty where the split is missing."""
         ...
 
     def data_set(self, problem: Problem) -> str:
-        """The data set that the problem is a sample of."""
+        """Return the name of the data set that the problem is a sample of."""
         ...
 
 
 @runtime_checkable
 class NamesCodes(Protocol):
-    """A family whose codes of predictions have names."""
+    """A family whose prediction codes have names."""
 
-    def code_names(self, problem: Problem) -> Sequence[str]: ...
+    def code_names(self, problem: Problem) -> Sequence[str]:
+        """Return the name of each prediction code."""
+        ...
 
 
 @runtime_checkable
 class SetsMethods(Protocol):
-    """A family with defaults of its own for settings of methods, by method."""
+    """A family with its own defaults for the settings of methods."""
 
     @property
-    def method_settings(self) -> Mapping[str, Mapping[str, Json]]: ...
+    def method_settings(self) -> Mapping[str, Mapping[str, Json]]:
+        """Return the defaults of settings by method."""
+        ...
 
 
 @runtime_checkable
@@ -202,15 +240,19 @@ class RecordedForm(Protocol):
 
 @runtime_checkable
 class Evaluated(Protocol):
-    """A family with an evaluation of its own, which is the default for its sessions (else `gear`)."""
+    """A family with its own evaluation, the default for its sessions (otherwise `gear`)."""
 
     evaluation: str
 
 
 @runtime_checkable
 class OpensOracle(Protocol):
-    """A family whose oracle is opened for a session; another's hypotheses are applied by a model's
-    role, or by rules that run here."""
+    """A family that opens an oracle for a session.
+
+    The hypotheses of other families are applied by a model's role or by rules that run here.
+    """
 
     @property
-    def opens(self) -> OracleKind: ...
+    def opens(self) -> OracleKind:
+        """Return how the oracle is opened and recorded."""
+        ...

@@ -1,4 +1,4 @@
-"""Hypotheses and what became of them: predictions, agreement with observations, verdicts."""
+"""Hypotheses and their evaluation: predictions, agreement with observations, and verdicts."""
 
 from __future__ import annotations
 
@@ -10,45 +10,48 @@ from typing import TYPE_CHECKING
 
 from .values import Digest, Json, digest_of
 
-if TYPE_CHECKING:  # the command line shows its help without numpy
+if TYPE_CHECKING:  # The command line shows its help without numpy.
     import numpy as np
     from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """Anything that predicts: `text` is what the oracle takes (source, formula, sentence)."""
+    """A hypothesis; `text` is what the oracle takes (source code, a formula or a sentence)."""
 
     text: str
     description: str = ""
-    meta: Mapping[str, Json] = field(default_factory=dict)  # programs: {"entry": name of the def}
-    breaches: tuple[str, ...] = ()  # of the answer contract, tolerated and reported
+    # For programs: {"entry": name of the function}.
+    meta: Mapping[str, Json] = field(default_factory=dict)
+    breaches: tuple[str, ...] = ()  # Breaches of the answer contract that were tolerated.
 
     @cached_property
     def digest(self) -> Digest:
+        """Return the SHA-256 digest of the text and the metadata."""
         return digest_of([self.text, dict(self.meta)])
 
 
 @dataclass(frozen=True)
 class Malformed:
-    """An answer, or a part of one, that gives no hypothesis; `reason` is a short stable name."""
+    """An answer, or a part of one, without a usable hypothesis; `reason` is a short stable name."""
 
     reason: str
     detail: str = ""
 
 
-UNASKED = "not_asked"  # the verdict of predictions that nobody was asked for
+UNASKED = "not_asked"  # The verdict of predictions that were never requested.
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Of one hypothesis over an `InputSet` of n inputs.
+    """The predictions of one hypothesis over an `InputSet` of n inputs.
 
-    codes: int64 (n,), an image of the prediction under the equality rule, 0 where undefined.
-    reasons: uint8 (n,), 0 where defined, else 1 + an index into `reason_names`.
-    verdict: "ok", or why the batch has no result as a whole ("too_slow", "memory", "crashed", …):
-    then every input is undefined for that reason.
-    limited: a limit touched the result.
+    Attributes:
+        codes: int64 (n,), a code for each prediction under the equality rule; 0 where undefined.
+        reasons: uint8 (n,), 0 where defined, else 1 + an index into `reason_names`.
+        verdict: "ok", or why the whole batch has no result ("too_slow", "memory", "crashed", …).
+            Every input is then undefined for that reason.
+        limited: Whether a limit affected the result.
     """
 
     codes: NDArray[np.int64]
@@ -59,19 +62,20 @@ class Predictions:
 
     @property
     def defined(self) -> NDArray[np.bool_]:
+        """Return a boolean mask (n,) of the inputs that have a prediction."""
         found: NDArray[np.bool_] = self.reasons == 0
         return found
 
     @staticmethod
     def not_asked(count: int) -> Predictions:
-        """Of a hypothesis over `count` inputs that nobody was asked about."""
+        """Return predictions over `count` inputs, undefined because nobody requested them."""
         import numpy as np
 
         zeros, ones = np.zeros(count, np.int64), np.ones(count, np.uint8)
         return Predictions(zeros, ones, (UNASKED,), UNASKED)
 
     def undefined(self) -> dict[str, int]:
-        """Counts of undefined inputs by reason, most frequent first."""
+        """Return the number of undefined inputs for each reason, most frequent first."""
         import numpy as np
 
         counts = np.bincount(self.reasons, minlength=len(self.reason_names) + 1)[1:]
@@ -81,19 +85,22 @@ class Predictions:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of one hypothesis with m observations: True, False or None (undefined) for each.
+    """Whether a hypothesis is right on each of m observations.
 
-    got: m entries, {"value": Json} or {"undefined": reason}.
+    Attributes:
+        marks: m entries: True, False, or None where the prediction is undefined.
+        got: m entries, {"value": Json} or {"undefined": reason}.
     """
 
     marks: tuple[bool | None, ...]
     got: tuple[Mapping[str, Json], ...]
     verdict: str = "ok"
-    detail: Mapping[str, Json] = field(default_factory=dict)  # logic: "cost" and "bound", summed
+    # For logic: the sums "cost" and "bound".
+    detail: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def gap(self) -> float | None:
-        """Cost above the lower bound, an observation; None where either is not known."""
+        """Return the cost above the lower bound per observation; None where either is not known."""
         cost, bound = self.detail.get("cost"), self.detail.get("bound")
         if cost is None or bound is None or not self.marks:
             return None
@@ -101,8 +108,11 @@ class Agreement:
 
 
 class Verdict(StrEnum):
-    """What became of a hypothesis. accepted: consistent and novel; redundant: consistent, but earlier
-    answers gave most of its predictions over S (tools/gear/novelty.py)."""
+    """The outcome of a hypothesis.
+
+    An accepted hypothesis is consistent and novel. A redundant one is consistent, but earlier
+    answers already gave most of its predictions over S (tools/gear/novelty.py).
+    """
 
     MALFORMED = "malformed"
     INCONSISTENT = "inconsistent"
@@ -111,5 +121,5 @@ class Verdict(StrEnum):
 
     @property
     def consistent(self) -> bool:
-        """The consistent hypotheses of a problem are the accepted and the redundant ones."""
+        """Return whether the hypothesis is consistent, which accepted and redundant ones are."""
         return self in (Verdict.REDUNDANT, Verdict.ACCEPTED)

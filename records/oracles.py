@@ -1,4 +1,4 @@
-"""What applies hypotheses to inputs: sandbox, solver, judge, their limits and their results."""
+"""Oracles that apply hypotheses to inputs: sandbox, solver and judge, with limits and results."""
 
 from __future__ import annotations
 
@@ -17,20 +17,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# --- What a hypothesis may use in the sandbox.
+# --- Limits of the sandbox.
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Of the sandbox. A limit on one input gives that input a reason; a limit on the batch gives
-    the whole hypothesis one verdict. Passes of `while` loops are counted, which no clock decides;
-    CPU times are for what that does not catch."""
+    """Resource limits of the sandbox.
 
-    loop_steps: int = 50_000  # one input
-    recursion: int = 1_000  # one input, frames
+    A limit on one input gives that input a reason. A limit on the batch gives the whole hypothesis
+    one verdict. Iterations of `while` loops are counted, so that these limits do not depend on a
+    clock; CPU times catch what the counts miss.
+    """
+
+    loop_steps: int = 50_000  # for one input
+    recursion: int = 1_000  # frames, for one input
     input_cpu_s: float = 1.0
     value_bytes: int = 100_000  # one output in canonical form
-    batch_loop_steps: int = 100_000_000  # batch, from here on: a few seconds of CPU
+    # This limit and those below hold for the batch; here, a few seconds of CPU.
+    batch_loop_steps: int = 100_000_000
     cpu_s: float = 20.0
     wall_s: float = 120.0
     memory_mb: int = 512
@@ -38,17 +42,19 @@ class Limits:
 
 
 Keep: TypeAlias = Literal["values", "codes"]
-Apply: TypeAlias = Callable[..., Awaitable[Any]]  # of a hypothesis to inputs
+Apply: TypeAlias = Callable[..., Awaitable[Any]]  # applies a hypothesis to inputs
 
 
 @dataclass(frozen=True)
 class Batch:
-    """One hypothesis run over one input set of n inputs.
+    """The result of running one hypothesis over one input set of n inputs.
 
-    verdict: "ok" or the reason why there is no result: "syntax", "too_slow", "memory",
-    "output_too_large", "protocol", "crashed", "no_function". codes, reasons, reason_names: as in
-    `Predictions` (keep="codes"). values: n entries, {"value": Json} or {"undefined": reason}
-    (keep="values"). detail: at most 500 characters.
+    Attributes:
+        verdict: "ok" or the reason why there is no result: "syntax", "too_slow", "memory",
+            "output_too_large", "protocol", "crashed", "no_function".
+        codes, reasons, reason_names: As in `Predictions` (keep="codes").
+        values: n entries, {"value": Json} or {"undefined": reason} (keep="values").
+        detail: At most 500 characters.
     """
 
     verdict: str
@@ -63,12 +69,14 @@ class Batch:
 
 @dataclass(frozen=True)
 class Solution:
-    """What the solver says of one rule over n inputs.
+    """The solver's results for one rule over n inputs.
 
-    worlds: n entries {"valid", "cost", "bound", "reason"}, and where it was to be explained
-    "breaches" and "needless" (tools/logic/explaining.py); empty for an extension.
-    codes: int64 (n,), whether the rule covers the element in no, every or some completions (0, 1,
-    2), for an extension. reasons, reason_names: as in `Predictions`.
+    Attributes:
+        worlds: n entries {"valid", "cost", "bound", "reason"}, for mode "explained" also "breaches"
+            and "needless" (tools/logic/explaining.py); empty for an extension.
+        codes: int64 (n,) for an extension: whether the rule covers the element in no, every or some
+            completions (0, 1, 2).
+        reasons, reason_names: As in `Predictions`.
     """
 
     worlds: tuple[Mapping[str, Json], ...] = ()
@@ -89,8 +97,15 @@ class Execute(Protocol):
     async def __call__(
         self, source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
     ) -> Batch:
-        """equality: the task's rule for codes, where it has one (sandbox/inside/tolerance.py).
-        Raises Unavailable; an outage is never a prediction."""
+        """Run a program on a set of inputs.
+
+        Args:
+            equality: The task's equality rule for codes, if it has one
+                (sandbox/inside/tolerance.py).
+
+        Raises:
+            Unavailable: The sandbox failed. An outage is never a prediction.
+        """
         ...
 
 
@@ -101,9 +116,17 @@ class Solve(Protocol):
     """The oracle of rules about worlds."""
 
     async def __call__(self, theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
-        """theory: its JSON form with the regime; rule: a formula in scope, as it is written.
-        inputs: worlds, or for an extension pairs [world, element]. Raises Unavailable; a limit is a
-        reason in the answer."""
+        """Evaluate a rule on worlds.
+
+        Args:
+            theory: The theory's JSON form with the regime.
+            rule: A formula in scope, in its written form.
+            inputs: Worlds, or for an extension pairs [world, element].
+            wanted: Which result to compute. A limit that is reached becomes a reason in the result.
+
+        Raises:
+            Unavailable: The solver failed.
+        """
         ...
 
 
@@ -113,17 +136,26 @@ class Judge(Protocol):
     async def __call__(
         self, sentence: str, texts: InputSet, told: Mapping[str, Json]
     ) -> Predictions:
-        """Which label the sentence gives each text: codes are indices of told["labels"] (told:
-        `View.public`). Undefined for the reasons "does_not_apply", "unreadable" (the judge's answer
-        names no label) and "needs_model" (no exact rule, and no model judges here). Raises
-        Unavailable."""
+        """Return the label that the sentence gives each text; codes are indices of told["labels"].
+
+        A text is undefined for the reasons "does_not_apply", "unreadable" (the judge's answer names
+        no label) and "needs_model" (there is no exact rule, and no model judges here).
+
+        Args:
+            told: `View.public` of the problem.
+
+        Raises:
+            Unavailable: The judge gave no answer.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class Oracles:
-    """What applies hypotheses; injected by the runner. None: this session has no such oracle. others:
-    those of families that other packages bring, by name."""
+    """The oracles of a session, injected by the runner; None where a session lacks one.
+
+    `others` holds the oracles of families from other packages, by name.
+    """
 
     execute: Execute | None = None
     solve: Solve | None = None
@@ -131,7 +163,7 @@ class Oracles:
     others: Mapping[str, Apply] = field(default_factory=dict)
 
     def having(self, name: str, apply: Apply) -> Oracles:
-        """The same with one more, by the name of its kind."""
+        """Return a copy with one more oracle under the name of its kind."""
         if name in ("execute", "solve", "judge"):
             known: dict[str, Any] = {name: apply}
             return replace(self, **known)
@@ -140,8 +172,14 @@ class Oracles:
 
 @dataclass(frozen=True)
 class OracleSettings:
-    """How an oracle is opened. sandbox: its backend. workers: processes; None for one a core, of the
-    solver one. strict: refuse where a wanted layer of the sandbox is missing. solver: fast or z3."""
+    """The settings with which an oracle is opened.
+
+    Attributes:
+        sandbox: The backend of the sandbox.
+        workers: The number of processes; None for one per core (for the solver: one).
+        strict: Whether to refuse to run where a layer of the sandbox is missing.
+        solver: "fast" or "z3".
+    """
 
     sandbox: str = "process"
     workers: int | None = None
@@ -150,31 +188,36 @@ class OracleSettings:
 
 
 class OpenOracle(Protocol):
-    """An oracle that was opened: a sandbox, a solver."""
+    """An opened oracle: a sandbox or a solver."""
 
     def bound(self, limits: Limits) -> Apply:
-        """What applies one hypothesis to inputs, under limits. It raises Unavailable; an outage is never
-        a prediction."""
+        """Return the function that applies one hypothesis to inputs under these limits.
+
+        That function raises Unavailable; an outage is never a prediction.
+        """
         ...
 
     def layers(self) -> Mapping[str, bool]:
-        """Of a sandbox its layers, and whether each is there."""
+        """Return the layers of a sandbox and whether each is active."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Stop the oracle's processes and release its resources."""
+        ...
 
 
 @dataclass(frozen=True)
 class OracleKind:
-    """How the hypotheses of a family are applied, and what of that the journal keeps.
+    """How the hypotheses of a family are applied, and which parts of a call the journal records.
 
-    Args:
-        name: in paths of the journal, and among `Oracles`.
-        open: makes it. Raises SandboxUnavailable, UsageError.
-        request: what the journal knows a call by, from the limits and the arguments of the call.
-        outcome: what the journal keeps of a result, from that and the arguments.
-        result: the result that an outcome was made of.
-        missing: what is raised where a session has its journal alone.
+    Attributes:
+        name: The name in paths of the journal and among `Oracles`.
+        open: Opens the oracle. Raises SandboxUnavailable or UsageError.
+        request: Returns what identifies a call in the journal, from the limits and the call's
+            arguments.
+        outcome: Returns what the journal keeps of a result, from the result and the arguments.
+        result: Rebuilds the result from an outcome.
+        missing: The exception for a session that has only its journal.
     """
 
     name: str
@@ -186,9 +229,11 @@ class OracleKind:
 
 
 class Sandbox(Protocol):
-    """Untrusted Python over a set of inputs, under limits. `process` and `docker` answer alike."""
+    """Runs untrusted Python on a set of inputs under limits. All backends give the same answers."""
 
-    async def put(self, inputs: InputSet) -> Digest: ...
+    async def put(self, inputs: InputSet) -> Digest:
+        """Store an input set in the workers and return its digest."""
+        ...
 
     async def run(
         self,
@@ -198,8 +243,14 @@ class Sandbox(Protocol):
         keep: Keep,
         limits: Limits,
         equality: Json = None,
-    ) -> Batch: ...
+    ) -> Batch:
+        """Run the function `entry` of `source` on a stored input set."""
+        ...
 
-    def layers(self) -> Mapping[str, bool]: ...
+    def layers(self) -> Mapping[str, bool]:
+        """Return the isolation layers and whether each is active."""
+        ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Stop all processes of the sandbox."""
+        ...

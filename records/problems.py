@@ -1,4 +1,4 @@
-"""Problems, and what an agent sees of one and reads beside it."""
+"""Problems, and the view of a problem that an agent receives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .values import Digest, Json, digest_of
 
 @dataclass(frozen=True)
 class Observation:
-    """An input with its output (programs), a world (logic), a text with its label (text)."""
+    """An input with its output (programs), a world (logic), or a text with its label (text)."""
 
     input: Json
     output: Json
@@ -20,7 +20,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class InputSet:
-    """A named list of inputs, known elsewhere by its digest (the name does not count)."""
+    """A named list of inputs. The digest identifies it and ignores the name."""
 
     name: str
     inputs: tuple[Json, ...]
@@ -31,27 +31,33 @@ class InputSet:
 
     @cached_property
     def digest(self) -> Digest:
+        """Return the SHA-256 digest of the inputs and weights."""
         return digest_of([self.inputs, self.weights])
 
 
 @dataclass(frozen=True)
 class Problem:
-    """All that is known of a problem. Agents see `view()` alone, which has no hidden part."""
+    """Everything known about a problem. Agents receive only `view()`, which has no hidden part."""
 
     id: str
     task: str
     family: str
     shown: tuple[Observation, ...]
     hidden: tuple[Observation, ...] = ()
-    public: Mapping[str, Json] = field(default_factory=dict)  # of the family: a theory, the labels
-    secret: Mapping[str, Json] = field(default_factory=dict)  # a reference rule; never in a view
-    group: str = ""  # what must stay in one split; the id where empty
+    # Data that belongs to the family: a theory, the labels.
+    public: Mapping[str, Json] = field(default_factory=dict)
+    # A reference rule; never part of a view.
+    secret: Mapping[str, Json] = field(default_factory=dict)
+    group: str = ""  # Problems of one group stay in one split; the id where empty.
 
     @cached_property
     def digest(self) -> Digest:
+        """Return the SHA-256 digest of the problem's JSON form."""
         return digest_of(self.as_json())
 
     def as_json(self) -> Json:
+        """Return the problem as a JSON object."""
+
         def pairs(some: Sequence[Observation]) -> list[list[Json]]:
             return [[o.input, o.output] for o in some]
 
@@ -68,6 +74,8 @@ class Problem:
 
     @staticmethod
     def from_json(data: Json) -> Problem:
+        """Build a problem from the JSON object that `as_json` returns."""
+
         def pairs(some: Json) -> tuple[Observation, ...]:
             return tuple(Observation(i, o) for i, o in some)
 
@@ -83,6 +91,7 @@ class Problem:
         )
 
     def view(self, space: InputSet, earlier: Sequence[Earlier] = ()) -> View:
+        """Return what an agent may see: shown observations, the sample space, earlier answers."""
         return View(self.id, self.task, self.family, self.shown, self.public, space, tuple(earlier))
 
 
@@ -95,29 +104,29 @@ class View:
     family: str
     shown: tuple[Observation, ...]
     public: Mapping[str, Json]
-    space: InputSet  # the sample space S: inputs without outputs
+    space: InputSet  # The sample space S: inputs without outputs.
     earlier: tuple[Earlier, ...] = ()
 
     @property
     def answers(self) -> int:
-        """How many of the earlier answers are the proposer's own."""
+        """Return how many of the earlier answers come from the proposer itself."""
         return sum(not one.by for one in self.earlier)
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """One earlier answer of the problem, as later steps may be shown it."""
+    """An earlier answer to the problem, in the form that later prompts may show."""
 
     answer: str
-    hypotheses: tuple[Hypothesis, ...]  # empty where the answer was malformed
+    hypotheses: tuple[Hypothesis, ...]  # Empty if the answer was malformed.
     verdict: Verdict
     feedback: str = ""
-    by: str = ""  # who gave it, where it was not the proposer: "search" mended the one before it
+    by: str = ""  # The author if not the proposer: "search" repaired the answer before.
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a paper came to, for prompts. source: its file's name."""
+    """The summary of a paper for prompts; `source` is the name of its file."""
 
     source: str
     title: str

@@ -1,8 +1,8 @@
-"""The registry: every part that is found by name, as `name -> "module:object"`.
+"""The registry: every component that is found by name, as `name -> "module:object"`.
 
-A kind of part has the names below and those that installed packages add by Python entry points of the
-group `peirce.` and the kind. The module of a part is imported when that part is asked for, and no
-other; listing names imports nothing.
+Each kind of component has the built-in names below and the names that installed packages add by
+Python entry points of the group `peirce.` and the kind. A component's module is imported only when
+that component is requested; listing names imports nothing.
 
 | kind | object |
 |---|---|
@@ -13,7 +13,7 @@ other; listing names imports nothing.
 | metrics | a `reports.metrics.evaluation.Evaluation` |
 | report_sections | a `reports.metrics.sections.ReportSection`, by the name of its evaluation |
 | models | an `agents.ModelKind`, by the word before the colon of a model string |
-| search_engines | a `search.engines.SearchEngine`, asked in this order, those of other packages last |
+| search_engines | a `search.engines.SearchEngine`, tried in this order, other packages' last |
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "scripted": "agents.scripted:SCRIPTED",
         "search": "agents.search_model:SEARCH",
     },
-    "search_engines": {  # in the order in which they are asked whether they serve a problem
+    "search_engines": {  # in the order in which they are asked whether they support a problem
         "lists": "search.lists.engine:ENGINE",
         "acre": "search.acre.engine:ENGINE",
         "grids": "search.grids.engine:ENGINE",
@@ -102,7 +102,7 @@ PACKAGE = __name__.partition(".")[0]
 
 
 class Part(NamedTuple):
-    """Where a part is. package: the distribution that brings it with its version; "" for our own."""
+    """The location of a component; `package` is its distribution and version, "" if built in."""
 
     module: str
     object: str
@@ -111,8 +111,11 @@ class Part(NamedTuple):
 
 @cache
 def parts(kind: Kind) -> Mapping[str, Part]:
-    """The parts of a kind by name, our own first. Raises UsageError where a package brings a name that
-    there is already."""
+    """Return the components of a kind by name, built-in ones first.
+
+    Raises:
+        UsageError: A package adds a name that exists already.
+    """
     found = {
         name: Part(f"{PACKAGE}.{module}", attribute)
         for name, (module, _, attribute) in (
@@ -131,18 +134,22 @@ def parts(kind: Kind) -> Mapping[str, Part]:
 
 
 def names(kind: Kind) -> tuple[str, ...]:
-    """The names of a kind, in the order of the alphabet."""
+    """Return the names of a kind in alphabetical order."""
     return tuple(sorted(parts(kind)))
 
 
 def has(kind: Kind, name: str) -> bool:
-    """Whether there is such a part. Packages are asked only where it is none of our own."""
+    """Return whether the component exists. Packages are searched only where it is not built in."""
     return name in BUILT_IN.get(kind, {}) or name in parts(kind)
 
 
 def load(kind: Kind, name: str) -> Any:
-    """The object of a part, whose module is imported. Raises KeyError for a name that there is not,
-    UsageError where another package's part cannot be imported."""
+    """Import the module of a component and return its object.
+
+    Raises:
+        KeyError: There is no component with this name.
+        UsageError: The component of another package cannot be imported.
+    """
     own = BUILT_IN.get(kind, {}).get(name)
     if own is not None:
         module, _, attribute = own.partition(":")
@@ -152,7 +159,7 @@ def load(kind: Kind, name: str) -> Any:
         found = import_module(part.module)
         for attribute in part.object.split("."):
             found = getattr(found, attribute)
-    except Exception as error:  # whatever the code of another package raises
+    except Exception as error:  # Code of another package may raise anything.
         raise UsageError(
             f"{part.package} brings {name!r} of {_group(kind)}, which cannot be imported from"
             f" {part.module}:{part.object}: {type(error).__name__}: {error}"
@@ -161,7 +168,7 @@ def load(kind: Kind, name: str) -> Any:
 
 
 def package_of(kind: Kind, name: str) -> str:
-    """The distribution and version that bring a part; "" for our own and for none."""
+    """Return the distribution and version of a component; "" for built-in and unknown ones."""
     part = None if name in BUILT_IN.get(kind, {}) else parts(kind).get(name)
     return part.package if part else ""
 
@@ -171,7 +178,7 @@ def _group(kind: Kind) -> str:
 
 
 def _brought(kind: Kind) -> list[tuple[str, Part]]:
-    from importlib.metadata import entry_points  # takes longer to import than all else here
+    from importlib.metadata import entry_points  # slower to import than the rest of this module
 
     found = []
     for one in entry_points(group=_group(kind)):

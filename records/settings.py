@@ -1,9 +1,9 @@
-"""The base of everything that can be set: typed fields with the words of `--help` beside them.
+"""The base class of all settings: typed fields that carry their `--help` text.
 
 A setting is a field made by `setting`. A class of settings refuses, in one sentence, unknown names
-and values of another type. Such classes are the parts of a larger one (`SettingsInParts`), and an option
-finds its part by its name (`place_option`). It is imported by this module's name and not from `records`, as pydantic
-costs time that those who only need the nouns should not pay.
+and values of another type. Such classes are the parts of a larger one (`SettingsInParts`), and an
+option finds its part by its name (`place_option`). Import this module by its own name and not from
+`records`: pydantic takes time to load, and most users of `records` need only the data types.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .calls import Proposer, Repairer
 from .errors import UsageError
 from .values import Json
 
-Number: TypeAlias = int | float  # a whole number stays one, as sessions record it
+Number: TypeAlias = int | float  # A whole number stays an int, as sessions record it.
 
 
 def setting(
@@ -35,15 +35,16 @@ def setting(
     flag: bool = True,
     **bounds: Any,
 ) -> Any:
-    """A field of a part.
+    """Declare a field of a settings class.
 
     Args:
-        default: its value where nothing sets it; None mostly leaves the choice to what is run.
-        text: what it means to the reader of `--help`.
-        metavar: the placeholder of its value in `--help`.
-        option: its name as an option, where that differs from the field's.
-        flag: False for what only Python, stored sessions and `--method-arg` can set.
-        bounds: ge, gt, le and the like, as pydantic takes them.
+        default: The value if nothing sets it; None mostly leaves the choice to the component that
+            runs.
+        text: The meaning of the setting, for the reader of `--help`.
+        metavar: The placeholder of its value in `--help`.
+        option: The name as an option, if it differs from the name of the field.
+        flag: False for settings that only Python, stored sessions and `--method-arg` can set.
+        bounds: ge, gt, le and similar, as for pydantic's `Field`.
     """
     return setting_of(text, default=default, metavar=metavar, option=option, flag=flag, **bounds)
 
@@ -56,19 +57,19 @@ def setting_of(
     flag: bool = True,
     **bounds: Any,
 ) -> Any:
-    """`setting` for an annotation, without a default: fields of several classes share it."""
+    """Return a `setting` without a default, for annotations that several classes share."""
     extra: dict[str, Any] = {"metavar": metavar, "option": option, "flag": flag}
     return Field(description=text, json_schema_extra=extra, **bounds)
 
 
 class Settings(BaseModel):
-    """Base of everything that can be set: frozen, without unknown names or values of another type."""
+    """Base class of all settings: frozen, without unknown names or values of another type."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False,
         arbitrary_types_allowed=True, validate_default=False,
     )  # fmt: skip
-    panel: ClassVar[str] = ""  # the group of `--help` that its flags stand in
+    panel: ClassVar[str] = ""  # The group of `--help` that lists its flags.
 
     @model_validator(mode="wrap")
     @classmethod
@@ -80,7 +81,7 @@ class Settings(BaseModel):
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
-        """One sentence about what pydantic found in `data`: the name, its value, what is valid."""
+        """Return one sentence about an error that pydantic found: name, value, valid values."""
         name = str(error["loc"][0]) if error["loc"] else cls.__name__
         if error["type"] in ("extra_forbidden", "invalid_key"):
             return f"unknown setting {name!r}{nearest_name(name, cls.model_fields)}"
@@ -94,7 +95,7 @@ class Settings(BaseModel):
 
     @classmethod
     def options(cls) -> Iterator[tuple[str, str, FieldInfo]]:
-        """(option, field name, field) of each setting of this part that has a flag."""
+        """Yield (option, field name, field) for each setting of this class that has a flag."""
         for name, field in cls.model_fields.items():
             if is_option(field):
                 yield option_name(name, field), name, field
@@ -112,46 +113,51 @@ class Settings(BaseModel):
             raise UsageError(words) from None
 
     def given(self) -> dict[str, Any]:
-        """The fields that were set and not left to their defaults, by name."""
+        """Return the fields that were set explicitly, by name."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
     def to_dict(self) -> dict[str, Json]:
-        """All fields as JSON values."""
+        """Return all fields as JSON values."""
         return self.model_dump(mode="json")
 
 
-# --- settings in parts ------------------------------------------------------------------------
+# --- Settings in parts ------------------------------------------------------------------------
 
 
 class MethodRegistry(Protocol):
-    """What knows the methods: `graphs`, handed in, because imports run downwards."""
+    """Knows the settings of each method; `graphs` implements it and is passed in, not imported."""
 
     def settings_of(self, method: str) -> type[Any]:
-        """The class of the settings of a method. Raises UsageError for a name that is none."""
+        """Return the settings class of a method. Raises UsageError for an unknown name."""
         ...
 
     def methods_taking(self, option: str) -> Sequence[str]:
-        """The methods that take an option, by name; none where no method knows it."""
+        """Return the names of the methods that have an option; empty where no method knows it."""
         ...
 
 
 class SettingsInParts(Settings):
-    """Settings that consist of parts, a field each. The class of the part `method` depends on the
-    method."""
+    """Settings that consist of parts, one field each.
+
+    The class of the part `method` depends on the method.
+    """
 
     @classmethod
     def parts(cls) -> dict[str, type[Settings]]:
-        """The classes of the parts, by name; of `method` what all methods share."""
+        """Return the classes of the parts by name; for `method`, the class all methods share."""
         return {name: cast(type[Settings], field.annotation)
                 for name, field in cls.model_fields.items()}  # fmt: skip
 
     def to_dict(self) -> dict[str, Json]:
-        """What was given, as JSON values: `RunConfig(**config.to_dict())` is the same configuration."""
+        """Return the explicitly set values; `RunConfig(**config.to_dict())` rebuilds the object."""
         return self.to_record()
 
     def to_record(self) -> dict[str, Json]:
-        """What a session keeps: the settings that were given, by part, as JSON values. A model or
-        repairer that is an object is left out: whoever resumes the session brings it again."""
+        """Return what a session stores: the explicitly set values by part, as JSON.
+
+        A model or repairer that is an object is left out; the caller who resumes the session passes
+        it again.
+        """
         record: dict[str, Json] = {}
         for name in type(self).model_fields:
             part: Settings = getattr(self, name)
@@ -169,7 +175,10 @@ Parts: TypeAlias = Mapping[str, type[Settings]]
 def place_option(
     option: str, value: Any, method: str, classes: Parts, methods: MethodRegistry
 ) -> tuple[str, str]:
-    """The part and field of an option; of two with one name the method's. Raises UsageError."""
+    """Return the part and field of an option. Raises UsageError.
+
+    Where two parts share the name, the part `method` wins.
+    """
     for part in ("method", *classes):
         for name, field in classes[part].model_fields.items():
             if option_name(name, field) != option:
@@ -187,7 +196,7 @@ def place_option(
 
 
 def is_known(option: str, classes: Parts, methods: MethodRegistry) -> bool:
-    """Whether any part, or any method, has this option."""
+    """Return whether any part or any method has this option."""
     names = (
         option_name(name, field)
         for part in classes.values()
@@ -197,26 +206,26 @@ def is_known(option: str, classes: Parts, methods: MethodRegistry) -> bool:
 
 
 def unknown_setting(option: str, classes: Parts) -> str:
-    """One sentence about an option that no part has, with the nearest one."""
+    """Return one sentence about an option that no part has, with the nearest known name."""
     known = [name for part in classes.values() for name, _, _ in part.options()]
     return f"unknown setting {option!r}{nearest_name(option, known)}"
 
 
-# --- words about settings -------------------------------------------------------------------
+# --- Messages about settings ------------------------------------------------------------------
 
 
 def is_object(value: Any) -> bool:
-    """Whether a value is a proposer or repairer of the user's own, and not its name."""
+    """Return whether a value is a user's proposer or repairer object and not a name."""
     return hasattr(value, "propose") or hasattr(value, "repair")
 
 
 def option_name(name: str, field: FieldInfo) -> str:
-    """The name of a field as an option."""
+    """Return the name of a field as an option."""
     return str(_extra(field).get("option") or name)
 
 
 def is_option(field: FieldInfo) -> bool:
-    """Whether a field can be set by name, and not only by Python or `--method-arg`."""
+    """Return whether a field has a flag, and is not only for Python or `--method-arg`."""
     return bool(_extra(field).get("flag"))
 
 
@@ -226,13 +235,13 @@ def _extra(field: FieldInfo) -> Mapping[str, Any]:
 
 
 def shown(value: Any) -> str:
-    """A value in a sentence; an object by its type alone, and nothing longer than a line."""
+    """Return a value for an error message: at most one line; objects are shown by their type."""
     text = type(value).__name__ if is_object(value) else repr(value)
     return text if len(text) <= 80 else f"{text[:77]}…"
 
 
 def describe_value(name: str, value: Any, field: FieldInfo, error: ErrorDetails) -> str:
-    """ "problems is 'three': it must be a whole number or None"."""
+    """Return, for example, "problems is 'three': it must be a whole number or None"."""
     return f"{name} is {shown(value)}: it must be {describe_valid(field, error)}"
 
 
@@ -244,13 +253,13 @@ _BOUNDS: Mapping[str, str] = {
 
 
 def describe_valid(field: FieldInfo, error: ErrorDetails) -> str:
-    """What a value must be that `error` found not to be so: "at least 1", "a whole number"."""
+    """Return the condition that `error` reports as violated: "at least 1", "a whole number"."""
     words = _BOUNDS.get(error["type"])
     return words.format(**error.get("ctx", {})) if words else describe_type(field.annotation)
 
 
 def describe_type(annotation: Any) -> str:
-    """The values that an annotation allows, in words."""
+    """Return the values that an annotation allows, in words."""
     kinds = list(alternatives(annotation))
     words = [_word_of(one) for one in kinds if one is not int or float not in kinds]
     *most, last = dict.fromkeys(words)
@@ -258,7 +267,7 @@ def describe_type(annotation: Any) -> str:
 
 
 def alternatives(annotation: Any) -> Iterator[Any]:
-    """The members of a union, or the annotation itself."""
+    """Yield the members of a union, or the annotation itself."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         for one in typing.get_args(annotation):
             yield from alternatives(one)
@@ -291,14 +300,18 @@ def _word_of(kind: Any) -> str:
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
-    """ "; did you mean seed?" for a name that is nearly one of `known`, else what there is."""
+    """Return "; did you mean seed?" for a close match in `known`, otherwise all valid names."""
     names = sorted(set(known))
     near = get_close_matches(name, names, 1)
     return f"; did you mean {near[0]}?" if near else f"; it must be one of {', '.join(names)}"
 
 
 def text_or_object(name: str, value: Any, method: str, kinds: Any) -> Any:
-    """A text, or an object with a method. kinds: what is valid, as an annotation. Raises UsageError."""
+    """Return `value` if it is a text or an object with `method`. Raises UsageError.
+
+    Args:
+        kinds: The valid types as an annotation, for the message.
+    """
     if isinstance(value, str) or callable(getattr(value, method, None)):
         return value
     raise UsageError(f"{name} is {shown(value)}: it must be {describe_type(kinds)}")

@@ -1,4 +1,4 @@
-"""What a step leaves in the store."""
+"""The records of a finished step, as the store keeps them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,16 @@ EventKind: TypeAlias = Literal["visit", "enter", "drop", "cut"]
 
 @dataclass(frozen=True)
 class BankEvent:
-    """The bank is a log of what happened to it at time t.
+    """One entry in the log of a bank of hypotheses, at time t.
 
-    kind: "visit", the hypothesis (its `Hypothesis.digest`) was right or wrong on an observation, or
-    did not apply to it (None); "enter", it came in without a visit; "drop", it left, as it says the same
-    as another; "cut", the bank was cut to its best, and `observation` says how many (-1: all stay,
-    and what comes now is newer than they): hypothesis and texts are empty then.
+    Attributes:
+        hypothesis: The `Hypothesis.digest`; empty for "cut".
+        observation: The index of the observation for "visit". For "cut", the number of hypotheses
+            that were kept; -1 keeps all and marks later ones as newer.
+        right: Whether the hypothesis was right on the observation; None where it did not apply.
+        kind: "visit": the hypothesis was tried on an observation. "enter": it was added without a
+            visit. "drop": it was removed as a duplicate of another. "cut": the bank was reduced to
+            its best hypotheses.
     """
 
     hypothesis: Digest
@@ -33,10 +37,14 @@ class BankEvent:
 
 @dataclass(frozen=True)
 class Judged:
-    """A hypothesis (or a malformed answer) with its verdict and all its predictions.
+    """A hypothesis, or a malformed answer, with its verdict and all its predictions.
 
-    coverage: share of S whose prediction an earlier answer gave already (GEAR 4.1); None where
-    malformed. space: codes over S; shown, hidden: agreements with the observations.
+    Attributes:
+        coverage: The share of S whose prediction an earlier answer already gave (GEAR 4.1); None
+            where malformed.
+        shown: Agreement with the shown observations.
+        hidden: Agreement with the hidden observations.
+        space: The predictions over S.
     """
 
     verdict: Verdict
@@ -46,14 +54,14 @@ class Judged:
     shown: Agreement | None = None
     hidden: Agreement | None = None
     space: Predictions | None = None
-    bad: bool = False  # counts towards the stopping rule
+    bad: bool = False  # Counts towards the stopping rule.
 
 
 @dataclass(frozen=True)
 class Answered:
-    """One answer of a model and what was judged of it."""
+    """One answer of a model with the verdicts on its hypotheses."""
 
-    path: str  # of the call that gave it
+    path: str  # The path of the call that gave the answer.
     text: str
     judged: tuple[Judged, ...]
 
@@ -65,13 +73,18 @@ class StepRecord:
     problem: str
     step: int
     answers: tuple[Answered, ...]
-    fields: Mapping[str, Json] = field(default_factory=dict)  # the method's own: a chosen rule
+    # Fields of the method itself, such as the chosen rule.
+    fields: Mapping[str, Json] = field(default_factory=dict)
     events: tuple[BankEvent, ...] = ()
 
 
 class Ledger(Protocol):
-    """Where a finished step goes: the store, or replay's comparison."""
+    """The destination of finished steps: the store, or the comparison of a replay."""
 
-    async def step(self, record: StepRecord) -> None: ...
+    async def step(self, record: StepRecord) -> None:
+        """Record a finished step."""
+        ...
 
-    async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None: ...
+    async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
+        """Record that a problem ended, with its status and the cause."""
+        ...

@@ -1,6 +1,7 @@
-"""Tasks, where problems come from, and what a task may be able to do beside that.
+"""Tasks, the sources of problems, and the optional abilities of a task.
 
-Every ability that a task may lack is a Protocol of its own; who needs it asks `isinstance(task, …)`.
+Every ability that a task may lack is a Protocol of its own; code that needs the ability checks
+`isinstance(task, …)`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import Protocol, runtime_checkable
 from .problems import InputSet, Observation, Problem
 from .values import Json
 
-GENERATED = 12  # problems of a run without data
-WRITTEN = 100  # problems that `tasks generate` writes, where no number is given
+GENERATED = 12  # the number of problems in a run without data
+WRITTEN = 100  # the number of problems that `tasks generate` writes by default
 
 
 class Task(Protocol):
@@ -25,17 +26,21 @@ class Task(Protocol):
     about: str  # one line
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
-        """Published or user's files as they are, plain or gzip. Raises DataError."""
+        """Read published or user files, plain or gzip. Raises DataError."""
         ...
 
-    def generate(self, count: int, seed: int) -> list[Problem]: ...
+    def generate(self, count: int, seed: int) -> list[Problem]:
+        """Generate new problems from a seed."""
+        ...
 
-    def space(self, problem: Problem, seed: int) -> InputSet: ...
+    def space(self, problem: Problem, seed: int) -> InputSet:
+        """Return the sample space S of a problem."""
+        ...
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which problems the options name: as in `tasks.load_problems`."""
+    """The options that select problems, as in `tasks.load_problems`."""
 
     observations: str | None = None
     problems: int | None = None
@@ -48,60 +53,75 @@ class Wanted:
 
 @runtime_checkable
 class SharesSpaces(Protocol):
-    """A task whose S is drawn from the inputs of all problems of the data (grids, a user's examples)."""
+    """A task whose S is drawn from the inputs of all problems (grids, a user's examples)."""
 
-    def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]: ...
+    def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
+        """Return the sample space of each problem, in order."""
+        ...
 
 
 @runtime_checkable
 class DrawsObservations(Protocol):
-    """A task whose observations are not drawn by `tasks.io.observations.apply`."""
+    """A task that draws its shown observations itself, not by `tasks.io.observations.apply`."""
 
-    def observe(
-        self, problems: Sequence[Problem], observations: str, seed: int
-    ) -> list[Problem]: ...
+    def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
+        """Return the problems with the selected observations shown and the others hidden."""
+        ...
 
 
 @runtime_checkable
 class ChoosesProblems(Protocol):
-    """A task whose problems are samples of data sets: `choose` stands for `load`, `generate` and
-    `observe`."""
+    """A task whose problems are samples of data sets."""
 
-    def choose(self, path: str | None, wanted: Wanted) -> list[Problem]: ...
+    def choose(self, path: str | None, wanted: Wanted) -> list[Problem]:
+        """Return the selected problems; this replaces `load`, `generate` and `observe`."""
+        ...
 
 
 @runtime_checkable
 class HasGenerators(Protocol):
-    """A task that `TASK:GENERATOR` names a variant of."""
+    """A task with variants that are named `TASK:GENERATOR`."""
 
-    def made_by(self, generator: str) -> Task: ...
+    def made_by(self, generator: str) -> Task:
+        """Return the variant of the task that uses this generator."""
+        ...
 
 
 @runtime_checkable
 class JudgesPairs(Protocol):
-    """A task with hidden pairs on which no hypothesis can be right (ACRE's undetermined scenes)."""
+    """A task with hidden pairs that no hypothesis can be right on (ACRE's undetermined scenes)."""
 
-    def judgeable(self, observation: Observation) -> bool: ...
+    def judgeable(self, observation: Observation) -> bool:
+        """Return whether a hypothesis can be right on this observation."""
+        ...
 
 
 @runtime_checkable
 class Draws(Protocol):
-    """A task that draws a problem for a person, instead of listing its pairs: lines of at most 98
-    columns. `--json` has all of the problem."""
+    """A task that draws a problem for a person instead of listing its pairs."""
 
-    def drawn(self, problem: Problem) -> str: ...
+    def drawn(self, problem: Problem) -> str:
+        """Return the drawing in lines of at most 98 columns. `--json` has the complete problem."""
+        ...
 
 
 @runtime_checkable
 class ReadsInputs(Protocol):
-    """A task that checks the inputs of `--space FILE`. Raises DataError."""
+    """A task that checks the inputs of `--space FILE`."""
 
-    def read_input(self, value: Json, where: str) -> Json: ...
+    def read_input(self, value: Json, where: str) -> Json:
+        """Return the checked input. Raises DataError, which names `where`."""
+        ...
 
 
 @runtime_checkable
 class Documented(Protocol):
-    """takes: what `--data` may be. commands: lines to copy. `peirce TASK` shows both."""
+    """A task that documents its use for `peirce TASK`.
+
+    Attributes:
+        takes: The files that `--data` accepts.
+        commands: Example commands to copy.
+    """
 
     takes: str
     commands: tuple[str, ...]
@@ -109,49 +129,56 @@ class Documented(Protocol):
 
 @runtime_checkable
 class NamesFiles(Protocol):
-    """files: the usual names of its file, by which it is looked for in a folder."""
+    """A task with usual file names, by which its data is found in a folder."""
 
     files: tuple[str, ...]
 
 
 @runtime_checkable
 class IdentifiesData(Protocol):
-    """A task whose data may be more files than one."""
+    """A task whose data may consist of several files."""
 
     def identity(self, path: str | Path) -> Mapping[str, Json]:
-        """{"name", "sha256"} of all of them."""
+        """Return {"name", "sha256"} over all the files."""
         ...
 
 
 @runtime_checkable
 class BringsProblems(Protocol):
-    """A task that runs without data on problems of its own; None where it has none after all."""
+    """A task that includes its own problems, for runs without data."""
 
-    def problems(self) -> list[Problem] | None: ...
+    def problems(self) -> list[Problem] | None:
+        """Return its own problems, or None where it has none."""
+        ...
 
 
 @runtime_checkable
 class OfferedKinds(Protocol):
-    """kinds: which options of `tasks generate` it takes (`regime`, `difficulty`, `level`, …)."""
+    """A task that takes options of `tasks generate`, named in `kinds` (`regime`, `level`, …)."""
 
     kinds: tuple[str, ...]
 
 
 @runtime_checkable
 class WritesProblems(Protocol):
-    """A task whose new problems are more than a file of pairs: written whole or not at all.
-    Without a count it writes as many as it chooses."""
+    """A task whose generated problems are more than one file of pairs."""
 
     def write(
         self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
     ) -> Mapping[str, Json]:
-        """{"problems", "files", …}."""
+        """Write new problems, completely or not at all, and return {"problems", "files", …}.
+
+        Args:
+            count: The number of problems; None lets the task choose.
+        """
         ...
 
 
 @runtime_checkable
 class IsFile(Protocol):
-    """A task that is a user's file. task_file: {"name", "sha256"}, as a session records it."""
+    """A task that is defined by a user's file."""
 
     @property
-    def task_file(self) -> Mapping[str, Json]: ...
+    def task_file(self) -> Mapping[str, Json]:
+        """Return {"name", "sha256"} of the file, as a session records it."""
+        ...

@@ -1,4 +1,4 @@
-"""JSON values, and the digests by which requests, problems and inputs are named."""
+"""JSON values and the digests that identify requests, problems and inputs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ Digest: TypeAlias = str
 
 
 def canonical_json(value: Json) -> str:
-    """One text for one JSON value: sorted keys, no blanks, UTF-8 kept."""
+    """Return the canonical text of a JSON value: sorted keys, no whitespace, UTF-8 not escaped."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def digest_of(value: Json) -> Digest:
-    """SHA-256 (hex) of `canonical_json(value)`; how requests, problems and inputs are named."""
+    """Return the SHA-256 (hex) of `canonical_json(value)`, which identifies requests and inputs."""
     return digest_of_text(canonical_json(value))
 
 
 def digest_of_text(text: str) -> Digest:
-    """`digest_of` of a value whose canonical JSON is at hand."""
+    """Return `digest_of` for a value whose canonical JSON is already available."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

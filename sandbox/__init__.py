@@ -1,7 +1,7 @@
-"""Running untrusted Python over a set of inputs, under limits.
+"""Run untrusted Python on a set of inputs, under limits.
 
-A backend is a function `open_backend(workers, strict)` of the registry (records/registry.py); `process`
-is the default everywhere, so that results never depend on what else happens to run on a machine.
+A backend is a function `open_backend(workers, strict)` of the registry (records/registry.py).
+`process` is the default everywhere, so that results do not depend on other software on a machine.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = [
 
 
 def backend_names() -> tuple[str, ...]:
-    """Names that `open_sandbox` takes."""
+    """Return the names that `open_sandbox` accepts."""
     return registry.names("sandboxes")
 
 
 def check_backend(backend: str) -> None:
-    """Raises UsageError for an unknown backend."""
+    """Raise UsageError for an unknown backend."""
     if not registry.has("sandboxes", backend):
         known = backend_names()
         near = get_close_matches(backend, known, 1)
@@ -39,10 +39,15 @@ def check_backend(backend: str) -> None:
 async def open_sandbox(
     backend: str = "process", workers: int | None = None, strict: bool = False
 ) -> Sandbox:
-    """A started sandbox; `await sandbox.close()` when done. workers: default one for each core.
+    """Start a sandbox; call `await sandbox.close()` when done.
 
-    strict: refuse where a wanted layer is missing. Raises UsageError for an unknown backend,
-    SandboxUnavailable where it cannot be built.
+    Args:
+        workers: The number of processes; by default one per core.
+        strict: Whether to refuse where an optional layer is missing.
+
+    Raises:
+        UsageError: The backend is unknown.
+        SandboxUnavailable: The sandbox cannot be built.
     """
     check_backend(backend)
     opened: Sandbox = await registry.load("sandboxes", backend)(workers, strict)

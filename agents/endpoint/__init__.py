@@ -1,4 +1,4 @@
-"""Models behind an OpenAI-compatible chat endpoint (chat.py), which is imported when one is opened."""
+"""Models behind an OpenAI-compatible chat endpoint. chat.py is imported when one is opened."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .settings import ChatSettings
 
 
 async def open_model(settings: ChatSettings) -> Proposer:
-    """Nothing is asked of the endpoint yet. Raises UsageError."""
+    """Return the proposer without sending a request. Raises UsageError."""
     from .chat import open_chat
 
     return open_chat(settings)

@@ -1,5 +1,6 @@
-"""Where the requests of a chat model go, what key goes with them, and what settings must not hold:
-a key belongs into the environment, and the key of one provider never travels to another.
+"""The URL and key of a chat endpoint, and a check that settings hold no secret.
+
+A key belongs into the environment, and the key of one provider is never sent to another.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
     from .settings import ChatSettings
 
 OPENAI_URL = "https://api.openai.com/v1"
-NO_KEY = "none"  # what goes where nobody gave a key: some servers want the header
+NO_KEY = "none"  # Sent in place of a key, because some servers require the header.
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where requests go. key_env: the variable that the key came from or should come from."""
+    """The address of requests; `key_env` is the variable that the key comes or should come from."""
 
     url: str
     model: str
@@ -35,24 +36,29 @@ class Endpoint:
 
     @property
     def keyed(self) -> bool:
+        """Return whether there is a real key."""
         return self.key != NO_KEY
 
     @property
     def openai(self) -> bool:
+        """Return whether this is OpenAI or Azure OpenAI."""
         host = urlsplit(self.url).hostname or ""
         return host in ("api.openai.com",) or host.endswith(".openai.azure.com")
 
     def scrubbed(self, text: str) -> str:
-        """What an endpoint says in an error may repeat the key."""
+        """Return `text` with the key masked; an endpoint's error message may repeat it."""
         return text.replace(self.key, "***") if len(self.key) > 3 else text
 
     def scrubbed_reply(self, reply: Reply) -> Reply:
-        """An answer may repeat the key too; a dummy key, which a true answer may hold, stays."""
+        """Return the reply with the key masked, unless it is a short dummy key.
+
+        A correct answer may contain a dummy key by chance.
+        """
         return without(reply, self.key) if len(self.key) >= 12 else reply
 
 
 def endpoint_of(settings: ChatSettings) -> Endpoint:
-    """The endpoint that a model string names. Raises UsageError, which repeats no secret."""
+    """Return the endpoint that a model string names. Raises UsageError, which repeats no secret."""
     spec = settings.model
     scheme, _, rest = spec.partition(":")
     if scheme == "openai":
@@ -64,16 +70,16 @@ def endpoint_of(settings: ChatSettings) -> Endpoint:
     try:
         parts = urlsplit(url)
         wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
-    except ValueError:  # a port that is no number, brackets that do not close
+    except ValueError:  # The port is no number, or brackets do not close.
         wrong = True
     if wrong:
         raise UsageError(f"{source} is no URL: write it like http://127.0.0.1:8000/v1")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise UsageError(  # without the URL: it may hold a secret
+        raise UsageError(  # The message omits the URL, which may hold a secret.
             f"{source} must be a plain URL: the key belongs into the environment variable {key_env}"
         )
     if variable := secret_in(url, name):
-        raise UsageError(  # without the model string, for the same reason
+        raise UsageError(  # The message omits the model string for the same reason.
             f"the model string or its URL must not hold what {variable} of the environment holds: "
             "it is recorded"
         )
@@ -90,8 +96,7 @@ def endpoint_of(settings: ChatSettings) -> Endpoint:
 
 
 def check_secrets(arguments: Json, endpoint: Endpoint) -> None:
-    """Settings are recorded in the session, so a secret must not come in by them. Raises
-    UsageError."""
+    """Raise UsageError if settings hold a secret, because sessions record settings."""
     if isinstance(arguments, Mapping):
         for key, value in arguments.items():
             if SECRET_NAME.search(str(key)):

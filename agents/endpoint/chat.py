@@ -1,12 +1,12 @@
-"""Models behind an OpenAI-compatible chat endpoint, through langchain-openai.
+"""The proposer for an OpenAI-compatible chat endpoint, based on langchain-openai.
 
     openai:NAME               base URL from OPENAI_BASE_URL (else api.openai.com), key from
                               OPENAI_API_KEY
-    http://host:port/v1#NAME  the endpoint as written (https too), key from PEIRCE_API_KEY where
-                              that is set: the key of one provider never travels to another
+    http://host:port/v1#NAME  the endpoint at this URL (https too), key from PEIRCE_API_KEY if
+                              set: the key of one provider is never sent to another
 
-Requests are retried here and not by the libraries below, so that a session can count and explain
-them. Only chat completions are spoken, not the Responses API.
+This module retries requests itself, so that a session can count and explain retries; the libraries
+do not retry. It uses only chat completions, not the Responses API.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 
     from .settings import ChatSettings
 
-NO_TOOLS = 2  # problems in a row that were refused tools, until none is offered them
-REFUSALS = 5  # problems in a row that met a 403 or 404, at an endpoint that has answered before
-TRANSPORT = (*Patience.model_fields, "stream")  # decides no answer
+NO_TOOLS = 2  # If this many problems in a row are refused tools, no further problem offers them.
+REFUSALS = 5  # problems in a row with a 403 or 404, at an endpoint that has answered before
+TRANSPORT = (*Patience.model_fields, "stream")  # These settings do not shape answers.
 
 
 class ToolsRefused(Exception):
-    """The endpoint says that it cannot take the tools. requests: made so far in this call."""
+    """Raised when the endpoint does not support tools; `requests` counts this call's requests."""
 
     def __init__(self, requests: int) -> None:
         super().__init__("tools were refused")
@@ -58,7 +58,7 @@ class ToolsRefused(Exception):
 
 
 class OpenAIChat:
-    """A Proposer behind one endpoint; `open_model` makes it."""
+    """A proposer that queries one endpoint; `open_chat` creates it."""
 
     def __init__(
         self,
@@ -75,16 +75,16 @@ class OpenAIChat:
         self._outage = Outage(settings.outage_s)
         self._context = Context(endpoint, http, settings.context_tokens)
         self._taken: set[str] = set()  # optional parts of requests that were answered
-        self._refused: set[str] = set()  # those that the endpoint cannot take
+        self._refused: set[str] = set()  # optional parts that the endpoint does not support
         self._no_tools = InARow(NO_TOOLS)
-        self._confirming = asyncio.Lock()  # that tools are refused: by one call at a time
+        self._confirming = asyncio.Lock()  # One call at a time confirms that tools are refused.
         self._no_answer = InARow(REFUSALS)
-        self._answered = False  # well, at least once
+        self._answered = False  # whether any request succeeded
         self._ended = ""  # why every request is refused
         self._sockets: asyncio.Semaphore | None = None
 
     def settings(self) -> Json:
-        """What decides the answers, and apart from it (`transport`) what does not."""
+        """Return the settings that shape answers, and the others under `transport`."""
         apart = (*TRANSPORT, "model_args", "api_key_env")
         settings = self._settings
         return {
@@ -107,8 +107,12 @@ class OpenAIChat:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Raises Refused where every request would fail alike, Unavailable where this one has
-        failed for good."""
+        """Query the model, with retries.
+
+        Raises:
+            Refused: Every request would fail in the same way.
+            Unavailable: This request failed for good.
+        """
         if tools and (self._settings.tools is False or "tools" in self._refused):
             return Reply(finish="no_tools")
         extra = self._extra(tools, seed, schema)
@@ -130,8 +134,11 @@ class OpenAIChat:
         extra: Mapping[str, Json],
         seed: int,
     ) -> Reply:
-        """The reply to the same once more: a gateway may refuse tools while the backend that takes
-        them is away. It is remembered once `NO_TOOLS` problems in a row were refused twice."""
+        """Repeat a request whose tools were refused.
+
+        A gateway may refuse tools while the backend that supports them is away. Once `NO_TOOLS`
+        problems in a row were refused twice, tools are no longer offered.
+        """
         no = Reply(finish="no_tools", retries=refusal.requests)
         async with self._confirming:
             if "tools" in self._refused:
@@ -154,9 +161,16 @@ class OpenAIChat:
         seed: int,
         before: int = 0,
     ) -> Reply:
-        """The reply to so many requests as it takes, after those `before`. Raises ToolsRefused,
-        Refused, Unavailable."""
-        gone = self._refused - {"tools"}  # without those it is another question
+        """Return the reply, after as many requests as needed.
+
+        Args:
+            before: Requests that this call has already made.
+
+        Raises:
+            ToolsRefused, Refused, Unavailable: See the classes.
+        """
+        # Tools stay, because the request would be another question without them.
+        gone = self._refused - {"tools"}
         extra = {key: one for key, one in given.items() if _as_sent(key, given) not in gone}
         attempt = 0
         for requests in itertools.count(before + 1):
@@ -172,11 +186,12 @@ class OpenAIChat:
                 continue
             if self._ended and fault.again:
                 raise Refused(self._ended)
-            lost = fault.unreachable and self._outage.answers == answers  # for all calls alike
+            # The endpoint is unreachable for all calls.
+            lost = fault.unreachable and self._outage.answers == answers
             if self._is_final(fault, lost, attempt):
                 raise self._unavailable(fault, requests, problem)
             ASKED_AGAIN.get()(str(fault))
-            if lost:  # no retry is spent on it
+            if lost:  # An outage does not use up retries.
                 await asyncio.sleep(self._settings.probe_s(requests, seed))
                 continue
             if fault.asked_s is not None:
@@ -191,7 +206,7 @@ class OpenAIChat:
     def _extra(
         self, tools: Sequence[ToolSpec], seed: int, schema: Mapping[str, Json] | None
     ) -> dict[str, Json]:
-        """The fields of one request, of the optional parts those that the endpoint may take."""
+        """Return the fields of one request, without parts that the endpoint does not support."""
         extra: dict[str, Json] = {}
         if tools:
             extra["tools"] = [_tool(spec) for spec in tools]
@@ -203,22 +218,25 @@ class OpenAIChat:
         if self._settings.stream:
             extra["stream_options"] = {"include_usage": True}
         if self._settings.send_seed is not False:
-            extra["seed"] = seed & 0x7FFFFFFF  # what every server's integer holds
+            extra["seed"] = seed & 0x7FFFFFFF  # the largest range that every server's integer holds
         for part in PARTS:
             if _as_sent(part, extra) in self._refused:
                 extra.pop(part, None)
         return extra
 
     def _do_without(self, fault: Fault, extra: dict[str, Json]) -> bool:
-        """Whether the call can go on without the part that the endpoint does not take. It is
-        remembered, unless the endpoint has taken it before: then this request is what it minds."""
+        """Return whether the call can continue without the part that the endpoint rejects.
+
+        The part is then left out of later requests too, unless the endpoint accepted it before:
+        then only this request was rejected.
+        """
         part = _as_sent(fault.part, extra)
         wanted = {"tools": self._settings.tools, "seed": self._settings.send_seed}
         if wanted.get(part) or (part in wanted and part in self._taken):
             fault.again, fault.refused = part in self._taken, True
             return False
         if part == "tools":
-            return True  # once it is confirmed
+            return True  # `_confirmed` decides.
         if part not in self._taken:
             self._refused.add(part)
         del extra[fault.part]
@@ -232,12 +250,13 @@ class OpenAIChat:
         return not fault.again or used or asked_s > self._settings.max_wait_s
 
     async def close(self) -> None:
+        """Close the connections."""
         await self._http.aclose()
 
     async def _request(
         self, messages: Sequence[Message], extra: Mapping[str, Json], retries: int
     ) -> Reply:
-        """One request, after `retries` others. Raises Fault."""
+        """Send one request, after `retries` others. Raises Fault."""
         import httpx2
         import openai
 
@@ -317,7 +336,7 @@ class OpenAIChat:
 
 
 def open_chat(settings: ChatSettings) -> Proposer:
-    """Nothing is asked of the endpoint yet. Raises UsageError."""
+    """Return the proposer without sending a request. Raises UsageError."""
     endpoint = endpoint_of(settings)
     check_secrets(settings.model_args, endpoint)
     model, http = open_client(endpoint, settings)
@@ -325,7 +344,10 @@ def open_chat(settings: ChatSettings) -> Proposer:
 
 
 def _as_sent(part: str, extra: Mapping[str, Json]) -> str:
-    """What is remembered of a part: some endpoints take a response_format only without tools."""
+    """Return the name under which a part is remembered.
+
+    Some endpoints accept a response_format only without tools.
+    """
     return f"{part} with tools" if part == "response_format" and "tools" in extra else part
 
 

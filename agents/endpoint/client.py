@@ -1,11 +1,10 @@
-"""The client of a chat endpoint: LangChain's ChatOpenAI, which sends what it is given once, puts a
-streamed answer together, and keeps the first choice of an answer as it came. Callbacks of whoever
-calls it (LangChain passes them on by context) hear of the start, of pieces and of the end.
+"""The client of a chat endpoint: a ChatOpenAI that sends each request once and reads bodies itself.
 
-A streamed answer, put together into the chat completion that it would have been unstreamed.
+It assembles a streamed answer into the chat completion that an unstreamed request would have
+returned, and keeps the first choice of an answer unchanged. Callbacks that LangChain passes on by
+context receive the start, the pieces and the end of an answer.
 
-What the pieces hold is joined as it comes; whether it makes sense is for `chat_replies` to say,
-of streamed and whole answers alike.
+This module only joins the pieces. replies.py validates streamed and unstreamed answers alike.
 """
 
 from __future__ import annotations
@@ -41,15 +40,18 @@ PROXIES = ("OPENAI_PROXY", *(name for upper in ("HTTPS_PROXY", "HTTP_PROXY", "AL
                              for name in (upper, upper.lower())))  # fmt: skip
 MALFORMED = "the body of the answer is malformed"
 WHICH_URL = "is the URL right? Mostly it ends in /v1"
-LONGEST_ERROR = 1_000_000  # bytes of one that are read
+LONGEST_ERROR = 1_000_000  # maximum bytes read of an error
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 def open_client(
     endpoint: Endpoint, settings: ChatSettings
 ) -> tuple[ChatOpenAI, httpx2.AsyncClient]:
-    """The client, and the connections under it, which are the caller's to close. Raises UsageError
-    where the environment's proxies or certificates cannot be used."""
+    """Return the client and its connections, which the caller closes.
+
+    Raises:
+        UsageError: The environment's proxies or certificates cannot be used.
+    """
     import httpx2
     from pydantic import SecretStr
 
@@ -76,11 +78,12 @@ def open_client(
             max_retries=0,
             timeout=timeout,
             http_async_client=http,
-            openai_proxy="",  # given to `http`; langchain-openai refuses both
+            openai_proxy="",  # `http` already has the proxy, and langchain-openai refuses both.
             use_responses_api=False,
             cache=False,
             streaming=settings.stream,
-            disable_streaming=True,  # a listener's wish to stream: `_agenerate` tells it of pieces
+            # Otherwise a listener could switch streaming on; `_agenerate` reports pieces itself.
+            disable_streaming=True,
             extra_body=body or None,
             **arguments,
         )
@@ -90,8 +93,10 @@ def open_client(
 
 
 async def _read_error(response: httpx2.Response) -> None:
-    """What an error says, without end where the endpoint is broken: the openai client would read
-    all of it."""
+    """Read the body of an error, up to a limit.
+
+    The openai client would read an endless error completely.
+    """
     if not response.is_error:
         return
     body = bytearray()
@@ -106,8 +111,13 @@ async def _read_error(response: httpx2.Response) -> None:
 
 @contextmanager
 def _malformed(form: str = "") -> Iterator[None]:
-    """The errors of reading a body, no JSON, no UTF-8, too long a number, as a Fault: those of a
-    listener that LangChain calls are its own and pass. form: the content type."""
+    """Convert errors of reading a body (no JSON, no UTF-8, a number too long) to a Fault.
+
+    Errors of listeners that LangChain calls pass through.
+
+    Args:
+        form: The content type.
+    """
     try:
         yield
     except UnicodeEncodeError:
@@ -124,7 +134,7 @@ async def _events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 def _client_error(spec: str, error: Exception) -> UsageError:
-    """Names the variables that it can come from, not their values: a proxy's may hold a secret."""
+    """Return an error that names environment variables, not values: a proxy's may hold a secret."""
     names: tuple[str, ...] = PROXIES
     if isinstance(error, OSError):
         names, cause = CERTIFICATES, error.strerror or type(error).__name__
@@ -139,9 +149,12 @@ def _client_error(spec: str, error: Exception) -> UsageError:
 
 @cache
 def _client_class() -> type[ChatOpenAI]:
-    """ChatOpenAI that reads bodies itself, streamed or whole: it tells those that it cannot use
-    from bugs, and keeps the first choice as it came (its parent drops `reasoning_content`, fails
-    on tool arguments that are JSON but no object, and on any cut answer that has a schema)."""
+    """Return a ChatOpenAI that reads bodies itself, streamed or not.
+
+    It distinguishes unusable bodies from bugs, and keeps the first choice unchanged. Its parent
+    drops `reasoning_content` and fails on tool arguments that are JSON but no object, and on any
+    truncated answer that has a schema.
+    """
     from langchain_core.messages import AIMessageChunk
     from langchain_core.outputs import ChatGenerationChunk, ChatResult
     from langchain_openai import ChatOpenAI
@@ -177,7 +190,7 @@ def _client_class() -> type[ChatOpenAI]:
             limit_s: float,
             run_manager: AsyncCallbackManagerForLLMRun | None,
         ) -> Json:
-            """The whole body. The time limit begins again with each event that brings something."""
+            """Return the complete body. Each event that adds something restarts the time limit."""
             clock = asyncio.get_running_loop().time
             asked = {**payload, "stream": True} if self.streaming else payload
             with _malformed():
@@ -201,7 +214,8 @@ def _client_class() -> type[ChatOpenAI]:
                         await run_manager.on_llm_new_token(text, chunk=chunk)
                     if pieces.ended:
                         break
-                with suppress(TimeoutError):  # read to its end, the connection can be used again
+                # A connection that is read to its end can be used again.
+                with suppress(TimeoutError):
                     async with asyncio.timeout(1):
                         async for _ in told:
                             pass
@@ -231,19 +245,24 @@ def _client_class() -> type[ChatOpenAI]:
 
 
 def _message_id(run_manager: AsyncCallbackManagerForLLMRun) -> str:
-    """One for the pieces and the whole, so that a listener knows that they are the same message."""
+    """Return one id for the pieces and the complete message, so that listeners can match them."""
     return f"lc_run--{run_manager.run_id}"
 
 
-LONGEST = 32_000_000  # characters; a stream without end must not fill the memory
+LONGEST = 32_000_000  # characters; an endless stream must not fill the memory
 JOINED = ("reasoning_content", "reasoning", "refusal")
 
 
 async def events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """What server-sent events hold: `data:` lines up to an empty one, joined; a line that is JSON
-    by itself is an event of its own (some servers leave the empty lines out). Raises Fault for one
-    that is longer than `LONGEST`."""
-    held: list[bytes] = []  # of the event under way
+    """Yield the data of server-sent events.
+
+    An event consists of `data:` lines up to an empty one. A line that is valid JSON by itself is an
+    event of its own, because some servers leave out the empty lines.
+
+    Raises:
+        Fault: An event is longer than `LONGEST`.
+    """
+    held: list[bytes] = []  # data lines of the current event
     size = 0
     async for line in _lines(pieces):
         if line.startswith(b"data:"):
@@ -263,7 +282,7 @@ async def events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Lines end in line feeds alone: the JSON in them may hold any other separator as it is."""
+    """Yield lines, split at line feeds only: JSON in them may hold any other separator."""
     rest: list[bytes] = []
     size = 0
     async for piece in pieces:
@@ -289,7 +308,7 @@ def _is_whole(data: bytes | str) -> bool:
 
 
 async def bounded(pieces: AsyncIterator[bytes]) -> bytes:
-    """The whole of a body. Raises Fault where it is longer than `LONGEST`."""
+    """Return a complete body. Raises Fault where it is longer than `LONGEST`."""
     body = bytearray()
     async for piece in pieces:
         body += piece
@@ -299,19 +318,24 @@ async def bounded(pieces: AsyncIterator[bytes]) -> bytes:
 
 
 def too_long() -> Fault:
+    """Return the Fault for an answer longer than `LONGEST`."""
     return Fault(f"an answer that is not over after {LONGEST:,} characters", again=False)
 
 
 class Pieces:
-    """The events of one stream, in their order. size: characters of all that they brought, an end
-    being one; ended: whether [DONE] has come."""
+    """The events of one stream, joined in order.
+
+    Attributes:
+        size: Characters of all events; an end counts 1.
+        ended: Whether [DONE] has arrived.
+    """
 
     def __init__(self) -> None:
         self.size = 0
         self.ended = False
         self._about: dict[str, Json] = {}
         self._usage: Json = None
-        self._blocks: list[tuple[str, list[str]]] = []  # type, and its text in pieces
+        self._blocks: list[tuple[str, list[str]]] = []  # type, and pieces of its text
         self._joined: dict[str, list[str]] = {name: [] for name in JOINED}
         self._calls: list[dict[str, Any]] = []
         self._by_index: dict[Json, dict[str, Any]] = {}
@@ -319,7 +343,7 @@ class Pieces:
         self._choices = False
 
     def add(self, data: bytes) -> str:
-        """The text that this event adds to the answer. Raises Fault, ErrorInBody."""
+        """Add an event and return the text that it adds. Raises Fault or ErrorInBody."""
         if data == b"[DONE]":
             self.ended = True
             self.size += 1
@@ -335,7 +359,7 @@ class Pieces:
             raise Fault("the body of the answer is malformed", again=True) from None
 
     def completion(self) -> dict[str, Json]:
-        """The whole. Raises Fault for a stream that broke off."""
+        """Return the assembled chat completion. Raises Fault for a stream that broke off."""
         if not (self.ended or self._finish):
             raise Fault("the streamed answer broke off", again=True)
         if not self._choices:
@@ -356,7 +380,7 @@ class Pieces:
         self._usage = event.get("usage") or groq.get("usage") or self._usage
         text = ""
         for choice in event.get("choices") or ():
-            if choice.get("index"):  # none but the first was asked for
+            if choice.get("index"):  # Only the first choice was requested.
                 continue
             self._choices = True
             text += self._delta(choice.get("delta") or choice.get("message") or {})
@@ -384,9 +408,12 @@ class Pieces:
         return said
 
     def _call(self, piece: dict[str, Json]) -> None:
-        """Servers leave out the index, or the id, or give every call the index 0: a piece with a
-        name begins a call, whatever its index, where its id is another one; without ids, where
-        its name is another one or the arguments so far are whole."""
+        """Add a piece of a tool call.
+
+        Servers leave out the index or the id, or give every call the index 0. A piece with a name
+        starts a new call, whatever its index, if its id differs; without ids, if its name differs
+        or the arguments so far are complete.
+        """
         function = piece.get("function") or {}
         index, name, told = piece.get("index"), function.get("name"), piece.get("id")
         call = self._by_index.get(index) if index is not None else None
@@ -408,7 +435,7 @@ class Pieces:
 
 
 def joined(parts: list[str]) -> str:
-    """The text in pieces. A character may have been cut into two surrogates."""
+    """Return the joined text, merging characters that were cut into two surrogates."""
     text = "".join(parts)
     if text.isascii() or not any("\ud800" <= one <= "\udfff" for one in text):
         return text

@@ -1,22 +1,22 @@
-"""How many tokens the model of an endpoint holds, as the endpoint tells it.
+"""Look up the context size of an endpoint's model, and refuse requests that do not fit.
 
-`GET {url}/models` tells it on vLLM, SGLang, llama.cpp, LM Studio, OpenRouter, Groq, Mistral and
-Together. Ollama tells it of a model that is loaded (`GET {root}/api/ps`), and it matters most
-there, since Ollama cuts what is too long in silence.
+`GET {url}/models` reports the size on vLLM, SGLang, llama.cpp, LM Studio, OpenRouter, Groq, Mistral
+and Together. Ollama reports it only for a loaded model (`GET {root}/api/ps`). It matters most
+there, because Ollama truncates long requests silently.
 
-A size that was looked up refuses a request only where it cannot fit: at `MOST_CHARACTERS` a token,
-without the answer. What is between that and the true count is left to the endpoint, which refuses
-it in words of its own. Where it cuts instead, the answer is refused: its count of the request either
-fills what the model holds, or (whole messages are dropped, the oldest first) is below what was
-sent at the least.
+A size from a look-up refuses a request only if it certainly does not fit: at `MOST_CHARACTERS` per
+token, without the answer. Requests between that bound and the true count are left to the endpoint,
+which refuses them itself. If the endpoint truncates them instead, the answer is refused. Either the
+endpoint's count of the request fills the context, or it is below the least count of what was sent
+(whole messages were dropped, oldest first).
 
-The second is no proof by itself: Ollama before 0.2 and some 0.30 left out what they had cached, and
-other servers may. So cached tokens that are told are added, and a count that is too small is a cut
-only where there is a size that the request may exceed (at 1 character a token), or where the server
-is an Ollama that tells none. Not covered: a server of another kind that cuts and tells no size, and
-one that counts no tokens. Setting `context_tokens` refuses before a request by a size of one's own
-and is checked after it beside the one looked up; 0 ends all of this. Not used: the length that a
-model was trained with (`n_ctx_train`), which a server may exceed.
+A low count alone proves nothing: Ollama before 0.2 and some 0.30 left out cached tokens, and other
+servers may too. So reported cached tokens are added, and a low count means truncation only if there
+is a size that the request may exceed (at 1 character per token), or if the server is an Ollama that
+reports none. Not covered: other servers that truncate and report no size, and servers that count no
+tokens. The setting `context_tokens` refuses requests above a size of the user's, and answers are
+checked against it as well as against the looked-up size; 0 disables all checks. Not used: the
+length that a model was trained with (`n_ctx_train`), which a server may exceed.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ FIELDS = (
     "context_window",
     "n_ctx",
 )
-MOST_CHARACTERS = 6  # a token; prose has some 4.5, code and lists of numbers fewer
+MOST_CHARACTERS = 6  # per token; prose has about 4.5, code and lists of numbers fewer
 TIMEOUT_S = 5.0
 LONGEST = 16_000_000  # bytes of a list of models
-ASKED_AGAIN = 3  # times that Ollama's loaded models are looked at
+ASKED_AGAIN = 3  # how often Ollama's loaded models are looked up
 
 
 @dataclass(frozen=True)
 class Size:
-    """tokens: what the model holds; source: who says so."""
+    """The number of tokens that the model holds, and the source of this figure."""
 
     tokens: int
     source: str
@@ -61,8 +61,12 @@ class Size:
 
 
 class Context:
-    """The size of one endpoint's model, looked up when it is first needed. A look-up that fails is
-    no error: then nothing is refused. own: the user's, which goes before it; 0: nothing is checked.
+    """The context size of one endpoint's model, looked up when it is first needed.
+
+    If the look-up fails, nothing is refused.
+
+    Args:
+        own: The user's size, which takes precedence; 0 disables the checks.
     """
 
     def __init__(self, endpoint: Endpoint, http: httpx2.AsyncClient, own: int | None) -> None:
@@ -71,15 +75,21 @@ class Context:
         self._own = own
         self._turn = asyncio.Lock()
         self._looked_up = own == 0
-        self._loaded_left = 0  # looks at what Ollama has loaded
+        self._loaded_left = 0  # remaining look-ups of Ollama's loaded models
         self._ollama = False
         self.size: Size | None = None
 
     async def check(
         self, messages: Sequence[Message], extra: Mapping[str, Json], answer: int
     ) -> None:
-        """Before a request. answer: its tokens at most, 0: not known. Raises Unavailable for
-        messages that cannot fit."""
+        """Check a request before it is sent.
+
+        Args:
+            answer: Maximum tokens of the answer; 0 where not known.
+
+        Raises:
+            Unavailable: The messages cannot fit.
+        """
         size = estimated_tokens(messages, extra, answer)
         if self._own and size > self._own:
             raise Unavailable(
@@ -98,7 +108,7 @@ class Context:
             )
 
     async def check_answer(self, messages: Sequence[Message], usage: Usage) -> None:
-        """After an answer. Raises Unavailable where the request was cut."""
+        """Check after an answer. Raises Unavailable if the request was truncated."""
         if self._own == 0:
             return
         if self.size is None and self._loaded_left:
@@ -127,7 +137,7 @@ class Context:
         return self._ollama if not known else _characters(messages) > min(known)
 
     async def _look_up(self) -> bool:
-        """Whether that is done with; it is not where nothing listens yet."""
+        """Look up the size. Return whether this is final; it is not where nothing listens yet."""
         import httpx2
 
         url = f"{self._endpoint.url}/models"
@@ -155,7 +165,7 @@ class Context:
         self.size = _size(_entry(told, "models", "name", self._endpoint.model), url)
 
     async def _get(self, url: str) -> Json:
-        """The JSON there; None for anything else. Raises httpx2.ConnectError."""
+        """Return the JSON at a URL, or None for anything else. Raises httpx2.ConnectError."""
         import httpx2
 
         key = self._endpoint.key
@@ -178,7 +188,7 @@ class Context:
 
 
 def least_tokens(messages: Sequence[Message]) -> int:
-    """What the messages are at the least, whatever the model's tokenizer."""
+    """Return the least number of tokens in the messages, whatever the tokenizer."""
     return _characters(messages) // MOST_CHARACTERS
 
 
@@ -192,7 +202,7 @@ def _characters(messages: Sequence[Message]) -> int:
 
 
 def _entry(body: Json, under: str, name: str, model: str) -> Mapping[str, Json] | None:
-    """The entry of this model in a list of models; the only one, where there is only one."""
+    """Return the entry of this model in a list of models, or the only entry."""
     found = body.get(under) if isinstance(body, Mapping) else body
     entries = [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
     for one in entries:

@@ -1,9 +1,9 @@
-"""What goes wrong with one request to a chat endpoint, and what asking again would help.
+"""Faults of single requests to a chat endpoint, and whether a retry can help.
 
 Some parts of a request are optional: tools, response_format, stream_options, seed. An endpoint that
-cannot take one says so in words of its own, with a status that means other things too; the words
-that are known (of OpenAI, OpenRouter, vLLM, Ollama, llama.cpp, Groq, DeepSeek, Mistral, Gemini,
-transformers) stand here as patterns. What no pattern fits is an error like any other.
+does not support one says so in its own words, with a status that has other meanings too. The known
+messages (of OpenAI, OpenRouter, vLLM, Ollama, llama.cpp, Groq, DeepSeek, Mistral, Gemini,
+transformers) are patterns in this module. An error that fits no pattern is an ordinary error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .address import Endpoint
 
 PASSING = (408, 409, 425, 429)
-FOR_A_PART = (400, 404, 405, 422, 500, 501)  # llama.cpp says 500, OpenRouter 404
+FOR_A_PART = (400, 404, 405, 422, 500, 501)  # llama.cpp sends 500, OpenRouter 404.
 CANNOT = re.compile(
     r"(not|n't)( be| been)? (currently |yet )?"
     r"(support|enabl|allow|permit|availab|implement|accept)|unavailable|unsupported|no support"
@@ -30,7 +30,7 @@ CANNOT = re.compile(
     r"(argument|field|param|propert|key)|no endpoints found|disabled|extra_forbidden",
     re.IGNORECASE,
 )
-PARTS = {  # in the order in which they are given up
+PARTS = {  # in the order in which they are dropped
     "stream_options": re.compile(r"stream.?options|include.?usage", re.IGNORECASE),
     "response_format": re.compile(
         r"response.?format|json.?(schema|mode|object)|structured.?output|guided|grammar|outlines",
@@ -39,20 +39,26 @@ PARTS = {  # in the order in which they are given up
     "tools": re.compile(r"\btools?\b|tool.?(choice|call|use)|function.?call", re.IGNORECASE),
     "seed": re.compile(r"\bseed\b", re.IGNORECASE),
 }
-NAMED_OFTEN = ("tools", "seed")  # the complaint must also say that they cannot be had
+NAMED_OFTEN = ("tools", "seed")  # The message must also say that the endpoint lacks them.
 KEEPS_ITS_MODEL = "A session keeps its model and URL: others need a new `peirce run`"
-LOADING = re.compile(r"\bloading\b", re.IGNORECASE)  # llama.cpp, while it starts
+LOADING = re.compile(r"\bloading\b", re.IGNORECASE)  # llama.cpp sends this while it starts.
 ANSWER_FAILED = ("tool_use_failed", "json_validate_failed", "output_parse_failed")  # Groq
 MODERATED = re.compile(r"moderat|flagged|content.?(policy|filter)", re.IGNORECASE)
 CONTEXT = re.compile(r"context.{0,20}(length|size|window|shift|limit|tokens)", re.IGNORECASE)
 
 
 class Fault(Exception):
-    """One request that gave no answer. again: whether asking again may help; refused: whether
-    every other request will fail alike; asked_s: how long the endpoint asked to wait; part: which
-    optional part of the request it was that the endpoint cannot take; unreachable: no model is
-    there, for this request as for any other; passing: refused, but gateways say so of one request
-    too: an endpoint that has answered before is not judged by it."""
+    """One request that gave no answer.
+
+    Attributes:
+        again: Whether a retry may help.
+        refused: Whether every other request will fail in the same way.
+        asked_s: How long the endpoint asked to wait, in seconds.
+        part: The optional part of the request that the endpoint does not support.
+        unreachable: No model is running there, for any request.
+        passing: The request was refused, but gateways also send this status for single requests.
+            An endpoint that has answered before is not judged by it.
+    """
 
     def __init__(
         self,
@@ -75,16 +81,18 @@ class Fault(Exception):
 
 
 class ErrorInBody(Exception):
-    """An error in the body of an answer whose status is a good one, or in a stream."""
+    """An error in a stream, or in the body of an answer with a good status."""
 
     def __init__(self, body: Json) -> None:
         super().__init__("an error in the body")
         self.body = body
 
     def fault(self, endpoint: Endpoint, sent: Collection[str]) -> Fault:
+        """Return the fault that the error in the body stands for."""
         error = self.body.get("error") if isinstance(self.body, dict) else None
         code = error.get("code") if isinstance(error, dict) else None
-        if isinstance(code, int) and 400 <= code < 600:  # a gateway passes its backend's on
+        # A gateway passes on the status of its backend.
+        if isinstance(code, int) and 400 <= code < 600:
             return status_fault(endpoint, code, self.body, {}, sent)
         return Fault("the body of the answer holds an error", again=True)
 
@@ -96,7 +104,11 @@ def status_fault(
     headers: Mapping[str, str],
     sent: Collection[str] = (),
 ) -> Fault:
-    """What an error comes to. sent: the optional parts that the request had."""
+    """Return the fault for an error status.
+
+    Args:
+        sent: The optional parts of the request.
+    """
     try:
         said = f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
@@ -107,7 +119,7 @@ def status_fault(
     if status == 401:
         doubt = f"is the key in {key} right?" if endpoint.keyed else f"it wants a key: set {key}"
         return Fault(f"{said}; {doubt}", again=False, refused=True)
-    if status == 403 and MODERATED.search(detail):  # of this request, not of the key
+    if status == 403 and MODERATED.search(detail):  # This concerns the request, not the key.
         return Fault(told, again=False)
     if status == 403:
         doubt = f"{said}; has the key in {key} the right to use it?"
@@ -132,7 +144,7 @@ def status_fault(
 
 
 def refused_part(detail: str, sent: Collection[str]) -> str:
-    """The part, of those in `sent`, that the words of an error are about; "" for none."""
+    """Return the part, among those in `sent`, that an error message rejects; "" for none."""
     for part, speaks in PARTS.items():
         clear = part not in NAMED_OFTEN or CANNOT.search(detail)
         if part in sent and clear and speaks.search(detail):
@@ -141,8 +153,10 @@ def refused_part(detail: str, sent: Collection[str]) -> str:
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an endpoint asks to wait: `retry-after-ms`, or `retry-after` as seconds or as
-    a date; None where it does not say."""
+    """Return the seconds that an endpoint asks to wait, or None.
+
+    It reads `retry-after-ms`, or `retry-after` as seconds or as a date.
+    """
     for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name)
         if value is None:
@@ -161,13 +175,13 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def error_detail(body: Json) -> str:
-    """What an error's body says in words, where it does."""
+    """Return the message in an error's body; "" where there is none."""
     if isinstance(body, dict):
         inner = body.get("message") or body.get("detail") or body.get("error")
         if isinstance(inner, dict | list):
             return error_detail(inner)
         return str(inner or body.get("msg") or "")
-    if isinstance(body, list):  # what pydantic says of a request that does not fit
+    if isinstance(body, list):  # pydantic's list of invalid fields
         return "; ".join(_misfit(one) for one in body[:5])
     return body if isinstance(body, str) else ""
 
@@ -180,7 +194,10 @@ def _misfit(one: Json) -> str:
 
 
 def _code(body: Json) -> str:
-    """The code of an error, which stands in `error` or, as the openai client gives it, at the top."""
+    """Return the code of an error.
+
+    It is in `error`, or at the top level in the form that the openai client passes on.
+    """
     if not isinstance(body, dict):
         return ""
     inner = body.get("error")

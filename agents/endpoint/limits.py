@@ -1,11 +1,10 @@
-"""How long and how fast an endpoint is asked: patience with one call, and the pace that all calls
-of a proposer share.
+"""Limits on requests to an endpoint: patience with one call, pace over all calls, open files.
 
-Not covered: limits that several processes, or several proposers of one process, share with each
-other; the endpoint's own 429 is what tells them.
+Not covered: limits that several processes, or several proposers of one process, share. There only
+the endpoint's 429 slows requests down.
 
-How many files this process may have open, of which each request under way takes one: a limit that
-is too low looks like an endpoint that is not there.
+Each request in flight takes one open file of this process. If the limit on open files is too low,
+the endpoint seems unreachable.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from ...records.settings import Number, Settings, setting
 
 WINDOW_S = 60.0
 NEVER_REACHED_S = 30.0  # a wrong URL, or a server that was not started
-OUTAGE_S = 300.0  # a server that starts again loads its model first
+OUTAGE_S = 300.0  # A restarted server first loads its model.
 PROBE_S = 10.0
-CHARACTERS_A_TOKEN = 4  # a rough count, corrected by what the endpoint says it was
+CHARACTERS_A_TOKEN = 4  # a rough estimate, corrected by the endpoint's own count
 
 
 class Patience(Settings):
-    """How long to go on asking, how often, and with how much."""
+    """Settings for timeouts, retries, waits and rates of requests."""
 
     timeout_s: Number = setting(300.0, "of one request, default 300", ge=0)
     retries: int = setting(5, "of one call after its first request, default 5", ge=0)
@@ -53,20 +52,23 @@ class Patience(Settings):
     )  # fmt: skip
 
     def wait_s(self, attempt: int, seed: int, asked_s: float | None) -> float:
-        """Before retry number `attempt` (from 0): what the endpoint asked for, at least, else
-        exponential; with jitter from the seed, so that calls that failed together spread."""
+        """Return the seconds before retry number `attempt` (from 0).
+
+        It is at least what the endpoint asked for, otherwise exponential. Jitter from the seed
+        spreads calls that failed together.
+        """
         jitter = random.Random(f"{seed}/{attempt}").random()
         if asked_s is not None:
             return asked_s + self.backoff_s * jitter
         return min(self.backoff_s * 2.0 ** min(attempt, 60) * (0.5 + jitter), self.max_wait_s)
 
     def probe_s(self, attempt: int, seed: int) -> float:
-        """Before the next try at an endpoint where nothing listens."""
+        """Return the seconds before the next attempt at an endpoint where nothing listens."""
         return min(self.wait_s(min(attempt, 10), seed, None), PROBE_S)
 
 
 class Admitted:
-    """A request that was let through, with the tokens that it counts for."""
+    """A request that was admitted, with the tokens that it counts for."""
 
     def __init__(self, at: float, tokens: int) -> None:
         self.at = at
@@ -74,12 +76,14 @@ class Admitted:
 
 
 class Pace:
-    """Lets requests through in the order in which they come: never more than `requests` of them,
-    and of tokens never more than `tokens`, begun in any `WINDOW_S` seconds; none at all during a
-    pause. None means no limit.
+    """A rate limiter that admits requests in order of arrival.
 
-    Tokens are an estimate while a request is under way and what the endpoint counted afterwards.
-    A request larger than the whole limit goes alone. clock, sleep: for tests.
+    In any `WINDOW_S` seconds at most `requests` requests and `tokens` tokens are started; during a
+    pause none is. None means no limit. Tokens are estimated while a request is in flight and then
+    replaced by the endpoint's count. A request larger than the whole limit runs alone.
+
+    Args:
+        clock, sleep: Replacements for tests.
     """
 
     def __init__(
@@ -96,10 +100,10 @@ class Pace:
         self._sleep = sleep
         self._begun: deque[Admitted] = deque()
         self._paused_until = float("-inf")
-        self._turn = asyncio.Lock()  # fair: whoever waits first goes first
+        self._turn = asyncio.Lock()  # An asyncio lock is fair: waiters proceed in order.
 
     async def admit(self, tokens: int) -> Admitted:
-        """Waits for the turn of a request of about so many tokens."""
+        """Wait until a request of about `tokens` tokens may start."""
         async with self._turn:
             while (wait_s := self._wait_s(tokens)) > 0:
                 await self._sleep(wait_s)
@@ -109,16 +113,16 @@ class Pace:
             return admitted
 
     def pause(self, seconds: float) -> None:
-        """No request begins for so long; a longer pause under way stays."""
+        """Start no request for some seconds; a longer pause in progress stays."""
         self._paused_until = max(self._paused_until, self._clock() + seconds)
 
     def settle(self, admitted: Admitted, tokens: int) -> None:
-        """What the request really took, where the endpoint said so (more than 0)."""
+        """Replace the estimate by the endpoint's count, if it gave one (above 0)."""
         if tokens > 0:
             admitted.tokens = tokens
 
     def _wait_s(self, tokens: int) -> float:
-        """Until something may have changed; 0 where the request may begin."""
+        """Return the seconds until a request may be possible; 0 where it may start now."""
         now = self._clock()
         if now < self._paused_until:
             return self._paused_until - now
@@ -133,12 +137,15 @@ class Pace:
 
 
 class Outage:
-    """Whether anything listens at the endpoint, as all calls of a proposer have found it.
+    """Tracks whether the endpoint can be reached, over all calls of a proposer.
 
-    A request that finds nothing there costs neither side anything, so a call goes on trying until
-    the outage has lasted `patience_s` (None: `NEVER_REACHED_S` before the first answer, `OUTAGE_S`
-    after it) and then tells that the session should stop. Not covered: an address that swallows
-    what is sent there, which is a timeout like that of a busy server. clock: for tests.
+    A request to an unreachable endpoint costs nothing, so a call retries until the outage has
+    lasted `patience_s` (None: `NEVER_REACHED_S` before the first answer, `OUTAGE_S` after it). Then
+    the session should stop. Not covered: an address that drops packets, which looks like the
+    timeout of a busy server.
+
+    Args:
+        clock: A replacement for tests.
     """
 
     def __init__(
@@ -148,16 +155,20 @@ class Outage:
         self._clock = clock
         self._since: float | None = None
         self._last = 0.0
-        self._known = False  # that there is a server
-        self.answers = 0  # of any kind, an error's too
+        self._known = False  # whether a server is known to run there
+        self.answers = 0  # answers of any kind, including errors
 
     def answered(self) -> None:
+        """Record that the endpoint answered."""
         self.answers += 1
         self._since = None
 
     def missed(self, *, starting: bool = False) -> bool:
-        """A request found nothing there, or a server that is `starting`. After a minute in which
-        none tried, it is a new outage. Returns whether it is one."""
+        """Record that nothing answered, or that a server is `starting`.
+
+        Returns:
+            Whether this starts a new outage. After a minute without a request it does.
+        """
         now = self._clock()
         self._known = self._known or starting
         new = self._since is None or now - self._last > 60
@@ -168,41 +179,47 @@ class Outage:
 
     @property
     def lasted_s(self) -> float:
+        """Return how long the current outage has lasted, in seconds."""
         return 0.0 if self._since is None else self._clock() - self._since
 
     @property
     def patience_s(self) -> float:
+        """Return how long an outage may last, in seconds."""
         usual = OUTAGE_S if self.answers or self._known else NEVER_REACHED_S
         return usual if self._patience_s is None else self._patience_s
 
     @property
     def over_patience(self) -> bool:
+        """Return whether the current outage has lasted too long."""
         return self._since is not None and self.lasted_s >= self.patience_s
 
 
 class InARow:
-    """Different problems that met the same, without one between them that did not."""
+    """Counts different problems in a row that met the same failure."""
 
     def __init__(self, enough: int) -> None:
         self._enough = enough
         self._problems: set[str] = set()
 
     def met(self, problem: str) -> bool:
-        """Whether it is enough of them, with this one."""
+        """Record a failure for this problem. Return whether the limit is reached."""
         self._problems.add(problem)
         return len(self._problems) >= self._enough
 
     def over(self) -> None:
+        """Reset the count after a success."""
         self._problems.clear()
 
 
 class Estimated(Usage):
-    """A usage of which the endpoint told nothing, or one side alone."""
+    """A usage for which the endpoint reported no tokens, or only one side."""
 
 
 def with_estimate(reply: Reply, messages: Sequence[Message], extra: Mapping[str, Json]) -> Reply:
-    """The reply with an estimate for the tokens in or out that the endpoint did not count (0), so
-    that a budget binds."""
+    """Return the reply with estimates for tokens that the endpoint did not count (0).
+
+    Without them a budget would have no effect.
+    """
     usage = reply.usage
     calls = sum(len(canonical_json(call.arguments)) for call in reply.tool_calls)
     said = len(reply.text) + calls + len(str(reply.meta.get("reasoning", "")))
@@ -217,29 +234,29 @@ def with_estimate(reply: Reply, messages: Sequence[Message], extra: Mapping[str,
 
 
 def estimated_tokens(messages: Sequence[Message], extra: Mapping[str, Json], answer: int) -> int:
-    """Of a request and its answer of at most `answer` tokens (0 where that is not known)."""
+    """Return the estimated tokens of a request and an answer of at most `answer` tokens."""
     characters = sum(len(str(message)) for message in messages) + len(str(extra.get("tools", "")))
     return characters // CHARACTERS_A_TOKEN + 1 + answer
 
 
 OUT_OF_FILES = "nothing: too many open files here; lower --concurrency or raise ulimit -n"
-KEPT = 64  # for stores, sandboxes, look-ups
+KEPT = 64  # for stores, sandboxes and look-ups
 FEWEST = 4
 
 
 def raise_limit(concurrency: int) -> None:
-    """Makes room for so many requests at once, as far as the system's hard limit allows it."""
+    """Raise the limit on open files for `concurrency` requests, up to the system's hard limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = _open_now() + KEPT + concurrency
     if soft == resource.RLIM_INFINITY or soft >= needed:
         return
     most = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-    with suppress(OSError, ValueError):  # some systems allow fewer than their hard limit says
+    with suppress(OSError, ValueError):  # Some systems allow fewer than their hard limit says.
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def sockets_left() -> int:
-    """How many connections there is room for now."""
+    """Return how many more connections can be opened now."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return 1_000_000
@@ -247,7 +264,7 @@ def sockets_left() -> int:
 
 
 def is_out_of_files(error: BaseException | None) -> bool:
-    """Whether that is what an error, or what caused it, says."""
+    """Return whether an error, or one of its causes, is the limit on open files."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
             return True

@@ -1,5 +1,6 @@
-"""What an OpenAI-compatible endpoint answers: a chat completion as a `Reply`. Pure functions;
-`openai_chat` is what asks, `chat_faults` what goes wrong.
+"""Convert a chat completion of an OpenAI-compatible endpoint to a `Reply`: pure functions.
+
+chat.py sends the requests, and faults.py describes failures.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from typing import Any
 from ...records import Json, Message, Reply, ToolCall, Usage, canonical_json
 from .faults import ErrorInBody, Fault
 
-DEEPEST = 100  # levels in an answer; json and the journal fail at some hundred more
+DEEPEST = 100  # maximum nesting of an answer; json and the journal fail at a few hundred levels
 MOST_TOKENS = 2**63 - 1
-THOUGHT = ("thinking", "reasoning")  # types of blocks
+THOUGHT = ("thinking", "reasoning")  # types of content blocks
 REASONING_BLOCK = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
 
 
 def completion_body(body: Json) -> dict[str, Json]:
-    """The body of a chat completion that has a choice. Raises Fault, ErrorInBody for any other."""
+    """Return the body if it is a chat completion with a choice. Raises Fault or ErrorInBody."""
     if not isinstance(body, dict):
         raise Fault("the body of the answer is malformed", again=True)
     if body.get("error"):
@@ -36,7 +37,7 @@ def completion_body(body: Json) -> dict[str, Json]:
 
 
 def _check_depth(value: Json) -> None:
-    """Raises Fault for what is nested deeper than `DEEPEST`."""
+    """Raise Fault for a value nested deeper than `DEEPEST`."""
     level = [value]
     for _ in range(DEEPEST):
         level = [
@@ -51,7 +52,7 @@ def _check_depth(value: Json) -> None:
 
 
 def sendable(value: Json) -> Json:
-    """The value with lone surrogates, which UTF-8 cannot hold, written as `\\ud800`."""
+    r"""Return the value with lone surrogates, which UTF-8 cannot hold, written as `\ud800`."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
@@ -62,8 +63,10 @@ def sendable(value: Json) -> Json:
 
 
 def with_readable_arguments(choice: Mapping[str, Json]) -> dict[str, Json]:
-    """The choice with {"unreadable": text} for tool arguments that are no JSON object, and with
-    the one role that a completion has: some endpoints write another."""
+    """Return the choice with valid tool arguments and the role "assistant".
+
+    Arguments that are no JSON object become {"unreadable": text}. Some endpoints send another role.
+    """
     said = choice["message"]
     calls = [dict(call) for call in said.get("tool_calls") or ()]
     for number, call in enumerate(calls):
@@ -75,8 +78,10 @@ def with_readable_arguments(choice: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def reply_of(message: Any, retries: int) -> Reply:
-    """The reply in a LangChain message that keeps its first choice in `additional_kwargs`. Where
-    the endpoint counts no tokens of reasoning, they are its share of the characters."""
+    """Return the reply in a LangChain message that keeps its first choice in `additional_kwargs`.
+
+    If the endpoint counts no reasoning tokens, they are estimated from the share of characters.
+    """
     choice: dict[str, Json] = message.additional_kwargs["choice"]
     said: dict[str, Json] = choice["message"]
     content, told = _content(said.get("content"))
@@ -92,7 +97,7 @@ def reply_of(message: Any, retries: int) -> Reply:
         meta["refusal"] = said["refusal"]
     if finish not in ("stop", "length", "tool_calls"):
         meta["finish_reason"] = finish
-    if finish == "length":  # the last call was cut; its arguments say so by being a text
+    if finish == "length":  # The last call was truncated, so its arguments are still text.
         calls = tuple(call for call in calls if not isinstance(call.arguments, str))
     ended = "length" if finish == "length" else "tool_calls" if calls else "stop"
     usage = _usage(message)
@@ -104,7 +109,7 @@ def reply_of(message: Any, retries: int) -> Reply:
 
 
 def _content(content: Json) -> tuple[str, str]:
-    """Text and reasoning of a message's content, which may be a list of typed blocks."""
+    """Return text and reasoning of a message's content, which may be a list of typed blocks."""
     if content is None or isinstance(content, str):
         return content or "", ""
     blocks = [block for block in content if isinstance(block, dict)]
@@ -114,7 +119,7 @@ def _content(content: Json) -> tuple[str, str]:
 
 
 def block_text(block: Mapping[str, Json]) -> str:
-    """The text of a block of content, which for thoughts may stand in blocks of its own."""
+    """Return the text of a content block, whose thoughts may be nested blocks."""
     told = block.get("thinking") or block.get("reasoning") or block.get("text") or ""
     if isinstance(told, list):
         return "".join(block_text(inner) for inner in told if isinstance(inner, dict))
@@ -123,7 +128,7 @@ def block_text(block: Mapping[str, Json]) -> str:
 
 def _tool_call(number: int, call: Mapping[str, Json]) -> ToolCall:
     function = call.get("function") or {}
-    raw = function.get("arguments") or "{}"  # some models leave them out where there are none
+    raw = function.get("arguments") or "{}"  # Some models leave out empty arguments.
     try:
         arguments = json.loads(raw) if isinstance(raw, str) else raw
     except ValueError:
@@ -135,8 +140,10 @@ def _tool_call(number: int, call: Mapping[str, Json]) -> ToolCall:
 
 
 def told_usage(usage: Json) -> dict[str, Json] | None:
-    """The counts of a body's usage that are numbers, all others being as not told: a good answer
-    is no worse for them."""
+    """Return the token counts of a body, with 0 for values that are no numbers.
+
+    A wrong count does not make a good answer invalid.
+    """
     if not isinstance(usage, dict):
         return None
     counts: dict[str, Json] = {
@@ -151,8 +158,11 @@ def told_usage(usage: Json) -> dict[str, Json] | None:
 
 
 def with_own_ids(reply: Reply, messages: Sequence[Message]) -> Reply:
-    """The reply with another id for each tool call whose id an earlier one has, in the messages or
-    in the reply: endpoints that want them unique would refuse what goes back."""
+    """Return the reply with unique ids for its tool calls.
+
+    Ids that occur in the messages or twice in the reply are replaced, because endpoints that
+    require unique ids would refuse the next request.
+    """
     used = {call.get("id") for one in messages for call in one.get("tool_calls") or ()}
     calls = []
     for call in reply.tool_calls:
@@ -174,17 +184,17 @@ def _usage(message: Any) -> Usage:
 
 
 def _count(told: Json) -> int:
-    """A whole number that every reader of the journal can hold, whatever an endpoint says."""
+    """Return a count as an integer that every reader of the journal can hold."""
     if isinstance(told, bool) or not isinstance(told, int | float) or told != told:
         return 0
     return int(min(max(told, 0), MOST_TOKENS))
 
 
 def split_reasoning(text: str) -> tuple[str, str]:
-    """The answer, and the reasoning that stood in it as <think> blocks.
+    """Return the answer and the reasoning that it contained as <think> blocks.
 
-    A block that never closes runs to the end (it was cut); a closing tag without an opening one
-    ends reasoning that began in the prompt's template.
+    A block that never closes extends to the end, because the answer was truncated. A closing tag
+    without an opening one ends reasoning that began in the prompt's template.
     """
     parts: list[str] = []
     if (closing := re.search(r"</(think|thinking)>", text)) is not None and not re.search(
@@ -204,7 +214,7 @@ def split_reasoning(text: str) -> tuple[str, str]:
 
 
 def without(reply: Reply, key: str) -> Reply:
-    """The reply with *** for `key` wherever it repeats it."""
+    """Return the reply with every occurrence of `key` replaced by ***."""
 
     def cleared(value: Json) -> Any:
         if isinstance(value, str):

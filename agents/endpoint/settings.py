@@ -1,4 +1,4 @@
-"""What a model behind a chat endpoint can be set to."""
+"""The settings of a model behind a chat endpoint."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ...records.settings import Number, setting
 from ..model_settings import ModelSettings
 from .limits import Patience
 
-OURS = ("messages", "stream_options", "n", "seed")  # fields of a request that are no settings
+OURS = ("messages", "stream_options", "n", "seed")  # fields of a request that are not settings
 
 
 class ChatSettings(ModelSettings, Patience):
-    """What decides the answers, and in `Patience` what does not."""
+    """Settings that shape answers; `Patience` holds those that do not."""
 
     temperature: Number | None = setting(None, "as the endpoint takes it; without it the endpoint's default", ge=0)  # fmt: skip
     top_p: Number | None = setting(None, "as the endpoint takes it", ge=0)
@@ -39,7 +39,7 @@ class ChatSettings(ModelSettings, Patience):
     @classmethod
     def _is_no_key(cls, value: Any) -> Any:
         if not re.fullmatch(r"[A-Za-z_]\w*", str(value)):
-            raise UsageError(  # without the value: it may be the key itself
+            raise UsageError(  # The message omits the value, which may be the key itself.
                 "api_key_env must be the name of an environment variable, not a key"
             )
         return value

@@ -1,4 +1,4 @@
-"""Language models in this process (proposer.py), which is imported when one is opened."""
+"""Language models that run in this process. proposer.py is imported when one is opened."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from .settings import LocalSettings
 
 
 async def open_model(settings: LocalSettings) -> Proposer:
-    """Loads the model, on the thread that will run it. Raises UsageError and DataError."""
+    """Load the model on the thread that will run it. Raises UsageError or DataError."""
     from .proposer import open_local
 
     return await open_local(settings)
 
 
 def check_model(settings: LocalSettings) -> None:
-    """Raises what `open_model` would, as far as that is known without fetching or loading anything."""
+    """Raise what `open_model` would raise, without fetching or loading anything."""
     from .proposer import check_local
 
     check_local(settings)

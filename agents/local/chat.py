@@ -1,11 +1,12 @@
-"""Between messages and tokens of a local model: its chat template before, the reply after.
+"""Convert messages to tokens by a local model's chat template, and its output to a reply.
 
 A tokenizer without a template (a base model's) gets a plain one: `System: …`, `User: …`,
-`Assistant:`, parted by blank lines, and an answer ends where the model would begin the next turn of
-the user. A template that refuses a role or an order of roles is tried once more with the system's
-text in front of the first user's, tool turns as the user's, and neighbours of one role joined.
+`Assistant:`, separated by blank lines, and an answer ends where the model would begin the user's
+next turn. If a template refuses a role or an order of roles, it is tried once more: the system's
+text moves to the first user turn, tool turns become user turns, and neighbours of one role are
+joined.
 
-Tools go through the template as JSON schemas; calls are read in the form of Hermes and Qwen,
+Tools go through the template as JSON schemas. Calls are read in the form of Hermes and Qwen,
 `<tool_call>{"name": …, "arguments": {…}}</tool_call>`. Other forms are read as text.
 """
 
@@ -30,18 +31,26 @@ if TYPE_CHECKING:
 PLAIN = "plain"
 NEXT_TURN = "\nUser:"
 CALL = re.compile(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|\Z)", re.DOTALL)
-MOST_LINES = 1_000_000  # of a template's code that one rendering may run through, about a second
-MOST_CHARACTERS = 20_000_000  # of what it writes: more than any model holds
+MOST_LINES = 1_000_000  # maximum lines of template code per rendering, about a second
+MOST_CHARACTERS = 20_000_000  # maximum length of its output, more than any model holds
 NAME = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
-# What a template is given by transformers itself.
+# Variables that transformers itself passes to a template.
 GIVEN = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now",
          "bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token",
          "additional_special_tokens", "namespace", "range", "loop"}  # fmt: skip
 
 
 class Wording:
-    """The words of one tokenizer. chat_template: a Jinja file or "plain" in place of its own.
-    variables: for the template beyond the messages. Raises UsageError and DataError."""
+    """The chat template and tokenizer of one model.
+
+    Args:
+        chat_template: A Jinja file or "plain", in place of the model's own template.
+        variables: Variables of the template in addition to the messages.
+
+    Raises:
+        UsageError: The template file cannot be read, or does not know a variable or tools.
+        DataError: The model's template is broken.
+    """
 
     def __init__(
         self,
@@ -65,16 +74,19 @@ class Wording:
 
     @property
     def stop(self) -> str:
-        """A text that ends an answer, beside the model's own tokens."""
+        """Return a text that ends an answer, in addition to the model's own tokens; "" for none."""
         return NEXT_TURN if self.template == PLAIN else ""
 
     def tokens(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> list[int]:
-        """The prompt of a conversation. Raises as `text`."""
+        """Return the tokens of a conversation's prompt. Raises as `text`."""
         return self.read([self.text(messages, tools)])[0]
 
     def text(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> str:
-        """The prompt of a conversation as a text, for `read`; an answer goes on from its end. Raises
-        Unavailable where the template refuses it, fails, writes nothing or comes to no end."""
+        """Return the prompt of a conversation, which the answer continues.
+
+        Raises:
+            Unavailable: The template refuses it, fails, writes nothing or does not terminate.
+        """
         turns = [_turn(message) for message in messages]
         if self.template == PLAIN:
             return _plain(turns)
@@ -85,13 +97,16 @@ class Wording:
         return said
 
     def ended(self, messages: Sequence[Message]) -> str:
-        """A conversation whose last turn is an answer, as the template writes it. Raises Unavailable where
-        it refuses that, fails or comes to no end."""
+        """Return a conversation whose last turn is an answer, as the template writes it.
+
+        Raises:
+            Unavailable: The template refuses it, fails or does not terminate.
+        """
         return self._rendered([_turn(message) for message in messages], (), prompt=False)
 
     def read(self, texts: Sequence[str]) -> list[list[int]]:
-        """The tokens of each text that `text` wrote, or that begins with such a one."""
-        # As transformers does it: a template has written the special tokens.
+        """Return the tokens of each text; the texts begin with what `text` returned."""
+        # As in transformers: a template has already written the special tokens.
         special = self.template == PLAIN
         found: list[list[int]] = self.tokenizer(list(texts), add_special_tokens=special)[
             "input_ids"
@@ -101,8 +116,11 @@ class Wording:
     def _rendered(
         self, turns: Sequence[Message], tools: Sequence[ToolSpec], prompt: bool = True
     ) -> str:
-        """What the template makes of the turns, once more folded where it refuses them. prompt: up to
-        where an answer begins."""
+        """Return the rendered turns, in folded form if the template refuses them.
+
+        Args:
+            prompt: Whether to append the beginning of an answer.
+        """
         from jinja2 import TemplateError
 
         faults = (TemplateError, TypeError, ValueError, LookupError, ArithmeticError,
@@ -118,7 +136,7 @@ class Wording:
             ) from None
 
     def reply(self, tokens_in: int, answer: Answer, tools: Sequence[ToolSpec]) -> Reply:
-        """The reply in what the model made of a prompt of `tokens_in` tokens."""
+        """Return the reply in the model's answer to a prompt of `tokens_in` tokens."""
         said = self.tokenizer.decode(answer.tokens, skip_special_tokens=True)
         if self.stop:
             said = said.partition(self.stop)[0].strip()
@@ -126,7 +144,7 @@ class Wording:
         calls: tuple[ToolCall, ...] = ()
         if tools:
             text, calls = tool_calls(text, tools)
-        if not answer.ended:  # the last call was cut; its arguments say so by being a text
+        if not answer.ended:  # The last call was truncated, so its arguments are still text.
             calls = tuple(call for call in calls if not isinstance(call.arguments, str))
         thought = len(self.tokenizer(reasoning)["input_ids"]) if reasoning else 0
         usage = Tokens(tokens_in, answer.made, 0, min(thought, answer.made))
@@ -147,7 +165,7 @@ class Wording:
 
         known: set[str] = set()
         if self.template != PLAIN:
-            # Blocks that transformers alone knows; what they hold is read.
+            # These blocks are an extension of transformers; their content is parsed.
             source = re.sub(r"{%-?\s*(end)?generation\s*-?%}", "", self.template)
             extensions = ["jinja2.ext.loopcontrols", "jinja2.ext.do"]
             try:
@@ -182,7 +200,10 @@ class Wording:
 
 
 def tool_calls(text: str, tools: Sequence[ToolSpec]) -> tuple[str, tuple[ToolCall, ...]]:
-    """The text without its tool calls, and these. Arguments that are no JSON object stay a text."""
+    """Return the text without its tool calls, and the calls.
+
+    Arguments that are no JSON object stay text.
+    """
     found = tuple(_call(n, match[1], tools) for n, match in enumerate(CALL.finditer(text)))
     return (CALL.sub("", text).strip(), found) if found else (text, ())
 
@@ -210,7 +231,7 @@ def _deeper(value: Json, levels: int) -> bool:
 
 
 def _turn(message: Message) -> dict[str, Json]:
-    """A message as templates take it: contents as text, arguments of calls as objects."""
+    """Return a message in the form of templates: content as text, arguments of calls as objects."""
     content = message.get("content")
     turn: dict[str, Json] = {"role": message["role"], "content": "" if content is None else content}
     if message.get("tool_calls"):
@@ -233,7 +254,7 @@ def _readable(call: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _folded(turns: Sequence[Message]) -> list[dict[str, Json]]:
-    """The same in turns of user and assistant alone, no two neighbours of one role."""
+    """Return the turns with only the roles user and assistant, joining neighbours of one role."""
     found: list[dict[str, Json]] = []
     for turn in turns:
         role = "assistant" if turn["role"] == "assistant" else "user"
@@ -269,8 +290,10 @@ def _tool(spec: ToolSpec) -> Json:
 
 @contextlib.contextmanager
 def _bounded(what: str) -> Iterator[None]:
-    """Ends a rendering that runs through more than `MOST_LINES` of a template's code: loops in
-    loops need no output and no large range to go on for years. Raises Unavailable."""
+    """Stop a rendering that runs more than `MOST_LINES` lines of a template's code.
+
+    Nested loops could otherwise run for years without output or a large range. Raises Unavailable.
+    """
     lines = 0
 
     def in_template(frame: FrameType, event: str, argument: Any) -> Any:
@@ -292,7 +315,7 @@ def _bounded(what: str) -> Iterator[None]:
 
 
 def read_template(path: str) -> str:
-    """A Jinja file. Raises UsageError."""
+    """Return the text of a Jinja file. Raises UsageError."""
     try:
         text = Path(path).expanduser().read_text("utf-8")
     except (OSError, ValueError) as error:

@@ -1,16 +1,17 @@
-"""Answers of a small local model, token by token, where rows come and go: a request joins those under
-way and leaves when its answer ends, so that no row waits for the longest of its batch, and what
-prompts share in front is read once.
+"""Continuous batching for small local models: requests join and leave between tokens.
 
-For small models, of which a token costs more in Python and in copies of the cache than in
-arithmetic: transformers' own `generate` keeps a batch together to its end and copies its keys and
-values at each token. Here each row has a place in one buffer, left-aligned, and a mask says how far
-it is filled. What prompts had in common with an earlier one (the observations of a problem, asked
-about again and again) is copied from there. Both change a row's logits in their last digits alone,
-as the size of a batch does (see `local`).
+A request joins the running ones and leaves when its answer ends, so that no row waits for the
+longest of its batch. Common beginnings of prompts are computed once.
 
-`decoder_of` gives one only where the model keeps keys and values of all tokens, layer by layer alike,
-and where it says the same this way as in one pass; else `generate` answers.
+In a small model, Python and copies of the cache cost more per token than the arithmetic. The
+`generate` of transformers keeps a batch together to its end and copies keys and values at each
+token. Here each row has a place in one buffer, left-aligned, and a mask marks how far it is filled.
+The beginning that a prompt shares with an earlier one (the observations of a problem, which many
+prompts repeat) is copied from there. Both change a row's logits only in their last digits, as the
+size of a batch does (see proposer.py).
+
+`decoder_of` returns a decoder only if the model keeps keys and values of all tokens in layers of
+equal shape, and if its logits agree with those of a single pass. Otherwise `generate` answers.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ from transformers.cache_utils import Cache, DynamicCache, DynamicLayer
 
 from .sampling import Sampling, noisy
 
-SMALL = 100_000_000  # parameters up to which a model is answered for in this way
-BLOCK = 64  # columns, tokens, by which the buffer grows
-JOIN_EVERY = 4  # steps: a pass for one newcomer costs nearly what one for several does
-KEPT_BYTES = 128 << 20  # of prompts that were read before
-PROBE = (5, 3)  # tokens of the two rows by which a model is tried
+SMALL = 100_000_000  # maximum parameters of a model that is answered in this way
+BLOCK = 64  # columns (tokens) by which the buffer grows
+JOIN_EVERY = 4  # steps; a pass for one new prompt costs nearly as much as one for several
+KEPT_BYTES = 128 << 20  # for prompts that were read before
+PROBE = (5, 3)  # numbers of tokens in the two rows that test a model
 FAULTS = (RuntimeError, ValueError, TypeError, LookupError, AttributeError, AssertionError)
 NEEDED = {"input_ids", "attention_mask", "position_ids", "past_key_values", "use_cache"}
 
 
 @dataclass
 class Prompt:
-    """A prompt that waits for its answer. given_up: nobody waits any more."""
+    """A prompt that waits for its answer; `given_up` means that nobody waits any more."""
 
     tokens: Sequence[int]
     seed: int
@@ -47,8 +48,14 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Answer:
-    """tokens: without the one that ended it; `ended` is False where the limit did. made: how many
-    were made, that one counted, as endpoints count. broken: the model's numbers were none (NaN)."""
+    """The generated tokens of one answer.
+
+    Attributes:
+        tokens: The tokens without the end token.
+        ended: False if the token limit ended the answer.
+        made: The number of generated tokens including the end token, as endpoints count.
+        broken: Whether the logits were NaN.
+    """
 
     tokens: list[int]
     ended: bool
@@ -63,8 +70,13 @@ class _Row:
 
 
 class _Place:
-    """Where the pass under way writes: rows (an int64 tensor (r,), or None for the first r), columns
-    (r, tokens), and how many columns it sees."""
+    """The position to which the current pass writes.
+
+    Attributes:
+        rows: An int64 tensor (r,), or None for the first r rows.
+        columns: (r, tokens).
+        width: How many columns the pass sees.
+    """
 
     rows: torch.Tensor | None
     columns: torch.Tensor
@@ -72,7 +84,7 @@ class _Place:
 
 
 class _Layer(DynamicLayer):  # type: ignore[misc]
-    """One layer's keys and values, a view of the decoder's buffer: (rows, heads, columns, size)."""
+    """Keys and values of one layer: a view of the decoder's buffer (rows, heads, columns, size)."""
 
     def __init__(self, place: _Place) -> None:
         super().__init__()
@@ -80,6 +92,7 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
         self.is_initialized = True
 
     def update(self, keys: Any, values: Any, *args: Any, **more: Any) -> tuple[Any, Any]:
+        """Write the new keys and values to the current place and return those that it sees."""
         at = self.place
         count = keys.shape[0]
         rows = torch.arange(count, device=keys.device) if at.rows is None else at.rows
@@ -90,12 +103,21 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
         return self.keys[rows, :, : at.width], self.values[rows, :, : at.width]
 
     def get_seq_length(self) -> int:
+        """Return the number of columns before the current tokens."""
         return int(self.place.width - self.place.columns.shape[1])
 
 
 class Decoder:
-    """shape: of what one token leaves in the cache, (layers, heads, size). ends: tokens that end an
-    answer. stop, text_of: a text that ends one too, and what reads tokens."""
+    """Generates answers token by token for a changing set of rows.
+
+    Args:
+        shape: (layers, heads, size) of the cache entry of one token.
+        ends: Tokens that end an answer.
+
+    Attributes:
+        stop: A text that also ends an answer.
+        text_of: Decodes tokens to text.
+    """
 
     def __init__(
         self,
@@ -126,10 +148,13 @@ class Decoder:
         self._keeps_few = "logits_to_keep" in inspect.signature(_inner(model).forward).parameters
 
     def join(self, prompts: Sequence[Prompt]) -> None:
-        """Reads the prompts but for their last tokens, which the next step reads. Where this fails
-        they are among the rows all the same, for `leave_all`."""
+        """Read the prompts except their last tokens, which the next step reads.
+
+        If this fails, the prompts are among the rows all the same, for `leave_all`.
+        """
         first = len(self.rows)
-        if not first and self._buffer.nbytes > KEPT_BYTES:  # of a prompt that was long once
+        # An earlier long prompt left a large buffer.
+        if not first and self._buffer.nbytes > KEPT_BYTES:
             self._drop_buffer()
         self.rows += [_Row(prompt) for prompt in prompts]
         longest = max(len(one.tokens) for one in prompts)
@@ -154,7 +179,7 @@ class Decoder:
             self._next = torch.cat([self._next[:first], self._next.new_tensor(last)])
 
     def step(self) -> list[tuple[Prompt, Answer]]:
-        """One token more for each row; returns the answers that end with it."""
+        """Generate one token for each row; return the answers that end with it."""
         count = len(self.rows)
         width = max(len(one.prompt.tokens) + len(one.made) for one in self.rows)
         with torch.inference_mode():
@@ -169,7 +194,7 @@ class Decoder:
             self._next = scores.argmax(dim=-1)
             self._filled = self._filled + 1
             tokens, broken = self._next.tolist(), wrong.tolist()
-            if any(broken):  # what is masked counts nothing, unless it is no number
+            if any(broken):  # Masked values have no effect, unless they are NaN.
                 self._buffer[:, :, : len(broken)][:, :, wrong] = 0
         ended: list[tuple[Prompt, Answer]] = []
         gone: list[int] = []
@@ -183,16 +208,16 @@ class Decoder:
         return ended
 
     def leave_all(self) -> list[Prompt]:
-        """Ends all rows without answers; returns their prompts."""
+        """End all rows without answers and return their prompts."""
         prompts = [row.prompt for row in self.rows]
         if prompts:
             self.rows = []
             self._filled, self._next = self._filled[:0], self._next[:0]
-            self._drop_buffer()  # a step that failed may have left what is no number
+            self._drop_buffer()  # A failed step may have left NaN.
         return prompts
 
     def release(self) -> None:
-        """Gives up the buffer and what is kept, where there are no rows."""
+        """Delete the buffer and the kept prompts. There must be no rows."""
         self._known = _Known()
         self._drop_buffer()
 
@@ -204,7 +229,7 @@ class Decoder:
         )
 
     def _answer(self, row: _Row, broken: bool) -> Answer | None:
-        """None while it goes on."""
+        """Return the answer of a row, or None while it continues."""
         made = row.made
         if broken:
             return Answer([], True, len(made), broken=True)
@@ -217,7 +242,7 @@ class Decoder:
         return None
 
     def _leave(self, gone: Sequence[int]) -> None:
-        """Takes rows out; the last ones move into their places."""
+        """Remove rows; the last ones move to their places."""
         order = list(range(len(self.rows)))
         for place in sorted(gone, reverse=True):
             last = order.pop()
@@ -234,8 +259,11 @@ class Decoder:
         self.rows = [self.rows[row] for row in order]
 
     def _read(self, rows: Sequence[tuple[int, int]]) -> None:
-        """One pass over the tokens of these rows' prompts beyond the columns that are filled. What
-        the pad of the shorter leaves behind lies beyond what a row sees, until it is written over."""
+        """Run one pass over the unread tokens of these rows' prompts.
+
+        Padding of the shorter ones is written beyond what a row sees, until later tokens overwrite
+        it.
+        """
         tokens = [self.rows[row].prompt.tokens[filled:-1] for row, filled in rows]
         most = max(len(one) for one in tokens)
         padded = [[*one, *([one[-1]] * (most - len(one)))] for one in tokens]
@@ -249,7 +277,7 @@ class Decoder:
     def _pass(
         self, rows: torch.Tensor | None, tokens: torch.Tensor, columns: torch.Tensor, width: int
     ) -> torch.Tensor:
-        """Logits (rows, tokens or 1, vocabulary)."""
+        """Return logits (rows, tokens or 1, vocabulary)."""
         at = self._place
         at.rows, at.columns, at.width = rows, columns, width
         seen = torch.arange(width, device=columns.device) <= columns[:, None, :, None]
@@ -277,7 +305,7 @@ class Decoder:
 
 
 class _Known:
-    """Keys and values of prompts that were read, the latest used last."""
+    """Keys and values of prompts that were read, in order of their latest use."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, ...], torch.Tensor] = OrderedDict()
@@ -285,8 +313,10 @@ class _Known:
         self._bytes = 0
 
     def longest(self, body: tuple[int, ...]) -> tuple[int, torch.Tensor]:
-        """Of the kept prompts the one that has most in common in front: how many tokens, and its
-        keys and values (layers, 2, heads, tokens, size)."""
+        """Return the length of the longest common beginning with a kept prompt, and its cache.
+
+        The cache has the shape (layers, 2, heads, tokens, size).
+        """
         at = bisect.bisect_left(self._sorted, body)
         found = max(self._sorted[max(0, at - 1) : at + 1], key=lambda one: _common(one, body), default=())  # fmt: skip
         shared = _common(found, body)
@@ -296,6 +326,7 @@ class _Known:
         return shared, self._kept[found]
 
     def keep(self, body: tuple[int, ...], filled: torch.Tensor) -> None:
+        """Keep a copy of a prompt's keys and values, dropping the least recently used ones."""
         if body in self._kept:
             return
         size = filled.nelement() * filled.element_size()
@@ -319,7 +350,7 @@ def _common(one: Sequence[int], other: Sequence[int]) -> int:
 def _alike(
     unread: Sequence[tuple[int, int]], lengths: Sequence[int]
 ) -> list[list[tuple[int, int]]]:
-    """The rows in groups of similar numbers of unread tokens, to be padded together."""
+    """Group rows with similar numbers of unread tokens, which are padded together."""
     groups: list[list[tuple[int, int]]] = []
     least = 0
     for row, filled in sorted(unread, key=lambda one: lengths[one[0]] - one[1]):
@@ -332,19 +363,23 @@ def _alike(
 
 
 def decoder_of(model: Any, sampling: Sampling, max_tokens: int) -> Decoder | None:
-    """None for a model that is large, keeps another kind of cache, or answers otherwise this way."""
+    """Return a decoder, or None if the model is large or not suitable.
+
+    A model is not suitable if it has another kind of cache or its logits differ from a single pass.
+    """
     if parameters(model) > SMALL or sampling.repetition_penalty is not None:
         return None
     if _turns_by_length(_inner(model).config):
         return None
     try:
         return _tried(model, sampling, max_tokens)
-    except FAULTS:  # of a model that is not called this way; if `generate` fails too, that is told
+    # The model cannot be called this way; if `generate` fails too, that error is reported.
+    except FAULTS:
         return None
 
 
 def _turns_by_length(config: Any) -> bool:
-    """Whether positions mean another thing beside a longer row, so that no front can be shared."""
+    """Return whether positions depend on the longest row, so that no beginning can be shared."""
     told = str(getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None))
     return "dynamic" in told or "longrope" in told
 
@@ -378,18 +413,18 @@ def _tried(model: Any, sampling: Sampling, max_tokens: int) -> Decoder | None:
 
 
 def _near(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether these are the same logits, but for what floating point makes of them."""
+    """Return whether two rows of logits are equal up to floating-point error."""
     if one.isnan().any():
-        return bool(other.isnan().any())  # broken weights, which answers will tell of
+        return bool(other.isnan().any())  # The weights are broken, which answers will report.
     slack = 0.05 * float(one.float().std())
     return bool(torch.allclose(one.float(), other.float(), rtol=0.05, atol=slack))
 
 
 def _inner(model: Any) -> Any:
-    """The model itself, inside of its adapter."""
+    """Return the model inside its adapter."""
     return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
 def parameters(model: Any) -> int:
-    """How many numbers its weights are."""
+    """Return the number of parameters of a model."""
     return sum(weight.numel() for weight in model.parameters())

@@ -1,16 +1,16 @@
-"""Where the files of a local model lie, and what they hold.
+"""Find the files of a local model, and compute digests of their content.
 
     hf:BASE            a folder, or an id of the Hugging Face hub (`org/name`)
     hf:BASE+ADAPTER    each of them a folder or an id
 
-How a `+` is read: where the whole text names a folder, it is that folder. Else the text is cut at
-the `+` that leaves most folders on both sides, of equal ones at the first; an id holds no `+`. A
-folder (or a repository) that is itself a LoRA adapter, with adapter_config.json and no weights of a
-model, is loaded with the base that it names; one that holds both is loaded with both.
+If the whole text names a folder, a `+` is part of its name. Otherwise the text is split at the `+`
+that leaves most folders on both sides, the first of equal ones; an id holds no `+`. A folder (or a
+repository) that is itself a LoRA adapter, with adapter_config.json and no weights of a model, is
+loaded with the base that it names; one that holds both is loaded with both.
 
-An id that is in the hub's cache is taken from there and not looked up again; another is fetched,
-with HF_TOKEN and HF_HUB_OFFLINE as the hub's library reads them. Weights are safetensors alone:
-pickled ones (*.bin) are refused.
+An id in the hub's cache is used from there without a request. Another id is fetched, with HF_TOKEN
+and HF_HUB_OFFLINE as in the hub's library. Weights must be safetensors: pickled ones (*.bin) are
+refused.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ CONFIG, ADAPTER_CONFIG = "config.json", "adapter_config.json"
 WEIGHTS, ADAPTER_WEIGHTS = "*.safetensors", "adapter_model"
 WORDS = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt",
          "*.jinja", "*.model")  # fmt: skip
-PATTERNS: dict[str, Any] = {  # the second: the same weights in another form
+PATTERNS: dict[str, Any] = {  # The ignored files hold the same weights in another form.
     "allow_patterns": ["*.json", WEIGHTS, *WORDS], "ignore_patterns": ["*/*", "consolidated*"],
 }  # fmt: skip
 TRAINED = ("model", "adapter")  # folders of weights that `peirce train` writes
-ORIGIN = "peirce.json"  # beside what was trained here: its training, its pairs and its base
+ORIGIN = "peirce.json"  # Written next to trained weights: the training, its pairs and its base.
 SHAPING = (CONFIG, ADAPTER_CONFIG, "generation_config.json", WEIGHTS, *WORDS)
-TIMEOUT_S = 10.0  # of the one question whether a repository is there
-WHOLE_BYTES = 32 << 20  # up to which a file is read whole for its digest
+TIMEOUT_S = 10.0  # for the request whether a repository exists
+WHOLE_BYTES = 32 << 20  # A larger file is only sampled for its digest.
 BLOCKS, BLOCK_BYTES = 64, 64 << 10
 
 
 @dataclass(frozen=True)
 class Found:
-    """A folder with files of a model or an adapter. name: as people call it; commit: of the hub."""
+    """A folder with a model or an adapter; `name` is its usual name, `commit` that of the hub."""
 
     name: str
     folder: Path
@@ -52,21 +52,23 @@ class Found:
 
     @property
     def is_adapter(self) -> bool:
+        """Return whether the folder holds an adapter and no model."""
         return (self.folder / ADAPTER_CONFIG).is_file() and not self.weights
 
     @property
     def weights(self) -> list[Path]:
-        """Of a whole model."""
+        """Return the weight files of a complete model."""
         found = self.folder.glob(WEIGHTS)
         return [path for path in found if not path.name.startswith(ADAPTER_WEIGHTS)]
 
     @property
     def has_tokenizer(self) -> bool:
+        """Return whether the folder holds a tokenizer."""
         return (self.folder / "tokenizer_config.json").is_file()
 
 
 def parts_of(spec: str) -> tuple[str, str | None]:
-    """Base and adapter that a model string names, as it writes them."""
+    """Return base and adapter of a model string, as written there."""
     text = spec.partition(":")[2]
     if not text:
         raise UsageError(
@@ -84,26 +86,30 @@ def parts_of(spec: str) -> tuple[str, str | None]:
 
 
 def _kind(name: str) -> int:
-    """2 for a folder, 1 for what may be an id, 0 for neither."""
+    """Return 2 for a folder, 1 for a possible id, 0 for neither."""
     if name and Path(name).expanduser().is_dir():
         return 2
     return 1 if HUB_ID.fullmatch(name) else 0
 
 
 class NotFetched(UsageError):
-    """An id that would have to be asked for at the hub."""
+    """Raised for an id that would have to be requested from the hub."""
 
 
 def check(spec: str) -> None:
-    """Raises as `find`, but asks nothing of the hub: an id that would be fetched passes."""
+    """Raise as `find`, without requests to the hub: an id that would be fetched passes."""
     with contextlib.suppress(NotFetched):
         find(spec, fetch=False)
 
 
 def find(spec: str, fetch: bool = True) -> tuple[Found, Found | None]:
-    """The base and the adapter of a model string, checked to hold what they should. Raises
-    UsageError for what is not there, DataError for what cannot be read, NotFetched for what may
-    not be fetched."""
+    """Return the base and the adapter of a model string, checked for the required files.
+
+    Raises:
+        UsageError: A folder or id does not exist.
+        DataError: A file cannot be read.
+        NotFetched: An id would have to be fetched, and `fetch` is False.
+    """
     base_name, adapter_name = parts_of(spec)
     base = _found(base_name, fetch)
     if adapter_name is not None:
@@ -128,18 +134,21 @@ def find(spec: str, fetch: bool = True) -> tuple[Found, Found | None]:
 
 
 def origin(folder: Path) -> dict[str, Any] | None:
-    """What a training wrote beside its weights; None for what was trained elsewhere."""
+    """Return what a training wrote next to its weights; None for weights trained elsewhere."""
     return read_object(folder / ORIGIN) if (folder / ORIGIN).is_file() else None
 
 
 def weights_digest(folder: Path) -> Digest:
-    """Of a model's weights alone, whatever its folder is called and whatever else lies there."""
+    """Return the digest of a model's weights alone, whatever the name of the folder."""
     return fingerprint(folder, (WEIGHTS,))
 
 
 def _check_origin(base: Found, adapter: Found) -> None:
-    """UsageError for an adapter of other weights: by what a training wrote beside it, else by the
-    base that it names, where that is here."""
+    """Raise UsageError for an adapter of other weights.
+
+    The base is known from what a training wrote next to the adapter, else from the base that the
+    adapter names, if that is available here.
+    """
     told = (origin(adapter.folder) or {}).get("base") or _named_base(base, adapter)
     if isinstance(told, dict) and told.get("weights") != (mine := weights_digest(base.folder)):
         raise UsageError(
@@ -149,8 +158,11 @@ def _check_origin(base: Found, adapter: Found) -> None:
 
 
 def _named_base(base: Found, adapter: Found) -> dict[str, Any] | None:
-    """The base that an adapter's settings name; None where it is not here, or in another precision:
-    an adapter that was trained on packed weights belongs on the whole ones too."""
+    """Return the base that an adapter's settings name, with its weights' digest.
+
+    It is None where the base is not here or has another precision: an adapter that was trained on
+    quantised weights also belongs to the full ones.
+    """
     name = read_object(adapter.folder / ADAPTER_CONFIG).get("base_model_name_or_path")
     if not isinstance(name, str) or not name:
         return None
@@ -169,7 +181,7 @@ def _named_base(base: Found, adapter: Found) -> dict[str, Any] | None:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """Raises DataError for a file that holds no JSON object."""
+    """Return the JSON object in a file. Raises DataError."""
     try:
         value = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -187,7 +199,7 @@ def _base_of(adapter: Found) -> str:
 
 
 def _name_of(folder: Path) -> str:
-    """Its last name; of what a training wrote, which is always called alike, with the training's."""
+    """Return the folder's name, with the training's name before it if a training wrote it."""
     trained = folder.name in TRAINED and (folder / ORIGIN).is_file()
     return f"{folder.parent.name}/{folder.name}" if trained else folder.name
 
@@ -210,7 +222,7 @@ def _cached(name: str) -> Path | None:
 
     try:
         folder = Path(snapshot_download(name, local_files_only=True, **PATTERNS))
-    except LocalEntryNotFoundError:  # or a download that broke off
+    except LocalEntryNotFoundError:  # The same error follows a download that broke off.
         return None
     except HFValidationError:
         raise UsageError(f"model {name!r} is no folder here and no id of the hub") from None
@@ -221,7 +233,10 @@ def _cached(name: str) -> Path | None:
 
 
 def _fetched(name: str, fetch: bool) -> Path:
-    """Fetches a repository where it may. One short question goes first: downloads are tried again for minutes."""
+    """Fetch a repository if allowed.
+
+    One short request comes first, because downloads are retried for minutes.
+    """
     import httpx2
     from huggingface_hub import HfApi, constants, snapshot_download
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, OfflineModeIsEnabled
@@ -243,13 +258,18 @@ def _fetched(name: str, fetch: bool) -> Path:
         raise UsageError(f"{said}, and cannot be fetched ({type(error).__name__})") from None
 
 
-# --- what a model is, whatever its folder is called ---------------------------------------------
+# --- Digests of a model's content ---------------------------------------------------------------
 
 
 def fingerprint(folder: Path, patterns: Sequence[str] = SHAPING) -> Digest:
-    """Of all files that shape answers, or of those of other patterns: their names, sizes and
-    contents. Of a file above 32 MiB 64 blocks of 64 KiB are read, spread over it: weights may change
-    under one name, and do so as a whole. A change that misses every block would not be noticed."""
+    """Return a digest of the names, sizes and contents of all files that shape answers.
+
+    Of a file above 32 MiB, 64 blocks of 64 KiB are read, spread over the file: weights may change
+    under one name, and usually change everywhere. A change that misses every block is not noticed.
+
+    Args:
+        patterns: Other files to include.
+    """
     files = sorted({path for pattern in patterns for path in folder.glob(pattern)})
     return digest_of([[path.name, path.stat().st_size, _content(path)] for path in files])
 

@@ -1,8 +1,10 @@
-"""A local model as it is loaded, and its answers to a batch of prompts: transformers, peft and, for
-4 bits, bitsandbytes. `local` imports this late, and calls all of it on one thread.
+"""Load a local model and answer batches of prompts.
 
-An adapter stays apart from its base's weights (it is not merged), as it was trained. Code that a
-repository brings for its model is not run.
+It uses transformers, peft and, for 4 bits, bitsandbytes. proposer.py imports this module late and
+calls everything in it on one thread.
+
+An adapter stays separate from its base's weights (it is not merged), as in training. Code that a
+repository contains for its model is not run.
 """
 
 from __future__ import annotations
@@ -29,13 +31,15 @@ from .files import Found, read_object
 from .sampling import Broken, Sampling, sampling_of
 from .settings import LocalSettings
 
-# --- What transformers and its kin write on the screen unasked. It imports transformers: import it late.
+# --- Output that transformers and related libraries print by default.
 
 
 @contextlib.contextmanager
 def without_notes(names: Sequence[str], level: int) -> Iterator[None]:
-    """No progress bars and warnings, and of the loggers `names` nothing below `level`; afterwards all
-    is as the user had set it."""
+    """Suppress progress bars, warnings, and messages of the loggers `names` below `level`.
+
+    The user's settings are restored afterwards.
+    """
     loggers = [logging.getLogger(name) for name in names]
     levels = [one.level for one in loggers]
     bars = transformers_logging.is_progress_bar_enabled()
@@ -53,14 +57,15 @@ def without_notes(names: Sequence[str], level: int) -> Iterator[None]:
             transformers_logging.enable_progress_bar()
 
 
-# Fields of a generation_config that `Sampling` takes over, or that a choice of one token at a time
-# has no use for.
+# Fields of a generation_config that `Sampling` takes over, or that do not apply when one token is
+# chosen at a time.
 TAKEN = ("do_sample", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "num_beams",
          "max_length", "max_new_tokens", "min_length", "typical_p", "epsilon_cutoff", "eta_cutoff",
          "top_h", "num_return_sequences", "transformers_version")  # fmt: skip
 IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
 BATCH, SMALL_BATCH = 16, 64
-TINY = 20_000_000  # parameters up to which a pass on a CPU costs nearly the same for few rows
+# Up to this many parameters, a pass on a CPU costs nearly the same for few rows as for many.
+TINY = 20_000_000
 MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
 FAULTS = (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, ImportError,
           ArithmeticError, SafetensorError, StrictDataclassError)  # fmt: skip  # what a broken or foreign model raises while it is loaded
@@ -68,8 +73,13 @@ FAULTS = (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeEr
 
 @dataclass
 class LocalModel:
-    """`load` makes it. context: tokens that it holds, None where it does not say. decoder: of a
-    small model, which answers with it instead of `answer`. batch: requests side by side, at most."""
+    """A loaded model; `load` creates it.
+
+    Attributes:
+        context: The number of tokens that it holds; None where it does not say.
+        decoder: Answers in place of `answer`, for a small model.
+        batch: Maximum number of concurrent requests.
+    """
 
     model: Any
     tokenizer: Any
@@ -78,26 +88,31 @@ class LocalModel:
     context: int | None
     batch: int
     decoder: Decoder | None = None
-    rest: dict[str, Json] = field(default_factory=dict)  # of the generation_config
-    stop: str = ""  # a text that ends an answer, beside the model's own tokens
+    rest: dict[str, Json] = field(default_factory=dict)  # further fields of the generation_config
+    stop: str = ""  # a text that ends an answer, in addition to the model's own end tokens
 
     def end_at(self, stop: str) -> None:
-        """Sets `stop`."""
+        """Set the text that ends an answer."""
         self.stop = stop
         if self.decoder is not None:
             self.decoder.stop, self.decoder.text_of = stop, self.tokenizer.decode
 
     @property
     def dtype(self) -> str:
+        """Return the data type of the weights, such as "bfloat16"."""
         return str(self.model.dtype).removeprefix("torch.")
 
     @property
     def device(self) -> str:
+        """Return the device of the weights."""
         return str(self.model.device)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Answer]:
-        """One batch, padded on the left. Of a prompt that is given up meanwhile the answer means
-        nothing; once all are, it ends within a token."""
+        """Answer one batch of prompts, padded on the left.
+
+        The answer to a prompt that is given up meanwhile is meaningless. Once all prompts are given
+        up, the batch ends within one token.
+        """
         width = max(len(one.tokens) for one in prompts)
         padding = [width - len(one.tokens) for one in prompts]
         config, device = self.model.generation_config, self.model.device
@@ -132,12 +147,12 @@ class LocalModel:
         return Answer(row[:after], after is not None, len(row) if after is None else after)
 
     def free(self) -> None:
-        """Gives the model up."""
+        """Delete the model."""
         self.model = self.tokenizer = self.decoder = None
         self.release()
 
     def release(self) -> None:
-        """What a failed batch still holds goes back to the device."""
+        """Return the memory that a failed batch still holds to the device."""
         if self.decoder is not None and not self.decoder.rows:
             self.decoder.release()
         gc.collect()
@@ -146,7 +161,7 @@ class LocalModel:
 
 
 class _Ends:
-    """Which rows have ended, called as transformers calls its stopping criteria."""
+    """A stopping criterion that reports which rows have ended."""
 
     def __init__(
         self, model: LocalModel, prompts: Sequence[Prompt], width: int, broken: Broken
@@ -155,7 +170,7 @@ class _Ends:
         self._model = model
         self._prompts = prompts
         self._width = width
-        self.after: dict[int, int] = {}  # rows that a text has ended, and after how many tokens
+        self.after: dict[int, int] = {}  # rows ended by the stop text, with their number of tokens
 
     def __call__(self, ids: torch.Tensor, scores: Any, **more: Any) -> torch.Tensor:
         if self._model.stop:
@@ -170,20 +185,27 @@ class _Ends:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an error means that the device or host has no memory left."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(text in str(error).lower() for text in MEMORY)
 
 
-# --- loading ------------------------------------------------------------------------------------
+# --- Loading ------------------------------------------------------------------------------------
 
 
 def load(
     base: Found, adapter: Found | None, settings: LocalSettings, answers: bool = True
 ) -> LocalModel:
-    """Raises UsageError and DataError, one sentence each. answers: False where its weights are
-    wanted alone: then it makes no pass, after which bitsandbytes could not train some weights any
-    more."""
+    """Load a model with an optional adapter.
+
+    Args:
+        answers: Whether the model will answer. False loads the weights alone, without a forward
+            pass, after which bitsandbytes could no longer train some weights.
+
+    Raises:
+        UsageError, DataError: Each with one sentence.
+    """
     with _quiet():
         with _said(f"the tokenizer of {base.name!r}"):
             tokenizer = _tokenizer(base, adapter)
@@ -214,14 +236,14 @@ def load(
 
 
 def batch_of(model: Any, decoder: Decoder | None) -> int:
-    """The default of `batch`: many of a small model, whose pass costs nearly the same for few."""
+    """Return the default of `batch`; passes of a small model cost nearly the same for more rows."""
     if decoder is None:
         return BATCH
     return SMALL_BATCH if parameters(model) <= TINY or model.device.type != "cpu" else BATCH
 
 
 def _tokenizer(base: Found, adapter: Found | None) -> Any:
-    """The adapter's own where it brings one, for it was trained with it (and its template)."""
+    """Return the adapter's own tokenizer, with which it was trained, or that of the base."""
     source = adapter if adapter is not None and adapter.has_tokenizer else base
     return transformers.AutoTokenizer.from_pretrained(
         source.folder, local_files_only=True, trust_remote_code=False
@@ -292,7 +314,7 @@ def _check_vocabulary(base: Found, model: Any, tokenizer: Any) -> None:
 
 
 def _check_words(base: Found, tokenizer: Any) -> None:
-    """Where the files are missing, transformers makes one without any words."""
+    """Check the tokenizer: if files are missing, transformers creates one without any tokens."""
     with _said(f"the tokenizer of {base.name!r}"):
         ids = tokenizer("A question, 1 2 3")["input_ids"]
     if not ids:
@@ -300,7 +322,7 @@ def _check_words(base: Found, tokenizer: Any) -> None:
 
 
 def _defaults(base: Found, model: Any) -> Any:
-    """The generation_config that stands beside the model, else what its configuration says."""
+    """Return the generation_config file of the model, or the one in its configuration."""
     if not (base.folder / "generation_config.json").is_file():
         return model.generation_config
     with _quiet(), _said(f"the generation_config of {base.name!r}"):
@@ -320,14 +342,14 @@ def _set_ends(base: Found, config: Any, tokenizer: Any) -> None:
 
 
 def context_of(model: Any) -> int | None:
-    """Tokens that a model holds; None where it does not say."""
+    """Return the number of tokens that a model holds; None where it does not say."""
     told = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     return told if isinstance(told, int) and told > 0 else None
 
 
 @contextlib.contextmanager
 def _said(what: str) -> Iterator[None]:
-    """One sentence for what a model's files, or the packages that read them, raise."""
+    """Convert errors of a model's files, or of the packages that read them, to one sentence."""
     try:
         yield
     except PeirceError:
@@ -341,7 +363,7 @@ def _said(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Nothing on the screen from the libraries while they load, and the global generator as it was."""
+    """Silence the libraries while they load, and restore the global random generator."""
     silent = without_notes(("transformers", "bitsandbytes", "peft"), logging.CRITICAL)
     with silent, torch.random.fork_rng(devices=[]):
         yield

@@ -1,15 +1,15 @@
-"""Language models in this process, through transformers and peft: `hf:BASE` and `hf:BASE+ADAPTER`
-(local_files says how they are read).
+"""Language models in this process, by transformers and peft: `hf:BASE` and `hf:BASE+ADAPTER`.
 
-The requests that wait at a moment go as one batch on one thread; to a small model each comes and goes
-by itself (local_decoding). An answer depends on its own request alone: sampling takes its noise from
-the request's seed (local_sampling), not from a generator that a batch shares. What floating point can
-still change: a row's logits differ in their last digits with the size of its batch, so a near-tie can
-fall the other way; seldom in float32, about once in some hundred tokens in bfloat16, float16 and 4 bits.
+files.py explains these names. All waiting requests form one batch on one thread; in a small model
+each request joins and leaves by itself (decoding.py). An answer depends only on its own request:
+sampling takes its noise from the request's seed (sampling.py), not from a generator that a batch
+shares. Floating point can still change an answer: a row's logits differ in their last digits with
+the size of its batch, so a near-tie can go the other way; seldom in float32, about once in some
+hundred tokens in bfloat16, float16 and 4 bits.
 
-Importing this module imports no torch. Beside it, by concept: `local_settings`, `local_files` (where
-the files lie), `local_model` (loading, one batch), `local_decoding` (answers of a small one),
-`local_chat` (template and reply), `local_sampling`.
+Importing this module imports no torch. Its parts: settings.py, files.py (where the files are),
+model.py (loading, one batch), decoding.py (answers of a small model), chat.py (template and reply),
+sampling.py.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PACKAGES = ("torch", "transformers", "peft", "accelerate")
 INSTALL = "pip install 'peirce[local]'"
 
 FIRST_LINGER_S = 0.02
-LINGER = 0.1  # of the time that the last batch took: so long others may still join the next
+LINGER = 0.1  # share of the last batch's duration that the next one waits for more requests
 MOST_LINGER_S = 2.0
 
 
@@ -61,7 +61,7 @@ class Waiting:
 
 
 class Local:
-    """A Proposer; `open_model` makes it."""
+    """The proposer of a local model; `open_model` creates it."""
 
     def __init__(
         self,
@@ -80,13 +80,16 @@ class Local:
         self._running: Sequence[Waiting] = ()
         self._serving: asyncio.Task[None] | None = None
         self._closing = False
-        self._took_s = 0.0  # by the last batch
-        self._expected = 1  # requests that were there when it ended, its own included
-        self._room: float = float("inf")  # tokens of a batch, once one did not fit
+        self._took_s = 0.0  # duration of the last batch
+        self._expected = 1  # requests present when the last batch ended, including its own
+        self._room: float = float("inf")  # maximum tokens of a batch, once one did not fit
 
     def settings(self) -> Json:
-        """What decides the answers, and apart from it (`transport`) what does not. digest: of the
-        weights, their tokenizer and the chat template, whatever their folder is called."""
+        """Return the settings that shape answers, and the others under `transport`.
+
+        `digest` covers the weights, their tokenizer and the chat template, whatever the folder's
+        name.
+        """
         return dict(self._settings)
 
     async def propose(
@@ -97,7 +100,11 @@ class Local:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Raises Unavailable where the context or the memory does not hold the request."""
+        """Answer the messages.
+
+        Raises:
+            Unavailable: The context or the memory does not hold the request.
+        """
         from .decoding import Prompt
 
         if self._closing:
@@ -112,14 +119,15 @@ class Local:
             while not one.answer.done():
                 ends: list[asyncio.Future[Any]] = [one.answer, serving]
                 await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-                if not one.answer.done():  # nothing serves any more: what ended it is told
+                if not one.answer.done():  # The serving task ended; its exception is raised here.
                     if self._closing:
                         raise self._was_closed()
                     serving.result()
-                    serving = self._begin(one)  # it was taken by who served another loop
+                    # A task that served another loop had taken the request.
+                    serving = self._begin(one)
             answer = one.answer.result()
         finally:
-            one.prompt.given_up = True  # no one waits any more, whether it was answered or not
+            one.prompt.given_up = True  # Nobody waits any more, whether it was answered or not.
             one.answer.cancel()
         if answer.broken:
             raise Unavailable(
@@ -129,7 +137,7 @@ class Local:
         return self._wording.reply(len(tokens), answer, tools)
 
     async def close(self) -> None:
-        """Stops what is under way within a token, and frees the model."""
+        """Stop running requests within one token, and free the model."""
         self._closing = True
         for one in (*self._waiting, *self._running):
             one.prompt.given_up = True
@@ -151,7 +159,7 @@ class Local:
             )
 
     def _begin(self, one: Waiting) -> asyncio.Task[None]:
-        """Lets one wait; the task that serves those that do, on this event loop."""
+        """Queue a request and return the task that serves the queue on this event loop."""
         self._waiting.append(one)
         serving, loop = self._serving, asyncio.get_running_loop()
         if serving is None or serving.done() or serving.get_loop() is not loop:
@@ -159,8 +167,11 @@ class Local:
         return serving
 
     async def _serve(self) -> None:
-        """Answers what waits until nothing does: a batch at a time, or, of a model with a decoder,
-        together with all that come meanwhile."""
+        """Answer queued requests until none is left.
+
+        Requests are answered in batches, or, for a model with a decoder, together with all that
+        arrive meanwhile.
+        """
         loop = asyncio.get_running_loop()
         while self._waiting:
             assert self._model is not None
@@ -186,11 +197,14 @@ class Local:
             self._running = ()
 
     def _flow(self, decoder: Decoder) -> list[Answer]:
-        """On the model's thread: lets those that wait join those under way, a token at a time, and
-        hands out each answer as it ends, until nobody waits. Returns none."""
+        """Serve the queue with the decoder, on the model's thread.
+
+        Waiting requests join the running ones between tokens, and each answer is delivered as it
+        ends. Returns an empty list.
+        """
         from .decoding import JOIN_EVERY
 
-        here: dict[int, Waiting] = {}  # by the prompt's id
+        here: dict[int, Waiting] = {}  # by the id of the prompt
         step = 0
         try:
             while here or self._waiting:
@@ -200,7 +214,8 @@ class Local:
                     self._running = tuple(here.values())
                     if joining:
                         decoder.join([one.prompt for one in joining])
-                if self._closing:  # those too that were on their way here when `close` looked
+                # This includes requests that were about to join when `close` looked.
+                if self._closing:
                     for one in here.values():
                         one.prompt.given_up = True
                 if here:
@@ -213,25 +228,27 @@ class Local:
         return []
 
     def _hand_out(self, one: Waiting, answer: Answer) -> None:
-        """From the model's thread, to the loop that waits for it."""
+        """Deliver an answer from the model's thread to the event loop that waits for it."""
 
         def settle() -> None:
             if one.answer.done():
                 return
-            if one.prompt.given_up:  # by `close`: the answer was cut
+            if one.prompt.given_up:  # `close` gave it up, so the answer is truncated.
                 one.answer.set_exception(self._was_closed())
             else:
                 one.answer.set_result(answer)
 
-        with suppress(RuntimeError):  # a loop that was closed: nobody waits
+        with suppress(RuntimeError):  # The loop was closed, so nobody waits.
             one.answer.get_loop().call_soon_threadsafe(settle)
 
     def _was_closed(self) -> Unavailable:
         return Unavailable(f"model {self._name!r} was closed")
 
     async def _linger(self) -> None:
-        """Lets those join that were answered just now and come back soon: else a batch of all but
-        one and a batch of one would take turns."""
+        """Wait briefly for callers that were just answered to send their next request.
+
+        Otherwise a batch of all but one request and a batch of one would alternate.
+        """
         wanted = min(self._batch, self._expected) if self._took_s else self._batch
         wait_s = min(self._took_s * LINGER, MOST_LINGER_S) if self._took_s else FIRST_LINGER_S
         until = time.monotonic() + wait_s
@@ -239,8 +256,10 @@ class Local:
             await asyncio.sleep(min(wait_s, 0.005))
 
     def _next_batch(self, here: Sequence[Waiting] = ()) -> list[Waiting]:
-        """The first that wait, as many as fit beside those that are here; where there are none, one
-        of them in any case."""
+        """Take the next requests that fit in addition to those in `here`.
+
+        If `here` is empty, at least one is taken.
+        """
         assert self._model is not None
         found: list[Waiting] = []
         answer = self._model.max_tokens
@@ -261,14 +280,16 @@ class Local:
         return found
 
     def _settle(self, batch: Sequence[Waiting], work: asyncio.Future[list[Answer]]) -> None:
-        """Hands out the answers of a batch, or what it raised. A batch without memory is put back
-        in front, to be tried in halves."""
+        """Deliver the answers of a batch, or the error it raised.
+
+        A batch that ran out of memory is put back at the front of the queue, to be tried in halves.
+        """
         from .model import is_out_of_memory
 
         error = work.exception()
         if error is not None and is_out_of_memory(error):
             assert self._model is not None
-            error = error.with_traceback(None)  # whose frames hold the batch's memory
+            error = error.with_traceback(None)  # Its frames hold the batch's memory.
             self._model.release()
             if len(batch) > 1:
                 longest = max(len(one.prompt.tokens) for one in batch) + self._model.max_tokens
@@ -290,7 +311,7 @@ class Local:
 
 
 async def open_local(settings: LocalSettings) -> Proposer:
-    """Loads the model, on the thread that will run it. Raises UsageError and DataError."""
+    """Load the model on the thread that will run it. Raises UsageError or DataError."""
     _check_packages(settings)
     thread = ThreadPoolExecutor(1, thread_name_prefix="peirce-local")
     with ExitStack() as failing:
@@ -302,8 +323,11 @@ async def open_local(settings: LocalSettings) -> Proposer:
 
 
 def check_local(settings: LocalSettings) -> None:
-    """The packages and, where they are here, the files; nothing is fetched or loaded. Raises
-    UsageError and DataError."""
+    """Check the packages and, if present, the files, without fetching or loading anything.
+
+    Raises:
+        UsageError, DataError: As `open_local`.
+    """
     from .chat import PLAIN, read_template
     from .files import check
 

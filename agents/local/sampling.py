@@ -1,9 +1,10 @@
-"""How the next token is chosen, so that it depends on its own request alone.
+"""Choose the next token so that it depends only on its own request.
 
 Sampling is the argmax of the logits with Gumbel noise added (the Gumbel-max trick: exactly a draw
 from their softmax). The noise is a hash of the request's seed, the position in its answer and the
-token: no state and no global generator, alike on every device and in every batch. A small change of
-the logits, as other sums of floating-point numbers give, seldom changes such an argmax.
+token. It needs no state and no global generator, and is equal on every device and in every batch.
+Small changes of the logits, such as rounding in another order of summation, seldom change such an
+argmax.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from .settings import LocalSettings
 
 @dataclass(frozen=True)
 class Sampling:
-    """temperature 0 is greedy: then top_p, top_k and min_p mean nothing and are None."""
+    """Parameters of sampling. With temperature 0 (greedy), top_p, top_k and min_p are None."""
 
     temperature: float = 0.0
     top_p: float | None = None
@@ -38,9 +39,14 @@ class Sampling:
     repetition_penalty: float | None = None
 
     def processors(self, seeds: Sequence[int], padding: Sequence[int], width: int) -> list[Any]:
-        """For a batch of prompts of `width` tokens, of which the first `padding` are none."""
+        """Return logits processors for a batch of prompts of `width` tokens.
+
+        Args:
+            padding: The number of leading padding tokens of each prompt.
+        """
         found: list[Any] = []
-        if self.repetition_penalty is not None:  # of the row's own tokens: padding may be an end
+        # It applies only to the row's own tokens: the padding may be the end token.
+        if self.repetition_penalty is not None:
             ignored = torch.tensor(padding)
             found.append(RepetitionPenaltyLogitsProcessor(self.repetition_penalty, ignored))
         if not self.temperature:
@@ -48,7 +54,7 @@ class Sampling:
         return [*found, *self.warpers(), Noise(seeds, width)]
 
     def warpers(self) -> list[Any]:
-        """What is done to logits before the noise, which looks at one row's logits alone."""
+        """Return the processors that run before the noise; each uses only one row's logits."""
         found: list[Any] = []
         if not self.temperature:
             return found
@@ -63,16 +69,21 @@ class Sampling:
         return found
 
 
-# What a generation_config may say: least, most, and whether the least itself is left out.
+# Valid values in a generation_config: least, most, and whether the least is excluded.
 BOUNDS = {"temperature": (0.0, math.inf, False), "top_p": (0.0, 1.0, True),
           "top_k": (0, math.inf, False), "min_p": (0.0, 1.0, False),
           "repetition_penalty": (0.0, math.inf, True)}  # fmt: skip
 
 
 def sampling_of(settings: LocalSettings, defaults: Any, name: str) -> Sampling:
-    """What the user set, and where that leaves it open the model's generation_config (defaults).
-    A temperature, top_p or top_k of the user's turns sampling on; temperature 0 turns it off.
-    Raises DataError where the generation_config says what cannot be."""
+    """Return the sampling parameters of the user's settings and the model's generation_config.
+
+    The user's settings take precedence. A temperature, top_p or top_k set by the user turns
+    sampling on; temperature 0 turns it off.
+
+    Raises:
+        DataError: The generation_config holds an impossible value.
+    """
 
     def default(key: str) -> Any:
         value = getattr(defaults, key, None)
@@ -105,8 +116,10 @@ def _can_be(value: Any, least: float, most: float, above: bool, whole: bool) -> 
 
 
 class Broken:
-    """Notes the rows whose logits hold NaN, for which no token is the likeliest; called as
-    transformers calls its processors, before all others."""
+    """A logits processor that records the rows with NaN, for which no token is the most likely.
+
+    It runs before all others.
+    """
 
     def __init__(self) -> None:
         self.rows: torch.Tensor | None = None  # bool (rows,)
@@ -118,7 +131,7 @@ class Broken:
 
 
 class Noise:
-    """Adds Gumbel noise to logits (rows, tokens); called as transformers calls its processors."""
+    """A logits processor that adds Gumbel noise to logits (rows, tokens)."""
 
     def __init__(self, seeds: Sequence[int], width: int) -> None:
         self._seeds = tuple(seeds)
@@ -130,8 +143,11 @@ class Noise:
 
 
 def noisy(scores: torch.Tensor, places: Sequence[tuple[int, int]]) -> torch.Tensor:
-    """Logits (rows, tokens) in 32-bit floats with Gumbel noise. places: seed and position of each
-    row."""
+    """Return logits (rows, tokens) with Gumbel noise as 32-bit floats.
+
+    Args:
+        places: Seed and position of each row.
+    """
     keys = [_keys(seed, position) for seed, position in places]
     first, second = (
         torch.tensor([key[which] for key in keys], device=scores.device)[:, None]
@@ -144,14 +160,17 @@ def noisy(scores: torch.Tensor, places: Sequence[tuple[int, int]]) -> torch.Tens
 
 
 def _keys(seed: int, position: int) -> tuple[int, int]:
-    """Two words of 32 bits."""
+    """Return two words of 32 bits."""
     told = hashlib.blake2b(f"{seed}/{position}".encode(), digest_size=8).digest()
     return int.from_bytes(told[:4], "little"), int.from_bytes(told[4:], "little")
 
 
 def _mixed(x: torch.Tensor) -> torch.Tensor:
-    """A bijection of 32-bit words in int64, so that no product overflows (both factors are below
-    2^31): xor-shift and multiply, as in the finalisers of MurmurHash3 and its kin."""
+    """Apply a bijection of 32-bit words in int64.
+
+    Both factors are below 2^31, so that no product overflows. It is xor-shift and multiply, as in
+    the finalisers of MurmurHash3 and similar hashes.
+    """
     word = 0xFFFFFFFF
     x = ((x ^ (x >> 16)) * 0x45D9F3B) & word
     x = ((x ^ (x >> 15)) * 0x7FEB352D) & word

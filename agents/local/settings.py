@@ -1,4 +1,4 @@
-"""What a local model can be set to."""
+"""The settings of a local model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..model_settings import ModelSettings
 
 
 class LocalSettings(ModelSettings):
-    """What is sampled, how answers are made, and how the model is loaded."""
+    """Settings for sampling, answering and loading."""
 
     temperature: Number | None = setting(
         None, "of sampling, 0 is greedy; without it what the model's generation_config says", ge=0

@@ -1,1 +1,1 @@
-"""What models are asked: pure functions from what a model may see to messages."""
+"""Prompts: pure functions from a model's view of a problem to messages."""

@@ -1,16 +1,16 @@
-"""The template `compact`: the protocol's prompts in few tokens, for small models.
+"""The template `compact`: the prompts of protocol.py in few tokens, for small models.
 
-One user message; a line says one thing:
+It is one user message of short lines:
 
-    Rule as ("description", "def f(x): ..."):     how an answer is written, by the family
+    Rule as ("description", "def f(x): ..."):     the answer format, by the family
     [3 1 2] -> [1 2]                               an observation
     - drops the first element                      an earlier hypothesis
-    another:                                       what is asked for, where there are earlier ones
+    another:                                       the request, after earlier hypotheses
 
-What the full template explains (what consistent means, what another idea is) a small model is
-trained to do and is not told. Earlier answers that gave no hypothesis are not listed, and where
-all were of that kind the prompt is the first one again. Feedback, where a session gives it, ends
-its hypothesis' line. Tools that go with a request are not spoken of.
+Small models are trained for this template, so it does not explain what consistent or novel means.
+Earlier answers without a hypothesis are not listed; if there are no others, the prompt equals the
+first one. Feedback, where a session gives it, follows the hypothesis on its line. The prompt does
+not mention tools that go with a request.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...records import Earlier, FamilyWords, Hypothesis, Message, UsageError, Vi
 
 
 def compact_words(words: FamilyWords) -> FamilyWords:
-    """The family's words in few words. Raises UsageError for a family that has none."""
+    """Return the family's compact wording. Raises UsageError for a family that has none."""
     compact = getattr(words, "compact", None)
     if compact is None:
         raise UsageError(
@@ -35,7 +35,14 @@ def compact_words(words: FamilyWords) -> FamilyWords:
 def compact_messages(
     view: View, words: FamilyWords, answer_format: str, chat: bool, aim: str, count: int
 ) -> list[Message]:
-    """As `prompts.messages`, which says what the arguments are. words: the compact ones."""
+    """Return the compact form of `protocol.messages`.
+
+    Args:
+        words: The compact wording of the family.
+        chat: Whether earlier answers are shown as chat turns.
+        aim: "another" or "better".
+        count: The number of hypotheses to request.
+    """
     task = [words.contract(answer_format), words.instructions]
     task += [words.show_observation(n, one) for n, one in enumerate(view.shown, start=1)]
     first = f"{count}:" if count > 1 else ""
@@ -47,18 +54,21 @@ def compact_messages(
         return [_user(*task, *listed, following if listed else first)]
     turns = [_user(*task, first)]
     for earlier in view.earlier:
-        if earlier.by and len(turns) > 1:  # what a search made of the answer before
+        if earlier.by and len(turns) > 1:  # The search repaired the answer before.
             mended = _listed([earlier], words, whole=True)
             turns[-1] = _user(*mended, turns[-1]["content"])
             continue
-        answer = earlier.answer.strip() or "-"  # endpoints refuse an assistant turn that is empty
+        answer = earlier.answer.strip() or "-"  # Endpoints refuse an empty assistant turn.
         turns.append({"role": "assistant", "content": answer})
         turns.append(_user(_line(earlier.feedback), following))
     return turns
 
 
 def _listed(earlier: Sequence[Earlier], words: FamilyWords, whole: bool) -> list[str]:
-    """A line a hypothesis. whole: with its text, and with what is said of an answer without one."""
+    """Return one line per hypothesis.
+
+    With `whole`, lines include the text of the hypothesis, and feedback of answers without one.
+    """
     lines: list[str] = []
     for answer in earlier:
         shown = [_shown(hypothesis, words, whole) for hypothesis in answer.hypotheses]
@@ -77,7 +87,10 @@ def _shown(hypothesis: Hypothesis, words: FamilyWords, whole: bool) -> str:
 
 
 def _line(text: str) -> str:
-    r"""In one line; line breaks as \n, since a function reads otherwise without them."""
+    r"""Return the text on one line.
+
+    Line breaks become \n, because a function without them would mean something else.
+    """
     return text.strip().replace("\n", "\\n")
 
 

@@ -1,13 +1,15 @@
-"""The prompts that a published data set brings, as `prompt_templates` of its config.yaml.
+"""Prompts from a published data set: the `prompt_templates` of its config.yaml.
 
 A template is a text, a mapping of roles to texts (messages in their order), or a block that is
-repeated for each item: {"multi_content": TEXT, "prefix": TEXT, "suffix": TEXT}, where `${idx}` counts
-from 1 and no item gives "". `${name}` (or `$name`) is a value of the role, else a column of the row,
-else another template, one level deep. Values are put in as they are: a `$` in data is safe.
+repeated for each item: {"multi_content": TEXT, "prefix": TEXT, "suffix": TEXT}. In a block,
+`${idx}` counts from 1, and an empty list of items gives "". `${name}` (or `$name`) is a value of
+the role, else a column of the row, else another template, one level deep. Values are inserted
+literally: a `$` in data is safe.
 
-Departures from the released code: a role that a config lacks is asked in `OWN`'s words; columns that
-nothing defines are an error before anything is asked; an empty message is left out; where papers are
-shown, what `OWN` says of sources and quotes stands at the end, as each hypothesis is to name its own.
+Departures from the released code: a role that a config lacks uses the wording of `OWN`; undefined
+names are an error before any request; empty messages are left out; where papers are shown, the
+instructions of `OWN` on sources and quotes are appended, because each hypothesis has to name its
+source.
 """
 
 from __future__ import annotations
@@ -33,12 +35,13 @@ from .text import (
 _SPEAKERS = ("system", "user", "assistant")
 _PARTS = ("multi_content", "prefix", "suffix")
 _HYPOTHESES = ("hypotheses", "num_hypotheses")
-_BLOCKS: Mapping[str, tuple[str, ...]] = {  # blocks, with the values of an item beside its columns
+# Blocks, with the values of an item in addition to its columns.
+_BLOCKS: Mapping[str, tuple[str, ...]] = {
     "observations": ("idx", "label"),
     "relevant_papers": ("idx", "title", "summary"),
     "adaptive_info_prompt": ("idx", "hypothesis_text", "observations"),
 }
-ROLES: Mapping[str, tuple[str, ...]] = {  # templates that are asked, with the values of each
+ROLES: Mapping[str, tuple[str, ...]] = {  # The templates of requests, with the values of each.
     "initialize_zero_shot": ("num_hypotheses",),
     "batched_generation": ("num_hypotheses", "observations"),
     "initialize_hypotheses_only_paper": ("num_hypotheses", "relevant_papers"),
@@ -66,15 +69,21 @@ _OF_A_ROW = {
 
 
 class _Item(NamedTuple):
-    """What one repetition of a block is filled with; rows: of a block within it."""
+    """The values for one repetition of a block; `rows` are the items of a block inside it."""
 
     values: Mapping[str, str]
     rows: Sequence[_Item] = ()
 
 
 class ConfigPrompts:
-    """templates: `prompt_templates` of a config.yaml. own: who is asked for roles that it lacks.
-    Raises DataError for a template that is none."""
+    """The prompts of a data set's config; roles that it lacks use `OWN`.
+
+    Args:
+        templates: The `prompt_templates` of a config.yaml.
+
+    Raises:
+        DataError: A template is malformed.
+    """
 
     def __init__(self, templates: Mapping[str, Json]) -> None:
         for name, template in templates.items():
@@ -83,8 +92,11 @@ class ConfigPrompts:
 
     @staticmethod
     def of(public: Mapping[str, Json]) -> TextPrompts:
-        """The prompts of a problem: those that it brings, else `OWN`. Raises DataError for a
-        template that cannot be filled with this problem's columns."""
+        """Return the prompts of a problem: those of its config, else `OWN`.
+
+        Raises:
+            DataError: A template cannot be filled with this problem's columns.
+        """
         templates = public.get("templates")
         if not templates:
             return OWN
@@ -93,18 +105,21 @@ class ConfigPrompts:
         return prompts
 
     def has(self, role: str) -> bool:
-        """Whether the config words this role of `ROLES`."""
+        """Return whether the config has a template for this role of `ROLES`."""
         template = self._templates.get(role) or ""
         spoken = [template] if isinstance(template, str) else template.values()
         return any((text or "").strip() for text in spoken)
 
     def digest(self) -> Digest:
-        """Of all that shapes these prompts: the templates, and `OWN`'s wording."""
+        """Return the digest of the templates and of the wording of `OWN`."""
         return digest_of([dict(self._templates), text_prompt_hash()])
 
     def check(self, public: Mapping[str, Json]) -> None:
-        """Raises DataError where a role names something that is neither a column, a value of this
-        role nor a template."""
+        """Check that all names in the templates are defined.
+
+        Raises:
+            DataError: A name is neither a column, a value of the role nor a template.
+        """
         columns = {*public.get("columns", {})}
         label = str(public.get("label_name", "label"))
         for role in ROLES:
@@ -120,8 +135,11 @@ class ConfigPrompts:
                     _resolved(name, self._snippet(role, name), known - _BLOCKS.keys())
 
     def _snippet(self, role: str, name: str) -> str:
-        """The template that another one names; for a block its own check has been done. Raises
-        DataError where there is none, or where it is messages."""
+        """Return the template that another one names; "" for a block, which is checked separately.
+
+        Raises:
+            DataError: There is no such template, or it is a list of messages.
+        """
         template = self._templates.get(name)
         given = ROLES.get(role) or _BLOCKS.get(role, ())
         if template is None or (name in _BLOCKS and name not in given):
@@ -134,6 +152,7 @@ class ConfigPrompts:
         return template if isinstance(template, str) else ""
 
     def propose(self, view: View, count: int, papers: Sequence[Findings] = ()) -> list[Message]:
+        """Return the prompt for `count` new hypotheses."""
         role = {
             (True, False): "batched_generation",
             (False, True): "initialize_hypotheses_only_paper",
@@ -150,6 +169,7 @@ class ConfigPrompts:
         return _sourced(asked) if papers else asked
 
     def refine_with_data(self, view: View, hypotheses: Sequence[str], count: int) -> list[Message]:
+        """Return the prompt to rewrite hypotheses by labelled rows."""
         if not self.has("refine_with_data"):
             return OWN.refine_with_data(view, hypotheses, count)
         return self._asked(
@@ -161,6 +181,7 @@ class ConfigPrompts:
     def refine_with_papers(
         self, view: View, hypotheses: Sequence[str], papers: Sequence[Findings], count: int
     ) -> list[Message]:
+        """Return the prompt to rewrite hypotheses by findings of papers."""
         if not self.has("refine_with_literature"):
             return OWN.refine_with_papers(view, hypotheses, papers, count)
         asked = self._asked(
@@ -173,7 +194,7 @@ class ConfigPrompts:
     def refine_with_feedback(
         self, view: View, hypothesis: str, wrong: Sequence[Wrong], count: int
     ) -> list[Message]:
-        """As published, without what was predicted instead."""
+        """Return the prompt to improve a hypothesis. As published, it omits predicted labels."""
         if not self.has("IO_refine_with_feedback"):
             return OWN.refine_with_feedback(view, hypothesis, wrong, count)
         return self._asked(
@@ -183,6 +204,7 @@ class ConfigPrompts:
         )
 
     def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
+        """Return the prompt to label a row by one hypothesis."""
         if not self.has("inference"):
             return OWN.infer(view, hypothesis, input)
         return self._asked("inference", {**_columns(input), "hypothesis": hypothesis})
@@ -190,12 +212,14 @@ class ConfigPrompts:
     def infer_many(
         self, view: View, hypotheses: Sequence[str], input: Mapping[str, Json]
     ) -> list[Message]:
+        """Return the prompt to label a row by several hypotheses."""
         if not self.has("multiple_hypotheses_inference"):
             return OWN.infer_many(view, hypotheses, input)
         told = {"hypotheses": numbered(hypotheses), "num_hypotheses": str(len(hypotheses))}
         return self._asked("multiple_hypotheses_inference", {**_columns(input), **told})
 
     def relevant(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
+        """Return the prompt to decide whether a hypothesis applies to a row."""
         if not self.has("is_relevant"):
             return OWN.relevant(view, hypothesis, input)
         return self._asked("is_relevant", {**_columns(input), "hypothesis": hypothesis})
@@ -203,6 +227,7 @@ class ConfigPrompts:
     def infer_adaptively(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
+        """Return the prompt to choose a pattern and label a row by it."""
         if not self.has("adaptive_inference"):
             return OWN.infer_adaptively(view, patterns, input)
         told = {"adaptive_info_prompt": _patterns(view, patterns)}
@@ -211,6 +236,7 @@ class ConfigPrompts:
     def select(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
+        """Return the prompt to choose the pattern that fits a row best."""
         if not self.has("adaptive_selection"):
             return OWN.select(view, patterns, input)
         told = {"adaptive_info_prompt": _patterns(view, patterns)}
@@ -219,17 +245,20 @@ class ConfigPrompts:
     def direct(
         self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
     ) -> list[Message]:
+        """Return the prompt to label a row from labelled rows, without a hypothesis."""
         if not self.has("few_shot_baseline"):
             return OWN.direct(view, rows, input)
         told = {"observations": _rows(view, rows)}
         return self._asked("few_shot_baseline", _columns(input), told)
 
     def summarise(self, view: View, paper: Readable) -> list[Message]:
+        """Return the prompt to list the findings of a paper."""
         if not self.has("summarize_paper"):
             return OWN.summarise(view, paper)
         return self._asked("summarize_paper", {"title": paper.title, "paper_text": paper.text})
 
     def same(self, view: View, first: str, second: str) -> list[Message]:
+        """Return the prompt to decide whether two hypotheses are the same."""
         role = "check_hypothesis_pair_repetition"
         if not self.has(role):
             return OWN.same(view, first, second)
@@ -241,7 +270,7 @@ class ConfigPrompts:
         values: Mapping[str, str],
         blocks: Mapping[str, Sequence[_Item]] | None = None,
     ) -> list[Message]:
-        """The messages of a role, filled. Raises DataError for a name that nothing defines."""
+        """Return the filled messages of a role. Raises DataError for an undefined name."""
         template = self._templates[role]
         told = dict(values)
         for name in sorted(_names(template) - told.keys()):
@@ -256,7 +285,7 @@ class ConfigPrompts:
         return [{"role": who, "content": text} for who, text in written.items() if text.strip()]
 
     def _repeated(self, block: Json, items: Sequence[_Item], name: str) -> str:
-        """A block for each of `items`, one after the other; "" for none."""
+        """Return the block repeated for each of `items`; "" for none."""
         if not items:
             return ""
         told = {"multi_content": block} if isinstance(block, str) else block
@@ -264,7 +293,7 @@ class ConfigPrompts:
         parts = [told.get("prefix") or ""]
         for n, item in enumerate(items, start=1):
             values = {"idx": str(n), **item.values}
-            if not isinstance(inner, str):  # a block of the item's own rows
+            if not isinstance(inner, str):  # a block for the item's own rows
                 parts.append(_filled(name, inner.get("prefix") or "", values))
                 parts.append(self._repeated(inner["multi_content"], item.rows, name))
                 parts.append(_filled(name, inner.get("suffix") or "", values))
@@ -286,7 +315,7 @@ def _resolved(name: str, template: Json, known: set[str]) -> None:
 
 
 def _check(name: str, template: Json) -> None:
-    """Raises DataError for what is no template: neither text, nor messages, nor a block."""
+    """Raise DataError unless the template is a text, messages or a block."""
     if isinstance(template, str):
         return
     if not isinstance(template, Mapping):
@@ -311,7 +340,7 @@ def _check(name: str, template: Json) -> None:
 
 
 def _names(template: Json) -> set[str]:
-    """What stands as `${name}` or `$name` in a template."""
+    """Return the names that occur as `${name}` or `$name` in a template."""
     if isinstance(template, str):
         return {
             found["named"] or found["braced"]
@@ -323,7 +352,7 @@ def _names(template: Json) -> set[str]:
 
 
 def _filled(name: str, template: str, values: Mapping[str, str]) -> str:
-    """A `$` that begins no name stays, as `$5` in a prompt is meant so."""
+    """Fill a template. A `$` that starts no name stays, as in `$5`."""
     _resolved(name, template, set(values))
     return Template(template).safe_substitute(values)
 
@@ -349,7 +378,7 @@ def _patterns(view: View, patterns: Sequence[Pattern]) -> list[_Item]:
 
 
 def _sourced(asked: list[Message]) -> list[Message]:
-    """The messages with what each hypothesis is to name of its source at the end of the last."""
+    """Append to the last message the instruction to name the source of each hypothesis."""
     last = asked[-1]
     added = f"{SOURCED} Their form: {SOURCE_FORM}. The papers above count from 1."
     return [*asked[:-1], {**last, "content": f"{last['content'].rstrip()}\n\n{added}"}]

@@ -1,20 +1,19 @@
-"""What a model is asked: pure functions from a view and the family's words to messages.
+"""Prompts for hypotheses: pure functions from a view and the family's wording to messages.
 
-One template serves all data sets (GEAR, section 4.1 and appendix E); what is particular to a
-family (how a hypothesis is written, how an observation looks) comes from its `FamilyWords`. The
-wording is this project's own. Departures from the paper: the contract stands once, and the
-observations stand before the earlier hypotheses, so that the prompts of one problem share a
-beginning that an endpoint can cache. Malformed answers are counted in the list of descriptions,
-since they have none.
+One template serves all data sets (GEAR, section 4.1 and appendix E). The parts that depend on the
+family (the form of a hypothesis or an observation) come from its `FamilyWords`. The wording is this
+project's own. Departures from the paper: the contract occurs once, and the observations come before
+the earlier hypotheses, so that the prompts of one problem share a beginning that an endpoint can
+cache. The list of descriptions counts malformed answers, since they have no description.
 
-Everything is one user message (or, with `history="chat"`, user and assistant in turns): some
-chat templates know no system role.
+Each prompt is one user message (or, with `history="chat"`, alternating user and assistant turns),
+because some chat templates have no system role.
 
-What is asked for after the first answer is the aim: "another" idea, as GEAR has it, or a "better"
-hypothesis, which shows the earlier ones whole, since they are to be mended.
+The aim decides what is requested after the first answer: "another" idea, as in GEAR, or a "better"
+hypothesis. The latter shows the full text of earlier hypotheses, because they are to be improved.
 
-All this is the template "full". The template "compact" says the same in few tokens, for small
-models (prompts/compact.py).
+This is the template "full". The template "compact" needs fewer tokens and is for small models
+(prompts/compact.py).
 """
 
 from __future__ import annotations
@@ -81,8 +80,8 @@ TOOLS = (
     "call."
 )
 FORM = "Give the answer in the form stated above and nothing else."
-SAID = 2_000  # characters of what was no hypothesis
-NO_TEXT = "(no text)"  # endpoints refuse an assistant turn that is empty
+SAID = 2_000  # Maximum characters shown of an answer without a hypothesis.
+NO_TEXT = "(no text)"  # Endpoints refuse an empty assistant turn.
 
 
 def messages(
@@ -96,13 +95,19 @@ def messages(
     count: int = 1,
     template: Template = "full",
 ) -> list[Message]:
-    """The messages that ask for the next hypothesis of `view`.
+    """Return the messages that request the next hypothesis.
 
-    history: "descriptions" lists earlier hypotheses by what `words.show_hypothesis` says of them;
-    "chat" repeats earlier answers as they came, each as an assistant's turn. `feedback` of an
-    earlier answer is shown wherever it is not empty. tools: whether tools go with the request.
-    count: hypotheses that are asked for. Raises UsageError for another history or template, and for
-    a family without compact words where the template is compact.
+    `feedback` of an earlier answer is shown wherever it is not empty.
+
+    Args:
+        history: "descriptions" lists earlier hypotheses by `words.show_hypothesis`; "chat" repeats
+            earlier answers literally, each as an assistant's turn.
+        tools: Whether tools go with the request.
+        aim: "another" or "better".
+        count: The number of hypotheses to request.
+
+    Raises:
+        UsageError: The history or template is unknown, or the family has no compact wording.
     """
     if history not in HISTORIES:
         raise UsageError(f"unknown history {history!r}: it is one of {', '.join(HISTORIES)}")
@@ -127,18 +132,24 @@ def messages(
 
 
 def words_of(words: FamilyWords, template: Template) -> FamilyWords:
-    """The family's words of a template. Raises UsageError for another template, and for a family
-    without compact words where that is asked for."""
+    """Return the family's wording for a template.
+
+    Raises:
+        UsageError: The template is unknown, or the family has no compact wording.
+    """
     if template not in TEMPLATES:
         raise UsageError(f"unknown template {template!r}: it is one of {', '.join(TEMPLATES)}")
     return words if template == "full" else compact_words(words)
 
 
 def tool_messages(reply: Reply, results: Sequence[str]) -> list[Message]:
-    """The assistant's turn that called tools, and one tool turn for each of its calls.
+    """Return the assistant's turn that called tools, and one tool turn for each of its calls.
 
-    results: one text for each of `reply.tool_calls`, in their order. Arguments that were no JSON
-    object go back as {"unreadable": text}: endpoints answer 400 to anything else.
+    Arguments that were no JSON object go back as {"unreadable": text}, because endpoints answer 400
+    to anything else.
+
+    Args:
+        results: One text for each of `reply.tool_calls`, in their order.
     """
     if len(results) != len(reply.tool_calls):
         raise ValueError(f"{len(reply.tool_calls)} tool calls but {len(results)} results")
@@ -160,9 +171,11 @@ def prompt_hash(
     aim: Aim = "another",
     template: Template = "full",
 ) -> Digest:
-    """A digest of the template: of all that `messages` writes about one fixed small problem with
-    this aim, each history, with and without tools; with `words` also of the family's part of it.
-    Raises UsageError as `messages` does."""
+    """Return a digest of the template, computed from the prompts of one small fixed problem.
+
+    It covers this aim, each history, and requests with and without tools. With `words` it covers
+    the family's part as well. Raises UsageError as `messages` does.
+    """
     seen = words_of(words or _Words(), template)
     observation = Observation([1, 2], [2])
     view = View("p", "t", "f", (observation, observation), {}, InputSet("S", ()))
@@ -175,7 +188,8 @@ def prompt_hash(
         mended = Earlier("b", (Hypothesis("b"),), Verdict.ACCEPTED, "feedback", "search")
         earlier += (Earlier("", (), Verdict.MALFORMED, unread("reason")), mended)
     views = [view, View("p", "t", "f", view.shown, {}, view.space, earlier)]
-    if words is not None:  # how a family shows a pair or a hypothesis depends on what they hold
+    # The form in which a family shows a pair or a hypothesis depends on the content.
+    if words is not None:
         parts: list[Json] = [seen.instructions, seen.contract(answer_format)]
         parts.append(prompt_hash(aim=aim, template=template))
         return digest_of([PROMPT_VERSION, parts])
@@ -203,13 +217,20 @@ def _task(view: View, words: FamilyWords, answer_format: str) -> list[str]:
 
 
 def unread(reason: str, said: str = "") -> str:
-    """What is told of an answer that gives no hypothesis. said: what stood in the place of one."""
+    """Return the feedback for an answer without a hypothesis.
+
+    Args:
+        said: The text in place of a hypothesis.
+    """
     return f"{said[:SAID]}\n{UNREAD.format(reason=reason.rstrip('.'))}".strip()
 
 
 def _list(earlier: Sequence[Earlier], words: FamilyWords, whole: bool) -> list[str]:
-    """Earlier hypotheses as a numbered list, and how many answers gave none. whole: with their
-    text, which a description may leave out, and answers that gave none among them."""
+    """Return earlier hypotheses as a numbered list, and the number of answers without one.
+
+    With `whole`, hypotheses are shown with their text, which a description may omit, and answers
+    without a hypothesis are listed with their feedback.
+    """
     lines: list[str] = []
     unlisted: list[str] = []
     for answer in earlier:
@@ -242,13 +263,13 @@ def _shown(hypothesis: Hypothesis, words: FamilyWords, whole: bool) -> str:
 
 
 def _comment(earlier: Earlier) -> list[str]:
-    """What is said of an earlier answer in a chat, before another one is asked for."""
+    """Return the comment on an earlier answer in a chat."""
     said = earlier.feedback.strip()
     return [said] if earlier.hypotheses or said else [AGAIN_UNREADABLE]
 
 
 def _with_mended(earlier: Sequence[Earlier]) -> list[tuple[Earlier, list[Earlier]]]:
-    """Each answer of the proposer with what a search made of it."""
+    """Return each answer of the proposer with the answers that a search repaired from it."""
     found: list[tuple[Earlier, list[Earlier]]] = []
     for one in earlier:
         if one.by and found:
@@ -272,7 +293,7 @@ def _user(*blocks: str) -> Message:
 
 
 class _Words:
-    """Stands in for a family's words where only the template counts."""
+    """A minimal wording (`FamilyWords`), for a hash of the template alone."""
 
     instructions = "instructions"
 

@@ -1,10 +1,11 @@
-"""What a scorer is asked of hypotheses (HypoBench, section 3 and appendix A): pure functions to messages.
+"""Prompts that rate hypotheses (HypoBench, section 3 and appendix A): pure functions to messages.
 
-A question a call: whether two hypotheses are about a variable in common, how much of a true one's
-relationship a found one has, and novelty, plausibility and clarity each by itself. Departures from the
-published prompts, beside the wording: the example that gives half a score for the right label by the wrong
-variable is left out, as the question is asked of pairs that share one; clarity may be rated where
-nothing is known. The wording is this project's own; one user message each.
+Each call asks one question: whether two hypotheses share a variable, how much of a true
+hypothesis's relationship a found one states, or a rating of novelty, plausibility or clarity.
+Departures from the published prompts, besides the wording: the example that gives half a score for
+the right label by the wrong variable is left out, because only pairs that share a variable are
+compared; clarity may be rated where nothing is known. The wording is this project's own, with one
+user message each.
 """
 
 from __future__ import annotations
@@ -92,23 +93,28 @@ _SCALES = {
 
 
 def about_same(one: str, other: str) -> list[Message]:
-    """Whether two hypotheses share an input variable: yes or no."""
+    """Return the prompt whether two hypotheses share an input variable: yes or no."""
     return _user(_FEATURE.format_map({"one": one_line(one), "other": one_line(other)}))
 
 
 def looks_at(variable: str, hypothesis: str) -> list[Message]:
-    """Whether a hypothesis is about a variable: yes or no."""
+    """Return the prompt whether a hypothesis is about a variable: yes or no."""
     return _user(_VARIABLE.format_map({"one": one_line(variable), "other": one_line(hypothesis)}))
 
 
 def relationship(true: str, found: str) -> list[Message]:
-    """How much of a true hypothesis a found one says: 0, .25, .5, .75 or 1."""
+    """Return the prompt how much of a true hypothesis a found one states: 0, .25, .5, .75 or 1."""
     return _user(_RELATIONSHIP.format_map({"one": one_line(true), "other": one_line(found)}))
 
 
 def quality(which: str, hypothesis: str, known: Sequence[str], about: str = "") -> list[Message]:
-    """which: one of `QUALITIES` (tasks/text/rating_answers.py); 1 to 5 with a reason. known: findings, shown
-    as a list. about: of the data."""
+    """Return the prompt to rate a hypothesis from 1 to 5 with a reason.
+
+    Args:
+        which: One of `QUALITIES` (tasks/text/rating_answers.py).
+        known: Known findings, shown as a list.
+        about: A description of the data.
+    """
     question, points = _SCALES[which]
     parts = [question]
     if about:
@@ -122,7 +128,7 @@ def quality(which: str, hypothesis: str, known: Sequence[str], about: str = "") 
 
 
 def rating_prompt_hash() -> Digest:
-    """Of the wording; ratings by other words are others."""
+    """Return a digest of the wording; ratings with another wording are not comparable."""
     return digest_of([RATING_PROMPT_VERSION, _FEATURE, _VARIABLE, _RELATIONSHIP, _SCALES])
 
 

@@ -1,12 +1,12 @@
-"""What a model is asked about labelled text: pure functions from a view to messages.
+"""Prompts about labelled text: pure functions from a view to messages.
 
-One method for each role of HypoGeniC and HypoRefine (notes, parts a to e). `OWN` is this project's
-wording, one user message each, as some chat templates know no system role; the published prompts of
-a data set are `ConfigPrompts` (agents/prompts/config_prompts.py). Prompts that are asked of many rows begin
-with what is the same for all of them and end with the row, so that an endpoint can cache the
-beginning. Departures from the published roles: a judge may answer that a hypothesis does not
-apply; a proposer learns the forms that are judged exactly; a hypothesis from papers names its
-paper and a quote; what is to be mended stands with the labels that it predicted.
+There is one method for each role of HypoGeniC and HypoRefine (notes, parts a to e). `OWN` is this
+project's wording, with one user message each, because some chat templates have no system role.
+`ConfigPrompts` (agents/prompts/config_prompts.py) holds the published prompts of a data set.
+Prompts that are repeated for many rows begin with their common part and end with the row, so that
+an endpoint can cache the beginning. Departures from the published roles: a judge may answer that a
+hypothesis does not apply; a proposer sees the forms that are judged exactly; a hypothesis from
+papers names its paper and a quote; a hypothesis to improve is shown with the labels it predicted.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Protocol, TypeAlias
 from ...records import Digest, InputSet, Json, Message, Observation, View, digest_of
 from ...tasks.text.words import APPLIES_NOT, TextWords, input_text, labelled, quoted_label
 
-# --- The parts that prompts about labelled text are put together from: rows, findings, patterns, and
-# how an answer has to end.
+# --- Parts of prompts about labelled text: rows, findings, patterns, and the form of an answer.
 
-Pattern: TypeAlias = tuple[str, Sequence[Observation]]  # a hypothesis, rows that it got right
-Wrong: TypeAlias = tuple[Observation, str]  # a row, what was predicted of it; "" where not known
+Pattern: TypeAlias = tuple[str, Sequence[Observation]]  # A hypothesis, and rows that it got right.
+# A row, and the label predicted for it; "" if not known.
+Wrong: TypeAlias = tuple[Observation, str]
 
 SOURCED = (
     "Behind each hypothesis name, in square brackets, the paper that it rests on by its number "
@@ -35,36 +35,54 @@ _LIST = "Write a numbered list, each hypothesis in one sentence on one line, and
 
 
 class Findings(Protocol):
-    """A paper as later prompts show it: a summary of what it found."""
+    """A paper as later prompts show it: a summary of its findings."""
 
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """Return the title of the paper."""
+        ...
+
     @property
-    def summary(self) -> str: ...
+    def summary(self) -> str:
+        """Return the summary of its findings."""
+        ...
+
     @property
-    def source(self) -> str: ...
+    def source(self) -> str:
+        """Return the name of its file."""
+        ...
 
 
 class Readable(Protocol):
-    """A paper, or a piece of one, that is to be summarised."""
+    """A paper, or a part of one, to summarise."""
 
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """Return the title of the paper."""
+        ...
+
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """Return the text to summarise."""
+        ...
 
 
 def user_message(*blocks: str) -> list[Message]:
-    """One user message of the blocks that hold something."""
+    """Return one user message of the blocks that are not empty."""
     return [{"role": "user", "content": "\n\n".join(block for block in blocks if block.strip())}]
 
 
 def asked_for(count: int) -> str:
+    """Return the sentence that requests `count` hypotheses."""
     return "Give exactly one hypothesis." if count == 1 else f"Give exactly {count} hypotheses."
 
 
 def list_form(count: int, sourced: bool = False) -> str:
-    """How `count` hypotheses are to be written. sourced: each with its paper and a quote."""
+    """Return the form of a list of `count` hypotheses.
+
+    Args:
+        sourced: Whether each names its paper and a quote.
+    """
     line = f"<hypothesis> {SOURCE_FORM}" if sourced else "<hypothesis>"
     lines = [f"{n}. {line}" for n in range(1, min(count, 3) + 1)]
     if count > 3:
@@ -73,7 +91,11 @@ def list_form(count: int, sourced: bool = False) -> str:
 
 
 def label_line(words: TextWords, besides: str = "") -> str:
-    """That the answer ends with the label. besides: what may stand there instead, and when."""
+    """Return the instruction to end the answer with the label.
+
+    Args:
+        besides: What may stand in place of the label, and when.
+    """
     told = f", or, {besides}" if besides else ""
     return (
         f"{_REASON} Then end with one line, where LABEL is {one_of(words)}{told}:"
@@ -82,7 +104,7 @@ def label_line(words: TextWords, besides: str = "") -> str:
 
 
 def pattern_line(count: int) -> str:
-    """That the answer ends with the number of one of `count` patterns."""
+    """Return the instruction to end the answer with the number of one of `count` patterns."""
     return (
         f"{_REASON} Then end with one line, where NUMBER is from 1 to {count}:"
         "\nChosen pattern: NUMBER"
@@ -90,6 +112,7 @@ def pattern_line(count: int) -> str:
 
 
 def pattern_and_label_lines(count: int, words: TextWords) -> str:
+    """Return the instruction to end the answer with a pattern's number and a label."""
     return (
         f"{_REASON} Then end with two lines, where NUMBER is from 1 to {count} and LABEL is "
         f"{one_of(words)}:\nChosen pattern: NUMBER\nFinal answer: LABEL"
@@ -97,16 +120,18 @@ def pattern_and_label_lines(count: int, words: TextWords) -> str:
 
 
 def one_of(words: TextWords) -> str:
+    """Return the labels as a choice, such as "one of a, b, c"."""
     names = [quoted_label(label) for label in words.labels]
     return f"one of {', '.join(names)}" if len(names) > 2 else " or ".join(names)
 
 
 def rows_block(rows: Sequence[Observation], words: TextWords) -> str:
+    """Return the block of labelled rows; "" for none."""
     return f"Rows with their labels:\n{labelled(rows, words)}" if rows else ""
 
 
 def wrong_block(wrong: Sequence[Wrong], words: TextWords) -> str:
-    """Rows with their labels and what was predicted instead."""
+    """Return the block of wrongly labelled rows with their labels and the predicted ones."""
     told = []
     for n, (row, predicted) in enumerate(wrong, start=1):
         said = f"\n   predicted: {predicted}" if predicted else ""
@@ -115,6 +140,7 @@ def wrong_block(wrong: Sequence[Wrong], words: TextWords) -> str:
 
 
 def findings_block(papers: Sequence[Findings]) -> str:
+    """Return the block of numbered papers with their findings; "" for none."""
     told = [
         f"Paper {n}: {paper.title}\n{paper.summary.strip()}"
         for n, paper in enumerate(papers, start=1)
@@ -123,15 +149,17 @@ def findings_block(papers: Sequence[Findings]) -> str:
 
 
 def hypotheses_block(heading: str, sentences: Iterable[str]) -> str:
+    """Return a heading with a numbered list of hypotheses."""
     return "\n".join([heading, numbered(sentences)])
 
 
 def numbered(sentences: Iterable[str]) -> str:
-    """One line each, numbered from 1."""
+    """Return one numbered line per sentence, from 1."""
     return "\n".join(f"{n}. {said}" for n, said in enumerate(sentences, start=1))
 
 
 def patterns_block(patterns: Sequence[Pattern], words: TextWords) -> str:
+    """Return numbered patterns, each with the rows that it got right."""
     told = []
     for n, (text, rows) in enumerate(patterns, start=1):
         told.append(f"Pattern {n}: {text}" + (f"\n{labelled(rows, words)}" if rows else ""))
@@ -139,6 +167,7 @@ def patterns_block(patterns: Sequence[Pattern], words: TextWords) -> str:
 
 
 def input_block(row: Mapping[str, Json]) -> str:
+    """Return the block of the row to label."""
     return f"Input:\n{input_text(row)}"
 
 
@@ -149,48 +178,71 @@ TEXT_PROMPT_VERSION = 1
 
 
 class TextPrompts(Protocol):
-    """The roles. view.shown holds the rows that a role may show; hypotheses: their texts, in order;
-    input: {column: value}. Each gives the messages of one request."""
+    """The prompts of each role; every method returns the messages of one request.
+
+    `view.shown` holds the rows that a role may show, `hypotheses` are texts in order, and `input`
+    maps columns to values.
+    """
 
     def propose(self, view: View, count: int, papers: Sequence[Findings] = ()) -> list[Message]:
-        """`count` hypotheses: from view.shown, from papers, from both, or from neither."""
+        """Return the prompt for `count` hypotheses from view.shown, papers, both or neither."""
         ...
 
-    def refine_with_data(
-        self, view: View, hypotheses: Sequence[str], count: int
-    ) -> list[Message]: ...
+    def refine_with_data(self, view: View, hypotheses: Sequence[str], count: int) -> list[Message]:
+        """Return the prompt to rewrite hypotheses by the labelled rows of the view."""
+        ...
 
     def refine_with_papers(
         self, view: View, hypotheses: Sequence[str], papers: Sequence[Findings], count: int
-    ) -> list[Message]: ...
+    ) -> list[Message]:
+        """Return the prompt to rewrite hypotheses by findings of papers."""
+        ...
 
     def refine_with_feedback(
         self, view: View, hypothesis: str, wrong: Sequence[Wrong], count: int
-    ) -> list[Message]: ...
+    ) -> list[Message]:
+        """Return the prompt to improve a hypothesis by rows that it labels wrongly."""
+        ...
 
-    def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]: ...
+    def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
+        """Return the prompt to label a row by one hypothesis."""
+        ...
 
     def infer_many(
         self, view: View, hypotheses: Sequence[str], input: Mapping[str, Json]
-    ) -> list[Message]: ...
+    ) -> list[Message]:
+        """Return the prompt to label a row by several hypotheses."""
+        ...
 
-    def relevant(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]: ...
+    def relevant(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
+        """Return the prompt to decide whether a hypothesis applies to a row."""
+        ...
 
     def infer_adaptively(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
-    ) -> list[Message]: ...
+    ) -> list[Message]:
+        """Return the prompt to choose a pattern and label a row by it."""
+        ...
 
     def select(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
-    ) -> list[Message]: ...
+    ) -> list[Message]:
+        """Return the prompt to choose the pattern that fits a row best."""
+        ...
 
     def direct(
         self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
-    ) -> list[Message]: ...
+    ) -> list[Message]:
+        """Return the prompt to label a row from labelled rows, without a hypothesis."""
+        ...
 
-    def summarise(self, view: View, paper: Readable) -> list[Message]: ...
+    def summarise(self, view: View, paper: Readable) -> list[Message]:
+        """Return the prompt to list the findings of a paper."""
+        ...
 
-    def same(self, view: View, first: str, second: str) -> list[Message]: ...
+    def same(self, view: View, first: str, second: str) -> list[Message]:
+        """Return the prompt to decide whether two hypotheses are the same."""
+        ...
 
 
 _JUDGE = "You apply a hypothesis about labelled data to one input, as it is written."
@@ -207,7 +259,7 @@ _NEAREST = (
     "Each pattern stands with inputs that it labelled rightly. Find the pattern whose inputs are "
     "most like the new one"
 )
-_BASIS = {  # by whether there are rows, and papers
+_BASIS = {  # Keys: whether there are rows, and whether there are papers.
     (True, False): "Look for what the inputs of one label have in common and those of the others "
     "lack.",
     (False, True): "Derive the hypotheses from the findings above, turned into properties that "
@@ -243,9 +295,10 @@ _SAME = (
 
 
 class OwnPrompts:
-    """This project's wording of every role."""
+    """This project's wording of every role; `TextPrompts` documents the methods."""
 
     def propose(self, view: View, count: int, papers: Sequence[Findings] = ()) -> list[Message]:
+        """Return the prompt for `count` new hypotheses."""
         words = TextWords.of(view.public)
         aim = f"{_BASIS[bool(view.shown), bool(papers)]} {asked_for(count)}"
         return user_message(
@@ -257,6 +310,7 @@ class OwnPrompts:
         )
 
     def refine_with_data(self, view: View, hypotheses: Sequence[str], count: int) -> list[Message]:
+        """Return the prompt to rewrite hypotheses by labelled rows."""
         words = TextWords.of(view.public)
         return user_message(
             words.instructions,
@@ -269,6 +323,7 @@ class OwnPrompts:
     def refine_with_papers(
         self, view: View, hypotheses: Sequence[str], papers: Sequence[Findings], count: int
     ) -> list[Message]:
+        """Return the prompt to rewrite hypotheses by findings of papers."""
         return user_message(
             TextWords.of(view.public).instructions,
             findings_block(papers),
@@ -280,6 +335,7 @@ class OwnPrompts:
     def refine_with_feedback(
         self, view: View, hypothesis: str, wrong: Sequence[Wrong], count: int
     ) -> list[Message]:
+        """Return the prompt to improve a hypothesis by rows that it labels wrongly."""
         words = TextWords.of(view.public)
         return user_message(
             words.instructions,
@@ -290,6 +346,7 @@ class OwnPrompts:
         )
 
     def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
+        """Return the prompt to label a row by one hypothesis."""
         words = TextWords.of(view.public)
         return user_message(
             _JUDGE,
@@ -303,6 +360,7 @@ class OwnPrompts:
     def infer_many(
         self, view: View, hypotheses: Sequence[str], input: Mapping[str, Json]
     ) -> list[Message]:
+        """Return the prompt to label a row by several hypotheses."""
         words = TextWords.of(view.public)
         return user_message(
             _JUDGE_MANY,
@@ -314,6 +372,7 @@ class OwnPrompts:
         )
 
     def relevant(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
+        """Return the prompt to decide whether a hypothesis applies to a row."""
         return user_message(
             "You decide whether a hypothesis about labelled data says anything of one input.",
             TextWords.of(view.public).about,
@@ -326,6 +385,7 @@ class OwnPrompts:
     def infer_adaptively(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
+        """Return the prompt to choose a pattern and label a row by it."""
         words = TextWords.of(view.public)
         return user_message(
             _JUDGE_MANY,
@@ -339,6 +399,7 @@ class OwnPrompts:
     def select(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
+        """Return the prompt to choose the pattern that fits a row best."""
         words = TextWords.of(view.public)
         return user_message(
             "You choose the hypothesis that fits one input best.",
@@ -352,6 +413,7 @@ class OwnPrompts:
     def direct(
         self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
     ) -> list[Message]:
+        """Return the prompt to label a row from labelled rows, without a hypothesis."""
         words = TextWords.of(view.public)
         return user_message(
             "You label one input.",
@@ -362,6 +424,7 @@ class OwnPrompts:
         )
 
     def summarise(self, view: View, paper: Readable) -> list[Message]:
+        """Return the prompt to list the findings of a paper."""
         return user_message(
             "You read a research paper for what it found that helps to tell the labels of some "
             "data apart.",
@@ -372,6 +435,7 @@ class OwnPrompts:
         )
 
     def same(self, view: View, first: str, second: str) -> list[Message]:
+        """Return the prompt to decide whether two hypotheses are the same."""
         return user_message(
             "You decide whether two hypotheses about labelled data say the same thing.",
             TextWords.of(view.public).about,
@@ -385,8 +449,7 @@ OWN = OwnPrompts()
 
 
 def text_prompt_hash() -> Digest:
-    """A digest of the template: of all that `OWN` writes about one fixed small problem of each
-    shape."""
+    """Return a digest of everything that `OWN` writes about one fixed problem of each shape."""
     return digest_of([TEXT_PROMPT_VERSION, *(_written(view) for view in _fixed())])
 
 

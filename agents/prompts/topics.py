@@ -1,11 +1,11 @@
-"""What a model is asked that writes a topic for generated texts (HypoBench, section 2 and appendix
-A.1): pure functions to messages.
+"""Prompts that write a topic for generated texts (HypoBench, section 2 and appendix A.1).
 
-Labels, types of phrase, phrases of a type, templates, and each phrase in a form that suits its slot,
-a question a call. Beyond the published prompts: a phrase marks the words that stay the same in each
-sentence, and names the label that it suggests; the rules that an answer is held to stand in each
-prompt; what breaks one is asked again with what was wrong. The wording is this project's own; one
-user message each, as some chat templates know no system role.
+Pure functions to messages. Each call asks one question: labels, types of phrase, phrases of a type,
+templates, and each phrase in a form that fits its slot. Beyond the published prompts, a phrase
+marks the words that stay the same in each sentence and names the label that it suggests; each
+prompt states the rules for its answer; answers that break one are requested again with the fault.
+The wording is this project's own, with one user message each, because some chat templates have no
+system role.
 """
 
 from __future__ import annotations
@@ -101,13 +101,17 @@ _AGAIN = """\
 
 
 def labels(about: str, count: int, words: int, taken: Sequence[str] = ()) -> list[Message]:
-    """`count` labels of a subject, beside those that are taken."""
+    """Return the prompt for `count` labels of a subject that are not yet taken."""
     told = _taken("Labels that are there already", taken)
     return _user(_LABELS.format(about=one_line(about), count=count, words=words, taken=told))
 
 
 def types(about: str, named: Sequence[str], count: int, words: int) -> list[Message]:
-    """`count` types of phrase. named: the labels, with what they stand for."""
+    """Return the prompt for `count` types of phrase.
+
+    Args:
+        named: The labels with their meaning.
+    """
     told = _bullets(named)
     return _user(_TYPES.format(about=one_line(about), labels=told, count=count, words=words))
 
@@ -121,8 +125,13 @@ def phrases(
     count: int,
     most: tuple[int, int, int],
 ) -> list[Message]:
-    """`count` phrases of a type. names: the bare labels; others: phrases of other types; most: words
-    of a phrase, of those in brackets, and outside of them."""
+    """Return the prompt for `count` phrases of a type.
+
+    Args:
+        names: The bare labels.
+        others: Phrases of other types.
+        most: Maximum words of a phrase, of the part in brackets, and of the part outside.
+    """
     return _user(
         _PHRASES.format(
             about=one_line(about), labels=_bullets(named), kind=one_line(kind), count=count,
@@ -135,7 +144,11 @@ def phrases(
 def templates(
     about: str, named: Sequence[str], slots: Sequence[tuple[str, Sequence[str]]], count: int
 ) -> list[Message]:
-    """`count` texts with slots. slots: each type with its phrases."""
+    """Return the prompt for `count` texts with slots.
+
+    Args:
+        slots: Each type with its phrases.
+    """
     told = [f"[{kind}]: {'; '.join(map(one_line, some))}" for kind, some in slots]
     return _user(
         _TEMPLATES.format(
@@ -148,8 +161,12 @@ def templates(
 def forms(
     about: str, template: str, kind: str, filled: Sequence[str], kept: Sequence[str], added: int
 ) -> list[Message]:
-    """The texts with a phrase each in brackets, to be mended. kept: the words of each that stay;
-    added: how many may be added."""
+    """Return the prompt to correct the grammar of texts that each have a phrase in brackets.
+
+    Args:
+        kept: The words of each phrase that must stay.
+        added: The number of words that may be added.
+    """
     numbered = "\n".join(f"{n}. {one}" for n, one in enumerate(filled, 1))
     return _user(
         _FORMS.format(
@@ -167,8 +184,13 @@ def again(
     lacking: int,
     which: str = "",
 ) -> list[Message]:
-    """The first question with the last answer, what was wrong with it, and what is kept of all
-    answers so far. which: what of the whole is still to be given, in words."""
+    """Return the prompt to replace answers that broke a rule.
+
+    It repeats the first request and the last answer, and lists the faults and what was accepted.
+
+    Args:
+        which: What is still missing, in words.
+    """
     faults = f"These break a rule:\n{_bullets(wrong)}\n\n" if wrong else ""
     kept = f"Kept, and not to be given again:\n{_bullets(good)}\n\n" if good else ""
     told = _AGAIN.format(faults=faults, kept=kept, count=lacking, which=which).strip()
@@ -180,7 +202,7 @@ def again(
 
 
 def topic_prompt_hash() -> Digest:
-    """Of the wording: a topic by other words is another."""
+    """Return a digest of the wording; topics with another wording are not comparable."""
     return digest_of([TOPIC_PROMPT_VERSION, _LABELS, _TYPES, _PHRASES, _TEMPLATES, _FORMS, _AGAIN])
 
 

@@ -1,1 +1,1 @@
-"""How a sandbox is built: as processes of this machine, or as containers of a Docker engine."""
+"""Backends of the sandbox: processes of this machine, or containers of a Docker engine."""

@@ -1,7 +1,8 @@
-"""`peirce doctor --clean`: what sessions that crashed left of their sandboxes.
+"""`peirce doctor --clean`: remove what crashed sessions left of their sandboxes.
 
-Removed are containers whose owner is gone, images of ours other than the present ones, and empty
-control groups of dead sessions. What a live session uses, and what cannot be judged from here, stays.
+It removes containers whose owner is gone, our images other than the present ones, and empty
+control groups of dead sessions. It keeps what a live session uses, and what cannot be judged from
+here.
 """
 
 from __future__ import annotations
@@ -15,8 +16,12 @@ from .process import left_over
 
 
 def clean() -> dict[str, Json]:
-    """What was removed: {"containers": [name], "images": [tag or id], "control_groups": [path],
-    "kept": [what of ours stays, and why]}; "docker" says why not, where no engine answers."""
+    """Remove the remains of sandboxes and return what was removed.
+
+    Returns:
+        {"containers": [name], "images": [tag or id], "control_groups": [path], "kept": [what of
+        ours stays, and why]}; "docker" says why not, where no engine answers.
+    """
     done: dict[str, Json] = {"containers": [], "images": [], "control_groups": [], "kept": []}
     clean_control_groups(done)
     try:
@@ -32,17 +37,19 @@ def clean() -> dict[str, Json]:
 
 
 def clean_control_groups(done: dict[str, Json]) -> None:
+    """Remove control groups whose session is gone."""
     for folder in left_over():
         try:
             folder.rmdir()
-        except OSError as error:  # not ours, or with processes that cannot be seen from here
+        # The group is not ours, or holds processes that cannot be seen from here.
+        except OSError as error:
             done["kept"].append(f"control group {folder}: {error.strerror}")
         else:
             done["control_groups"].append(str(folder))
 
 
 def clean_containers(engine: Any, done: dict[str, Json]) -> None:
-    """Raises SandboxUnavailable."""
+    """Remove containers whose session is gone. Raises SandboxUnavailable."""
     from docker.errors import APIError
 
     with telling("list containers"):
@@ -56,13 +63,13 @@ def clean_containers(engine: Any, done: dict[str, Json]) -> None:
             try:
                 engine.remove_container(one["Id"], force=True)
             except APIError as error:
-                if error.status_code not in (404, 409):  # it goes by itself meanwhile
+                if error.status_code not in (404, 409):  # The engine is already removing it.
                     raise
         done["containers"].append(name)
 
 
 def clean_images(engine: Any, done: dict[str, Json]) -> None:
-    """Raises SandboxUnavailable."""
+    """Remove our images other than the present ones. Raises SandboxUnavailable."""
     from docker.errors import APIError
 
     present = tags()

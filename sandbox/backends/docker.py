@@ -1,9 +1,9 @@
-"""The backend `docker`: zygotes in containers, one each, reached over the engine's attach socket.
+"""The backend `docker`: one zygote per container, reached over the engine's attach socket.
 
-By choice only (`--sandbox docker`). A container has no network, a read-only root, 1 MiB of scratch,
-no capability and no privilege to gain, limits on memory, processes and CPU, and a list of allowed
-system calls; the engine, which runs as root, and the kernel are what it trusts. It goes when its
-standard input is closed, so with the session that started it, however that ends.
+It is used only by choice (`--sandbox docker`). A container has no network, a read-only root, 1 MiB
+of scratch space, no capabilities, no way to gain privileges, limits on memory, processes and CPU,
+and a list of allowed system calls. It trusts the engine, which runs as root, and the kernel. It
+ends when its standard input is closed, and so with its session, however that ends.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from . import image
 from .engine import MARK, OWNER, connect, owner, telling
 
 PIDS = 32
-GONE_S = 30.0  # for a container to be gone after it was killed
-END_S = 2.0  # for a zygote to go by itself
-# What the container holds, whatever the zygote finds: no child can reach beyond it.
+GONE_S = 30.0  # seconds until a killed container must be gone
+END_S = 2.0  # seconds for a zygote to exit by itself
+# The container enforces these layers, whatever the zygote reports: no child can reach beyond it.
 GIVEN = ("network_namespace", "process_namespace", "own_root", "own_user")
 
-# Beside the child's own: what runc, the init and the zygote need.
+# In addition to the child's calls: those that runc, the init and the zygote need.
 ZYGOTE_CALLS = (
     "arch_prctl", "capget", "capset", "chdir", "chmod", "chroot", "clock_nanosleep", "close_range",
     "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "execve", "exit",
@@ -48,7 +48,7 @@ ENOSYS = 38
 
 
 def seccomp_profile() -> str:
-    """JSON, in the engine's form. A call that it does not name fails with EPERM."""
+    """Return the seccomp profile as JSON in the engine's form. Other calls fail with EPERM."""
 
     def rule(names: list[str], action: str = "SCMP_ACT_ALLOW", **rest: Any) -> dict[str, Any]:
         return {"names": names, "action": action, **rest}
@@ -58,33 +58,39 @@ def seccomp_profile() -> str:
         return [test]
 
     rules = [rule(sorted({*ALLOWED_CALLS, *ZYGOTE_CALLS}))]
-    for persona in (0, NO_RANDOM_ADDRESSES, 0xFFFFFFFF):  # the last asks for the present one
+    # The last value asks for the present personality.
+    for persona in (0, NO_RANDOM_ADDRESSES, 0xFFFFFFFF):
         rules.append(rule(["personality"], args=first(0xFFFFFFFF, persona)))  # 32 bits, extended
     rules.append(rule(["clone"], args=first(NEW_NAMESPACES, 0)))
-    rules.append(rule(["clone3"], "SCMP_ACT_ERRNO", errnoRet=ENOSYS))  # then clone is tried
+    # The C library then tries clone.
+    rules.append(rule(["clone3"], "SCMP_ACT_ERRNO", errnoRet=ENOSYS))
     return json.dumps({"defaultAction": "SCMP_ACT_ERRNO", "syscalls": rules})
 
 
 class Container:
-    """pool.Zygote in a container."""
+    """A `Zygote` in a container."""
 
     def __init__(self, engine: Any, name: str, memory_mb: int, limited: bool) -> None:
         self.engine, self.name, self.memory_mb, self.limited = engine, name, memory_mb, limited
 
     async def allow(self, memory_mb: int) -> None:
+        """Raise the container's memory limit."""
         if memory_mb > self.memory_mb:
             self.memory_mb = memory_mb
             await asyncio.to_thread(self._raise_memory)
 
     async def kill(self) -> None:
+        """Remove the container."""
         await asyncio.to_thread(self.remove)
 
     async def end(self) -> None:
-        with contextlib.suppress(SandboxUnavailable):  # an engine that is gone took it along
+        """Wait for the container to exit, then remove it."""
+        # If the engine is gone, the container is too.
+        with contextlib.suppress(SandboxUnavailable):
             await asyncio.to_thread(self._await_end)
 
     def remove(self) -> None:
-        """Killed and gone when this returns, also if it went before."""
+        """Kill and remove the container; it is gone when this returns, also if it ended before."""
         from docker.errors import APIError, NotFound
 
         with telling("remove a container"), contextlib.suppress(NotFound):
@@ -93,13 +99,13 @@ class Container:
             except APIError as error:
                 if error.status_code != 409:
                     raise
-                if not self._goes(GONE_S):  # its removal is under way
+                if not self._goes(GONE_S):  # Its removal is in progress.
                     raise SandboxUnavailable(
                         f"the Docker engine does not remove the container {self.name}"
                     ) from error
 
     def _goes(self, within_s: float) -> bool:
-        """Polled: the engine's own wait for a removal misses one that is under way, now and then."""
+        """Poll until the container is gone, because the engine's own wait can miss a removal."""
         from docker.errors import NotFound
 
         until = time.monotonic() + within_s
@@ -123,23 +129,27 @@ class Container:
 
 
 class Demultiplexer(asyncio.StreamReaderProtocol):
-    """Takes the container's standard output out of the engine's frames: a kind, three zeros, the
-    length (uint32, big endian), then so many bytes."""
+    """Extracts the container's standard output from the engine's frames.
+
+    A frame consists of a kind, three zeros, the length (uint32, big endian) and the content.
+    """
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         super().__init__(reader)
         self._reader = reader
         self._head = bytearray()
-        self._left = 0  # of the present frame's content
+        self._left = 0  # bytes left in the current frame
 
     def data_received(self, data: bytes) -> None:
+        """Pass on the content of frames of standard output."""
         view = memoryview(data)
         while view:
             if self._left:
                 piece, view = view[: self._left], view[self._left :]
                 self._left -= len(piece)
                 if self._head[0] == 1:
-                    self._reader.feed_data(bytes(piece))  # pauses the transport when it is full
+                    # This pauses the transport when the reader is full.
+                    self._reader.feed_data(bytes(piece))
                 if not self._left:
                     self._head.clear()
                 continue
@@ -156,7 +166,7 @@ class Demultiplexer(asyncio.StreamReaderProtocol):
 
 
 class DockerSandbox(PooledSandbox):
-    """records.Sandbox over `workers` containers (default: one for each usable core)."""
+    """A `records.Sandbox` over `workers` containers (default: one per usable core)."""
 
     def __init__(self, engine: Any, tag: str, workers: int | None = None) -> None:
         super().__init__(self._start_container, workers)
@@ -175,14 +185,14 @@ class DockerSandbox(PooledSandbox):
             )
         except BaseException:
             unwanted.set()
-            self._in_background(_drop(work))  # which close waits for
+            self._in_background(_drop(work))  # `close` waits for it.
             raise
         writer = asyncio.StreamWriter(transport, protocol, reader, loop)
         adds = {**dict.fromkeys(GIVEN, True), "cgroup": container.limited}
         return Link(reader, writer, container, adds)
 
     def _launch(self, unwanted: threading.Event) -> tuple[Container, socket.socket]:
-        """Attached before it is started, so that nothing it says is lost."""
+        """Start a container; it is attached before the start, so that no output is lost."""
         with telling("start a container"):
             name = f"peirce-{os.getpid()}-{os.urandom(4).hex()}"
             made = self._create(name)
@@ -205,17 +215,18 @@ class DockerSandbox(PooledSandbox):
 
         try:
             return self.engine.create_container(self.tag, name=name, **self._settings)
-        except ImageNotFound:  # removed since
+        except ImageNotFound:  # The image has been removed since.
             self.tag = image.ready(self.engine)
             return self.engine.create_container(self.tag, name=name, **self._settings)
 
     async def close(self) -> None:
+        """End all containers and close the connection to the engine."""
         await super().close()
         self.engine.close()
 
 
 async def _drop(work: asyncio.Future[tuple[Container, socket.socket]]) -> None:
-    """Ends a container that was being started when nobody wanted it any more."""
+    """Remove a container that was still starting when it was no longer needed."""
     with contextlib.suppress(SandboxUnavailable):
         container, stream = await work
         stream.close()
@@ -223,7 +234,7 @@ async def _drop(work: asyncio.Future[tuple[Container, socket.socket]]) -> None:
 
 
 def settings(engine: Any) -> dict[str, Any]:
-    """All of a container but its image and name, as `create_container` takes it."""
+    """Return the arguments of `create_container` other than image and name."""
     memory = f"{Limits().memory_mb + ROOM_MB}m"
     host = engine.create_host_config(
         auto_remove=True,
@@ -249,7 +260,8 @@ def settings(engine: Any) -> dict[str, Any]:
         "host_config": host,
         "environment": {"PYTHONHASHSEED": "0"},
         "user": "65534:65534",
-        "hostname": "sandbox",  # as jail.py has it; else its id, which a hypothesis could see
+        # As in jail.py; otherwise a hypothesis could see the container's id.
+        "hostname": "sandbox",
         "stdin_open": True,
         "tty": False,
         "labels": {MARK: "1", OWNER: owner()},
@@ -258,8 +270,11 @@ def settings(engine: Any) -> dict[str, Any]:
 
 
 def plain_socket(attached: Any) -> socket.socket:
-    """The connection behind what the SDK returns. Raises SandboxUnavailable for TLS, SSH and pipes,
-    which asyncio cannot take over."""
+    """Return the connection behind the SDK's object.
+
+    Raises:
+        SandboxUnavailable: The connection is TLS, SSH or a pipe, which asyncio cannot take over.
+    """
     raw = getattr(attached, "_sock", attached)
     if type(raw) is not socket.socket:
         raise SandboxUnavailable(
@@ -269,13 +284,14 @@ def plain_socket(attached: Any) -> socket.socket:
     stream = raw.dup()
     response = getattr(attached, "_response", None)
     if response is not None:
-        response.close()  # so that the SDK does not use this connection again
+        response.close()  # The SDK must not use this connection again.
     attached.close()
     stream.setblocking(False)
     return stream
 
 
 async def open_backend(workers: int | None, strict: bool) -> DockerSandbox:
+    """Connect to the engine and start a sandbox. Raises SandboxUnavailable."""
     engine = await asyncio.to_thread(connect)
     try:
         tag = await asyncio.to_thread(image.ready, engine)

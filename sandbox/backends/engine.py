@@ -1,6 +1,6 @@
-"""A Docker engine: how it is reached, in one sentence why not, and whose container is whose.
+"""Connect to a Docker engine, explain failures in one sentence, and identify container owners.
 
-The package `docker` is imported when an engine is first asked for, never before.
+The package `docker` is imported only when an engine is first needed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from ...records import SandboxUnavailable
 
-MARK = "peirce.sandbox"  # the label of all that is ours, "1"
+MARK = "peirce.sandbox"  # the label of everything that is ours, "1"
 OWNER = "peirce.owner"  # the label that names the process a container works for
 CONNECT_S = 5.0
 REQUEST_S = 60.0
@@ -23,6 +23,7 @@ REMEDY = "start one or set DOCKER_HOST, or use --sandbox process"
 
 
 def address() -> str:
+    """Return the address of the Docker engine."""
     if os.environ.get("DOCKER_HOST"):
         return os.environ["DOCKER_HOST"]
     windows = platform.system() == "Windows"
@@ -30,9 +31,10 @@ def address() -> str:
 
 
 def connect() -> Any:
-    """A client (docker.APIClient) of the engine at DOCKER_HOST or the usual socket.
+    """Return a client (docker.APIClient) of the engine at DOCKER_HOST or the usual socket.
 
-    Raises SandboxUnavailable without the package, without an engine, and where it refuses us.
+    Raises:
+        SandboxUnavailable: The package or the engine is missing, or the engine refuses access.
     """
     try:
         from docker import APIClient
@@ -45,17 +47,17 @@ def connect() -> Any:
         settings = {"base_url": address(), **kwargs_from_env()}
         try:
             engine = APIClient(version="auto", timeout=CONNECT_S, **settings)
-        except ValueError as error:  # an address that cannot be parsed
+        except ValueError as error:  # The address cannot be parsed.
             raise OSError(str(error)) from None
         engine.timeout = REQUEST_S
-        # The SDK would keep a connection for each URL, so for each container there ever was.
+        # The SDK would keep a connection for each URL, and so for every container ever created.
         engine.headers["Connection"] = "close"
     return engine
 
 
 @contextmanager
 def telling(doing: str = "") -> Iterator[None]:
-    """Whatever the engine or the way to it raises inside, as one SandboxUnavailable."""
+    """Convert any error of the engine or of the connection to one SandboxUnavailable."""
     from docker.errors import DockerException
     from requests.exceptions import RequestException
 
@@ -66,7 +68,7 @@ def telling(doing: str = "") -> Iterator[None]:
 
 
 def why(error: BaseException, doing: str = "") -> str:
-    """One sentence with its remedy."""
+    """Return one sentence about an error with its remedy."""
     from docker.errors import APIError
 
     where = address()
@@ -89,12 +91,12 @@ def why(error: BaseException, doing: str = "") -> str:
         return f"the Docker engine at {where} does not answer{to}; {REMEDY}"
     told = (
         causes[-1] if str(error).startswith("Error while fetching") else error
-    )  # the SDK's wrapping
+    )  # The SDK wraps the cause.
     return f"the Docker engine at {where} cannot be used{to}: {_line(str(told))}; {REMEDY}"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and all that led to it; urllib3 keeps causes among the arguments."""
+    """Yield the error and everything that led to it; urllib3 keeps causes among the arguments."""
     seen: set[int] = set()
     pending: list[Any] = [error]
     while pending:
@@ -109,23 +111,23 @@ def _line(text: str) -> str:
     return " ".join(text.split())[:300]
 
 
-# --- whose is it ---------------------------------------------------------------
+# --- Owners of containers ------------------------------------------------------
 
 
 def owner(pid: int | None = None) -> str:
-    """Names a process for ever: machine, pid namespace, pid and when it started."""
+    """Return a permanent name of a process: machine, pid namespace, pid and start time."""
     number = pid or os.getpid()
     return f"{_machine()}/{number}/{_started(number)}"
 
 
 def owner_is_gone(label: str) -> bool:
-    """False for a process that lives, and for one that cannot be seen from here."""
+    """Return whether a container's owner has ended; False where it cannot be seen from here."""
     machine, _, rest = label.rpartition("/")[0].rpartition("/")
     return machine == _machine() and rest.isdecimal() and owner(int(rest)) != label
 
 
 def _machine() -> str:
-    """Two processes with the same one see each other's pids."""
+    """Return a name that two processes share if they can see each other's pids."""
     boot = space = ""
     if platform.system() == "Linux":
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -134,7 +136,7 @@ def _machine() -> str:
 
 
 def _started(pid: int) -> str:
-    """Of a process, in whatever unit; empty if there is none."""
+    """Return the start time of a process in any unit; empty if there is none."""
     if platform.system() == "Linux":
         try:
             return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]

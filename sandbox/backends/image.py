@@ -1,8 +1,8 @@
-"""The image of the docker backend: a Python and the zygote's files, named by what is in it.
+"""The image of the docker backend: a Python and the zygote's files, named by its content.
 
-`python -m peirce.sandbox.backends.image` makes it of the Python that runs it (Linux; no registry needed);
-with --dockerfile from sandbox/Dockerfile, on python:3.X-slim. Prints the image's tag. Needs glibc or
-musl where the loader looks by itself, so not a Python of Nix.
+`python -m peirce.sandbox.backends.image` builds it from the Python that runs it (Linux; no registry
+needed); with --dockerfile from backends/Dockerfile, on python:3.X-slim. It prints the image's tag.
+The local build needs glibc or musl in the loader's usual places, so not a Python of Nix.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ HERE = Path(__file__).parent
 INSIDE = HERE.parent / "inside"
 HARNESS_FILES = tuple(sorted(path.name for path in INSIDE.glob("[a-z]*.py")))
 REPOSITORY = "peirce-sandbox"
-PYTHON = "/usr/local/bin/python3"  # in either image
+PYTHON = "/usr/local/bin/python3"  # the same in both images
 HARNESS = "/peirce/harness.py"
-RECIPE = "1"  # of the root file system below; another number, another image
+RECIPE = "1"  # Change this with the root file system below, so that the image changes.
 BASE = f"python:{sys.version_info.major}.{sys.version_info.minor}-slim"
 
 LEFT_OUT = frozenset({"test", "tests", "site-packages", "dist-packages", "idlelib", "tkinter",
@@ -42,20 +42,23 @@ FOLDERS = ("bin", "dev", "etc", "peirce", "proc", "sbin", "sys", "tmp", "usr/loc
 
 
 def ready(engine: Any) -> str:
-    """The tag of an image that is there: from the Dockerfile if that was built, else of the local
-    Python, which is made now if need be. Raises SandboxUnavailable."""
+    """Return the tag of an available image.
+
+    It is the one from the Dockerfile if that was built, else one of the local Python, which is
+    built now if necessary. Raises SandboxUnavailable.
+    """
     built = tags()[0]
     return built if has(engine, built) else make_local(engine)
 
 
 def tags() -> tuple[str, str]:
-    """Of the image from the Dockerfile and of the one made of the local Python."""
+    """Return the tags of the image from the Dockerfile and of the one from the local Python."""
     recipe = (HERE / "Dockerfile").read_text("utf-8")
     return tag_of("dockerfile", recipe, BASE), tag_of("local", RECIPE, *_local_python())
 
 
 def tag_of(*made: str) -> str:
-    """Of an image with the present harness, made so."""
+    """Return the tag of an image with the present harness, built from these ingredients."""
     digest = hashlib.sha256(json.dumps(made).encode())
     for name in HARNESS_FILES:
         digest.update(f"{name}\0".encode() + (INSIDE / name).read_bytes() + b"\0")
@@ -63,6 +66,7 @@ def tag_of(*made: str) -> str:
 
 
 def has(engine: Any, tag: str) -> bool:
+    """Return whether the engine has an image with this tag."""
     from docker.errors import ImageNotFound
 
     with telling("look for an image"):
@@ -73,12 +77,14 @@ def has(engine: Any, tag: str) -> bool:
     return True
 
 
-# --- from the Dockerfile -------------------------------------------------------
+# --- Image from the Dockerfile -------------------------------------------------
 
 
 def make_from_dockerfile(engine: Any, base: str = BASE) -> str:
-    """Builds it unless it is there; the engine fetches `base` where it lacks it.
-    Raises SandboxUnavailable."""
+    """Build the image from the Dockerfile unless it exists, and return its tag.
+
+    The engine fetches `base` if it lacks it. Raises SandboxUnavailable.
+    """
     recipe = (HERE / "Dockerfile").read_text("utf-8")
     tag = tag_of("dockerfile", recipe, base)
     if has(engine, tag):
@@ -99,7 +105,7 @@ def make_from_dockerfile(engine: Any, base: str = BASE) -> str:
             forcerm=True,
             decode=True,
         )
-        events = list(built)  # to its end, which closes the connection
+        events = list(built)  # Reading to the end closes the connection.
     for event in events:
         if "error" in event:
             raise SandboxUnavailable(
@@ -109,12 +115,14 @@ def make_from_dockerfile(engine: Any, base: str = BASE) -> str:
     return tag
 
 
-# --- of the local Python -------------------------------------------------------
+# --- Image from the local Python -----------------------------------------------
 
 
 def make_local(engine: Any) -> str:
-    """Imports a root file system made of the local Python, unless it is there.
-    Raises SandboxUnavailable."""
+    """Import a root file system made of the local Python unless it exists; return its tag.
+
+    Raises SandboxUnavailable.
+    """
     tag = tags()[1]
     if has(engine, tag):
         return tag
@@ -149,13 +157,15 @@ def _local_python() -> tuple[str, ...]:
 
 
 def _binary() -> str:
-    """The interpreter behind a virtual environment."""
+    """Return the interpreter behind a virtual environment."""
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 
 
 def write_root(file: IO[bytes]) -> None:
-    """A tar of all that the zygote needs: interpreter, library, shared objects, harness.
-    Raises SandboxUnavailable."""
+    """Write a tar of everything the zygote needs: interpreter, library, shared objects, harness.
+
+    Raises SandboxUnavailable.
+    """
     library = Path(os.__file__).parent
     extensions = next((Path(p) for p in sys.path if Path(p).name == "lib-dynload"), None)
     there = Path("usr/local", sys.platlibdir, library.name)
@@ -187,7 +197,7 @@ def _files(folder: Path, inside: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _shared_objects(binaries: list[Path]) -> set[Path]:
-    """What the loader would load for them, itself included."""
+    """Return the shared objects that the loader would load for these, including the loader."""
     environment = {name: v for name, v in os.environ.items() if name != "LD_PRELOAD"}
     try:
         listed = subprocess.run(
@@ -204,7 +214,7 @@ def _shared_objects(binaries: list[Path]) -> set[Path]:
 
 
 def _loader_paths() -> list[tuple[str, str]]:
-    """All shared objects lie in /lib; the other places a loader looks at lead there."""
+    """Return links to /lib, which holds all shared objects, from other places a loader searches."""
     multiarch = sysconfig.get_config_var("MULTIARCH")
     paths = [("lib64", "lib"), ("usr/lib", "../lib"), ("usr/lib64", "../lib")]
     return [("lib/" + multiarch, "."), *paths] if multiarch else paths
@@ -219,12 +229,14 @@ def _entry(name: str, kind: bytes, mode: int, to: str = "") -> tarfile.TarInfo:
 def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
-    entry.mode |= 0o444 | (0o111 if entry.mode & 0o100 else 0)  # for an unprivileged user
-    entry.mtime = int(entry.mtime)  # compiled files hold their source's time in seconds
+    # An unprivileged user must be able to read it.
+    entry.mode |= 0o444 | (0o111 if entry.mode & 0o100 else 0)
+    entry.mtime = int(entry.mtime)  # Compiled files hold their source's time in whole seconds.
     return entry
 
 
 def main() -> None:
+    """Build an image and print its tag."""
     parser = argparse.ArgumentParser(
         prog="python -m peirce.sandbox.backends.image", description=__doc__
     )

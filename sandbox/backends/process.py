@@ -1,7 +1,7 @@
 """The backend `process`: zygotes as child processes of this one, the default everywhere.
 
-On Linux a child gives up what the kernel lets a program give up (jail.py); elsewhere only the
-required layers hold, and `layers` says so.
+On Linux a child gives up everything that the kernel lets a program give up (jail.py). On other
+systems only the required layers are active, and `layers` says so.
 """
 
 from __future__ import annotations
@@ -20,27 +20,28 @@ from ...records import Limits, SandboxUnavailable
 from ..supervisor.pool import ROOM_MB, PooledSandbox
 from ..supervisor.zygote import Link
 
-# --- A control group for a zygote and all that it starts: a bound on memory and processes together.
+# --- Control groups: a common limit on memory and processes of a zygote and all that it starts.
 #
-# Version 1 and 2 of the kernel's interface, where this process may write to it: in practice for root
-# and in containers that were given a group of their own. Elsewhere rlimits bound each process alone.
-# A group is named peirce-PID-N after the process that made it, so that what a crash left is known.
+# Versions 1 and 2 of the kernel's interface are supported where this process may write to them: in
+# practice for root, and in containers with a group of their own. Elsewhere rlimits bound each
+# process alone. A group is named peirce-PID-N after the process that made it, so that remains of a
+# crash can be recognised.
 
 ROOT = Path("/sys/fs/cgroup")
-PROCESSES = 64  # of a zygote: its stages, and one child
+PROCESSES = 64  # maximum processes of a zygote: its stages, and one child
 CONTROLLERS = ("memory", "pids")
 _NAME = re.compile(r"peirce-(\d+)-\d+")
 
 
 class Group:
-    """Folders of one group: one in version 2, one for each controller in version 1."""
+    """The folders of one control group: one in version 2, one per controller in version 1."""
 
     def __init__(self, folders: dict[str, Path]) -> None:
         self.folders = folders
 
     @classmethod
     def make(cls) -> Group | None:
-        """A new group, or None where none can be had."""
+        """Create a group, or return None where that is not possible."""
         for folder in left_over():
             with contextlib.suppress(OSError):
                 folder.rmdir()
@@ -60,8 +61,9 @@ class Group:
         return group
 
     def limit_memory(self, size_bytes: int) -> None:
+        """Limit the memory of all processes in the group."""
         folder = self.folders["memory"]
-        with contextlib.suppress(OSError):  # at worst the limit of before stays
+        with contextlib.suppress(OSError):  # If this fails, the previous limit stays.
             if (folder / "memory.max").exists():
                 (folder / "memory.max").write_text(str(size_bytes))
                 swap = folder / "memory.swap.max"
@@ -71,12 +73,12 @@ class Group:
                 (folder / "memory.limit_in_bytes").write_text(str(size_bytes))
 
     def add(self, pid: int) -> None:
-        """Raises OSError."""
+        """Move a process into the group. Raises OSError."""
         for folder in set(self.folders.values()):
             (folder / "cgroup.procs").write_text(str(pid))
 
     def kill(self) -> None:
-        """Every process in it."""
+        """Kill every process in the group."""
         for folder in set(self.folders.values()):
             with contextlib.suppress(OSError):
                 (folder / "cgroup.kill").write_text("1")
@@ -90,6 +92,7 @@ class Group:
                         os.kill(int(pid), signal.SIGKILL)
 
     def remove(self) -> bool:
+        """Remove the empty group; return whether it is gone."""
         gone = True
         for folder in set(self.folders.values()):
             try:
@@ -101,7 +104,7 @@ class Group:
         return gone
 
     async def end(self) -> None:
-        """Kills what is left in it and removes it."""
+        """Kill the remaining processes and remove the group."""
         self.kill()
         for _ in range(100):
             if self.remove():
@@ -110,7 +113,7 @@ class Group:
 
 
 def own_folders() -> dict[str, Path]:
-    """Where this process may look for room for a group: controller to folder."""
+    """Return the folders in which this process may create groups, by controller."""
     found: dict[str, Path] = {}
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
@@ -129,7 +132,7 @@ def own_folders() -> dict[str, Path]:
 
 
 def left_over() -> list[Path]:
-    """Folders of groups whose maker is gone, each with nothing in it once it was removed."""
+    """Return the folders of groups whose maker is gone."""
     found = []
     for parent in set(own_folders().values()):
         for folder in sorted(parent.glob("peirce-*-*")):
@@ -140,29 +143,32 @@ def left_over() -> list[Path]:
 
 
 HARNESS = Path(__file__).parents[1] / "inside" / "harness.py"
-# -I would ignore the hash seed; -s -S -P with an environment of ours isolates as much.
+# -I would ignore the hash seed; -s -S -P with our own environment isolates as well.
 COMMAND: list[str] = [sys.executable, "-s", "-S", "-P", "-B", "-X", "utf8", str(HARNESS)]
 ENVIRONMENT = {"PYTHONHASHSEED": "0"}
 
 
 class ZygoteProcess:
-    """pool.Zygote as a child of this process, with a control group where one can be had."""
+    """A `Zygote` as a child of this process, with a control group where possible."""
 
     def __init__(self, process: subprocess.Popen[bytes], group: Group | None) -> None:
         self.process, self.group = process, group
 
     async def allow(self, memory_mb: int) -> None:
+        """Raise the memory limit of the group."""
         if self.group is not None:
             self.group.limit_memory((memory_mb + ROOM_MB) * 2**20)
 
     async def kill(self) -> None:
+        """Kill the process and remove its group."""
         if self.process.poll() is None:
-            os.kill(self.process.pid, signal.SIGKILL)  # stages and children die with it
+            os.kill(self.process.pid, signal.SIGKILL)  # Stages and children die with it.
         self.process.wait()
         if self.group is not None:
             await self.group.end()
 
     async def end(self) -> None:
+        """Wait for the process to exit, then kill it."""
         for _ in range(200):
             if self.process.poll() is not None:
                 break
@@ -171,7 +177,7 @@ class ZygoteProcess:
 
 
 async def start_zygote() -> Link:
-    """Raises SandboxUnavailable where no Python can be started."""
+    """Start a zygote. Raises SandboxUnavailable where no Python can be started."""
     ours, theirs = socket.socketpair()
     group = Group.make()
     try:
@@ -206,13 +212,14 @@ async def start_zygote() -> Link:
 
 
 class ProcessSandbox(PooledSandbox):
-    """records.Sandbox over `workers` zygotes (default: one for each usable core)."""
+    """A `records.Sandbox` over `workers` zygotes (default: one per usable core)."""
 
     def __init__(self, workers: int | None = None) -> None:
         super().__init__(start_zygote, workers)
 
 
 async def open_backend(workers: int | None, strict: bool) -> ProcessSandbox:
+    """Start a sandbox of local processes. Raises SandboxUnavailable."""
     sandbox = ProcessSandbox(workers)
     await sandbox.start(strict)
     return sandbox

@@ -1,6 +1,6 @@
-"""What runs inside a sandbox, beside untrusted code: zygote, stages and children.
+"""The inner side of a sandbox, near untrusted code: zygote, stages and children.
 
-Standard library only and without the package around it: a backend starts `harness.py` as a script,
-in a process or in a container. The parent reads some of these files too, as both sides must agree on
-frames, canonical forms and limits.
+These files use only the standard library and not the package around them, because a backend starts
+`harness.py` as a script in a process or a container. The parent reads some of them too: both sides
+must agree on frames, canonical forms and limits.
 """

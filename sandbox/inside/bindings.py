@@ -1,7 +1,7 @@
-"""The names that a source binds, each in its scope: the half of the walk (walk.py) that is about statements.
+"""The part of the walk (walk.py) that handles statements: the names a source binds in each scope.
 
-Imports, functions, classes, targets of all kinds. What needs no names is judged on the spot, by raising
-`Beyond`; the rest is facts, in the attributes of `Bindings`.
+It covers imports, functions, classes and targets of all kinds. Decisions that need no names are
+made at once, by raising `Beyond`; all other facts are kept in the attributes of `Bindings`.
 """
 
 from __future__ import annotations
@@ -29,45 +29,49 @@ _ADDRESSED = names("enumerate filter iter map memoryview object reversed zip")
 
 
 class Beyond(Exception):
-    """Something that is not known to stay within the namespace."""
+    """Raised for anything that is not known to stay within the namespace."""
 
 
 class Bindings:
-    """What a walk over a tree finds, and the nodes that bind names."""
+    """The facts that a walk over a tree collects, and the methods for nodes that bind names."""
 
     def __init__(self) -> None:
-        self.keeps = False  # state, at least possibly, in objects of its own
+        self.keeps = False  # whether it may keep state in its own objects
         self.module = self.scope = Scope("module", None)
         self.scopes = [self.module]
         self.stack: list[Any] = []
         self.pending: list[tuple[Scope, list[Any]]] = []
         self.loads: list[tuple[str, Scope, ast.Name]] = []
         self.place: dict[int, int] = {}
-        self.base_of: dict[int, ast.Attribute] = {}  # by a name or attribute: what is read from it
-        self.call_of: dict[int, ast.Call] = {}  # by its function
-        self.reads: dict[int, str] = {}  # harmless uses of a table: the builtin relied on, or ""
+        # by a name or attribute: the attribute read from it
+        self.base_of: dict[int, ast.Attribute] = {}
+        self.call_of: dict[int, ast.Call] = {}  # by the function of the call
+        self.reads: dict[int, str] = {}  # harmless uses of a table: the builtin they rely on, or ""
         self.times: dict[str, int] = {}  # how often a name is bound anywhere
         self.top_level = TopLevel(self.module, self.place, self.times)
         self.shown: list[tuple[str, Scope]] = []
         self.private: list[tuple[str, Scope]] = []
         self.imports: set[str] = set()
-        self.trusted: set[str] = set()  # builtins without whose meaning all is lost
+        self.trusted: set[str] = set()  # builtins that must keep their meaning
         self.stores = self.foreign_values = self.compares = False
         self.records = self.classes_seen = False
 
     def own(self) -> None:
+        """Record that the source may keep state in its own objects."""
         self.keeps = True
 
     def read_only(self, node: Any, reader: str = "") -> None:
+        """Record that this use of a name only reads it, relying on a builtin `reader`."""
         if type(node) is ast.Name:
             self.reads[id(node)] = reader
 
     def bind(self, name: str, how: int) -> None:
+        """Record that a name is bound in the current scope. Raises Beyond for special names."""
         if name[:2] == "__" and name.strip("_"):
             if self.scope.kind == "class" and name in _METHODS:
                 self.compares |= name in _COMPARISONS
             elif name not in _PLAIN_DUNDERS:
-                raise Beyond  # `__builtins__`, or mangled inside a class
+                raise Beyond  # `__builtins__`, or a name that is mangled inside a class.
         bound = self.scope.bound
         bound[name] = bound.get(name, 0) | how
         self.times[name] = self.times.get(name, 0) + 1
@@ -75,12 +79,14 @@ class Bindings:
             self.top_level.opaque.add(name)
 
     def import_(self, node: ast.Import) -> None:
+        """Check and bind the modules of an `import`."""
         for alias in node.names:
             if alias.name not in PERMITTED:
                 raise Beyond
             self.foreign(alias.asname, alias.name, None)
 
     def import_from(self, node: ast.ImportFrom) -> None:
+        """Check and bind the names of a `from … import`."""
         module = node.module
         if node.level or module not in PERMITTED:
             raise Beyond
@@ -93,20 +99,21 @@ class Bindings:
                 raise Beyond
 
     def foreign(self, bound: str | None, module: str, name: str | None) -> None:
-        """`bound` is a module (`name` is None) or something of it."""
+        """Bind a module (`name` is None) or a name of a module."""
         self.imports.add(module)
         if module == "random":
             self.own()
-        if bound is None:  # `import a.b` binds a
+        if bound is None:  # `import a.b` binds a.
             bound = module = module.split(".")[0]
         elif module == "__future__" and name:
             return
         self.bind(bound, Binds.FOREIGN)
         self.scope.foreign.setdefault(bound, []).append((module, name))
 
-    # --- scopes ---
+    # --- Scopes ---
 
     def function(self, node: ast.FunctionDef) -> None:
+        """Bind a function and queue its body."""
         if getattr(node, "type_params", None):
             raise Beyond
         at_top = self.scope is self.module
@@ -127,9 +134,11 @@ class Bindings:
         self.pending.append((inner, node.body[::-1]))
 
     def lambda_(self, node: ast.Lambda) -> None:
+        """Queue the body of a lambda."""
         self.pending.append((self.parameters(node.args), [node.body]))
 
     def parameters(self, args: ast.arguments) -> Scope:
+        """Return a new scope with the parameters of a function."""
         self.stack += args.defaults
         self.stack += [one for one in args.kw_defaults if one is not None]
         every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
@@ -145,16 +154,19 @@ class Bindings:
         return inner
 
     def new_scope(self, kind: str) -> Scope:
+        """Return a new scope inside the current one."""
         scope = Scope(kind, self.scope)
         self.scopes.append(scope)
         return scope
 
     def decorators(self, nodes: list[ast.expr]) -> None:
+        """Queue the decorators of a function or class."""
         for node in nodes:
             self.place[id(node)] = Place.DECORATES
         self.stack += nodes
 
     def class_(self, node: ast.ClassDef) -> None:
+        """Bind a class, check its bases and queue its body."""
         if node.keywords or getattr(node, "type_params", None):
             raise Beyond
         self.own()
@@ -177,6 +189,7 @@ class Bindings:
         self.pending.append((self.new_scope("class"), node.body[::-1]))
 
     def comprehension(self, node: Any) -> None:
+        """Queue a comprehension in a scope of its own."""
         first, *others = node.generators
         self.read_only(first.iter)
         self.stack.append(first.iter)
@@ -191,9 +204,10 @@ class Bindings:
             nodes.append(one.iter)
         self.pending.append((self.new_scope("comprehension"), nodes))
 
-    # --- types ---
+    # --- Types ---
 
     def annotation(self, node: ast.expr) -> None:
+        """Queue the names of an annotation, which are used only as types."""
         stack: list[ast.expr] = [node]
         while stack:
             at = stack.pop()
@@ -210,12 +224,14 @@ class Bindings:
                 self.stack.append(at)
 
     def is_type(self, node: ast.expr) -> None:
+        """Record that a node is used only as a type, or as a tuple of types."""
         for one in node.elts if isinstance(node, ast.Tuple) else [node]:
             self.place[id(one)] = Place.TYPE
 
-    # --- statements and patterns, in any scope ---
+    # --- Statements and patterns, in any scope ---
 
     def assign(self, node: ast.Assign) -> None:
+        """Bind the targets of an assignment."""
         targets, value = node.targets, node.value
         for target in targets:
             if type(target) is ast.Name:
@@ -227,23 +243,27 @@ class Bindings:
         self.stack.append(value)
 
     def annotated(self, node: ast.AnnAssign) -> None:
-        if self.scope.kind == "class":  # in a function it is not evaluated
+        """Handle an annotated assignment."""
+        if self.scope.kind == "class":  # A function does not evaluate it.
             self.annotation(node.annotation)
         self.stack.append(node.target)
         if node.value is not None:
             self.stack.append(node.value)
 
     def augmented(self, node: ast.AugAssign) -> None:
+        """Handle an augmented assignment."""
         self.read_only(node.value)
-        if type(node.target) is ast.Name:  # outside of functions this reads the builtin
+        if type(node.target) is ast.Name:  # Outside of functions this reads the builtin.
             self.loads.append((node.target.id, self.scope, node.target))
         self.stack += (node.target, node.value)
 
     def loop(self, node: ast.For) -> None:
+        """Handle a `for` loop."""
         self.read_only(node.iter)
         self.stack += (node.target, node.iter, *node.orelse, *node.body)
 
     def yields(self, node: Any) -> None:
+        """Record that the current scope is a generator."""
         self.scope.yields = True
         if node.value is not None:
             if type(node) is ast.YieldFrom:
@@ -251,6 +271,7 @@ class Bindings:
             self.stack.append(node.value)
 
     def handler(self, node: ast.ExceptHandler) -> None:
+        """Bind the name of an exception handler."""
         if node.name is not None:
             self.bind(node.name, Binds.OTHER)
         if node.type is not None:
@@ -259,17 +280,20 @@ class Bindings:
         self.stack += node.body
 
     def global_(self, node: ast.Global) -> None:
+        """Bind the names of a `global` statement."""
         self.own()
         for name in node.names:
             self.scope.outer[name] = True
             self.bind(name, 0)
 
     def nonlocal_(self, node: ast.Nonlocal) -> None:
+        """Bind the names of a `nonlocal` statement."""
         for name in node.names:
             self.scope.outer[name] = False
             self.bind(name, 0)
 
     def walrus(self, node: ast.NamedExpr) -> None:
+        """Bind the target of `:=` in the scope around comprehensions."""
         inside = self.scope
         while self.scope.kind == "comprehension":
             assert self.scope.parent is not None
@@ -281,33 +305,36 @@ class Bindings:
         self.stack.append(node.value)
 
     def match_name(self, node: Any) -> None:
+        """Bind the name of a capture pattern."""
         if node.name is not None:
             self.bind(node.name, Binds.OTHER)
         if getattr(node, "pattern", None) is not None:
             self.stack.append(node.pattern)
 
     def match_mapping(self, node: ast.MatchMapping) -> None:
+        """Handle a mapping pattern."""
         if node.rest is not None:
             self.bind(node.rest, Binds.OTHER)
         self.stack += node.keys
         self.stack += node.patterns
 
 
-# --- parts of a tree ---
+# --- Parts of a tree ---
 
 
 def name_of(node: ast.expr) -> str | None:
+    """Return the identifier of a name node, else None."""
     return node.id if isinstance(node, ast.Name) else None
 
 
 def _root(node: ast.Attribute) -> ast.Name | None:
-    """The name before the one or two attributes of `module.name`."""
+    """Return the name before the one or two attributes of `module.name`."""
     base = node.value.value if isinstance(node.value, ast.Attribute) else node.value
     return base if isinstance(base, ast.Name) else None
 
 
 def is_addressed(node: Any) -> bool:
-    """Whether the text of this object would be an address."""
+    """Return whether the text of this object would contain an address."""
     kind = type(node)
     if kind is ast.Call:
         return type(node.func) is ast.Name and node.func.id in _ADDRESSED

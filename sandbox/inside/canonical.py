@@ -1,13 +1,13 @@
-"""When two predictions are equal, and the 64-bit code that stands for one.
+"""The equality rule of predictions, and the 64-bit code of a prediction.
 
-One rule, used by every consistency check and every diversity score, here in the parent and inside
-the sandboxed child: numbers by value (True, 1 and 1.0 are one; -0.0 is 0; NaN equals NaN), strings
-exactly, lists and tuples alike and elementwise, dicts by items whatever their order, None itself.
-Sets, bytes, objects, instances of subclasses and circular values have no such form.
+One rule serves every consistency check and every diversity score, here in the parent and inside the
+sandboxed child: numbers by value (True, 1 and 1.0 are equal; -0.0 is 0; NaN equals NaN), strings
+exactly, lists and tuples alike and elementwise, dicts by items in any order, and None. Sets, bytes,
+objects, instances of subclasses and circular values have no canonical form.
 
-The form is written as the version 2 bytes of `marshal` of the value so normalised: a documented,
+The form consists of the version 2 bytes of `marshal` of the normalised value: a documented,
 self-delimiting format without references, hence injective, and written by C code for the flat lists
-that most hypotheses return. It is only ever written and hashed, never read back.
+that most hypotheses return. It is only written and hashed, never read.
 
 Standard library only: the harness loads this file inside the sandbox.
 """
@@ -21,9 +21,9 @@ from itertools import chain
 from typing import Any
 
 EQUALITY_VERSION = 1
-MAX_DEPTH = 100  # containers within containers
+MAX_DEPTH = 100  # nested containers
 MAX_BYTES = 100_000
-LONG_INT_BITS = 4_096  # `plain` writes longer integers in hexadecimal
+LONG_INT_BITS = 4_096  # `plain` writes longer integers in hexadecimal.
 
 UNREPRESENTABLE = "unrepresentable"
 TOO_LARGE = "too_large"
@@ -31,11 +31,12 @@ TOO_LARGE = "too_large"
 _FLAT = frozenset({int, str, type(None)})  # exact types that marshal writes in canonical form
 _SMALL_INT = 2**256
 _NAN = b"g" + bytes.fromhex("000000000000f87f")
-_MEMO_BYTES, _MEMO_ENTRIES = 256, 2_048  # a memo stays small: new pages cost a child more
+# The memo stays small, because new pages make a child slower.
+_MEMO_BYTES, _MEMO_ENTRIES = 256, 2_048
 
 
 class Unrepresentable(ValueError):
-    """A value without canonical form; `reason` is "unrepresentable" or "too_large"."""
+    """Raised for a value without canonical form; `reason` is "unrepresentable" or "too_large"."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -43,11 +44,13 @@ class Unrepresentable(ValueError):
 
 
 def canonical_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
-    """An injective image of `value` under the equality rule, at most `max_bytes` long.
+    """Return an injective encoding of `value` under the equality rule.
 
-    Types are compared by identity, so no method of an untrusted object runs. Raises
-    Unrepresentable("unrepresentable") for types without a form and for circular values,
-    Unrepresentable("too_large") beyond `max_bytes` or `MAX_DEPTH` containers deep.
+    Types are compared by identity, so no method of an untrusted object runs.
+
+    Raises:
+        Unrepresentable: With reason "unrepresentable" for types without a form and circular values,
+            "too_large" beyond `max_bytes` or `MAX_DEPTH` nested containers.
     """
     parts: list[bytes] = []
     _write(value, parts.append, [max_bytes], ())
@@ -55,19 +58,24 @@ def canonical_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
 
 
 def code_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
-    """The code as 8 bytes, little endian: BLAKE2b of the canonical form."""
+    """Return the code as 8 bytes, little endian: BLAKE2b of the canonical form."""
     return blake2b(canonical_bytes(value, max_bytes), digest_size=8).digest()
 
 
 def code_of(value: Any) -> int:
-    """The code as a signed 64-bit integer; equal values have equal codes, unequal ones collide
-    with probability 2**-64. Raises Unrepresentable."""
+    """Return the code as a signed 64-bit integer. Raises Unrepresentable.
+
+    Equal values have equal codes; unequal ones collide with probability 2**-64.
+    """
     return int.from_bytes(code_bytes(value), "little", signed=True)
 
 
 def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
-    """`code_bytes` for one batch: the same bytes, with flat lists and grids written in one C call
-    and the hashes of short forms remembered (outputs of one hypothesis repeat)."""
+    """Return a fast `code_bytes` for one batch.
+
+    It writes flat lists and grids in one C call and remembers the hashes of short forms, because
+    outputs of one hypothesis repeat.
+    """
     memo: dict[bytes, bytes] = {}
     known = memo.get
     dumps, is_flat = marshal.dumps, _FLAT.issuperset
@@ -85,7 +93,8 @@ def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
                 form = canonical_bytes(value, max_bytes)
         except Unrepresentable:
             raise
-        except (MemoryError, TypeError, ValueError):  # one huge string often; types that lie
+        # one huge string many times, or types that lie about themselves
+        except (MemoryError, TypeError, ValueError):
             form = canonical_bytes(value, max_bytes)
         found = known(form)
         if found is None:
@@ -98,7 +107,7 @@ def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
 
 
 def _is_grid(value: Any, most: int) -> bool:
-    """Whether `value` is a list of lists of 32-bit integers, at most `most` in all."""
+    """Return whether `value` is a list of lists of 32-bit integers, at most `most` in all."""
     return (
         type(value) is list
         and len(value) > 0
@@ -111,7 +120,7 @@ def _is_grid(value: Any, most: int) -> bool:
 
 
 def equal(first: Any, second: Any) -> bool:
-    """Whether two values are one prediction; what has no canonical form equals nothing."""
+    """Return whether two values are one prediction; without canonical form they never are."""
     try:
         return canonical_bytes(first) == canonical_bytes(second)
     except Unrepresentable:
@@ -123,7 +132,7 @@ def _write(
 ) -> None:
     kind = type(value)
     if kind is list or kind is tuple:
-        if len(value) + 5 > left[0]:  # no element takes less than a byte
+        if len(value) + 5 > left[0]:  # Every element takes at least one byte.
             raise Unrepresentable(TOO_LARGE)
         if len(value) * 5 + 5 <= left[0] and _is_flat(value) and _small(value):
             form = marshal.dumps(value if kind is list else list(value), 2)
@@ -172,7 +181,10 @@ def _pairs(
 
 
 def _is_flat(value: Any) -> bool:
-    """By identity alone: a type with a metaclass of its own may lie to a set."""
+    """Return whether all elements have a flat type.
+
+    Types are compared by identity alone, because a type with its own metaclass may lie to a set.
+    """
     return all(
         kind is int or kind is str or element is None
         for element, kind in zip(value, map(type, value), strict=True)
@@ -180,7 +192,10 @@ def _is_flat(value: Any) -> bool:
 
 
 def _small(value: Any) -> bool:
-    """No element that would make one C call write without bound (the same huge integer often)."""
+    """Return whether one C call writes the elements within a bound.
+
+    The same huge integer could otherwise occur many times.
+    """
     if {int}.issuperset(map(type, value)):
         return not value or (min(value) > -_SMALL_INT and max(value) < _SMALL_INT)
     return all(
@@ -217,15 +232,15 @@ def _deeper(value: Any, path: tuple[int, ...]) -> tuple[int, ...]:
     return (*path, id(value))
 
 
-# --- values as JSON ----------------------------------------------------------
+# --- Values as JSON ----------------------------------------------------------
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON that the store can keep: tuples become lists, and what JSON lacks is tagged.
+    """Return `value` as JSON: tuples become lists, and types that JSON lacks are tagged.
 
-    {"$float": "nan" | "inf" | "-inf"}, {"$int": "0x..."} beyond 4,096 bits, and
-    {"$dict": [[key, value], ...]} where a key is no string or begins with "$". The value must have
-    a canonical form; `stored_bytes` gives it back.
+    The tags are {"$float": "nan" | "inf" | "-inf"}, {"$int": "0x..."} beyond 4,096 bits, and
+    {"$dict": [[key, value], ...]} if a key is no string or begins with "$". The value must have a
+    canonical form; `stored_bytes` returns it.
     """
     kind = type(value)
     if kind is list or kind is tuple:
@@ -242,9 +257,14 @@ def plain(value: Any) -> Any:
 
 
 def stored_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
-    """The canonical form of a value that `plain` wrote. No dict is made of it: keys from a stranger
-    could all collide. Raises Unrepresentable as `canonical_bytes` does, ValueError for an unknown
-    tag or a key that stands twice."""
+    """Return the canonical form of a value that `plain` wrote.
+
+    It creates no dict of the value, because untrusted keys could all collide.
+
+    Raises:
+        Unrepresentable: As `canonical_bytes`.
+        ValueError: The value has an unknown tag or a duplicate key.
+    """
     parts: list[bytes] = []
     try:
         _write_stored(value, parts.append, [max_bytes], 0)
@@ -254,7 +274,7 @@ def stored_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
 
 
 def code_of_stored(value: Any, max_bytes: int = MAX_BYTES) -> int:
-    """`code_of` the value that `plain` wrote."""
+    """Return `code_of` for a value that `plain` wrote."""
     digest = blake2b(stored_bytes(value, max_bytes), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
 

@@ -1,8 +1,8 @@
-"""The child: one hypothesis over one input set, in a process that gave up all it could.
+"""The child: run one hypothesis over one input set, in a process without rights.
 
-What it writes into its one pipe: TAKEN when it has read its source, so that its stage may listen to
-the parent again; the digit of its reach (state.Reach), written before any untrusted code runs; then
-one frame, the result. Everything after the digit is untrusted. Standard library only.
+It writes to its one pipe: TAKEN when it has read its source, so that its stage can listen to the
+parent again; the digit of its reach (state.Reach), before any untrusted code runs; then one frame,
+the result. Everything after the digit is untrusted. Standard library only.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ else:  # loaded by harness.py
     import trial
 
 LIMIT_VERDICTS = ("too_slow", "memory", "output_too_large")
-RESULT_DESCRIPTOR = 3  # the only one a child has besides the null device
+RESULT_DESCRIPTOR = 3  # the only descriptor of a child besides the null device
 TAKEN = b"t"
-FAULT_STATUS = 71  # before the digit of its reach: the harness itself failed
-RESERVE_BYTES = 32 * 2**20  # beyond the memory limit, to say in that it was reached
+FAULT_STATUS = 71  # With this status before the digit of its reach, the harness itself failed.
+RESERVE_BYTES = 32 * 2**20  # beyond the memory limit, to report that the limit was reached
 SCRATCH_FILE_BYTES = 2**20
 
 
@@ -39,7 +39,7 @@ def become_child(
     own_jail: jail.Jail,
     mapped_bytes: int,
 ) -> NoReturn:
-    """Everything after the fork. Leaves by os._exit alone, so no handler of anyone runs."""
+    """Do everything after the fork, and leave by os._exit, so that no exit handler runs."""
     status = FAULT_STATUS
     try:
         entry = frames.read_exactly(requests, request["entry_bytes"]).decode(
@@ -48,7 +48,8 @@ def become_child(
         source = frames.read_exactly(requests, request["source_bytes"])
         text = frames.read_exactly(requests, request["inputs_bytes"])
         also = [(keep, frames.read_into(requests, size)) for keep, size in request["also"]]
-        nothing = os.open(os.devnull, os.O_RDWR)  # its flags are this process's own
+        # The flags of a new descriptor belong to this process alone.
+        nothing = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(nothing, descriptor)
         os.dup2(pipe, RESULT_DESCRIPTOR)
@@ -74,9 +75,13 @@ def attempt(
     inputs: trial.Inputs,
     also: list[tuple[str, bytearray]],
 ) -> tuple[dict[str, Any], bytes]:
-    """also: of further input sets, what is kept and the inputs."""
+    """Run the hypothesis and return the header and body of the result.
+
+    Args:
+        also: For further input sets: what is kept, and the inputs.
+    """
     limits = request["limits"]
-    # as many frames as the limit says for the hypothesis, besides those below it
+    # The limit on frames applies to the hypothesis, so the frames below it are added.
     sys.setrecursionlimit(max(200, int(limits["recursion"])) + _depth() + 1)
     said = False
     try:
@@ -116,8 +121,7 @@ def attempt(
 
 
 def forget(also: list[tuple[str, bytearray]]) -> None:
-    """Before a source runs that might look around in this process: of the further sets nothing is
-    left in it."""
+    """Overwrite the further input sets before a source runs that might search this process."""
     for _, text in also:
         text[:] = bytes(len(text))
     also.clear()
@@ -126,9 +130,14 @@ def forget(also: list[tuple[str, bytearray]]) -> None:
 def further(
     first: trial.Trial, also: list[tuple[str, bytearray]], most_bytes: int
 ) -> tuple[list[dict[str, Any]], bytes]:
-    """The same function over further input sets: a header each, with the bytes of its body, and the
-    bodies. None of them where a limit is met: then each set wants a child of its own."""
-    sys.setrecursionlimit(sys.getrecursionlimit() + 1)  # this frame is beside those of `attempt`
+    """Run the same function over further input sets.
+
+    Returns:
+        A header for each, with the size of its body, and the bodies; nothing if a limit is reached,
+        because each set then needs its own child.
+    """
+    # this frame is in addition to those of `attempt`
+    sys.setrecursionlimit(sys.getrecursionlimit() + 1)
     parts, bodies = [], bytearray()
     try:
         for keep, text in also:
@@ -150,10 +159,11 @@ def further(
 
 
 def shuffled(count: int, seed: int) -> list[int]:
-    """Another order of the inputs, and other addresses for what is made from here on."""
+    """Return another order of the inputs, and change the addresses of later objects."""
     order = list(range(count))
     random.Random(seed).shuffle(order)
-    for place in range(520):  # in each of the allocator's size classes and free lists some
+    # Some objects for each of the allocator's size classes and free lists.
+    for place in range(520):
         _kept.append((bytes(place), object(), place + 0.5, [place], {place: place}, (place,)))
     return order
 
@@ -162,6 +172,7 @@ _kept: list[Any] = []
 
 
 def refusal(verdict: str, detail: str) -> dict[str, Any]:
+    """Return the header of a result without values."""
     return {
         "verdict": verdict,
         "detail": detail[: trial.DETAIL_CHARACTERS],
@@ -180,10 +191,13 @@ def _depth() -> int:
 def confine(
     own_jail: jail.Jail, layers: dict[str, bool], limits: dict[str, Any], mapped_bytes: int
 ) -> None:
-    """The required layers (own process group, rlimits; descriptors and environment are closed
-    and empty by now), then all that this system's jail has. Raises jail.Refused."""
+    """Apply the required layers, then everything that this system's jail has.
+
+    The required layers are an own process group and rlimits; descriptors are closed and the
+    environment is empty by now. Raises jail.Refused.
+    """
     os.setsid()
-    cpu_s = max(1, -int(-float(limits["cpu_s"]) // 1))  # whole seconds, upwards
+    cpu_s = max(1, -int(-float(limits["cpu_s"]) // 1))  # whole seconds, rounded up
     memory = mapped_bytes + int(limits["memory_mb"]) * 2**20
     jail.limit("RLIMIT_AS", memory, memory + RESERVE_BYTES)
     jail.limit("RLIMIT_CPU", cpu_s, cpu_s + 1)
@@ -192,4 +206,4 @@ def confine(
     jail.limit("RLIMIT_CORE", 0)
     jail.limit("RLIMIT_MEMLOCK", 0)
     own_jail.confine(layers)
-    jail.limit("RLIMIT_NPROC", 0)  # no forks, where the user has no privileges
+    jail.limit("RLIMIT_NPROC", 0)  # No forks, if the user has no privileges.

@@ -1,7 +1,7 @@
-"""The messages between parent, zygote and child, either way the same.
+"""Messages between parent, zygote and child, the same in both directions.
 
-A frame is 4 bytes of magic, the lengths of header (uint32) and body (uint64), little endian, then the
-header, a JSON object, and the body, bytes. Standard library only.
+A frame is 4 bytes of magic, the lengths of header (uint32) and body (uint64), little endian, then
+the header, a JSON object, and the body, bytes. Standard library only.
 """
 
 from __future__ import annotations
@@ -18,22 +18,25 @@ HEADER_BYTES = 65_536
 
 
 class Closed(Exception):
-    """The other side of a stream is gone, or talks nonsense."""
+    """Raised when the other side of a stream is gone or sends an invalid frame."""
 
 
 def frame(header: dict[str, Any], body: bytes = b"") -> bytes:
+    """Return a frame."""
     return head(header, len(body)) + body
 
 
 def head(header: dict[str, Any], body_bytes: int) -> bytes:
-    """All of a frame but its body."""
+    """Return a frame without its body."""
     text = json.dumps(header).encode()
     return HEAD.pack(MAGIC, len(text), body_bytes) + text
 
 
 def read_header(descriptor: int) -> tuple[dict[str, Any], int]:
-    """The next header of a trusted peer, and how many bytes of body follow it, unread. Raises
-    Closed."""
+    """Return a trusted peer's next header and the size of its body, which is not read yet.
+
+    Raises Closed.
+    """
     magic, header_size, body_size = HEAD.unpack(read_exactly(descriptor, HEAD.size))
     if magic != MAGIC or header_size > HEADER_BYTES:
         raise Closed
@@ -41,12 +44,12 @@ def read_header(descriptor: int) -> tuple[dict[str, Any], int]:
 
 
 def read_exactly(descriptor: int, size: int) -> bytes:
-    """Raises Closed."""
+    """Read `size` bytes. Raises Closed."""
     return bytes(read_into(descriptor, size))
 
 
 def read_into(descriptor: int, size: int) -> bytearray:
-    """As `read_exactly`, with no copy left behind. Raises Closed."""
+    """Read `size` bytes without leaving a copy in memory. Raises Closed."""
     data = bytearray(size)
     with memoryview(data) as view:
         at = 0
@@ -59,6 +62,7 @@ def read_into(descriptor: int, size: int) -> bytearray:
 
 
 def write_all(descriptor: int, data: bytes | memoryview) -> None:
+    """Write all of the data."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -1,12 +1,13 @@
-"""Which modules and builtin names a hypothesis may use without reaching beyond its own objects.
+"""The modules and builtins that a hypothesis may use without reaching beyond its own objects.
 
 Names are listed, not computed from the modules, so that another version of Python permits nothing
-new. Left out on purpose, though public: what keeps state outside of a hypothesis (the context of
-`decimal`, `calendar.setfirstweekday`, `typing.overload`), what walks attributes by text
-(`operator.attrgetter`, `string.Formatter`), what tells identity (`operator.is_`), what draws from
-`random` where the source does not say so (`statistics.NormalDist`), classes with mutable attributes
-of their own (`textwrap.TextWrapper`), members of a shared enumeration (`calendar.weekday`), and
-submodules. tests/sandbox/test_harmless.py holds the list against the real modules.
+new. Deliberately left out, though public: names that keep state outside of a hypothesis (the
+context of `decimal`, `calendar.setfirstweekday`, `typing.overload`), names that walk attributes by
+text (`operator.attrgetter`, `string.Formatter`), names that reveal identity (`operator.is_`), names
+that draw from `random` where the source does not show it (`statistics.NormalDist`), classes with
+mutable attributes of their own (`textwrap.TextWrapper`), members of a shared enumeration
+(`calendar.weekday`), and submodules. tests/sandbox/test_harmless.py checks the list against the
+real modules.
 
 Standard library only, and nothing imported: the harness loads this file inside the sandbox.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 
 def names(text: str, form: str = "{}") -> frozenset[str]:
+    """Return the words of a text as a set, each in this form."""
     return frozenset(form.format(name) for name in text.split())
 
 
@@ -83,14 +85,14 @@ PERMITTED: dict[str, frozenset[str]] = {
 HARMLESS = tuple(sorted(PERMITTED))
 SUBMODULES = {("collections", "abc"): "collections.abc"}
 
-# Imported by functions of the above when they are called, and the codecs of `encode` and `decode`.
+# Modules that the functions above import when called, and the codecs of `encode` and `decode`.
 LAZY = ("_strptime", *sorted(names("""aliases ascii base64_codec big5 cp1250 cp1251 cp1252 cp437
     cp850 euc_jp gb18030 gbk hex_codec iso8859_1 iso8859_15 iso8859_2 koi8_r latin_1 mac_roman punycode
     quopri_codec raw_unicode_escape rot_13 shift_jis unicode_escape utf_16 utf_16_be utf_16_le utf_32
     utf_32_be utf_32_le utf_7 utf_8 utf_8_sig""", "encodings.{}")))  # fmt: skip
 PRELOADED = (*HARMLESS, *LAZY)
 
-# Objects that can hold nothing at all, unlike functions and classes written in Python.
+# Objects that can hold no state, unlike functions and classes written in Python.
 CONSTANTS = frozenset(
     f"{module}.{name}"
     for module, constants in {

@@ -1,16 +1,17 @@
-"""The zygote: a small single-threaded process from which every hypothesis gets a child of its own.
+"""The zygote: a small single-threaded process that forks a child for every hypothesis.
 
-Run as a script, `python -s -S -P harness.py` (that is `-I`, but it keeps the hash seed of the
-environment), with a byte stream to its parent on descriptors 0 and 1. Three generations:
+It runs as a script, `python -s -S -P harness.py` (that is `-I`, but it keeps the hash seed of the
+environment), with a byte stream to its parent on descriptors 0 and 1. There are three generations:
 
-- the zygote holds the layers that are entered once (jail.py) and passes requests on;
-- a stage, forked for an input set, parses and keeps it; stage "" keeps none, for small sets that come
-  with the request. A stage forks a child, relays its one result under a byte cap and a deadline,
-  and ends it with all that it started;
-- a child (child.py) reads its source from the stream itself. So neither the code nor the results
-  of one hypothesis ever lie in the memory that another is forked from.
+- The zygote holds the layers that are entered once (jail.py) and passes requests on.
+- A stage, forked for an input set, parses and keeps it. Stage "" keeps none, for small sets that
+come
+  with the request. A stage forks a child, relays its one result under a byte limit and a deadline,
+  and ends it with everything it started.
+- A child (child.py) reads its source from the stream itself. So neither the code nor the results of
+  one hypothesis are ever in the memory from which another is forked.
 
-Standard library only; the same files serve inside a container.
+Standard library only; the same files are used inside a container.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING or __package__:
     from . import child, frames, jail, state, trial
-else:  # as a script: the files beside this one, in front of the standard library
+else:  # As a script: find the files next to this one before the standard library.
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import child
     import frames
@@ -37,26 +38,34 @@ else:  # as a script: the files beside this one, in front of the standard librar
     import state
     import trial
 
-PREFIX_BYTES = len(child.TAKEN) + 1  # what a child says before its frame
+PREFIX_BYTES = len(child.TAKEN) + 1  # length of a child's messages before its frame
 PROBE_LIMITS = {"cpu_s": 5, "memory_mb": 64}
 DONE = b"."
 
 
-# --- the zygote ---------------------------------------------------------------
+# --- The zygote ---------------------------------------------------------------
 
 
 class Zygote:
+    """The process that starts stages and passes requests on to them."""
+
     def __init__(self, requests: int, replies: int, own_jail: jail.Jail) -> None:
         self.requests, self.replies, self.jail = requests, replies, own_jail
-        self.stages: dict[str, tuple[int, int, int]] = {}  # digest: its pid, pipes to and from it
+        # digest: pid of the stage, pipes to and from it
+        self.stages: dict[str, tuple[int, int, int]] = {}
 
     def serve(self) -> NoReturn:
-        """Until the parent is gone (frames.Closed). Requests: {"op": "put", "digest"} with the
-        inputs as a JSON list, no reply; {"op": "drop", "digest"}; {"op": "run", "id", "digest",
-        "keep", "equality", "limits", "nonce", "shuffle", "entry_bytes", "source_bytes",
-        "inputs_bytes", "also"} with the entry's name, the source, where digest is "" the inputs, and
-        those of further sets ([keep, bytes] each in "also"), one reply with the same id;
-        {"op": "cancel", "id"} ends that run if it is on."""
+        """Serve requests until the parent is gone (frames.Closed).
+
+        Requests:
+            {"op": "put", "digest"} with the inputs as a JSON list; no reply.
+            {"op": "drop", "digest"}; no reply.
+            {"op": "run", "id", "digest", "keep", "equality", "limits", "nonce", "shuffle",
+            "entry_bytes", "source_bytes", "inputs_bytes", "also"} with the entry's name, the
+            source, the inputs if digest is "", and those of further sets ([keep, bytes] each in
+            "also"); one reply with the same id.
+            {"op": "cancel", "id"} ends that run if it is in progress.
+        """
         held = probe(self.jail)
         hello = {"op": "hello", "protocol": frames.PROTOCOL, "python": sys.version.split()[0]}
         layers = {**dict.fromkeys(("process_group", "rlimits", "empty_environment",
@@ -95,7 +104,8 @@ class Zygote:
         os.close(read_down)
         os.close(write_up)
         self.stages[digest] = pid, write_down, read_up
-        frames.read_exactly(read_up, 1)  # it has read its inputs; if it could not, all ends here
+        # The stage has read its inputs. If it could not, everything ends here.
+        frames.read_exactly(read_up, 1)
 
     def _end(self, digest: str) -> None:
         pid, down, up = self.stages.pop(digest)
@@ -106,7 +116,7 @@ class Zygote:
 
 
 def probe(own_jail: jail.Jail) -> dict[str, bool]:
-    """The layers that hold: a child takes them all and tells what it could."""
+    """Return the layers that are active: a child enters them all and reports the result."""
     ours, theirs = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -124,30 +134,35 @@ def probe(own_jail: jail.Jail) -> dict[str, bool]:
 
 
 def mapped_bytes() -> int:
-    """The address space of this process, so that a limit can be set beyond it."""
+    """Return the address space of this process, to which a memory limit is added."""
     with contextlib.suppress(OSError), open("/proc/self/statm", "rb") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
     return 0
 
 
-# --- a stage ------------------------------------------------------------------
+# --- A stage ------------------------------------------------------------------
 
 
 class Stage:
+    """The process that keeps one input set and forks a child for each run over it."""
+
     def __init__(self, zygote: Zygote, down: int, up: int) -> None:
         self.requests, self.replies = zygote.requests, zygote.replies
         self.jail, self.held = zygote.jail, zygote.held
-        self.alone = zygote.jail.active["process_namespace"]  # nobody here but us and our children
+        # This namespace holds only this process and its children.
+        self.alone = zygote.jail.active["process_namespace"]
         self.down, self.up = down, up
         self.inputs: trial.Inputs | None = None
 
     def serve(self, body_bytes: int | None) -> NoReturn:
-        """Reads its inputs from the stream if there are any, then serves the runs that the zygote
-        hands to it; during a run the stream is the stage's to read. Raises frames.Closed."""
+        """Read the inputs from the stream if there are any, then serve the zygote's runs.
+
+        During a run the stage reads the stream. Raises frames.Closed.
+        """
         if body_bytes is not None:
             self.inputs = trial.Inputs(frames.read_exactly(self.requests, body_bytes))
         gc.collect()
-        gc.freeze()  # a child's collector leaves the shared pages alone
+        gc.freeze()  # A child's collector must leave the shared pages alone.
         self.mapped_bytes = mapped_bytes()
         frames.write_all(self.up, DONE)
         while True:
@@ -167,7 +182,8 @@ class Stage:
         os.close(theirs)
         header_bytes = frames.HEAD.size + frames.HEADER_BYTES
         size = PREFIX_BYTES + header_bytes + int(request["limits"]["output_bytes"])
-        with mmap.mmap(-1, size) as buffer, memoryview(buffer) as data:  # gone with the result
+        # The buffer ends with the result.
+        with mmap.mmap(-1, size) as buffer, memoryview(buffer) as data:
             try:
                 ending, got = self._await_result(ours, request, data)
                 if ending == "ok":
@@ -190,7 +206,7 @@ class Stage:
     def _await_result(
         self, pipe: int, request: dict[str, Any], data: memoryview
     ) -> tuple[str, int]:
-        """("ok", size) with a whole frame in `data`, or how it ended otherwise."""
+        """Return ("ok", size) with a complete frame in `data`, or how the run ended otherwise."""
         deadline = time.monotonic() + float(request["limits"]["wall_s"])
         got, needed = 0, PREFIX_BYTES + frames.HEAD.size
         poll = select.poll()
@@ -226,14 +242,15 @@ class Stage:
                 return ("ok" if got == needed else "protocol"), got
 
     def _end_all(self, pid: int) -> tuple[int, float]:
-        """Kills the child with all that it started and reaps them: its wait status, CPU seconds."""
+        """Kill the child and everything it started; return its wait status and CPU seconds."""
         if self.alone:
-            os.kill(-1, signal.SIGKILL)  # all of this namespace but its first process, this one
-        for kill in (os.killpg, os.kill):  # before its setsid a child has no group of its own
+            # all of this namespace except its first process, which is this one
+            os.kill(-1, signal.SIGKILL)
+        for kill in (os.killpg, os.kill):  # Before its setsid a child has no group of its own.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 kill(pid, signal.SIGKILL)
         _, status, usage = os.wait4(pid, 0)
-        while True:  # descendants that left the group: orphaned, they are this process's now
+        while True:  # Orphaned descendants that left the group are children of this process now.
             try:
                 if os.waitpid(-1, 0 if self.alone else os.WNOHANG)[0] == 0:
                     with open("/proc/thread-self/children", "rb") as file:
@@ -246,8 +263,10 @@ class Stage:
 
 
 def empty(folder: str | None) -> None:
-    """Removes what a child left in the scratch folder, which has room for few files. By
-    descriptors, as folders in folders may lie deeper than a path can be long."""
+    """Remove what a child left in the scratch folder, which has room for few files.
+
+    It works by descriptors, because nested folders may be deeper than the longest path.
+    """
     if folder is not None:
         at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -275,7 +294,11 @@ def _empty(at: int) -> None:
 def explain(
     ending: str, status: int, cpu_s: float, cpu_limit_s: float, got: int
 ) -> tuple[str, str]:
-    """Why a child gave no result: (verdict, detail). `got`: how many bytes it had said."""
+    """Return why a child gave no result: (verdict, detail).
+
+    Args:
+        got: The number of bytes that the child had sent.
+    """
     if ending == "wall" and got:
         return "too_slow", "wall time"
     if ending in ("protocol", "output_too_large", "cancelled"):
@@ -294,6 +317,7 @@ def explain(
 
 
 def main() -> None:
+    """Prepare the interpreter, enter the jail and serve requests."""
     own_jail = jail.Jail()
     own_jail.fix_addresses()
     requests, replies = os.dup(0), os.dup(1)
@@ -302,16 +326,17 @@ def main() -> None:
         os.dup2(nothing, descriptor)
     os.close(nothing)
     os.chdir("/")
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    os.environ["TZ"] = "UTC"  # else the machine's zone
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent handles Ctrl-C.
+    os.environ["TZ"] = "UTC"  # Otherwise the machine's time zone would apply.
     time.tzset()
     sys.set_int_max_str_digits(0)
-    sys.modules["hypothesis"] = type(sys)("hypothesis")  # dataclasses look for a class's module
+    # Dataclasses look up the module of a class.
+    sys.modules["hypothesis"] = type(sys)("hypothesis")
     for name in state.PRELOADED:
         __import__(name)
     if sys.version_info >= (3, 12):
-        __import__("_pylong")  # of long integers as text
-    # no file is looked for from here on: the same modules wherever Python lies
+        __import__("_pylong")  # It converts long integers to text.
+    # No file is searched from here on: the modules are the same wherever Python is installed.
     sys.path.clear()
     sys.meta_path = [f for f in sys.meta_path if getattr(f, "__name__", "") != "PathFinder"]
     os.environ.clear()

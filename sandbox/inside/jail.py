@@ -1,11 +1,11 @@
-"""What a program on Linux can take away from itself, by ctypes alone.
+"""Remove a Linux process's own rights, by ctypes alone.
 
-The zygote enters namespaces once (`Jail`), each child then gives up the rest (`Jail.confine`). A
-layer that the kernel refuses is left out and named; whether to go on without it is decided elsewhere
-(pool.REQUIRED, --strict-sandbox). On other systems there is nothing here to take. Standard library only.
+The zygote enters namespaces once (`Jail`); each child then gives up the rest (`Jail.confine`). A
+layer that the kernel refuses is skipped and reported. Others decide whether to continue without it
+(pool.REQUIRED, --strict-sandbox). On other systems this module does nothing. Standard library only.
 
-Sources: the manual pages of unshare, seccomp, landlock, personality and capset; the calls' numbers are
-those of the kernel's tables for x86_64 and aarch64.
+Sources: the manual pages of unshare, seccomp, landlock, personality and capset; the numbers of
+calls are those of the kernel's tables for x86_64 and aarch64.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ import struct
 import sys
 from typing import Any
 
-SCRATCH = "/dev/shm"  # there on every Linux; hidden under a small tmpfs of the zygote's own
+SCRATCH = "/dev/shm"  # It exists on every Linux; a small tmpfs of the zygote's own hides it.
 SCRATCH_OPTIONS = b"size=1m,nr_inodes=64,mode=1777"
 LAYERS = ("own_user", "no_new_privileges", "seccomp", "landlock", "network_namespace",
           "process_namespace", "user_namespace", "own_root", "fixed_addresses")  # fmt: skip
 
-# What a child may ask the kernel for: (name, number on x86_64, number on aarch64). All of it acts on
-# the process itself or on the scratch folder. Missing for a reason: what starts processes or threads,
-# what waits (a hypothesis has nothing to wait for), sockets, signals to others, random bytes.
+# System calls that a child may make: (name, number on x86_64, number on aarch64). They act only on
+# the process itself or on the scratch folder. Deliberately missing: calls that start processes or
+# threads, calls that wait (a hypothesis has nothing to wait for), sockets, signals to others,
+# random bytes.
 ALLOWED: tuple[tuple[str, int | None, int | None], ...] = (
     ("read", 0, 63), ("write", 1, 64), ("close", 3, 57), ("fstat", 5, 80), ("lseek", 8, 62),
     ("mmap", 9, 222), ("mprotect", 10, 226), ("munmap", 11, 215), ("brk", 12, 214),
@@ -43,14 +44,15 @@ ALLOWED: tuple[tuple[str, int | None, int | None], ...] = (
     ("clock_getres", 229, 114), ("exit_group", 231, 94), ("set_robust_list", 273, 99),
     ("membarrier", 324, 283), ("rseq", 334, 293),
 )  # fmt: skip
-FILES: tuple[tuple[str, int | None, int | None], ...] = (  # where only the scratch can be reached
+# only where nothing but the scratch folder can be reached
+FILES: tuple[tuple[str, int | None, int | None], ...] = (
     ("open", 2, None), ("stat", 4, None), ("lstat", 6, None), ("access", 21, None),
     ("rename", 82, None), ("mkdir", 83, None), ("rmdir", 84, None), ("unlink", 87, None),
     ("getdents64", 217, 61), ("openat", 257, 56), ("mkdirat", 258, 34), ("newfstatat", 262, 79),
     ("unlinkat", 263, 35), ("renameat", 264, 38), ("faccessat", 269, 48), ("renameat2", 316, 276),
     ("statx", 332, 291), ("faccessat2", 439, 439),
 )  # fmt: skip
-# Allowed with certain arguments alone; see `program`.
+# Allowed only with certain arguments; see `program`.
 ON_ITSELF = {"kill": (62, 129), "tgkill": (234, 131)}
 FUTEX, PRLIMIT, FCNTL = (202, 98), (302, 261), (72, 25)
 _DESCRIPTOR_COMMANDS = (0, 1, 2, 3, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC
@@ -60,8 +62,9 @@ ALLOWED_CALLS = (*(name for name, _, _ in ALLOWED + FILES), *ON_ITSELF, "futex",
 _MACHINES = {
     "x86_64": (0, 0xC000003E, 317),
     "aarch64": (1, 0xC00000B7, 277),
-}  # column, audit, seccomp
-_STOPS = (19, 20, 21, 22)  # SIGSTOP and its kind: a stopped child would wait for the wall clock
+}  # column, audit architecture, number of seccomp
+# SIGSTOP and similar signals: a stopped child would wait for the wall clock.
+_STOPS = (19, 20, 21, 22)
 _NEWNS, _NEWUTS, _NEWIPC = 0x20000, 0x4000000, 0x8000000
 _NEWUSER, _NEWPID, _NEWNET = 0x10000000, 0x20000000, 0x40000000
 _ADDR_NO_RANDOMIZE = 0x40000
@@ -70,11 +73,11 @@ _SIGKILL = 9
 
 
 class Refused(Exception):
-    """A layer that held for the zygote's probe does not hold for this child."""
+    """Raised when a layer that the zygote's probe had is not available to this child."""
 
 
 class Jail:
-    """The layers of one zygote. `enter`, then `probe`, before any untrusted code."""
+    """The layers of one zygote. Call `enter` and then `probe` before any untrusted code runs."""
 
     def __init__(self) -> None:
         self.active: dict[str, bool] = dict.fromkeys(LAYERS, False)
@@ -82,18 +85,21 @@ class Jail:
         self._user = 0
         self._landlock = -1
         self._filter: Any = None
-        self._pid_at: list[int] = []  # byte offsets in the filter of the child's own id
+        self._pid_at: list[int] = []  # byte offsets of the child's own id in the filter
         self.scratch: str | None = None  # a small folder that the child may write to
         self._scratch = False
         if sys.platform.startswith("linux"):
             with contextlib.suppress(OSError):
                 self._libc = ctypes.CDLL(None, use_errno=True)
 
-    # --- once, by the zygote ---
+    # --- Once, by the zygote ---
 
     def fix_addresses(self) -> bool:
-        """Whether addresses are laid out alike in every zygote; the first call starts the program
-        anew to make it so. Where they are not, hash(None) differs before CPython 3.12."""
+        """Disable address randomisation; return whether it is off.
+
+        The first call restarts the program for this purpose. With randomisation, hash(None) differs
+        between zygotes before CPython 3.12.
+        """
         if self._libc is None:
             return False
         now = self._libc.personality(0xFFFFFFFF)
@@ -105,7 +111,7 @@ class Jail:
         return self.active["fixed_addresses"]
 
     def enter(self) -> None:
-        """Namespaces and scratch folder of the zygote, and what its children will need."""
+        """Enter namespaces, mount the scratch folder, and prepare what the children need."""
         if self._libc is None:
             return
         self._enter_namespaces()
@@ -134,26 +140,33 @@ class Jail:
             self._unshare(_NEWIPC)
         self.active["network_namespace"] = network
         if mounts and network:
-            self._libc.sethostname(b"sandbox", ctypes.c_size_t(7))  # of this namespace
-        private = 0x4000 | 0x40000  # MS_REC | MS_PRIVATE: nothing mounted here shows outside
+            # This changes only the namespace's host name.
+            self._libc.sethostname(b"sandbox", ctypes.c_size_t(7))
+        private = 0x4000 | 0x40000  # MS_REC | MS_PRIVATE: mounts made here do not appear outside.
         if mounts and self._libc.mount(b"none", b"/", None, private, None) == 0:
             nosuid_nodev_noexec = 2 | 4 | 8
             options, at = SCRATCH_OPTIONS, SCRATCH.encode()
             mounted = self._libc.mount(b"tmpfs", at, b"tmpfs", nosuid_nodev_noexec, options)
             self._scratch = mounted == 0
-        pid = os.fork()  # what takes a process namespace of its own can fork but once
+        pid = os.fork()  # A process that takes its own process namespace can fork only once.
         if pid == 0:
             os._exit(0 if self._unshare(_NEWPID) else 1)
         self.active["process_namespace"] = os.waitpid(pid, 0)[1] == 0
 
     def _find_scratch(self) -> None:
-        """Where no mount can be had, as in a container, /tmp if that is a small tmpfs already."""
+        """Choose the scratch folder.
+
+        Where nothing can be mounted, as in a container, it is /tmp if that is a small tmpfs
+        already.
+        """
         self.scratch = SCRATCH if self._scratch else _small_tmpfs()
         self._scratch = self._scratch or self.scratch is not None
 
     def _free_user(self) -> int:
-        """A user id that no other program has, where this process may take it; else 0. One for all
-        zygotes: a child could return it."""
+        """Return a user id that no other program has, if this process may take it; otherwise 0.
+
+        All zygotes use the same one, because a hypothesis could return it.
+        """
         if os.geteuid() != 0 or self.active["user_namespace"]:
             return 0
         mapped = 0
@@ -165,7 +178,7 @@ class Jail:
         return 0
 
     def _ruleset(self) -> int:
-        """A Landlock rule set: nothing can be reached but the scratch folder; -1 without it."""
+        """Return a Landlock rule set that allows only the scratch folder; -1 without Landlock."""
         call = self._libc.syscall
         abi = call(444, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
         if abi < 1:
@@ -185,10 +198,10 @@ class Jail:
             os.close(at)
         return ruleset
 
-    # --- the filter of system calls ---
+    # --- The filter of system calls ---
 
     def _assemble(self) -> Any:
-        """The filter as classic BPF in a buffer, or None on a machine without a table."""
+        """Return the filter as classic BPF in a buffer; None on a machine without a table."""
         if platform.machine() not in _MACHINES or sys.maxsize < 2**32:
             return None
         column, audit, _ = _MACHINES[platform.machine()]
@@ -201,12 +214,14 @@ class Jail:
     def _may_chroot(self) -> bool:
         return self._scratch and (os.geteuid() == 0 or self.active["user_namespace"])
 
-    # --- for each stage and child ---
+    # --- For each stage and child ---
 
     def fork_init(self) -> int:
-        """fork; where it can, the child is the first process of a namespace of its own, whose death
-        is the death of all in it. Then the id is that of a process between, which dies with it
-        and it with that one."""
+        """Fork; if possible, the child is the first process of its own process namespace.
+
+        The death of that process ends all others in the namespace. The returned id is then that of
+        an intermediate process: each of the two dies with the other.
+        """
         pid = os.fork()
         if pid or not self.active["process_namespace"]:
             return pid
@@ -214,18 +229,22 @@ class Jail:
         first = os.fork() if self._unshare(_NEWPID) else -1
         if first == 0:
             return 0
-        os.closerange(0, 4096)  # the pipes are the child's alone
+        os.closerange(0, 4096)  # The pipes belong to the child alone.
         if first > 0:
             os.waitpid(first, 0)
         os._exit(0)
 
     def die_with_parent(self) -> None:
+        """Let the kernel kill this process when its parent dies."""
         if self._libc is not None:
             self._libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
 
     def move_descriptor(self, to: int) -> int:
-        """Moves the one descriptor that `confine` still needs, and will close, to number `to`;
-        returns the next number."""
+        """Move the descriptor that `confine` still needs (and will close) to number `to`.
+
+        Returns:
+            The next free number.
+        """
         if self._landlock < 0:
             return to
         os.dup2(self._landlock, to)
@@ -233,9 +252,15 @@ class Jail:
         return to + 1
 
     def confine(self, layers: dict[str, bool]) -> None:
-        """All that a child gives up, in the order that leaves each step possible. With the layers
-        that a probe found, Refused is raised where one of them fails; a probe gives none and is
-        told in `layers` what holds."""
+        """Give up all rights of a child, in an order that keeps each step possible.
+
+        Args:
+            layers: The layers that a probe found. A probe passes an empty dict, which is filled
+                with the result of each layer.
+
+        Raises:
+            Refused: A layer that the probe found fails.
+        """
         if self._libc is None:
             return
         found = {"own_root": False, "own_user": False}
@@ -256,7 +281,7 @@ class Jail:
         dropped = self._libc.capset(header, nothing) == 0
         new = self._libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
         found["no_new_privileges"] = new and dropped
-        self.die_with_parent()  # a change of user resets it
+        self.die_with_parent()  # A change of user resets it.
         if self._landlock >= 0:
             found["landlock"] = call(446, self._landlock, 0) == 0
             os.close(self._landlock)
@@ -274,9 +299,14 @@ class Jail:
 
 
 def program(column: int, audit: int, reaches_files: bool) -> tuple[list[bytes], list[int]]:
-    """The filter: its instructions, 8 bytes each, and the byte offsets at which a child's own
-    process id is to be written. What it does not allow ends with EPERM; another architecture's
-    calls end the process."""
+    """Return the filter of system calls.
+
+    A call that is not allowed fails with EPERM. A call of another architecture ends the process.
+
+    Returns:
+        The instructions, 8 bytes each, and the byte offsets at which a child's own process id is
+        to be written.
+    """
     load, equal, above, both, give = 0x20, 0x15, 0x35, 0x54, 0x06
     allow, refuse, kill = 0x7FFF0000, 0x00050001, 0x80000000
     words: list[bytes] = []
@@ -286,7 +316,7 @@ def program(column: int, audit: int, reaches_files: bool) -> tuple[list[bytes], 
         words.append(struct.pack("=HBBI", code, yes, no, value))
 
     def argument(number: int) -> int:
-        return 16 + 8 * number  # the low half: process ids and signals fit
+        return 16 + 8 * number  # the low half, into which process ids and signals fit
 
     say(load, 4)
     say(equal, audit, 1)
@@ -308,7 +338,8 @@ def program(column: int, audit: int, reaches_files: bool) -> tuple[list[bytes], 
     say(equal, FUTEX[column], 0, 5)
     say(load, argument(1))
     say(both, 0x7F)
-    say(equal, 1, 0, 1)  # waking is harmless; alone, nobody could wake one that waits
+    # Waking is harmless. Waiting is not allowed, because nobody could wake a process that is alone.
+    say(equal, 1, 0, 1)
     say(give, allow)
     say(give, refuse)
     say(equal, PRLIMIT[column], 0, 4)
@@ -316,7 +347,8 @@ def program(column: int, audit: int, reaches_files: bool) -> tuple[list[bytes], 
     say(equal, 0, 0, 1)
     say(give, allow)
     say(give, refuse)
-    count = len(_DESCRIPTOR_COMMANDS)  # no other: what they set is shared with other processes
+    # Other commands set flags that are shared with other processes.
+    count = len(_DESCRIPTOR_COMMANDS)
     say(equal, FCNTL[column], 0, 3 + count)
     say(load, argument(1))
     for index, command in enumerate(_DESCRIPTOR_COMMANDS):
@@ -333,9 +365,10 @@ def program(column: int, audit: int, reaches_files: bool) -> tuple[list[bytes], 
 
 
 def limit(name: str, soft: int, hard: int | None = None) -> None:
+    """Set a resource limit if this system has it."""
     number = getattr(resource, name, None)
     if number is not None:
-        with contextlib.suppress(OSError, ValueError):  # macOS refuses some values of RLIMIT_AS
+        with contextlib.suppress(OSError, ValueError):  # macOS refuses some values of RLIMIT_AS.
             resource.setrlimit(number, (soft, soft if hard is None else hard))
 
 

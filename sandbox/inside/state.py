@@ -1,23 +1,23 @@
-"""What state a hypothesis could keep between two calls, read from its source before any of it runs.
+"""Decide from a source which state a hypothesis could keep between two calls, before it runs.
 
-A prediction must depend on code and input alone. A source that can hold nothing is run over all
-inputs in one namespace; one that can hold state in objects of its own gets a fresh namespace for
-each input; one that could reach further is run twice, in two orders. A wrong step upwards costs
-time, a wrong step downwards a wrong result: whatever is not understood is `BEYOND`.
+A prediction must depend on code and input alone. A source that can keep no state runs over all
+inputs in one namespace; one that can keep state in its own objects gets a fresh namespace for each
+input; one that could reach further runs twice, in two orders. An error upwards costs time, an error
+downwards gives a wrong result: anything that is not understood is `BEYOND`.
 
-The argument. Persistent are the objects of the module's namespace, of the imported modules, and of
-the interpreter. Modules never become values, only the names of harmless.py are read from them, and
-no name or attribute that walks to frames, globals, classes or dictionaries is allowed; so the second
-and third kind can only change by a store to an attribute of a foreign function or class, and where a
-source stores attributes at all, none of these may be a value. With nothing but functions, constants
-and tables of constants in the first kind, where each use of a table is one that cannot change it or
-pass it on, a source is `STATELESS`. Caches count as state though they look pure: 1, 1.0 and True are
-one key, and a filled cache needs less recursion.
+The argument: Three kinds of object persist: those of the module's namespace, of the imported
+modules, and of the interpreter. Modules never become values, only the names of harmless.py are read
+from them, and no name or attribute that leads to frames, globals, classes or dictionaries is
+allowed. So the second and third kind can only change by a store to an attribute of a foreign
+function or class, and where a source stores attributes at all, none of these may be a value. If the
+first kind holds only functions, constants and tables of constants, and no use of a table can change
+it or pass it on, the source is `STATELESS`. Caches count as state although they look pure: 1, 1.0
+and True are one key, and a filled cache needs less recursion.
 
-Relied on: `__name__` is not "__main__"; for `OWN`, `random` is seeded anew before the module is
-executed. Not covered, because they are no state but addresses and limits: hashes of NaN and of
-functions as they order a set, texts with an address where it is not written on the spot (`str(f)` is
-seen, `str(g(f))` is not), how much memory is free, and the local time zone.
+Assumptions: `__name__` is not "__main__"; for `OWN`, `random` is seeded again before the module is
+executed. Not covered, because these are addresses and limits rather than state: the order of sets
+by hashes of NaN and of functions, texts with an address that is not written directly (`str(f)` is
+detected, `str(g(f))` is not), the amount of free memory, and the local time zone.
 
 Standard library only: the harness loads this file inside the sandbox.
 """
@@ -46,14 +46,16 @@ __all__ = ["HARMLESS", "PRELOADED", "Reach", "reach"]
 class Reach(IntEnum):
     """How far the effects of a call can reach."""
 
-    STATELESS = 0  # no later call can see anything of an earlier one
-    OWN = 1  # objects of the module's own namespace, which executing it again resets
-    BEYOND = 2  # possibly further
+    STATELESS = 0  # No later call can observe an earlier one.
+    OWN = 1  # Objects of the module's own namespace, which executing it again resets.
+    BEYOND = 2  # Possibly further.
 
 
 def reach(tree: ast.Module, entry: str) -> Reach:
-    """How far a call of the top-level function `entry` of the module `tree` can reach. Nothing is
-    run and `tree` is not changed; deep trees are walked without recursion."""
+    """Return how far a call of the top-level function `entry` of the module `tree` can reach.
+
+    Nothing is run and `tree` is not changed. Deep trees are walked without recursion.
+    """
     try:
         walk = Walk()
         walk.read(tree)
@@ -68,20 +70,20 @@ _DECORATORS = names("""abc.abstractmethod dataclasses.dataclass enum.unique func
     functools.total_ordering functools.wraps""")
 _BASES = names("""abc.ABC enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.StrEnum typing.Generic
     typing.NamedTuple typing.Protocol""")
-# Modules without a cache that could keep an object with its own idea of equality.
+# Modules without a cache that could keep an object with its own equality.
 _WITHOUT_CACHES = names("""__future__ abc bisect cmath collections copy dataclasses enum functools heapq
     itertools math operator random string""")
 
 
-# Makers of objects whose attributes, hence methods, are the source's own.
+# They create objects whose attributes, and hence methods, come from the source.
 _RECORDS = names("collections.namedtuple types.SimpleNamespace typing.NamedTuple")
 
 
-# Classes with methods that set attributes of whatever object they are given as `self`.
+# Classes with methods that set attributes of any object passed as `self`.
 _SETTERS = names("""collections.ChainMap collections.UserDict collections.UserList contextlib.closing
     contextlib.nullcontext contextlib.suppress difflib.SequenceMatcher enum.auto json.JSONDecodeError
     re.error""")
-# What may be read from a foreign class: nothing that takes any object as `self`.
+# Attributes that may be read from a foreign class: none of them takes any object as `self`.
 _OF_CLASSES = names("""combine fromisoformat fromkeys fromordinal from_decimal from_float from_iterable
     max min strptime utc""")
 
@@ -93,7 +95,7 @@ class _Judge:
         self.walk, self.top = walk, walk.top_level
 
     def judge(self) -> None:
-        """Raises Beyond."""
+        """Check every name. Raises Beyond."""
         self.judge_scopes()
         foreign = {name for scope in self.walk.scopes for name in scope.foreign}
         for name, scope, node in self.walk.loads:
@@ -123,14 +125,14 @@ class _Judge:
         if self.walk.compares and (
             self.walk.classes_seen or not self.walk.imports <= _WITHOUT_CACHES
         ):
-            raise Beyond  # its methods are handed a class, or an object of an earlier namespace
+            raise Beyond  # Its methods receive a class, or an object of an earlier namespace.
         if any(self.walk.times.get(name) for name in self.walk.trusted):
             raise Beyond
 
     def judge_scopes(self) -> None:
         for scope in self.walk.scopes:
             if scope.yields and scope.guarded:
-                raise Beyond  # its clean-up runs whenever the garbage is collected
+                raise Beyond  # Its clean-up code runs whenever garbage is collected.
             for name in scope.outer:
                 if name in scope.foreign:
                     raise Beyond
@@ -139,8 +141,9 @@ class _Judge:
                     self.walk.module.bound.setdefault(name, Binds.OTHER)
 
     def resolve(self, name: str, scope: Scope) -> list[Scope]:
-        """The scopes that may give the name its value; a class's may or may not."""
-        if scope.kind == "class" and name in scope.bound:  # not those of functions around it
+        """Return the scopes that may give the name its value; for a class there may be two."""
+        # Scopes of functions around a class do not count.
+        if scope.kind == "class" and name in scope.bound:
             return [scope, *([self.walk.module] if name in self.walk.module.bound else [])]
         at: Scope | None = scope
         while at is not None:
@@ -152,12 +155,12 @@ class _Judge:
         return []
 
     def is_local(self, name: str, scope: Scope) -> bool:
-        """Whether a name is surely not the builtin: bound by a function around it."""
+        """Return whether a name is certainly not the builtin: a function around it binds it."""
         where = self.resolve(name, scope)
         return bool(where) and where[-1].kind in ("function", "comprehension")
 
     def judge_type(self, node: ast.Name, scope: Scope) -> None:
-        """The builtin `type` makes classes, so that neither it nor what it gives may be a value."""
+        """Check a use of the builtin `type`, which makes classes: it must not become a value."""
         if self.is_local("type", scope):
             return
         place = self.walk.place.get(id(node), 0)
@@ -179,7 +182,7 @@ class _Judge:
         )
 
     def judge_base(self, name: str, scope: Scope, place: int) -> None:
-        """A base of a class: one that is written in the source, a builtin or a foreign one."""
+        """Check a base of a class: it must be a class of the source, a builtin or a foreign one."""
         where = self.resolve(name, scope)
         if place & Place.INHERITED and not where and name in BUILTINS and name != "type":
             return
@@ -224,27 +227,30 @@ class _Judge:
             self.walk.stores = True
             self.walk.own()
         if name == "copy.deepcopy" and not self.with_one_argument(node):
-            raise Beyond  # its memo is handed a list that all calls share
+            raise Beyond  # Its memo receives a list that all calls share.
         if name in _SETTERS:
             if not place & (Place.CALLED | Place.TYPE | Place.INHERITED):
                 raise Beyond
             self.walk.stores |= bool(place & Place.INHERITED)
         if module == "enum" and place & Place.CALLED and name != "enum.auto":
-            raise Beyond  # a class whose special methods are given as texts
+            raise Beyond  # A class whose special methods are given as texts.
         if place & Place.INHERITED:
             self.walk.foreign_values |= name not in _BASES
         elif module == "typing" and not place & Place.TYPE:
             if not place & Place.CALLED or (
                 scope.kind not in ("module", "class") and name != "typing.cast"
             ):
-                raise Beyond  # its caches take 0.0 for -0.0
+                raise Beyond  # Its caches treat 0.0 and -0.0 as equal.
         elif not place & (Place.CALLED | Place.TYPE | Place.DECORATES):
             called = inner is not None and self.walk.place.get(id(inner), 0) & Place.CALLED
             self.walk.foreign_values |= not called
 
     def keeps(self, entry: str) -> bool:
-        """Whether state can be kept at all: by a statement that the walk met, or by a top-level name
-        that functions read. Raises Beyond."""
+        """Return whether any state can be kept. Raises Beyond.
+
+        State can be kept by a statement that the walk met, or by a top-level name that functions
+        read.
+        """
         self.judge()
         if self.walk.keeps:
             return True

@@ -1,18 +1,17 @@
-"""What of a prediction does not count, where a task says so: the last digits of numbers, the case
-of letters, the order of a list.
+"""Equality rules of a task: ignore the last digits of numbers, the case of letters, or list order.
 
-A relation such as "at most 0.1 apart" would not do: of three values the first may equal the second
-and the second the third, but not the first the third, and then neither coverage nor gamma nor a
-code has a meaning. So a rule gives each value one normal form, and two predictions are equal where
+A relation such as "at most 0.1 apart" would not work: of three values the first may equal the
+second and the second the third, but not the first the third. Then coverage, gamma and codes would
+have no meaning. So a rule gives each value one normal form, and two predictions are equal if
 `canonical` says that their normal forms are. A rule is JSON:
 
     {"numbers": {"decimals": 1} or {"nearest": 0.5} or {"significant": 3},
      "strings": {"ignore": ["case", "blanks"]},
      "lists": {"ignore": "order" or "repeats", "at": "outermost" or "everywhere"}}
 
-each key being optional. Rules read the values that `canonical.plain` writes, in the child for codes
-and in the parent for what was observed: one function decides in both. Keys of dicts are taken as
-they are. Standard library only: the harness loads this file inside the sandbox.
+Each key is optional. Rules read the values that `canonical.plain` writes, in the child for codes
+and in the parent for observations, so that one function decides in both. Keys of dicts stay
+unchanged. Standard library only: the harness loads this file inside the sandbox.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ else:
     import canonical  # loaded by harness.py
 
 Normal = Callable[[Any], Any]
-GROWTH = 4  # times the bytes that a form may take: casefolding writes up to three letters for one
+GROWTH = 4  # maximum growth of a form: casefolding writes up to three letters for one
 _TAGS = frozenset({"$float", "$int"})
 
 
 def normaliser(rule: Mapping[str, Any]) -> Normal:
-    """From a value that `canonical.plain` wrote to its normal form, which is such a value too."""
+    """Return a function from a value that `canonical.plain` wrote to its normal form."""
     number = _number_rule(rule.get("numbers"))
     text = _text_rule(rule.get("strings"))
     lists = rule.get("lists") or {}
@@ -58,15 +57,21 @@ def normaliser(rule: Mapping[str, Any]) -> Normal:
 
 
 def normal_bytes(value: Any, normal: Normal, max_bytes: int = canonical.MAX_BYTES) -> bytes:
-    """An injective image of the normal form of a value that `canonical.plain` wrote. Raises what
-    `canonical.stored_bytes` does."""
-    canonical.stored_bytes(value, max_bytes)  # of another form: nothing below would hold
+    """Return an injective encoding of the normal form of a value that `canonical.plain` wrote.
+
+    Raises what `canonical.stored_bytes` raises.
+    """
+    # This rejects values of another form, on which the code below could not rely.
+    canonical.stored_bytes(value, max_bytes)
     return canonical.stored_bytes(normal(value), GROWTH * max_bytes)
 
 
 def coder(normal: Normal, max_bytes: int) -> Callable[[Any], bytes]:
-    """As `canonical.coder`, of the normal form. No method of an untrusted object runs before
-    `canonical_bytes` has found the value to be one of plain types alone."""
+    """Return `canonical.coder` for normal forms.
+
+    No method of an untrusted object runs before `canonical_bytes` has checked that the value
+    consists of plain types.
+    """
 
     def code(value: Any) -> bytes:
         canonical.canonical_bytes(value, max_bytes)
@@ -98,7 +103,7 @@ def _text_rule(rule: Mapping[str, Any] | None) -> Callable[[str], str] | None:
 
 
 def _number_rule(rule: Mapping[str, Any] | None) -> Callable[[Any], Any] | None:
-    """A function of the number's value, whatever its type: True, 1 and 1.0 go one way."""
+    """Return a rule that depends only on a number's value: True, 1 and 1.0 have one form."""
     if not rule:
         return None
     if "significant" in rule:
@@ -107,7 +112,7 @@ def _number_rule(rule: Mapping[str, Any] | None) -> Callable[[Any], Any] | None:
         def leading(value: Any) -> Any:
             try:
                 rounded = float(f"{float(value):.{digits}e}")
-            except OverflowError:  # an integer beyond every float
+            except OverflowError:  # The integer exceeds every float.
                 return value
             return rounded if abs(rounded) != float("inf") else value
 
@@ -120,7 +125,7 @@ def _number_rule(rule: Mapping[str, Any] | None) -> Callable[[Any], Any] | None:
         above, below = value.as_integer_ratio()
         count, rest = divmod(above * down, below * up)
         if 2 * rest > below * up or (2 * rest == below * up and count % 2):
-            count += 1  # half goes to the even multiple, as round() does
+            count += 1  # Half goes to the even multiple, as in round().
         whole, rest = divmod(count * up, down)
         if not rest:
             return whole
@@ -137,7 +142,7 @@ def _ten_to_the_minus(decimals: int) -> tuple[int, int]:
 
 
 def ratio(number: float) -> tuple[int, int]:
-    """What its shortest decimal text says, exactly: 0.1 is (1, 10)."""
+    """Return the exact fraction of a number's shortest decimal text: 0.1 is (1, 10)."""
     text, _, exponent = repr(number).partition("e")
     whole, _, part = text.partition(".")
     digits, power = int(whole + part), int(exponent or 0) - len(part)

@@ -1,8 +1,8 @@
-"""What the top level of a source binds: what cannot change, tables of that, names of types.
+"""Classify values that a source's top level binds: constants, tables of them, type aliases.
 
-A part of state.py. `is_fixed` is for what can hold nothing that changes: numbers, texts, tuples of
-them, functions, patterns. `is_table` is for a new list, set or dict of such. Each answers from the
-expression alone, deep ones with no.
+This is a part of state.py. `is_fixed` holds for values that cannot change: numbers, texts, tuples
+of them, functions, patterns. `is_table` holds for a new list, set or dict of such values. Each
+decides from the expression alone, and returns False for deeply nested ones.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _GENERIC = names("dict frozenset list set tuple")
 
 
 class Place:
-    """Where a name stands, as its parent says: bits."""
+    """The context of a name, as its parent node determines it: bits."""
 
     CALLED, TYPE, DECORATES, INHERITED, COMPARED, NAMED, FOREIGN = 1, 2, 4, 8, 16, 32, 64
 
 
 class Binds:
-    """What binds a name: bits."""
+    """The kind of binding of a name: bits."""
 
     OTHER, FUNCTION, CLASS, FOREIGN, ADDRESS, FIXED = 1, 2, 4, 8, 16, 32
 
@@ -43,29 +43,33 @@ class Scope:
         self.kind, self.parent = kind, parent
         self.bound: dict[str, int] = {}
         self.foreign: dict[str, list[tuple[str, str | None]]] = {}
-        self.outer: dict[str, bool] = {}  # `global` names, True, and `nonlocal` ones
+        self.outer: dict[str, bool] = {}  # True for `global` names, False for `nonlocal` ones
         self.self_name: str | None = None
         self.yields = self.guarded = False
 
 
 class TopLevel:
-    """The names of the module. place, times: shared with the walk (walk.py)."""
+    """The names of the module. `place` and `times` are shared with the walk (walk.py)."""
 
     def __init__(self, module: Scope, place: dict[int, int], times: dict[str, int]) -> None:
         self.module, self.place, self.times = module, place, times
         self.functions: set[str] = set()
         self.fixed: set[str] = set()  # constants and functions
         self.tables: set[str] = set()
-        self.aliases: set[str] = set()  # of types
-        self.opaque: set[str] = set()  # bound to what is not known
-        self.relied: set[str] = set()  # builtins whose meaning the above rests on
+        self.aliases: set[str] = set()  # aliases of types
+        self.opaque: set[str] = set()  # names bound to unknown values
+        self.relied: set[str] = set()  # builtins whose meaning the sets above rely on
 
     def constant_name(self, name: str) -> bool:
+        """Return whether a name always holds the same immutable value."""
         return name in self.fixed and name not in self.opaque and name not in self.tables
 
     def is_fixed(self, node: Any, local: frozenset[str] = frozenset(), depth: int = 12) -> bool:
-        """Whether an expression of the top level gives nothing that can change. local: names of a
-        comprehension that stand for such."""
+        """Return whether a top-level expression gives a value that cannot change.
+
+        Args:
+            local: Names of a comprehension that stand for such values.
+        """
         kind = type(node)
         if kind is ast.Constant or kind is ast.JoinedStr or kind is ast.Compare:
             return True
@@ -104,6 +108,7 @@ class TopLevel:
         return kind is ast.Call and self.is_fixed_call(node, local, depth)
 
     def is_fixed_call(self, node: ast.Call, local: frozenset[str], depth: int) -> bool:
+        """Return whether a call at the top level gives a value that cannot change."""
         func, args = node.func, node.args
         if isinstance(func, ast.Name) and func.id in BUILTINS:
             self.relied.add(func.id)
@@ -113,7 +118,7 @@ class TopLevel:
                 return True
             if func.id in _NUMERIC:
                 return all(self.is_fixed(one, local, depth - 1) for one in args)
-            return (  # `sum((), [])` is that list
+            return (  # `sum((), [])` returns that list itself.
                 func.id in ("tuple", "frozenset", "sum")
                 and len(args) == 1
                 and self.gives_fixed(args[0], local, depth - 1)
@@ -130,10 +135,11 @@ class TopLevel:
         return all(self.is_fixed(one, local, depth - 1) for one in args)
 
     def is_table_name(self, name: str) -> bool:
+        """Return whether a name is bound once, to a table."""
         return name in self.tables and self.times.get(name) == 1
 
     def is_table(self, node: Any, local: frozenset[str] = frozenset(), depth: int = 12) -> bool:
-        """Whether an expression of the top level gives a new list, set or dict of fixed elements."""
+        """Return whether a top-level expression gives a new list, set or dict of fixed elements."""
         kind = type(node)
         if depth == 0:
             return False
@@ -159,7 +165,7 @@ class TopLevel:
         return False
 
     def gives_fixed(self, node: Any, local: frozenset[str], depth: int) -> bool:
-        """Whether iterating over an expression gives only what can not change."""
+        """Return whether iterating over an expression gives only values that cannot change."""
         kind = type(node)
         if depth == 0:
             return False
@@ -183,7 +189,7 @@ class TopLevel:
         return self.is_table(node, local, depth - 1) or self.is_fixed(node, local, depth - 1)
 
     def is_alias(self, node: Any) -> bool:
-        """`List[int]` and the like: of use in annotations alone."""
+        """Return whether an expression is a type such as `List[int]`, used only in annotations."""
         if type(node) is not ast.Subscript:
             return False
         base = node.value
@@ -204,7 +210,7 @@ class TopLevel:
         return True
 
     def foreign_name(self, node: Any) -> str | None:
-        """ "module.name" where a name or attribute of the top level plainly is that."""
+        """Return "module.name" if a top-level name or attribute certainly refers to that."""
         base, attr = (node.value, node.attr) if type(node) is ast.Attribute else (node, None)
         if type(base) is not ast.Name or self.times.get(base.id) != 1:
             return None
@@ -214,6 +220,7 @@ class TopLevel:
         return f"{module}.{attr or name}"
 
     def fixed_defaults(self, args: ast.arguments) -> bool:
+        """Return whether all defaults of a function are values that cannot change."""
         return all(one is None or self.is_fixed(one) for one in (*args.defaults, *args.kw_defaults))
 
 

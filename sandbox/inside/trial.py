@@ -1,11 +1,11 @@
-"""One hypothesis over one input set: compile once, then copy, call and code for each input.
+"""Run one hypothesis over one input set: compile once, then copy, call and encode for each input.
 
-A prediction depends on code and input alone: where a source may keep something from one call to
-the next (state.reach), each input gets a fresh namespace; where it may keep it elsewhere, the batch is
-run again in another process and in another order, and the two are compared (pool.py).
+A prediction must depend only on code and input. If a source may keep something from one call to the
+next (state.reach), each input gets a fresh namespace. If it may keep it elsewhere, the batch runs
+again in another process and in another order, and the two are compared (pool.py).
 
-This runs inside the sandboxed child, in no protected way by itself; bench/sandbox.py also runs it in
-its own process as the loop that a sandbox is measured against. Standard library only.
+This module runs inside the sandboxed child and is no protection by itself. bench/sandbox.py also
+runs it in its own process as the baseline of a sandbox. Standard library only.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ else:
     import state
     import tolerance
 
-TICK = "__peirce_tick__"  # ends in underscores: a class body does not mangle it
+TICK = "__peirce_tick__"  # It ends in underscores, so that a class body does not mangle it.
 DETAIL_CHARACTERS = 500
 
 STEPS, TIMEOUT, EXIT = "steps", "timeout", "exit"
-ADDRESS = "nondeterministic"  # of an output that tells where in memory something lies
+ADDRESS = "nondeterministic"  # for an output that contains a memory address
 LIMIT_REASONS = frozenset({STEPS, TIMEOUT, "MemoryError", "RecursionError", canonical.TOO_LARGE})
 _BUILTIN_EXCEPTIONS: dict[type, str] = {
     kind: kind.__name__
@@ -44,29 +44,29 @@ _IMMUTABLE = frozenset({int, float, str, bool, type(None)})
 
 
 class Steps(BaseException):
-    """An input used up its passes of `while` loops."""
+    """Raised when an input has used up its iterations of `while` loops."""
 
 
 class InputTimeout(BaseException):
-    """An input used up its CPU time."""
+    """Raised when an input has used up its CPU time."""
 
 
 class Address(Exception):
-    """An output tells an address in memory: another process would say another."""
+    """Raised when an output contains a memory address, which differs between processes."""
 
 
 class OverBatch(BaseException):
-    """A limit on the whole batch is used up; the first argument is the verdict."""
+    """Raised when a limit on the whole batch is reached; the first argument is the verdict."""
 
 
 class Inputs:
-    """A parsed input set with the cheapest way to a fresh copy of each input."""
+    """A parsed input set with the fastest way to copy each input."""
 
     def __init__(self, text: bytes | bytearray) -> None:
         values = json.loads(text)
         self.size = len(text)
         self.stored: list[Any] = values
-        self.fresh: Callable[[Any], Any] = list.copy  # deep enough for a flat list
+        self.fresh: Callable[[Any], Any] = list.copy  # It is deep enough for a flat list.
         if not all(type(v) is list and _IMMUTABLE.issuperset(map(type, v)) for v in values):
             self.stored, self.fresh = [marshal.dumps(v, 2) for v in values], marshal.loads
 
@@ -75,11 +75,14 @@ class Inputs:
 
 
 class Trial:
-    """One hypothesis with what became of each input so far.
+    """One hypothesis with the results of its inputs so far.
 
-    results: 8 bytes of code for each finished input (keep "codes"), or a list of values as JSON (keep
-    "values"); undefined: index to reason where there is none. limits: the fields of records.Limits.
-    equality: the task's rule for codes, if it has one (tolerance.py).
+    Attributes:
+        results: 8 bytes of code for each finished input (keep "codes"), or a list of values as JSON
+            (keep "values").
+        undefined: Reasons by the index of inputs without a prediction.
+        limits: The fields of records.Limits.
+        equality: The task's equality rule for codes, if it has one (tolerance.py).
     """
 
     def __init__(
@@ -95,7 +98,8 @@ class Trial:
         self.results: Any = bytearray() if keep == "codes" else []
         self._width = 8 if keep == "codes" else 1
         self.undefined: dict[int, str] = {}
-        self.overrun: dict[int, str] = {}  # inputs that a limit touched, though they swallowed it
+        # inputs that reached a limit, even if they caught the exception
+        self.overrun: dict[int, str] = {}
         self._nothing = bytes(8) if keep == "codes" else b""
         self._tick, self._new_budget = self._counter(
             int(limits["loop_steps"]), int(limits["batch_loop_steps"])
@@ -107,12 +111,15 @@ class Trial:
         self._order: list[int] | None = None
 
     def done(self) -> int:
-        """How many inputs are finished; the index of the one at work."""
+        """Return how many inputs are finished, which is the index of the current one."""
         return len(self.results) // self._width
 
     def read(self) -> tuple[str, str] | None:
-        """Parses the source and finds its `reach`, running none of it; (verdict, detail) where it
-        cannot be parsed. First of three: read, compile, run."""
+        """Parse the source and find its `reach` without running it. `compile` and `run` follow.
+
+        Returns:
+            (verdict, detail) if the source cannot be parsed, else None.
+        """
         try:
             tree = ast.parse(self.source, "<hypothesis>")
             self.reach = state.reach(tree, self.entry)
@@ -126,13 +133,13 @@ class Trial:
         return None
 
     def anew(self, keep: str) -> Trial:
-        """The same source, read, for another input set."""
+        """Return a trial of the same parsed source for another input set."""
         other = Trial(self.source, self.entry, keep, self.limits)
         other.reach, other._code = self.reach, self._code
         return other
 
     def compile(self) -> Callable[[Any], Any] | tuple[str, str]:
-        """The hypothesis' function, or (verdict, detail) where there is none."""
+        """Return the hypothesis's function, or (verdict, detail) where there is none."""
         refused = self.read() if self._code is None else None
         if refused is not None:
             return refused
@@ -156,8 +163,10 @@ class Trial:
         return namespace.get(self.entry)
 
     def run(self, function: Callable[[Any], Any], inputs: Inputs, order: list[int] | None = None) -> None:  # fmt: skip
-        """Calls `function` with a fresh copy of each input, in `order` (default: as they stand).
-        Raises OverBatch."""
+        """Call `function` with a fresh copy of each input, in `order` (default: as stored).
+
+        Raises OverBatch.
+        """
         self._order = order
         stored = inputs.stored if order is None else [inputs.stored[place] for place in order]
         fresh, image, before = inputs.fresh, self._image(), self._before_each()
@@ -165,7 +174,8 @@ class Trial:
         renewed = self._fresh_function if self.reach != state.Reach.STATELESS else None
         pending = iter(stored)
         while self.done() < len(stored):
-            try:  # around the loop, not the call: each input taken appends once, here or below
+            # The `try` is around the loop, not the call: each input appends once, here or below.
+            try:
                 if renewed is not None:
                     for one in pending:
                         before()
@@ -184,9 +194,12 @@ class Trial:
                 append(self._nothing)
 
     def outcome(self) -> tuple[dict[str, Any], bytes]:
-        """Header and body, in the order of the inputs: a byte for each, 0 or 1 + an index into
-        the sorted `reason_names`; then 8 bytes of code each, or 4 bytes for the length of each
-        value's JSON and after them the values."""
+        """Return header and body of the result, in the order of the inputs.
+
+        The body holds one byte per input, 0 or 1 + an index into the sorted `reason_names`. Then
+        follow 8 bytes of code each, or 4 bytes for the length of each value's JSON and then the
+        values.
+        """
         for index, reason in self.overrun.items():
             if index < self.done():
                 self.undefined[index] = reason
@@ -213,18 +226,18 @@ class Trial:
         }
         return header, bytes(reasons) + body
 
-    # --- limits of one input ---
+    # --- Limits of one input ---
 
     def _counter(
         self, budget: int, batch_budget: int
     ) -> tuple[Callable[[], None], Callable[[], None]]:
-        """The tick at the top of each pass of a `while` loop, and what gives a new budget."""
+        """Return the tick for each iteration of a `while` loop, and what renews the budget."""
         left, left_of_batch = budget, batch_budget
 
         def tick() -> None:
             nonlocal left
             left -= 1
-            if left < 0:  # at every later pass too, so that no loop can swallow it
+            if left < 0:  # Later iterations raise it too, so that no loop can suppress it.
                 self.overrun[self.done()] = STEPS
                 raise Steps
 
@@ -248,7 +261,7 @@ class Trial:
         return reseed
 
     def watch_clock(self) -> None:
-        """A repeating timer of CPU time notices the input that runs on: no call costs a syscall."""
+        """Start a repeating CPU timer that stops slow inputs without a system call per input."""
         signal.signal(signal.SIGPROF, self._check_clock)
         signal.setitimer(signal.ITIMER_PROF, self._input_cpu_s / 4, self._input_cpu_s / 4)
 
@@ -262,7 +275,7 @@ class Trial:
             self.overrun[at] = TIMEOUT
             raise InputTimeout
 
-    # --- what is kept of an output ---
+    # --- The result of an output ---
 
     def _image(self) -> Callable[[Any], bytes]:
         max_bytes, left = int(self.limits["value_bytes"]), int(self.limits["output_bytes"])
@@ -309,8 +322,11 @@ def _numbers(value: Any) -> bool:
 
 
 def may_order_by_address(tree: ast.Module) -> bool:
-    """Whether a set may hold objects of a kind that is hashed by where it lies in memory: there are
-    sets, and classes of its own or plain objects. Not seen: sets of functions and of NaN."""
+    """Return whether a set may hold objects that are hashed by memory address.
+
+    This is the case if the source has sets, and its own classes or plain objects. Not detected:
+    sets of functions and of NaN.
+    """
     makes_sets = makes_objects = False
     for node in ast.walk(tree):
         if isinstance(node, ast.Set | ast.SetComp):
@@ -324,8 +340,10 @@ def may_order_by_address(tree: ast.Module) -> bool:
 
 
 def compiled(tree: ast.Module, has_while: bool) -> Any:
-    """Code of the module, with a tick at the top of each pass of a `while` loop. Raises
-    SyntaxError, ValueError, RecursionError, MemoryError."""
+    """Return the module's code with a tick at the start of each iteration of a `while` loop.
+
+    Raises SyntaxError, ValueError, RecursionError or MemoryError.
+    """
     for node in ast.walk(tree) if has_while else ():
         if isinstance(node, ast.While):
             call = ast.Expr(ast.Call(ast.Name(TICK, ast.Load()), [], []))
@@ -335,7 +353,7 @@ def compiled(tree: ast.Module, has_while: bool) -> Any:
 
 
 def reason_of(error: BaseException) -> str:
-    """A short stable name, by exact type: a custom class is "Exception", an exit is "exit"."""
+    """Return a short stable name by exact type: a custom class is "Exception"."""
     if type(error) is Steps:
         return STEPS
     if type(error) is InputTimeout:
@@ -350,7 +368,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """For people: type and text, whatever the text's own code does."""
+    """Return type and text of an exception, whatever the code of its text does."""
     try:
         return f"{type(error).__name__}: {error}"[:DETAIL_CHARACTERS]
     except BaseException:  # noqa: BLE001 - __str__ of an untrusted class

@@ -1,7 +1,8 @@
 """One walk over the tree of a source, for state.py: the names it binds and reads, and where.
 
-What binds names is in bindings.py; here are the top level of the module, the expressions, and which method
-reads which kind of node. An explicit stack, so that depth costs nothing.
+bindings.py handles the nodes that bind names. This module handles the top level, the expressions,
+and the table from kinds of node to methods. The walk uses an explicit stack, so that deep trees are
+no problem.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _ATTRIBUTES_DENIED |= names("mro now obj register today utcnow with_traceback")
 _READABLE = names("init repr str eq lt len iter next getitem contains call", "__{}__")
 _OF_NAMED_TUPLES = names("_asdict _fields _make _replace")
 
-# What only reads a table of constants, and whose result does not hold it.
+# These only read a table of constants, and their result does not hold the table.
 _READERS = names("""all any bool bytes dict enumerate filter frozenset iter len list map max min range
     reversed set sorted sum tuple zip""")
 _GIVING_AN_ARGUMENT = names("max min sum")
@@ -40,9 +41,10 @@ _SHOWING = names("ascii format repr str")
 
 
 class Walk(Bindings):
-    """The walk itself: what reads names, attributes and calls."""
+    """The walk itself: nodes that read names, attributes and calls."""
 
     def read(self, tree: ast.Module) -> None:
+        """Walk a whole module. Raises Beyond."""
         if type(tree) is not ast.Module:
             raise Beyond
         for statement in tree.body:
@@ -53,6 +55,7 @@ class Walk(Bindings):
             self.drain()
 
     def drain(self) -> None:
+        """Handle all nodes on the stack in the current scope."""
         stack, handlers, loads, scope = self.stack, _HANDLERS, self.loads, self.scope
         while stack:
             node = stack.pop()
@@ -70,10 +73,10 @@ class Walk(Bindings):
                 raise Beyond
             handler(self, node)
 
-    # --- the top level ---
+    # --- The top level ---
 
     def top(self, node: ast.stmt) -> None:
-        """A statement of the module: what it binds decides whether state can be held at all."""
+        """Handle a statement of the module; its bindings decide whether state can be kept."""
         kind = type(node)
         if kind is ast.If and _is_main_guard(node):
             for statement in node.orelse:  # type: ignore[attr-defined]
@@ -95,6 +98,7 @@ class Walk(Bindings):
         self.drain()
 
     def top_target(self, target: ast.expr, value: ast.expr) -> None:
+        """Bind a target at the top level by the kind of its value."""
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
             ones, its = target.elts, value.elts
             if len(ones) == len(its) and not any(isinstance(v, ast.Starred) for v in ones + its):
@@ -119,13 +123,15 @@ class Walk(Bindings):
         else:
             self.bind(name, Binds.ADDRESS if is_addressed(value) else Binds.OTHER)
 
-    # --- expressions, in any scope ---
+    # --- Expressions, in any scope ---
 
     def guarded(self, node: Any) -> None:
+        """Handle a `with` or `try` statement."""
         self.scope.guarded = True
         _PUSH[type(node)](self, node)
 
     def binary(self, node: ast.BinOp) -> None:
+        """Handle a binary operation; `%` may show its operands as text."""
         left, right = node.left, node.right
         self.read_only(left)
         self.read_only(right)
@@ -135,6 +141,7 @@ class Walk(Bindings):
         self.stack += (left, right)
 
     def compare(self, node: ast.Compare) -> None:
+        """Handle a comparison. Raises Beyond for `is` with anything but a singleton."""
         operands = [node.left, *node.comparators]
         for operand in operands:
             self.read_only(operand)
@@ -142,10 +149,11 @@ class Walk(Bindings):
         if any(type(op) in (ast.Is, ast.IsNot) for op in node.ops) and not any(
             self.is_singleton(one) for one in operands
         ):
-            raise Beyond  # whether two equal texts are one object depends on what ran before
+            raise Beyond  # Whether two equal texts are one object depends on what ran before.
         self.stack += operands
 
     def is_singleton(self, node: Any) -> bool:
+        """Return whether a node is None, `...`, a bool, or a type."""
         if type(node) is ast.Constant:
             return node.value is None or node.value is ... or type(node.value) is bool
         name = name_of(node.func) if type(node) is ast.Call else name_of(node)
@@ -155,15 +163,18 @@ class Walk(Bindings):
         return True
 
     def subscript(self, node: ast.Subscript) -> None:
+        """Handle a subscript."""
         if type(node.ctx) is ast.Load:
             self.read_only(node.value)
         self.stack += (node.value, node.slice)
 
     def starred(self, node: ast.Starred) -> None:
+        """Handle a starred expression."""
         self.read_only(node.value)
         self.stack.append(node.value)
 
     def dict_(self, node: ast.Dict) -> None:
+        """Handle a dict display."""
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 self.read_only(value)
@@ -172,6 +183,7 @@ class Walk(Bindings):
             self.stack.append(value)
 
     def formatted(self, node: ast.FormattedValue) -> None:
+        """Handle a field of an f-string."""
         self.shows(node.value)
         self.read_only(node.value)
         self.stack.append(node.value)
@@ -179,7 +191,7 @@ class Walk(Bindings):
             self.stack.append(node.format_spec)
 
     def shows(self, node: ast.expr) -> None:
-        """The text of `node` becomes a value: it must not hold an address."""
+        """Record that the text of `node` becomes a value, so it must not contain an address."""
         if is_addressed(node):
             raise Beyond
         if type(node) is ast.Name:
@@ -187,6 +199,7 @@ class Walk(Bindings):
         self.place[id(node)] = self.place.get(id(node), 0) | Place.COMPARED
 
     def call(self, node: ast.Call) -> None:
+        """Handle a call."""
         func, args = node.func, node.args
         self.place[id(func)] = self.place.get(id(node), 0) & Place.DECORATES | Place.CALLED
         self.call_of[id(func)] = node
@@ -194,7 +207,7 @@ class Walk(Bindings):
             name = func.id
             if name in _READERS:
                 if name in _GIVING_AN_ARGUMENT and (len(args) > 1 or node.keywords):
-                    args = []  # `max(t, u)` is t or u, `sum([], t)` is t
+                    args = []  # `max(t, u)` returns t or u, and `sum([], t)` returns t.
                 for one in args:
                     self.read_only(one, name)
                 args = node.args
@@ -216,6 +229,7 @@ class Walk(Bindings):
             self.stack.append(keyword.value)
 
     def attribute(self, node: ast.Attribute) -> None:
+        """Handle an attribute. Raises Beyond for one that may lead outside."""
         base, name = node.value, node.attr
         place = self.place.get(id(node), 0)
         self.base_of[id(base)] = node
@@ -239,6 +253,7 @@ class Walk(Bindings):
         self.stack.append(base)
 
     def underscored(self, node: ast.Attribute, place: int) -> None:
+        """Handle an attribute that begins with an underscore."""
         base, name = node.value, node.attr
         loaded = type(node.ctx) is ast.Load
         if name == "__name__" and loaded:
@@ -247,7 +262,7 @@ class Walk(Bindings):
             if name in ("__repr__", "__str__"):
                 self.shows(base)
             if not place & Place.CALLED:
-                self.foreign_values = True  # `__repr__` of an enumeration is Enum's
+                self.foreign_values = True  # `__repr__` of an enumeration belongs to Enum.
         elif name in _OF_NAMED_TUPLES and loaded:
             pass
         elif name[-2:] != "__" and type(base) is ast.Name:
@@ -256,7 +271,7 @@ class Walk(Bindings):
             raise Beyond
 
     def is_seeded(self, func: ast.expr) -> bool:
-        """Whether a function is called with a seed that is surely there: None means the clock."""
+        """Return whether a function is called with a certain seed; None would mean the clock."""
         call = self.call_of.get(id(func))
         if call is None or call.keywords or len(call.args) != 1:
             return False
@@ -269,6 +284,7 @@ class Walk(Bindings):
         )
 
     def match_class(self, node: ast.MatchClass) -> None:
+        """Handle a class pattern."""
         for name in node.kwd_attrs:
             if name[0] == "_" or name in _ATTRIBUTES_DENIED or name in ("format", "format_map"):
                 raise Beyond
@@ -278,7 +294,7 @@ class Walk(Bindings):
         self.stack += node.kwd_patterns
 
 
-# --- parts of a tree ---
+# --- Parts of a tree ---
 
 
 def _is_main_guard(node: Any) -> bool:
@@ -294,7 +310,7 @@ def _is_main_guard(node: Any) -> bool:
 
 
 def _plain_template(template: Any) -> bool:
-    """Whether the fields of a `str.format` template name arguments and nothing of theirs."""
+    """Return whether the fields of a `str.format` template name arguments, not their attributes."""
     if type(template) is not str:
         return False
     texts = [template]
@@ -310,7 +326,7 @@ def _plain_template(template: Any) -> bool:
     return True
 
 
-# --- what is done with each kind of node ---
+# --- Methods for each kind of node ---
 
 
 def _pusher(*fields: str) -> Callable[[Walk, Any], None]:

@@ -1,1 +1,1 @@
-"""What watches over a sandbox from outside: zygotes, the pool of them, and bounds on what they use."""
+"""The outer side of a sandbox: zygotes, their pool, and checks of what they return."""

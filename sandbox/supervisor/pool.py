@@ -1,13 +1,15 @@
-"""A fair pool of zygotes behind one interface, whatever started them.
+"""A fair pool of zygotes, with the same interface for every backend.
 
-A backend gives a way to start a `Link`: a byte stream to a zygote (inside/harness.py) and a way to
-end it. What a zygote says comes from next to untrusted code: supervisor/zygote.py checks it.
+A backend supplies a function that starts a `Link`: a byte stream to a zygote (inside/harness.py)
+with a way to end it. The output of a zygote comes from a process near untrusted code, so
+supervisor/zygote.py checks it.
 
-Runs of one function that share a child: over what was shown, what is hidden and S, which a judge
-asks for at one moment. A child costs milliseconds, most functions take microseconds.
+Runs of one function over several input sets (shown, hidden and S, which are requested at the same
+moment) share a child process. A child costs milliseconds, and most functions take microseconds.
 
-Only where that changes nothing: the source is one whose calls leave nothing behind (state.Reach,
-which the stage tells before any of it runs), and no limit is met on the way. Else each runs alone.
+Runs share a child only if that changes no result: the source's calls must keep no state
+(state.Reach, which the stage reports before any of the source runs), and no limit may be reached.
+Otherwise each runs alone.
 """
 
 from __future__ import annotations
@@ -31,27 +33,29 @@ if TYPE_CHECKING:
     from .zygote import Job
 
 REQUIRED = ("process_group", "rlimits", "empty_environment", "closed_descriptors")
-# Without privileges no other user can be had, nor a group; what they would do, these do.
+# Without privileges there is no separate user and no control group; these layers replace them.
 STANDS_IN = {"own_user": "user_namespace", "cgroup": "process_namespace"}
 MOST_WORKERS = 256
 SOURCE_BYTES = 2**20
-STORED_BYTES = 256 * 2**20  # of input sets as JSON, kept here for zygotes that lack them
-INLINE_BYTES = 16 * 2**10  # smaller sets go with each request: a stage for each costs more
-ROOM_MB = 768  # of a zygote's whole group beyond one hypothesis: its stages and their input sets
-STATELESS, BEYOND = 0, 2  # state.Reach
-START_S = 30.0  # for a zygote's first word
+STORED_BYTES = 256 * 2**20  # input sets as JSON, kept here for zygotes that lack them
+# Smaller sets go with each request, because a stage for each would cost more.
+INLINE_BYTES = 16 * 2**10
+# memory of a zygote's group in addition to one hypothesis: its stages and their input sets
+ROOM_MB = 768
+STATELESS, BEYOND = 0, 2  # values of state.Reach
+START_S = 30.0  # for a zygote's first message
 GRACE_S = 15.0  # beyond a batch's wall time, before the zygote itself is given up
 CANARY = b"def f(x):\n    return x\n"
 
 
 class Slot:
-    """A place in the pool; its zygote is started when first needed and replaced when lost."""
+    """A place in the pool. Its zygote is started when first needed and replaced when lost."""
 
     link: Link | None = None
 
 
 class PooledSandbox:
-    """records.Sandbox over zygotes. Batches wait in order of arrival for a free one."""
+    """A `records.Sandbox` over zygotes. Batches wait in order of arrival for a free one."""
 
     def __init__(self, start: Callable[[], Awaitable[Link]], workers: int | None = None) -> None:
         if workers is not None and workers < 1:
@@ -73,11 +77,11 @@ class PooledSandbox:
             self._free.put_nowait(slot)
 
     async def start(self, strict: bool = False) -> None:
-        """Starts every zygote and learns its layers. Raises SandboxUnavailable."""
+        """Start every zygote and record its layers. Raises SandboxUnavailable."""
         try:
             starts = [self._linked(slot) for slot in self._slots]
             for failure in await asyncio.gather(*starts, return_exceptions=True):
-                if isinstance(failure, BaseException):  # after all have ended, one way or another
+                if isinstance(failure, BaseException):  # All starts have ended by now.
                     raise failure
             missing = [name for name in REQUIRED if not self._layers.get(name)]
             if missing:
@@ -93,9 +97,11 @@ class PooledSandbox:
             raise
 
     def layers(self) -> Mapping[str, bool]:
+        """Return the isolation layers and whether each is active in every zygote."""
         return dict(self._layers)
 
     async def put(self, inputs: InputSet) -> Digest:
+        """Store an input set and return its digest; the oldest sets are dropped at a size limit."""
         digest = inputs.digest
         if digest not in self._inputs:
             text = json.dumps(inputs.inputs).encode()
@@ -116,9 +122,17 @@ class PooledSandbox:
         limits: Limits,
         equality: Json = None,
     ) -> Batch:
-        """One hypothesis over an input set that was `put`. A batch lost with its zygote is
-        tried again on two that were started for it. equality: of the codes (inside/tolerance.py).
-        Raises SandboxUnavailable."""
+        """Run one hypothesis over an input set that was `put`.
+
+        A batch that is lost with its zygote is retried on two newly started ones.
+
+        Args:
+            equality: The equality rule of the codes (inside/tolerance.py).
+
+        Raises:
+            SandboxUnavailable: Not even a trivial hypothesis runs.
+            UsageError: The input set was not stored.
+        """
         if inputs not in self._inputs:
             raise UsageError(f"no input set {inputs[:12]!r} was put into this sandbox")
         self._inputs.move_to_end(inputs)
@@ -134,8 +148,11 @@ class PooledSandbox:
         return await self._alone(job) if together is None else together
 
     async def _together(self, job: Job) -> Batch | None:
-        """The batch of a job that shared a child with the others that ask for the same function at
-        the same time: over what was shown, what is hidden and S. None where it has to run alone."""
+        """Return the batch of a job that shared a child with jobs of the same function.
+
+        Jobs share a child if they arrive at the same time: over the shown and hidden inputs and S.
+        None means that the job has to run alone.
+        """
         who = (job.code, job.entry, job.limits)
         if (trip := self._trips.get(who)) is not None:
             return await trip.join(job)
@@ -155,12 +172,13 @@ class PooledSandbox:
 
     async def _alone(self, job: Job) -> Batch:
         causes = []
-        for fresh in (False, True, True):  # a zygote that served others may have been dying
+        # A zygote that served others may have been dying, so later attempts use a new one.
+        for fresh in (False, True, True):
             try:
                 return await self._once(job, fresh)
             except Lost as lost:
                 causes.append(str(lost))
-        try:  # does any hypothesis get through, or this one not?
+        try:  # A trivial hypothesis shows whether the sandbox or this hypothesis is at fault.
             await self._once(Job(CANARY, b"f", "canary", b"[0]", 1, "codes", Limits()), True)
         except Lost as lost:
             raise SandboxUnavailable(
@@ -169,7 +187,7 @@ class PooledSandbox:
         return failed("crashed", job.count, f"took its worker down twice: {causes[-1]}")
 
     async def close(self) -> None:
-        """Ends every zygote with its child; batches still waiting raise SandboxUnavailable."""
+        """End every zygote with its child; batches that still wait raise SandboxUnavailable."""
         self._closed = True
         links = [slot.link for slot in self._slots if slot.link is not None]
         for slot in self._slots:
@@ -184,10 +202,10 @@ class PooledSandbox:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    # --- one batch on one zygote ---
+    # --- One batch on one zygote ---
 
     async def _once(self, job: Job, fresh: bool) -> Batch:
-        """One attempt, on a zygote of its own if `fresh`. Raises Lost."""
+        """Make one attempt, on a newly started zygote if `fresh`. Raises Lost."""
         slot = await self._free.get()
         held = True
         try:
@@ -218,8 +236,10 @@ class PooledSandbox:
                 self._free.put_nowait(slot)
 
     async def _exchange(self, link: Link, job: Job, shuffle: int | None) -> tuple[Batch, int]:
-        """One pass over the inputs, as they stand or shuffled: the batch and the reach of its
-        source. Raises Lost, TimeoutError, OSError."""
+        """Run the inputs once, in order or shuffled; return the batch and the reach of its source.
+
+        Raises Lost, TimeoutError or OSError.
+        """
         self._next_id += 1
         nonce = os.urandom(8).hex()
         inline = b""
@@ -277,12 +297,13 @@ class PooledSandbox:
             raise
         found = {str(name): active is True for name, active in hello["layers"].items()}
         found.update(link.adds)
-        for name, other in STANDS_IN.items():  # what is not needed here is absent, and not missing
+        # A layer that another one replaces is absent, not missing.
+        for name, other in STANDS_IN.items():
             if found.get(other) and not found.get(name):
                 found.pop(name, None)
             elif name == "own_user" and found.get(name):
                 found.pop(other, None)
-        # a layer counts where every zygote has it
+        # A layer counts if every zygote has it.
         self._layers = {n: on and self._layers.get(n, True) for n, on in found.items()}
         slot.link = link
         return link
@@ -297,7 +318,7 @@ class PooledSandbox:
             await link.kill()
 
     async def _abandon(self, slot: Slot, link: Link, reply: asyncio.Future[Reply]) -> None:
-        """After a cancelled run: the child is killed, the zygote stays, the slot comes back."""
+        """Clean up after a cancelled run: kill the child, keep the zygote, and free the slot."""
         try:
             link.send({"op": "cancel", "id": link.running})
             async with asyncio.timeout(GRACE_S):
@@ -314,14 +335,18 @@ class PooledSandbox:
 
 
 def usable_cores() -> int:
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def same(first: Batch, second: Batch) -> Batch:
-    """The one batch of two passes over the same inputs in different orders: verdict
-    "nondeterministic" where they differ, but for inputs that a limit ended in either."""
+    """Merge the batches of two passes over the same inputs in different orders.
+
+    The verdict is "nondeterministic" if they differ, except for inputs that a limit ended in
+    either.
+    """
     if second.verdict != "ok":
         return second
     reasons = [np.array([None, *batch.reason_names], object)[batch.reasons] for batch in (first, second)]  # fmt: skip
@@ -338,25 +363,33 @@ def same(first: Batch, second: Batch) -> Batch:
     return replace(first, limited=limited, cpu_s=cpu_s)
 
 
-TURNS = 2  # of the loop, in which those that are asked for at one moment have all come
-FURTHER = 3  # sets beside the first: many would wait for each other on one worker
-OF_THE_SOURCE = ("ok", "syntax", "no_function")  # verdicts that more input sets cannot bring about
+TURNS = 2  # Turns of the event loop, after which all concurrent requests have arrived.
+FURTHER = 3  # Maximum of further sets in one child; more would wait for each other on one worker.
+# verdicts that depend on the source, not on further input sets
+OF_THE_SOURCE = ("ok", "syntax", "no_function")
 
 
 @dataclass
 class Trip:
-    """Those that ask for one function, each with the batch that it waits for; None: run it alone."""
+    """Concurrent requests to run one function, each with a future for its batch.
+
+    The future's result is None if the request has to run alone.
+    """
 
     asked: list[tuple[Job, asyncio.Future[Batch | None]]] = field(default_factory=list)
 
     def join(self, job: Job) -> asyncio.Future[Batch | None]:
+        """Add a job and return the future for its batch."""
         waiting: asyncio.Future[Batch | None] = asyncio.get_running_loop().create_future()
         self.asked.append((job, waiting))
         return waiting
 
     def together(self, most_bytes: int) -> Job | None:
-        """One job for all, the largest set with those of at most so many bytes beside it; None
-        where there is nothing to share."""
+        """Return one job for all requests, or None where there is nothing to share.
+
+        It runs the largest set and further ones of at most `most_bytes` each. Other requests run
+        alone.
+        """
         self.asked.sort(key=lambda one: -len(one[0].text))
         few = [one for one in self.asked[1:] if len(one[0].text) <= most_bytes][:FURTHER]
         for one in self.asked[1:]:
@@ -366,7 +399,7 @@ class Trip:
         return replace(self.asked[0][0], also=tuple(job for job, _ in few)) if few else None
 
     def land(self, batch: Batch, further: Sequence[Batch]) -> None:
-        """What came of the job for all."""
+        """Deliver the results of the shared job."""
         if batch.verdict not in OF_THE_SOURCE:
             return
         for (_, waiting), found in zip(self.asked, [batch, *further], strict=False):
@@ -374,7 +407,7 @@ class Trip:
                 waiting.set_result(found)
 
     def end(self) -> None:
-        """Nobody waits any longer."""
+        """Let all requests without a result run alone."""
         for _, waiting in self.asked:
             if not waiting.done():
                 waiting.set_result(None)

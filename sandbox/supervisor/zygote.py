@@ -1,7 +1,7 @@
-"""A zygote that a backend started, the stream to it, and what it is asked.
+"""A zygote that a backend started: the stream to it, and checks of everything it returns.
 
-What comes back from a zygote, checked once more: lengths, types and ranges. All of it comes from
-next to untrusted code; nothing is ever unpickled.
+Lengths, types and ranges are checked, because the data comes from a process near untrusted code.
+Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -20,32 +20,38 @@ from ...records import Batch, Digest, Json, Keep, Limits
 from ..inside.canonical import Unrepresentable, code_of_stored
 from ..inside.frames import HEAD, HEADER_BYTES, MAGIC, frame
 
-HELD_BYTES, HELD_SETS = 32 * 2**20, 8  # of the sets over pool.INLINE_BYTES, in each zygote
+HELD_BYTES, HELD_SETS = 32 * 2**20, 8  # limits of the sets over pool.INLINE_BYTES in each zygote
 
 Reply = tuple[dict[str, Any], bytes]
 
 
 class Lost(Exception):
-    """The zygote died or broke the protocol of the stream: not a result of any hypothesis."""
+    """Raised when the zygote died or broke the protocol; this is not a result of any hypothesis."""
 
 
 class Zygote(Protocol):
-    """What a backend starts: harness.py, running somewhere."""
+    """A running harness.py, which a backend started."""
 
     async def allow(self, memory_mb: int) -> None:
-        """Before a hypothesis with a higher memory limit than any before it: the memory limit of
-        the whole group, where there is one, is raised to leave it room."""
+        """Raise the memory limit of the whole group, where there is one.
+
+        It is called before a hypothesis with a higher memory limit than any before it.
+        """
 
     async def kill(self) -> None:
-        """At once, and gone with all that it started when this returns."""
+        """Kill the zygote and everything it started; all are gone when this returns."""
 
     async def end(self) -> None:
-        """After its stream was closed: waits a moment for it to go by itself, then kills it."""
+        """Wait a moment after its stream was closed for the zygote to exit, then kill it."""
 
 
 class Link:
-    """A started zygote with the stream to it; `held` are the input sets it keeps, with their
-    sizes, the latest used last; `adds` are layers that hold around it besides those it tells of."""
+    """A started zygote with the stream to it.
+
+    Attributes:
+        held: The input sets that it keeps, with their sizes, in order of latest use.
+        adds: Layers around the zygote in addition to those that it reports.
+    """
 
     def __init__(
         self,
@@ -62,25 +68,30 @@ class Link:
         self.reply: asyncio.Future[Reply] | None = None
 
     async def kill(self) -> None:
-        self.writer.transport.abort()  # ends the reading of a reply as well
+        """Abort the stream and kill the zygote."""
+        self.writer.transport.abort()  # This also ends the reading of a reply.
         await self.zygote.kill()
 
     async def close(self) -> None:
-        self.writer.close()  # at the end of its stream a zygote ends its child and itself
+        """Close the stream and wait for the zygote to exit."""
+        self.writer.close()  # At the end of its stream a zygote ends its child and itself.
         await self.zygote.end()
 
     def send(self, header: dict[str, Any], body: bytes = b"") -> None:
+        """Send a request."""
         self.writer.write(frame(header, body))
 
     def expect(self, reply: Coroutine[Any, Any, Reply]) -> asyncio.Future[Reply]:
-        """Reads the reply in a task of its own: a run that is cancelled in the middle of a frame
-        leaves the rest of it to be read."""
+        """Read the reply in a separate task.
+
+        If a run is cancelled in the middle of a frame, the task reads the rest of the frame.
+        """
         self.reply = asyncio.ensure_future(reply)
         self.reply.add_done_callback(lambda read: read.cancelled() or read.exception())
         return self.reply
 
     def hold(self, digest: Digest, text: bytes) -> None:
-        """Makes the zygote keep this set, whatever its size, and of the others the latest used."""
+        """Make the zygote keep this set, whatever its size; drop the least recently used."""
         if digest not in self.held:
             while self.held and (
                 len(self.held) >= HELD_SETS or sum(self.held.values()) + len(text) > HELD_BYTES
@@ -91,7 +102,7 @@ class Link:
         self.held.move_to_end(digest)
 
     async def receive(self, most_bytes: int) -> Reply:
-        """One frame. Raises Lost."""
+        """Return the next frame. Raises Lost."""
         try:
             head = await self.reader.readexactly(HEAD.size)
             magic, header_size, body_size = HEAD.unpack(head)
@@ -108,8 +119,14 @@ class Link:
 
 @dataclass(frozen=True)
 class Job:
-    """One hypothesis and its function's name, as UTF-8, over one input set, as a JSON list of
-    `count`; also: over further sets in the same child, where calls leave nothing behind."""
+    """One hypothesis to run over one input set.
+
+    Attributes:
+        code: The source as UTF-8.
+        entry: The function's name as UTF-8.
+        text: The inputs as a JSON list of `count` values.
+        also: Jobs over further sets, to run in the same child if the calls keep no state.
+    """
 
     code: bytes
     entry: bytes
@@ -120,17 +137,17 @@ class Job:
     limits: Limits
     equality: Json = None
     also: tuple[Job, ...] = ()
-    further: list[Batch] = field(default_factory=list)  # of `also`: all of them, or none
+    further: list[Batch] = field(default_factory=list)  # the batches of `also`: all of them or none
 
 
 VERDICTS = frozenset({"ok", "syntax", "no_function", "too_slow", "memory", "output_too_large",
                       "protocol", "crashed", "cancelled"})  # fmt: skip
-JSON_BYTES = 8  # for each byte of a canonical form, at most
+JSON_BYTES = 8  # maximum JSON bytes per byte of a canonical form
 _REASON = re.compile(r"[A-Za-z_]{1,64}")
 
 
 def failed(verdict: str, count: int, detail: str = "", limited: bool = False, cpu_s: float = 0.0) -> Batch:  # fmt: skip
-    """A batch without a result: every input undefined for the one reason `verdict`."""
+    """Return a batch without a result: every input is undefined for the one reason `verdict`."""
     return Batch(
         verdict,
         np.zeros(count, np.int64),
@@ -144,16 +161,21 @@ def failed(verdict: str, count: int, detail: str = "", limited: bool = False, cp
 
 
 def most_bytes(limits: Limits) -> int:
-    """Of a reply's body: a child's whole frame."""
+    """Return the maximum size of a reply's body, which is a child's complete frame."""
     return HEAD.size + HEADER_BYTES + limits.output_bytes
 
 
 def received_batches(
     header: Mapping[str, Any], body: bytes, nonce: str, job: Job, also: Sequence[Job]
 ) -> tuple[Batch, list[Batch]]:
-    """The batch of a stage's reply: what the stage says of a child that gave no result, or what is
-    in the child's frame, which is its body; and those of further jobs, all or none. Raises Lost
-    where the harness itself failed."""
+    """Return the batch in a stage's reply, and those of further jobs (all or none).
+
+    If the child gave no result, the stage says why. Otherwise the reply's body is the child's
+    frame.
+
+    Raises:
+        Lost: The harness itself failed.
+    """
     count, keep, limits = job.count, job.keep, job.limits
     ending = header.get("ending")
     if ending == "fault":
@@ -191,7 +213,7 @@ def received_batches(
 
 
 def part_sizes(parts: Any) -> list[int] | None:
-    """The bytes of each part's body; None where that is not what is told."""
+    """Return the size of each part's body in bytes, or None if the header is malformed."""
     if type(parts) is not list or not all(type(one) is dict for one in parts):
         return None
     sizes = [one.get("bytes") for one in parts]
@@ -201,14 +223,14 @@ def part_sizes(parts: Any) -> list[int] | None:
 def checked_batch(
     header: Mapping[str, Any], body: bytes, count: int, keep: Keep, limits: Limits
 ) -> Batch:
-    """The batch that a frame tells of, or verdict "protocol" where anything is out of order."""
+    """Return the batch in a frame, or one with verdict "protocol" if anything is malformed."""
     verdict, detail = header.get("verdict"), header.get("detail", "")
     cpu = header.get("cpu_s")
     cpu_s = cpu if type(cpu) is float and 0.0 <= cpu <= limits.wall_s else 0.0
     limited = header.get("limited") is True
     if verdict not in VERDICTS or type(detail) is not str:
         return failed("protocol", count, "a verdict or detail out of order", cpu_s=cpu_s)
-    detail = detail.encode("utf-8", "replace").decode()  # no lone surrogates
+    detail = detail.encode("utf-8", "replace").decode()  # This removes lone surrogates.
     if verdict != "ok":
         return failed(verdict, count, detail, limited, cpu_s)
     names = header.get("reason_names")
@@ -239,11 +261,19 @@ def checked_batch(
 def checked_values(
     text: bytes, reasons: np.ndarray[Any, np.dtype[np.uint8]], names: list[str], limits: Limits
 ) -> tuple[np.ndarray[Any, np.dtype[np.int64]], tuple[Mapping[str, Any], ...]]:
-    """`text`: 4 bytes for the length of each value's JSON, then the values. Each is bounded before
-    it is parsed. Codes are computed here from the values, so the two always agree. Raises
-    ValueError."""
+    """Return codes and values from a body that keeps values.
+
+    Each value is bounded before it is parsed. Codes are computed from the values here, so the two
+    always agree.
+
+    Args:
+        text: 4 bytes for the length of each value's JSON, then the values.
+
+    Raises:
+        ValueError: The body is malformed.
+    """
     count = len(reasons)
-    lengths = np.frombuffer(text, "<u4", count).astype(np.int64)  # ValueError where too short
+    lengths = np.frombuffer(text, "<u4", count).astype(np.int64)  # raises ValueError if too short
     if 4 * count + int(lengths.sum()) != len(text):
         raise ValueError("not one value for each input")
     if count and int(lengths.max()) > JSON_BYTES * limits.value_bytes + 64:
