@@ -47,13 +47,13 @@ from .families import (
     Worded,
 )
 from .hypotheses import UNASKED, Agreement, Hypothesis, Malformed, Predictions, Verdict
+from .limits import Limits
 from .oracles import (
     Apply,
     Batch,
     Execute,
     Judge,
     Keep,
-    Limits,
     OpenOracle,
     OracleKind,
     Oracles,
