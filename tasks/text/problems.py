@@ -25,7 +25,7 @@ from .label_names import LabelNames
 from .tables import Table
 
 NAME = "labels"
-TEXT = "text"  # the family; a module with a global FAMILY would be taken for one
+TEXT = "text"  # not FAMILY, which marks the module of a family
 SHOWN = 200  # training rows (HypoBench, appendix D.1)
 LABEL = "label"
 SPLIT_NAMES = {
