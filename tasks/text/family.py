@@ -1,5 +1,4 @@
-"""Family `text`: a hypothesis is a sentence that says which texts get which label (HypoBench, section
-2).
+"""Family `text`: a hypothesis says which texts get which label (HypoBench, section 2).
 
 The oracle is `judge`: an exact rule, or a model that the runner provides. An observation is a text
 with its label, and the sample space S holds unlabelled texts. A sentence predicts nothing for a

@@ -28,11 +28,7 @@ NAME = "labels"
 TEXT = "text"  # not FAMILY, which marks the module of a family
 SHOWN = 200  # training rows (HypoBench, appendix D.1)
 LABEL = "label"
-SPLIT_NAMES = {
-    "val": "val",
-    "test": "ind",
-    "ood": "ood",
-}  # name in a data set -> name in secret["splits"]
+SPLIT_NAMES = {"val": "val", "test": "ind", "ood": "ood"}  # data set -> secret["splits"]
 _MANY = 20  # with more labels, the column is probably a number to predict
 
 
