@@ -174,7 +174,7 @@ def value_as(kind: str, cell: Json, where: str) -> Json:
 
 
 def _pair(texts: Sequence[str], labels: Sequence[str]) -> tuple[list[str], tuple[str, ...]] | None:
-    """Return the two text columns and the labels in matching order, or None if the record is no pair.
+    """Return the two text columns and the labels in order, or None if the record is no pair.
 
     The column names differ only in a word that gives the order (`headline_1` and `headline_2`), and
     so do the labels (`Headline 1`, `first`).

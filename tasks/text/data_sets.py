@@ -148,8 +148,7 @@ def _warn_of_swaps(config: Config, there: Mapping[str, Path]) -> None:
 
 
 def ood_files(folder: Path) -> dict[Path, str]:
-    """Return the files with OOD rows (`ood_*`, `*_ood*`), each with the part of its name that is
-    unique.
+    """Return the OOD files (`ood_*`, `*_ood*`), each with the part of its name that is unique.
 
     Next to `ood_hotel_reviews_all.json`, that part of `ood_hotel_reviews_Chicago.json` is
     `Chicago`.

@@ -70,6 +70,6 @@ class LabelNames:
         return self._named.get(normal_form(text)) if len(text) <= _LONGEST else None
 
     def index(self, text: str) -> int | None:
-        """Return the index of the label that a text spells, which is a prediction's code, or None."""
+        """Return the index of the label that a text spells (a prediction's code), or None."""
         found = self.of(text)
         return None if found is None else self.names.index(found)

@@ -15,9 +15,7 @@ from ...records import Agreement, Hypothesis, Json, Observation, View
 from ..io.compact_values import one_line
 
 ANSWER_FORMATS = ("list", "json")
-APPLIES_NOT = (
-    "does not apply"  # the answer of a judge if the hypothesis says nothing about an input
-)
+APPLIES_NOT = "does not apply"  # a judge's answer if a hypothesis says nothing about an input
 SHOWN = 10  # wrong rows shown in the feedback
 CHARACTERS = 400  # characters of an input shown in the feedback
 
