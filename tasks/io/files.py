@@ -1,4 +1,4 @@
-"""Readers and writers for files of users and publishers: plain or gzipped text, JSON, JSONL and CSV.
+"""Readers and writers for files: plain or gzipped text, JSON, JSONL and CSV.
 
 A missing path is a `UsageError` (exit code 2). A file that is not what it should be is a
 `DataError` that names file, line and field. Loaders read a file completely before they return a

@@ -283,9 +283,7 @@ def literal(text: str, where: str) -> Json:
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # "\d" in the text warns, which does not concern the user
+            warnings.simplefilter("ignore")  # "\d" in the text warns, of no concern to the user
             tree = ast.parse(text.strip(), mode="eval")
             value = ast.literal_eval(tree)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
