@@ -156,10 +156,10 @@ def optimal(topic: Topic, codes: Mapping[tuple[int, ...], int]) -> list[Rule]:
 def _cases(
     topic: Topic, codes: Mapping[tuple[int, ...], int], depth: int
 ) -> list[tuple[int, tuple[tuple[int, ...], ...]]]:
-    """Return (label, indices of the phrases of each type that matters) for choices equal before
-    `depth`.
+    """Return the cases of choices that are equal before `depth`, each with its label.
 
-    Phrases after which everything is the same form one group.
+    A case is a list with the indices of the allowed phrases, for each type that matters. Phrases
+    after which everything is the same form one group.
     """
     if len(set(codes.values())) == 1:
         return [(next(iter(codes.values())), ())]
@@ -198,7 +198,7 @@ def _one(conditions: Sequence[Condition], label: str) -> Rule:
 
 
 def worded(model: Logistic) -> list[str]:
-    """Return the published wording, one sentence per phrase with a weight (HypoBench, appendix B.5).
+    """Return the published wording (HypoBench, appendix B.5): one sentence per phrase with a weight.
 
     A sentence says how likely the most and the least likely label of the phrase are.
     """

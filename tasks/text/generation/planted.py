@@ -198,10 +198,14 @@ class Generator(Protocol):
     """A source of named data sets whose rule is known."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name, as in `labels:NAME`."""
+        ...
 
     @property
-    def about(self) -> str: ...
+    def about(self) -> str:
+        """A description in one line."""
+        ...
 
     def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
         """Return the names of the standard data sets with their tags, easy ones first."""
