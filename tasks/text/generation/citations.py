@@ -1,4 +1,4 @@
-"""`labels:citations`: highly or rarely cited abstracts, from a local file (HypoBench, appendix B.1).
+"""`labels:citations`: highly or rarely cited abstracts (HypoBench, appendix B.1).
 
     peirce tasks generate labels:citations --data works.jsonl --out made/
     peirce run labels:citations --data 'works.jsonl.gz?after=2&share=0.1&ood=2017'

@@ -198,7 +198,7 @@ def _one(conditions: Sequence[Condition], label: str) -> Rule:
 
 
 def worded(model: Logistic) -> list[str]:
-    """Return the published wording (HypoBench, appendix B.5): one sentence per phrase with a weight.
+    """Return the wording of HypoBench (appendix B.5), one sentence per phrase with a weight.
 
     A sentence says how likely the most and the least likely label of the phrase are.
     """
