@@ -64,7 +64,7 @@ class Item(NamedTuple):
     """
 
     sentence: str
-    source: int | None = None  # the number of a paper, as it stands in the prompt
+    source: int | None = None
     quote: str = ""
 
 

@@ -76,7 +76,7 @@ class Text:
 
     def strictly(self) -> Text:
         """Return this object; answers are sentences, so no answer can breach the contract."""
-        return self  # the contract asks for sentences, and anything is one
+        return self
 
     def with_tau(self, tau: float) -> Text:
         """Return the same family with another `tau`."""

@@ -42,7 +42,7 @@ from ..io.messages import shorten, warn
 __all__ = ["Paper", "files_of", "paper_identity", "pieces", "quoted", "read_papers"]
 
 INSTALL = "pip install 'peirce[text]'"
-FILE_BYTES = 200_000_000  # unpacked
+FILE_BYTES = 200_000_000  # decompressed
 TITLE_CHARACTERS = 200
 PIECE_WORDS = 6_000  # per prompt, about 8,000 tokens
 FORMS = {

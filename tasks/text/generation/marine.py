@@ -70,9 +70,9 @@ def findings() -> list[Rule]:
 def scaled_error(
     predicted: Sequence[float], true: Sequence[float], train: Sequence[float]
 ) -> float:
-    """Return the mean squared error of n > 0 predictions in units of the label range (table 11).
+    """Return the mean squared error of n > 0 predictions after scaling (HypoBench, table 11).
 
-    Predictions and labels are scaled by the lowest and the highest training label (HypoBench).
+    Predictions and labels are scaled by the lowest and the highest training label.
 
     Raises:
         UsageError: All training labels are equal.

@@ -26,9 +26,9 @@ from .written import Draft, Named, Template, WrittenPhrase
 T = TypeVar("T")
 
 LABEL_WORDS, TYPE_WORDS = 5, 4
-PHRASE_WORDS, CORE_WORDS, LOOSE_WORDS = 14, 8, 4  # in a phrase; the words that stay; the others
-ADDED_WORDS = 4  # that a form may add to its phrase
-TEMPLATE_WORDS, TEMPLATE_LETTERS = 8, 1_500  # minimum without the slots; maximum
+PHRASE_WORDS, CORE_WORDS, LOOSE_WORDS = 14, 8, 4  # maxima: in a phrase, in its core, outside it
+ADDED_WORDS = 4  # maximum that a form may add to its phrase
+TEMPLATE_WORDS, TEMPLATE_LETTERS = 8, 1_500  # minimum outside the slots; maximum
 _LABEL = re.compile(r"[^\W_][\w '&/+-]*")
 _TYPE = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 _CORE = re.compile(r"[^\W_][\w '&%$-]*")
@@ -60,7 +60,7 @@ def _bare(item: str) -> str:
 
 
 def runs_in(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Return whether the tokens of `part` occur consecutively in `whole`, as the judge looks."""
+    """Return whether the tokens of `part` occur consecutively in `whole`, as the judge requires."""
     size = len(part)
     return any(list(whole[at : at + size]) == list(part) for at in range(len(whole) - size + 1))
 
