@@ -1,1 +1,1 @@
-"""Reading and writing what the tasks share: files, JSON, YAML, observations, sample spaces."""
+"""Input and output shared by the tasks: files, JSON, YAML, observations and sample spaces."""

@@ -1,4 +1,4 @@
-"""Entries of a BibTeX file: their fields as plain text."""
+"""Reader for the entries of a BibTeX file, with their fields as plain text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,13 @@ _ESCAPED = re.compile(r"\\([&%$#_{}])")
 
 @dataclass(frozen=True)
 class Entry:
-    """fields: by name in small letters, without TeX's braces and accents."""
+    """An entry of a BibTeX file.
+
+    Attributes:
+        key: The citation key, or "".
+        line: The line, from 1, on which the entry begins.
+        fields: The fields by lower-case name, without TeX braces and accents.
+    """
 
     key: str
     line: int
@@ -41,8 +47,13 @@ class Entry:
 
 
 def entries(text: str, where: str) -> Iterator[Entry]:
-    """The entries of a file's text, in order. Names of @string stand as they are written. Raises
-    `DataError` with the line where an entry has no end."""
+    """Yield the entries of a BibTeX text in order.
+
+    Abbreviations defined by @string are not expanded.
+
+    Raises:
+        DataError: An entry has no end; the error names its line.
+    """
     place = line = 0
     while found := _START.search(text, place):
         line += text.count("\n", place, found.start())
@@ -57,7 +68,7 @@ def entries(text: str, where: str) -> Iterator[Entry]:
 
 
 def _closing(text: str, start: int) -> int | None:
-    """Where the entry whose body begins at `start` closes."""
+    """Return where the entry whose body begins at `start` closes, or None."""
     closes = "}" if text[start - 1] == "{" else ")"
     depth = 0
     for found in re.compile(r"\\.|[{})]", re.DOTALL).finditer(text, start):
@@ -81,7 +92,7 @@ def _entry(body: str, line: int) -> Entry:
 
 
 def _value(body: str, place: int) -> tuple[str, int]:
-    """A value from `place` on, its parts joined by #, and where it ends."""
+    """Return the value at `place`, with parts joined by #, and the position after it."""
     parts = []
     while True:
         if body[place : place + 1] in ("{", '"'):
@@ -98,7 +109,7 @@ def _value(body: str, place: int) -> tuple[str, int]:
 
 
 def _end_of_text(body: str, place: int) -> int:
-    """Of the closing mark; the end of the body where there is none."""
+    """Return the position of the closing delimiter, or the end of the body without one."""
     quotes = body[place] == '"'
     depth = 0
     for found in _MARK.finditer(body, place + 1):
@@ -114,7 +125,7 @@ def _end_of_text(body: str, place: int) -> int:
 
 
 def plain(value: str) -> str:
-    """TeX's accents and letters as signs, its braces gone, blanks single."""
+    """Convert TeX text to plain text: accents, letters, dashes, no braces, single blanks."""
     value = _LETTER.sub(lambda found: LETTERS[found[1]], _ACCENT.sub(_accented, value))
     value = _ESCAPED.sub(r"\1", re.sub(r"(?<!\\)[{}]", "", _COMMAND.sub("", value)))
     value = value.replace("---", "—").replace("--", "–").replace("~", " ")

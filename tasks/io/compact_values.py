@@ -1,13 +1,13 @@
-"""How the compact template writes values: few tokens for small models, in one line.
+"""Compact one-line notation for values in prompts for small models, which saves tokens.
 
-    [3, 1, 2]                  [3 1 2]           numbers of a list are parted by blanks alone
-    [[0, 1], [2, 3]]           01/23             a grid: digits, rows parted by a slash
-    [[0, 1]]                   01/               which ends with one where it has one row
-    ["red cube", "on"]         [red cube, on]    words need no quote marks
+    [3, 1, 2]                  [3 1 2]           a list of integers, separated by blanks
+    [[0, 1], [2, 3]]           01/23             a grid: digits, with a slash between rows
+    [[0, 1]]                   01/               a grid with one row ends with a slash
+    ["red cube", "on"]         [red cube, on]    words without quotation marks
     {"a": [1]}                 {a: [1]}
 
-Two values are written alike only where they are equal and of the same types; what is none of the
-above stands as Python writes it.
+Two values have the same notation only if they are equal and have the same types. Other values are
+written as in Python.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import re
 from ...records import Json
 
 _WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?: [A-Za-z0-9_]+)*", re.ASCII)
-_NOT_WORDS = frozenset({"True", "False", "None", "nan", "inf"})  # Python writes values so
+_NOT_WORDS = frozenset({"True", "False", "None", "nan", "inf"})  # Python notation of other values
 
 
 def compact(value: Json) -> str:
-    """The value in one line; a text that is not of plain words is quoted as Python quotes it."""
+    """Return the compact notation of a value; text that is not plain words is quoted."""
     if isinstance(value, str):
         plain = _WORDS.fullmatch(value) and value not in _NOT_WORDS
         return value if plain else repr(value)
@@ -38,7 +38,7 @@ def compact(value: Json) -> str:
 
 
 def _is_grid(value: list[Json]) -> bool:
-    """Rows of one length, of digits."""
+    """Return whether a list consists of rows of digits of equal, nonzero length."""
     if not value or not isinstance(value[0], list) or not value[0]:
         return False
     width = len(value[0])
@@ -51,6 +51,5 @@ def _is_grid(value: list[Json]) -> bool:
 
 
 def one_line(text: str) -> str:
-    """Blanks and line breaks of any number as one blank: in a prompt nothing of such a text looks like
-    another part of it."""
+    """Join a text into one line with single blanks, so it cannot imitate a part of the prompt."""
     return " ".join(text.split())

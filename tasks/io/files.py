@@ -1,8 +1,8 @@
-"""Reading what users and publishers hand over: text, plain or gzip, with errors that say where.
+"""Readers and writers for files: plain or gzipped text, JSON, JSONL and CSV.
 
-A path that is not there is a `UsageError` (exit 2); a file that cannot be read as what it should
-be is a `DataError` naming file, line and field. Nothing is returned from a file with an error in
-it: loaders read all of a file before they hand over a problem.
+A missing path is a `UsageError` (exit code 2). A file that is not what it should be is a
+`DataError` that names file, line and field. Loaders read a file completely before they return a
+problem, so nothing is returned from a file with an error in it.
 """
 
 from __future__ import annotations
@@ -23,19 +23,23 @@ from ...records import DataError, Json, UsageError
 from .json_text import parse_json
 from .messages import nearest, warn
 
-LINE_CHARACTERS = 16_000_000  # one record; the largest published ARC task has 60,000
-FILE_BYTES = 2_000_000_000  # unpacked
-JSON_CHARACTERS = 64_000_000  # a file that is one JSON value; all of ARC-AGI-2 has 7,000,000
+LINE_CHARACTERS = 16_000_000  # per record; the largest published ARC task has 60,000
+FILE_BYTES = 2_000_000_000  # decompressed
+JSON_CHARACTERS = 64_000_000  # per JSON file; all of ARC-AGI-2 has 7,000,000
 TABLES = (".csv", ".tsv")
 SPREADSHEETS = (".xlsx", ".xls", ".ods")
 _DELIMITERS = ",;\t|"
-_TOLD_DELIMITER = re.compile(r"sep=([,;\t|])")  # Excel's first line
+_TOLD_DELIMITER = re.compile(r"sep=([,;\t|])")  # the first line that Excel understands
 _QUOTED = re.compile(r'"[^"]*"?')
 GZIP_MAGIC = b"\x1f\x8b"
 
 
 def locate(path: str | Path, names: Sequence[str]) -> Path:
-    """The file at `path`, or in the folder `path` under one of its usual names."""
+    """Return the file at `path`, or the first of its usual names that exists in the folder `path`.
+
+    Raises:
+        UsageError: There is no such file.
+    """
     place = expanded(path)
     if place.is_dir():
         if not names:
@@ -54,7 +58,11 @@ def locate(path: str | Path, names: Sequence[str]) -> Path:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Unpacked where the bytes are gzip, whatever the file is called."""
+    """Open a file for reading and decompress gzip, which is recognised by content, not by name.
+
+    Raises:
+        DataError: The file cannot be read.
+    """
     try:
         with open(path, "rb") as start:
             packed = start.read(2) == GZIP_MAGIC
@@ -64,12 +72,12 @@ def open_bytes(path: Path) -> BinaryIO:
 
 
 def open_text(path: Path, errors: str = "strict") -> IO[str]:
-    """UTF-8 text, unpacked as by `open_bytes`."""
+    """Open a file as UTF-8 text, decompressed as by `open_bytes`."""
     return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", errors=errors, newline="")
 
 
 def identity(path: Path) -> dict[str, Json]:
-    """{"name", "sha256"} of a file, the hash (hex) being that of its unpacked content."""
+    """Return {"name", "sha256"} of a file; the hash (hex) covers the decompressed content."""
     seen = hashlib.sha256()
     with open_bytes(path) as content:
         try:
@@ -81,15 +89,26 @@ def identity(path: Path) -> dict[str, Json]:
 
 
 def joint_identity(name: str, folder: Path, files: Iterable[Path]) -> dict[str, Json]:
-    """One hash over the names, below `folder`, and hashes of several files, in the form of
-    sha256sum."""
+    """Return {"name", "sha256"} of several files.
+
+    The hash covers the files' hashes and their names relative to `folder`, in the format of
+    sha256sum.
+    """
     rows = sorted(f"{identity(one)['sha256']}  {one.relative_to(folder)}\n" for one in files)
     return {"name": name, "sha256": hashlib.sha256("".join(rows).encode()).hexdigest()}
 
 
 def read_lines(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
-    """(line number from 1, line without its end) for each line that is not blank. errors: what
-    becomes of bytes that are not UTF-8, as for `open`; strict is a DataError."""
+    """Yield (line number from 1, line without its end) for each line that is not blank.
+
+    Args:
+        path: The file.
+        errors: How to handle bytes that are not UTF-8, as for `open`.
+
+    Raises:
+        DataError: The file cannot be read, exceeds a limit, or is not UTF-8 and `errors` is
+            "strict".
+    """
     number = size = 0
     with open_text(path, errors) as lines:
         while True:
@@ -114,7 +133,10 @@ def read_lines(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
 
 
 def _not_utf8(path: Path) -> DataError:
-    """With the line, which the text's reader, some lines ahead, does not know."""
+    """Return the error for bytes that are not UTF-8, with their line.
+
+    The line is searched again, because the text reader decodes ahead of the line it returns.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")()
     line = 1
     with open_bytes(path) as content:
@@ -135,13 +157,20 @@ def _not_utf8(path: Path) -> DataError:
 
 
 def _cut_off(path: Path, line: int, error: Exception) -> DataError:
-    """All lines before `line` were whole. A packed file that ends early ends in this very one."""
+    """Return the error for a file that cannot be read on; all lines before `line` were complete.
+
+    A gzip file that ends early ends in exactly this line.
+    """
     after = "" if isinstance(error, EOFError) else " or after"
     return DataError(f"{path}, line {line}{after}: cannot be read: {error}")
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, Json]]:
-    """(line number, value) of each line; raises `DataError` at the first that is not JSON."""
+    """Yield (line number, value) of each line that is not blank.
+
+    Raises:
+        DataError: The file is a table, or a line is not JSON.
+    """
     if Path(path.name.removesuffix(".gz")).suffix.lower() in TABLES:
         raise DataError(
             f"{path}: a table, where this task reads JSONL; peirce run labels is for labelled rows, "
@@ -152,7 +181,11 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Json]]:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file that is one JSON value, at most `JSON_CHARACTERS` of it."""
+    """Read the text of a file that is one JSON value, at most `JSON_CHARACTERS` characters.
+
+    Raises:
+        DataError: The file is empty, too long or cannot be read.
+    """
     parts: list[str] = []
     size, line = 0, 1
     with open_text(path) as text:
@@ -177,20 +210,29 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path) -> Json:
-    """A file that is one JSON value."""
+    """Read a file that is one JSON value."""
     return parsed(read_text(path), path)
 
 
 def parsed(text: str, path: Path) -> Json:
-    """The JSON value that the text of a file is. Its errors name the line, of one line too."""
+    """Parse the text of a JSON file; errors name the line, also in a file of one line."""
     return parse_json(text, str(path) if "\n" in text else f"{path}, line 1")
 
 
 def read_csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
-    """(line number, cells by column) of each row under a header line. delimiter: what the name of the
-    file promises; where the header has none of it and another, as spreadsheets of some countries save
-    semicolons, that one parts the cells, which is said."""
-    csv.field_size_limit(LINE_CHARACTERS)  # 131,072 by default: less than some texts
+    """Yield (line number, cells by column) of each row below a header line.
+
+    Args:
+        path: The file.
+        delimiter: The delimiter that the file name implies. If the header contains another one
+            instead, such as the semicolon of spreadsheets in some countries, that one is used with
+            a warning.
+
+    Raises:
+        DataError: The file is empty or not CSV, a column name is repeated, or a row has another
+            number of cells than the header.
+    """
+    csv.field_size_limit(LINE_CHARACTERS)  # the default of 131,072 is too small for some texts
     told, delimiter = _parted_by(path, delimiter)
     with open_text(path) as text:
         rows = csv.reader(text, strict=True, delimiter=delimiter)
@@ -222,8 +264,10 @@ def read_csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, 
 
 
 def _parted_by(path: Path, promised: str) -> tuple[bool, str]:
-    """What parts the cells of a table, and whether its first line is there to say so. What stands in
-    quotes parts nothing."""
+    """Return whether the first line declares the delimiter (`sep=;`), and the delimiter.
+
+    Delimiters inside quotes do not count.
+    """
     _, line = next(read_lines(path), (0, ""))
     if told := _TOLD_DELIMITER.fullmatch(line.rstrip("\r\n")):
         return True, told[1]
@@ -236,7 +280,11 @@ def _parted_by(path: Path, promised: str) -> tuple[bool, str]:
 
 
 def expanded(path: str | Path) -> Path:
-    """With `~` as the home that it stands for. Raises `UsageError` where there is none."""
+    """Replace a leading `~` by the home directory.
+
+    Raises:
+        UsageError: There is no home directory.
+    """
     try:
         return Path(path).expanduser()
     except RuntimeError as error:
@@ -244,8 +292,11 @@ def expanded(path: str | Path) -> Path:
 
 
 def writable(path: str | Path) -> Path:
-    """The path, where a file may be written: nothing is there, or a plain file that gives way.
-    Raises `UsageError` for a link, a folder or a device, which a rename would replace."""
+    """Return the path if a file may be written there: it is free or holds a regular file.
+
+    Raises:
+        UsageError: A link, a folder or a device is there, which a rename would replace.
+    """
     target = expanded(path)
     if target.is_symlink():
         raise UsageError(f"{target}: a link, which would be replaced; name the file itself")
@@ -257,14 +308,25 @@ def writable(path: str | Path) -> Path:
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:
-    """Written under a temporary name, synced and renamed: a reader sees all of it or nothing.
-    Raises `UsageError` as `writable` does."""
+    """Write lines to a file under a temporary name, sync it and rename it.
+
+    A reader sees the complete file or none.
+
+    Raises:
+        UsageError: The path is not `writable`.
+    """
     write_whole({writable(path): ((line + "\n").encode() for line in lines)})
 
 
 def write_whole(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
-    """Files, each in its bytes or their parts: all are written under temporary names and synced
-    before the first of them is renamed, in their order. An OSError names the file that was wanted."""
+    """Write several files atomically, each from its bytes or from parts.
+
+    All files are written under temporary names and synced before the first one is renamed. The
+    files are renamed in order.
+
+    Raises:
+        OSError: A file cannot be written; the error names its final path.
+    """
     drafts: dict[Path, Path] = {}
     target = Path()
     try:

@@ -1,10 +1,12 @@
-"""JSON objects in what a model says: the whole answer, one within prose or fences, several drafts.
+"""Parsers for JSON and Python literals in untrusted text.
 
-Never raises, and its work is bounded whatever the text: the decoder starts at `STARTS` braces.
+`objects_in` finds JSON objects in a model's answer: the answer as a whole, objects within prose or
+fences, and several drafts. It never raises, and its work is bounded because decoding starts at no
+more than `STARTS` braces.
 
-JSON and Python literals from untrusted text, with errors that say where: what cannot be used (a
-number that no float holds, half a character, deep nesting, a key that stands twice in an object) is
-refused as well as what cannot be read.
+`parse_json` and `literal` read values from files, with errors that say where. They reject text that
+cannot be read, and also values that cannot be used: a number too large for a float, a lone
+surrogate, deep nesting, or an object with a repeated key.
 """
 
 from __future__ import annotations
@@ -20,14 +22,19 @@ from dataclasses import dataclass
 from ...records import DataError, Json
 from .messages import shorten
 
-STARTS = 40  # braces where an object may begin; the last ones, as drafts come first
-_DECODER = json.JSONDecoder(strict=False)  # line breaks within a string are plain enough
+STARTS = 40  # braces to try; the last ones, because drafts come first
+_DECODER = json.JSONDecoder(strict=False)  # accept line breaks in strings
 
 
 @dataclass(frozen=True)
 class Found:
-    """objects: those that hold at least one of the keys asked for, in their order. bare: the last
-    of them is the whole answer. cut: an object begins in the text and does not end."""
+    """The JSON objects found in a text.
+
+    Attributes:
+        objects: The objects with at least one of the requested keys, in order.
+        bare: Whether the last of them is the whole text.
+        cut: Whether no object was found and one begins in the text but does not end.
+    """
 
     objects: tuple[Mapping[str, Json], ...]
     bare: bool
@@ -35,8 +42,10 @@ class Found:
 
 
 def objects_in(text: str, keys: Collection[str]) -> Found:
-    """The JSON objects of `text` that have one of `keys`; objects within objects are not looked
-    for where the outer one parses."""
+    """Find the JSON objects of a text that have one of `keys`.
+
+    Objects nested in a matching object are skipped.
+    """
     starts = [at for at, character in enumerate(text) if character == "{"]
     found: list[Mapping[str, Json]] = []
     end, bare, cut = 0, False, False
@@ -48,7 +57,7 @@ def objects_in(text: str, keys: Collection[str]) -> Found:
         except json.JSONDecodeError as error:
             cut = cut or not text[error.pos :].strip() or error.msg.startswith("Unterminated")
             continue
-        except (ValueError, RecursionError):  # a number of too many digits; nesting without end
+        except (ValueError, RecursionError):  # a number with too many digits, or endless nesting
             continue
         if any(key in value for key in keys):
             found.append(value)
@@ -58,8 +67,11 @@ def objects_in(text: str, keys: Collection[str]) -> Found:
 
 
 def object_schema(**properties: str) -> dict[str, Json]:
-    """The JSON schema of an object of texts, each with its description, all required and no
-    others: what endpoints take for structured output, the strict ones among them."""
+    """Return the JSON schema of an object with string properties, from names to descriptions.
+
+    All properties are required and no others are allowed, as strict endpoints for structured output
+    demand.
+    """
     return {
         "type": "object",
         "properties": {
@@ -70,25 +82,32 @@ def object_schema(**properties: str) -> dict[str, Json]:
     }
 
 
-TOKENS = re.compile(
-    r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?'
-)  # of JSON: texts, numbers
-MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')  # of JSON: texts, what opens and parts objects
-DEPTH = 200  # of lists and objects in each other
+TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?')  # strings and numbers
+MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')  # strings and structural characters
+DEPTH = 200  # nested lists and objects
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Unusable(DataError):
-    """A value that reads well and cannot be used: nothing else is to be made of its text."""
+    """A value that parses but cannot be used, so no other reading of its text should be tried."""
 
 
 class NotFinite(Unusable):
-    """A number that no float holds, as 1e400."""
+    """A number that is too large for a float, such as 1e400."""
 
 
 def parse_json(text: str, where: str) -> Json:
-    """JSON from untrusted text; `where` (the file, and its line where `text` is one) starts the
-    error. Raises `DataError`, of numbers that no float holds `NotFinite` with line and field."""
+    """Parse JSON from untrusted text.
+
+    Args:
+        text: The JSON text.
+        where: The file, and the line if `text` is a single line; it begins the error messages.
+
+    Raises:
+        NotFinite: A number is too large for a float; the error names line and field.
+        Unusable: The value holds a repeated key, a lone surrogate or deep nesting.
+        DataError: The text is not JSON.
+    """
     whole = "\n" in text
     try:
         value = json.loads(
@@ -96,7 +115,7 @@ def parse_json(text: str, where: str) -> Json:
         )
     except json.JSONDecodeError as error:
         line = f", line {error.lineno}" if whole else ""
-        reason = error.msg.removesuffix(" at")  # some end so
+        reason = error.msg.removesuffix(" at")  # some messages end with it
         raise DataError(f"{where}{line}: not JSON: {reason} at column {error.colno}") from error
     except _TooLarge as error:
         line = f", line {_line_of(text, str(error))}" if whole else ""
@@ -120,7 +139,7 @@ def parse_json(text: str, where: str) -> Json:
 
 
 def _check_usable(value: Json, where: str) -> None:
-    """Raises `Unusable` for half a character, which no UTF-8 holds, and for deep nesting."""
+    """Raise `Unusable` for a lone surrogate, which UTF-8 cannot encode, and for deep nesting."""
     level: list[Json] = [value]
     for depth in range(DEPTH + 1):
         for one in level:
@@ -138,7 +157,7 @@ def _check_usable(value: Json, where: str) -> None:
 
 
 def _line_of_surrogate(text: str) -> int:
-    """The line, from 1, of the first text of JSON with half a character; else the first line."""
+    """Return the line, from 1, of the first JSON string with a lone surrogate, else 1."""
     for found in TOKENS.finditer(text):
         if "\\u" in found.group() and SURROGATE.search(json.loads(found.group())):
             return text.count("\n", 0, found.start()) + 1
@@ -150,7 +169,7 @@ def _no_constant(name: str) -> Json:
 
 
 class _TooLarge(ValueError):
-    """The number as it stands in the text."""
+    """A number that is too large for a float; the message is the number as written."""
 
 
 def _finite(text: str) -> float:
@@ -161,7 +180,7 @@ def _finite(text: str) -> float:
 
 
 class _Twice(ValueError):
-    """An object has a key that stands twice in it."""
+    """An object with a repeated key."""
 
 
 def _each_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -172,9 +191,8 @@ def _each_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _twice(text: str) -> tuple[str, int]:
-    """The first key of JSON that stands in its object already, and the line, from 1, where it
-    stands again."""
-    inside: list[set[str] | None] = []  # the keys of each object around, None for a list
+    """Return the first repeated key in JSON text, and the line, from 1, of its repetition."""
+    inside: list[set[str] | None] = []  # the keys of each enclosing object, None for a list
     is_key = False
     for found in MARKS.finditer(text):
         mark = found.group()
@@ -193,14 +211,16 @@ def _twice(text: str) -> tuple[str, int]:
 
 
 def _line_of(text: str, number: str) -> int:
-    """The line, from 1, of the first place where a number of JSON reads so."""
+    """Return the line, from 1, of the first number that is written exactly so."""
     at = next(found.start() for found in TOKENS.finditer(text) if found.group() == number)
     return text.count("\n", 0, at) + 1
 
 
 def _field_of(text: str) -> str:
-    """Where in the value the first number stands that is not finite: `train[0].input`; nothing
-    where the text has other faults too."""
+    """Return the path of the first number that is not finite, such as `train[0].input`.
+
+    The result is "" if the text has other faults as well.
+    """
     try:
         left = [("", json.loads(text))]
     except (ValueError, RecursionError):
@@ -217,8 +237,10 @@ def _field_of(text: str) -> str:
 
 
 def line_at(text: str, keys: Sequence[str | int]) -> int:
-    """The line, from 1, where in JSON `text` the value begins that the keys lead to; that of the
-    innermost value that is there, where it lacks one."""
+    """Return the line, from 1, at which the value begins that the keys lead to.
+
+    If there is no such value, the result is the line of the innermost value on the way.
+    """
     return text.count("\n", 0, _start(text, keys)) + 1
 
 
@@ -253,10 +275,15 @@ def _after_blanks(text: str, at: int) -> int:
 
 
 def literal(text: str, where: str) -> Json:
-    """The JSON value that a Python literal in `text` stands for: `"[3, 4]"` gives `[3, 4]`."""
+    """Parse a Python literal as a JSON value: `"[3, 4]"` gives `[3, 4]`.
+
+    Raises:
+        Unusable: The value holds a repeated key, a lone surrogate or deep nesting.
+        DataError: The text is not a literal, or JSON cannot represent its value.
+    """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "\d" in the text warns, and is no concern of the user
+            warnings.simplefilter("ignore")  # "\d" in the text warns, of no concern to the user
             tree = ast.parse(text.strip(), mode="eval")
             value = ast.literal_eval(tree)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
@@ -272,7 +299,12 @@ def literal(text: str, where: str) -> Json:
 
 
 def as_json(value: object, where: str) -> Json:
-    """Tuples to lists; raises `DataError` for what JSON has no form for, `NotFinite` for 1e400."""
+    """Convert tuples to lists.
+
+    Raises:
+        NotFinite: A number is not finite.
+        DataError: JSON cannot represent the value.
+    """
     if isinstance(value, float) and not math.isfinite(value):
         raise NotFinite(f"{where}: {value!r} is not a finite number")
     if value is None or isinstance(value, (bool, int, float, str)):

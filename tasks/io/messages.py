@@ -1,4 +1,4 @@
-"""What errors and warnings of the loaders say: values cut short, near matches, what was left out."""
+"""Helpers for the errors and warnings of loaders: shortened values, near matches, warnings."""
 
 from __future__ import annotations
 
@@ -8,39 +8,50 @@ from collections.abc import Iterable
 
 
 class DataWarning(UserWarning):
-    """What a loader left out and why, one sentence; given by `warnings.warn`."""
+    """A warning, in one sentence, about what a loader left out and why."""
 
 
 class BadValue(ValueError):
-    """What is wrong with a value, and where in it: keys and indices from the outside in."""
+    """An error in a value, with its location inside the value.
+
+    Args:
+        keys: Keys and indices that lead to the error, from the outside in.
+        said: What is wrong.
+    """
 
     def __init__(self, keys: tuple[str | int, ...], said: str) -> None:
         super().__init__(said)
         self.keys = keys
 
     def within(self, *keys: str | int) -> BadValue:
+        """Return the error relative to an enclosing value, in which `keys` lead to this one."""
         return BadValue((*keys, *self.keys), str(self))
 
     @property
     def field(self) -> str:
-        """`train[0].input[2]`."""
+        """The location as text, such as `train[0].input[2]`."""
         return "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in self.keys).removeprefix(
             "."
         )
 
 
 def warn(sentence: str) -> None:
+    """Issue a `DataWarning` from the caller's caller."""
     warnings.warn(sentence, DataWarning, stacklevel=3)
 
 
 def shorten(value: object, limit: int = 80) -> str:
-    """A value as an error message shows it."""
+    """Return a value as text of at most `limit` characters, for an error message."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def nearest(given: str, valid: Iterable[str], shown: int = 8) -> str:
-    """`; did you mean …` with close matches, else the first valid choices: ends an error."""
+    """Return the end of an error message that suggests valid choices.
+
+    It is `; did you mean …` with close matches, else the first valid choices, or "" if there are
+    none.
+    """
     choices = list(valid)
     near = difflib.get_close_matches(given, choices, n=3, cutoff=0.6)
     if near:

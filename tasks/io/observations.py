@@ -1,18 +1,17 @@
-"""Which pairs of a problem are shown: N drawn from its pool, or a file that says so.
+"""Choice of the shown pairs of each problem, and of the problems of a session.
 
-The pool of a problem is its shown and its hidden pairs together (GEAR section 4.1); what is not
-shown is hidden. Problems keep their id and their group whatever is shown of them, so that the
-same problem under n = 1 to 4 stays in one split.
+The pool of a problem is its shown and hidden pairs together (GEAR, section 4.1); pairs that are not
+shown are hidden. A problem keeps its id and its group whatever is shown of it, so the same problem
+with n = 1 to 4 shown pairs stays in one split. The option `--observations` is one of:
 
-- `"N"`: N pairs drawn without replacement by a generator seeded with (seed, problem id, N): the
-  choice depends neither on the other problems nor on their order, and the sets of different N
-  are drawn independently (as published). Problems with fewer than N pairs are left out, with a
-  warning.
-- a file in GEAR's form, `{"id": [[input, output], …], …}`, whose values may be strings where
-  those of the data are: exactly these are shown, in this order. The pool is a multiset: a shown
-  pair takes one equal pair out of it, so a pair that the data hold twice may be shown once and
-  hidden once. Problems that the file does not name are dropped; ids that the data do not have,
-  and shown pairs that are not in the pool, give a warning.
+- `"N"`: N pairs are drawn without replacement by a generator seeded with (seed, problem id, N). The
+  choice depends neither on the other problems nor on their order, and the sets for different N are
+  drawn independently, as published. Problems with fewer than N pairs are left out with a warning.
+- A file in GEAR's form, `{"id": [[input, output], …], …}`: exactly these pairs are shown, in this
+  order. Values may be strings where those of the data are. The pool is a multiset: a shown pair
+  removes one equal pair from it, so a pair that the data hold twice may be shown once and hidden
+  once. Problems that the file does not name are dropped. Ids that are not in the data and shown
+  pairs that are not in the pool cause a warning.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from .files import locate, parsed, read_text
 from .json_text import line_at
 from .messages import nearest, shorten, warn
 
-# (input and output in the file, where) -> the pair as in the data; DataError
+# (input, output, location in the file) -> the pair as in the data; raises DataError
 ReadPair = Callable[[Json, Json, str], Observation]
 
 
@@ -43,7 +42,19 @@ def apply(
     seed: int,
     read_pair: ReadPair = _as_it_is,
 ) -> list[Problem]:
-    """Raises UsageError (no number from 1 and no file), DataError (a bad file, nothing matches)."""
+    """Choose the shown pairs of each problem.
+
+    Args:
+        problems: The problems; their shown and hidden pairs form the pools.
+        observations: A number of pairs, or the path of a file.
+        seed: Seed of the draw.
+        read_pair: Converts (input, output, location) of the file to a pair of the data.
+
+    Raises:
+        UsageError: The option is neither a number from 1 nor an existing file, or no problem has
+            enough pairs.
+        DataError: The file is invalid, or none of its ids is in the data.
+    """
     text = observations.strip()
     if text.lstrip("+-").isdecimal():
         count = int(text)
@@ -54,7 +65,11 @@ def apply(
 
 
 def draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
-    """`count` pairs of each pool shown, the rest hidden, both in the order of the pool."""
+    """Show `count` random pairs of each pool and hide the rest, both in the order of the pool.
+
+    Raises:
+        UsageError: No problem has `count` pairs.
+    """
     drawn: list[Problem] = []
     short: list[str] = []
     for problem in problems:
@@ -82,7 +97,11 @@ def draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
 def select(
     problems: Sequence[Problem], path: Path, read_pair: ReadPair = _as_it_is
 ) -> list[Problem]:
-    """The pairs that the file at `path` gives are shown, the pool less these hidden."""
+    """Show the pairs that the file at `path` lists, and hide the rest of the pool.
+
+    Raises:
+        DataError: The file is invalid, or none of its ids is in the data.
+    """
     given = _read(path, read_pair)
     chosen: list[Problem] = []
     foreign: list[str] = []
@@ -136,7 +155,7 @@ def _read(path: Path, read_pair: ReadPair) -> dict[str, tuple[Observation, ...]]
                 if not isinstance(pair, list) or len(pair) != 2:
                     raise DataError(f"{said}, pair {i}: not [input, output]: {shorten(pair)}")
                 shown.append(read_pair(pair[0], pair[1], f"{said}, pair {i}"))
-            except DataError as error:  # the line takes a walk through the text
+            except DataError as error:  # finding the line is slow, so do it only for an error
                 raise DataError(f"{path}, line {line_at(text, [name, i])}, {error}") from None
         given[name] = tuple(shown)
     return given
@@ -154,18 +173,21 @@ def _with(
 
 # --- Which problems of a data set a session works on: a draw without repeats (GEAR, section 4.1).
 #
-# A problem's place in the draw is SHA-256 of (seed, its id): `--sample N` takes the first N places,
-# on any machine. So the problems of N are among those of a larger N, and one that is left out since
-# it has too few pairs for `--observations n` changes no other: sessions of n = 1 to 4 with one seed
-# are about the same problems. Their order stays that of the data. The draw says nothing of which
-# pairs are shown, which observations.py draws for each problem.
+# The SHA-256 of (seed, id) gives each problem its place in the draw, and `--sample N` takes the
+# first N places, on any machine. So a sample contains every smaller one, and leaving out a problem
+# with too few pairs for `--observations n` does not change the others: sessions with n = 1 to 4 and
+# one seed cover the same problems. Their order stays that of the data. Which pairs are shown is
+# drawn separately, for each problem, by the functions above.
 #
-# GEAR's own problems, 100 a data set by another generator, are run by `--observations FILE`.
+# `--observations FILE` runs GEAR's own problems, 100 per data set, drawn by another generator.
 
 
 def draw_problems(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
-    """`count` of the problems, or all with a warning where there are fewer. Raises `UsageError`
-    for a count below 1."""
+    """Draw `count` problems, or take all with a warning if there are fewer.
+
+    Raises:
+        UsageError: `count` is less than 1.
+    """
     if count < 1:
         raise UsageError(f"--sample {count}: at least 1 problem is needed")
     if count > len(problems):

@@ -1,8 +1,8 @@
-"""Problems as JSONL, an object a line: `idx`, `train` and `test`, lists of {"input", "output"}.
+"""Reader for problems in JSONL, one object per line with `idx`, `train` and `test`.
 
-What a value may be its task says; that an id stands once, that nothing is missing and where in the
-file it is, is said here for all. `secret` may stand beside them, of problems that `tasks generate`
-wrote.
+`train` and `test` are lists of {"input", "output"}, and `secret` may be present in problems that
+`tasks generate` wrote. The task decides which values are valid. This module checks that ids are
+unique and nothing is missing, and reports where an error is in the file.
 """
 
 from __future__ import annotations
@@ -21,8 +21,17 @@ Row: TypeAlias = dict[str, Json]
 def read_problems(
     path: str | Path, names: Sequence[str], problem: Callable[[Row, str], Problem]
 ) -> list[Problem]:
-    """What `problem(row, where)` makes of each line of the file at `path`, or under one of `names`
-    in the folder there; where: the file and the line. Raises UsageError (no file), DataError."""
+    """Read the problems of a JSONL file, one per line.
+
+    Args:
+        path: The file, or a folder.
+        names: Names under which the file is searched in a folder.
+        problem: Converts an object and its location to a problem.
+
+    Raises:
+        UsageError: There is no such file.
+        DataError: The file is invalid or empty, or an id is repeated.
+    """
     place = locate(path, names)
     problems: dict[str, Problem] = {}
     for number, row in read_jsonl(place):
@@ -39,6 +48,11 @@ def read_problems(
 
 
 def id_of(row: Row, where: str) -> str:
+    """Return the id of a row as text.
+
+    Raises:
+        DataError: `idx` is neither a number nor a string, or it is empty.
+    """
     name = row.get("idx")
     if type(name) not in (int, str) or name == "":
         raise DataError(f"{where}, idx: not a number or a string: {shorten(name)}")
@@ -46,6 +60,11 @@ def id_of(row: Row, where: str) -> str:
 
 
 def secret_of(row: Row, where: str) -> dict[str, Json]:
+    """Return the `secret` object of a row, or {} if there is none.
+
+    Raises:
+        DataError: `secret` is not an object.
+    """
     secret = row.get("secret", {})
     if not isinstance(secret, dict):
         raise DataError(f"{where}, secret: not an object: {shorten(secret)}")
@@ -53,7 +72,11 @@ def secret_of(row: Row, where: str) -> dict[str, Json]:
 
 
 def pairs_of(row: Row, part: str, where: str) -> list[tuple[str, Row]]:
-    """(where it stands, the pair) of each pair of `train` or `test`; both values are there."""
+    """Return (location, pair) for each pair of `train` or `test`.
+
+    Raises:
+        DataError: The part is not a list of pairs, a value is missing, or `train` is empty.
+    """
     pairs = row.get(part)
     if not isinstance(pairs, list) or (part == "train" and not pairs):
         raise DataError(f"{where}, {part}: not a list of pairs: {shorten(pairs)}")

@@ -1,4 +1,4 @@
-"""Sample spaces as files, there and back, and as sets: what stands in S counts once."""
+"""Sample spaces: reading and writing their files, and dropping repeated inputs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from .files import locate, read_jsonl, write_lines
 from .messages import shorten, warn
 
 SPACE_FILES = ("space.jsonl", "space.jsonl.gz")
-ReadInput = Callable[[Json, str], Json]  # (an input of a file, where) -> the input; DataError
+ReadInput = Callable[[Json, str], Json]  # (input in a file, location) -> input; raises DataError
 
 
 # --- as sets ------------------------------------------------------------------------
 
 
 def form_of(value: Json) -> bytes | str:
-    """Equal for two inputs where they are one by the rule of equality of predictions: 1, 1.0 and
-    true are. What has no form there, as it is too large, is told apart by its JSON."""
+    """Return a key that is equal for inputs that are equal under the rule for predictions.
+
+    Under that rule 1, 1.0 and true are equal. Values that are too large for its canonical form are
+    compared by their JSON text.
+    """
     try:
         return canonical_bytes(value)
     except Unrepresentable:
@@ -28,7 +31,7 @@ def form_of(value: Json) -> bytes | str:
 
 
 def each_once(inputs: Iterable[Json]) -> list[Json]:
-    """The first of those that are equal, in order."""
+    """Return the inputs without repetitions, in order."""
     found: dict[bytes | str, Json] = {}
     for one in inputs:
         found.setdefault(form_of(one), one)
@@ -36,9 +39,19 @@ def each_once(inputs: Iterable[Json]) -> list[Json]:
 
 
 def as_set(space: InputSet, said: str, where: Callable[[int], str]) -> InputSet:
-    """The space without inputs that equal an earlier one, which a `DataWarning` beginning with
-    `said` counts; the space itself where all differ. where: of an input, by its place. Raises
-    DataError where two equal inputs have different weights."""
+    """Return a sample space without inputs that equal an earlier one.
+
+    A `DataWarning` reports how many inputs are left out. A space without repetitions is returned as
+    is.
+
+    Args:
+        space: The sample space.
+        said: The source of the space, with which the warning begins.
+        where: Maps the index of an input to its location, for error messages.
+
+    Raises:
+        DataError: Two equal inputs have different weights.
+    """
     first: dict[bytes | str, int] = {}
     again: list[int] = []
     for i, one in enumerate(space.inputs):
@@ -71,26 +84,43 @@ def as_set(space: InputSet, said: str, where: Callable[[int], str]) -> InputSet:
 
 @dataclass(frozen=True)
 class SpaceFile:
-    """What a file says. lines: of each input."""
+    """The contents of a sample space file.
+
+    Attributes:
+        path: The file.
+        space: All inputs, including repeated ones.
+        lines: The line number of each input.
+    """
 
     path: Path
     space: InputSet
     lines: Sequence[int]
 
     def where(self, i: int) -> str:
+        """Return the file and line of an input."""
         return f"{self.path}, line {self.lines[i]}"
 
 
 def read_space(path: str | Path, read_input: ReadInput | None = None) -> InputSet:
-    """A sample space from JSONL, an input a line; where every line is an object with the key
-    `input` and at most a `weight` beside it, those are the inputs and weights. Inputs that stand
-    there twice are left out by `as_set`. read_input: of a task, which checks an input."""
+    """Read a sample space from JSONL, one input per line.
+
+    If every line is an object with the key `input` and optionally `weight`, these are the inputs
+    and weights. Repeated inputs are dropped by `as_set`.
+
+    Args:
+        path: A file, or a folder that holds one of `SPACE_FILES`.
+        read_input: The task's check of an input, called with the input and its location.
+
+    Raises:
+        UsageError: There is no such file.
+        DataError: The file is invalid.
+    """
     found = read_rows(path, read_input)
     return as_set(found.space, str(found.path), found.where)
 
 
 def read_rows(path: str | Path, read_input: ReadInput | None = None) -> SpaceFile:
-    """As `read_space`, all lines of the file."""
+    """Read a sample space file as `read_space` does, but keep repeated inputs."""
     place = locate(path, SPACE_FILES)
     rows = list(read_jsonl(place))
     if not rows:
@@ -118,7 +148,7 @@ def read_rows(path: str | Path, read_input: ReadInput | None = None) -> SpaceFil
 
 
 def write_space(space: InputSet, path: str | Path) -> None:
-    """The file that `read_space` reads back to the same inputs and weights."""
+    """Write a file from which `read_space` reads the same inputs and weights."""
     weights = space.weights
     bare = weights is None and not any(isinstance(i, dict) and "input" in i for i in space.inputs)
     if bare:

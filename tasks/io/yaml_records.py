@@ -1,17 +1,16 @@
-"""YAML as benchmarks are published: one list of records, each with the line where it begins.
+"""Reader and writer for YAML benchmark files: one list of records, with the line of each.
 
-The file is read as a row of events (libyaml's, by `yaml.CSafeLoader`; `yaml.SafeLoader` where
-PyYAML has no libyaml) and values are made of them in a loop. So the trees and constructors of PyYAML
-have no part in it: a nest of brackets that would end the process is an error here, an alias is
-counted with all that it stands for, and half the time is saved. Values are those of YAML 1.1, with
-these departures: a key is its text, dates are texts, and a set (`!!set`) is the sorted list of its
-members. Other tags, merge keys, several documents, and a key that stands twice are refused.
+The reader consumes the parser's events (libyaml's through `yaml.CSafeLoader`; `yaml.SafeLoader` if
+PyYAML has no libyaml) and builds values in a loop, without the trees and constructors of PyYAML.
+Deeply nested brackets are therefore an error instead of the end of the process, an alias counts as
+all the values that it stands for, and reading takes half the time. Values follow YAML 1.1 with
+these exceptions: a key is its text, dates are text, and a set (`!!set`) is the sorted list of its
+members. Other tags, merge keys, several documents and repeated keys are rejected.
 
-YAML as text: JSON values, and sets, as `yaml_records.py` and any other reader of YAML take them.
-
-Written here and not by PyYAML, whose output depends on whether libyaml is there: one value, one
-text. Mappings and lists of these are blocks; lists of texts and numbers stand in one line, texts in
-quotes.
+The writer turns JSON values and sets into text that this reader and any other YAML reader accept.
+It does not use PyYAML, whose output depends on whether libyaml is installed: here one value always
+gives one text. Mappings and lists of mappings are written as blocks, lists of scalars on one line,
+and text in quotes.
 """
 
 from __future__ import annotations
@@ -29,18 +28,21 @@ from .files import write_lines
 from .json_text import DEPTH, SURROGATE
 from .messages import shorten
 
-# --- Records that take long to read, kept as JSON in the user's cache folder.
+# --- Records that take long to read are cached as JSON in the user's cache folder.
 #
-# They are named by the hash of the text that they were read from, and the file begins with the hash of
-# its rest: one that is damaged, or of another form, counts as none. A folder that cannot be read or
-# written is no failure either: then nothing is kept.
+# The file name holds the hash of the text that was read. The first line holds the hash of the rest,
+# so a damaged file counts as absent. A cache folder that cannot be read or written is no error:
+# nothing is cached then.
 
-WORTH_CHARACTERS = 200_000  # what is shorter is read in no time
-FORM = 1  # of a kept file and of what `yaml_records.py` makes of a text
+WORTH_CHARACTERS = 200_000  # shorter texts are read fast enough
+FORM = 1  # version of the cache file format and of the parsed values
 
 
 def kept_records(text: str, read: Callable[[], list[Record]]) -> list[Record]:
-    """What `read` makes of the text, now or before."""
+    """Return what `read` makes of a text, from the cache if it has been read before.
+
+    Only texts of at least `WORTH_CHARACTERS` characters are cached.
+    """
     folder = cache_folder() if len(text) >= WORTH_CHARACTERS else None
     if folder is None:
         return read()
@@ -54,7 +56,7 @@ def kept_records(text: str, read: Callable[[], list[Record]]) -> list[Record]:
 
 
 def cache_folder() -> Path | None:
-    """$XDG_CACHE_HOME/peirce or ~/.cache/peirce; None where there is neither."""
+    """Return $XDG_CACHE_HOME/peirce or ~/.cache/peirce, or None without a home directory."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     if Path(named).is_absolute():
         return Path(named) / "peirce"
@@ -79,23 +81,25 @@ def _keep(records: list[Record], path: Path) -> None:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_lines(path, (digest_of_text(rest), rest.removesuffix("\n")))
-    except (OSError, UsageError):  # a folder that cannot be written, a link under the name
+    except (OSError, UsageError):  # the folder is not writable, or the name is a link
         return
 
 
-MOST_VALUES = 10_000_000  # each alias counts all that it stands for
-LONGEST_NUMBER = 300  # characters; a longer one is text
+MOST_VALUES = 10_000_000  # an alias counts as all the values that it stands for
+LONGEST_NUMBER = 300  # characters; a longer number is read as text
 _TAG = "tag:yaml.org,2002:"
 _SCALARS = ("null", "bool", "int", "float", "str")
 
 
 class Record(NamedTuple):
+    """A record of the list, with the line on which it begins (from 1)."""
+
     line: int
     value: Json
 
 
 class _Refused(Exception):
-    """What cannot be used, and the event that holds it."""
+    """A value that cannot be used, with the line of its event."""
 
     def __init__(self, event: Any, said: str) -> None:
         super().__init__(said)
@@ -103,7 +107,12 @@ class _Refused(Exception):
 
 
 def read_records(text: str, path: Path) -> list[Record]:
-    """The items of the one list that a YAML text is. Raises `DataError` with file and line."""
+    """Read the items of a YAML text that is one list.
+
+    Raises:
+        DataError: The text is not a YAML list or holds a rejected value; the error names file and
+            line.
+    """
     import yaml
 
     reader = _Reader(yaml)
@@ -118,7 +127,7 @@ def read_records(text: str, path: Path) -> list[Record]:
         line = 1 if mark is None else mark.line + 1
         said = " ".join(str(part) for part in (error.context, error.problem) if part)
         raise DataError(f"{path}, line {line}: not YAML: {shorten(said)}") from None
-    except yaml.YAMLError as error:  # a control character
+    except yaml.YAMLError as error:  # for instance a control character
         before = text.encode()[: getattr(error, "position", 0)]
         line = before.count(b"\n") + 1
         raise DataError(f"{path}, line {line}: a character that YAML does not take") from None
@@ -129,8 +138,16 @@ def read_records(text: str, path: Path) -> list[Record]:
 
 @dataclass
 class _Open:
-    """A list, mapping or set that is being read. key: of a mapping, where its value comes next.
-    before: how many values were read before it."""
+    """A list, mapping or set that is being read.
+
+    Attributes:
+        kind: The kind of collection.
+        anchor: The anchor that names it, if any.
+        before: Number of values that were read before it began.
+        items: The items of a list so far.
+        pairs: The entries of a mapping or set so far.
+        key: The key of a mapping whose value comes next.
+    """
 
     kind: Literal["list", "mapping", "set"]
     anchor: str | None
@@ -146,12 +163,12 @@ class _Reader:
         self.resolver = yaml.resolver.Resolver()
         self.constructor = yaml.constructor.SafeConstructor()
         self.root: Json = None
-        self.lines: list[int] = []  # of the items of the root
+        self.lines: list[int] = []  # the line of each item of the root list
         self.stack: list[_Open] = []
-        self.anchors: dict[str, tuple[Json, int]] = {}  # what it names, and how many values
+        self.anchors: dict[str, tuple[Json, int]] = {}  # anchor -> its value and number of values
         self.values = 0
         self.documents = 0
-        self.known: dict[tuple[str | None, bool, str], Json] = {}  # scalars recur
+        self.known: dict[tuple[str | None, bool, str], Json] = {}  # scalars are often repeated
 
     def take(self, event: Any) -> None:
         yaml = self.yaml
@@ -224,7 +241,7 @@ class _Reader:
             top.key = value
 
     def _note(self, event: Any) -> None:
-        """The line of an item of the root."""
+        """Note the line of an item of the root list."""
         if len(self.stack) == 1 and self.stack[0].kind == "list":
             self.lines.append(event.start_mark.line + 1)
 
@@ -278,7 +295,7 @@ class Members(tuple[str, ...]):
 
 
 def yaml_text(records: Sequence[Mapping[str, Json]]) -> str:
-    """A list of records. Keys are plain words, or they stand in quotes."""
+    """Return a list of records as YAML; a key that is not a plain word is quoted."""
     return "".join(line + "\n" for line in _items(records, ""))
 
 
@@ -323,6 +340,6 @@ def _flow(value: Json) -> str:
 
 
 def _plain(key: str) -> bool:
-    """A word that no reader of YAML takes for anything else."""
+    """Return whether every YAML reader reads an unquoted key as this text."""
     words = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
     return key.isidentifier() and key.isascii() and key.lower() not in words

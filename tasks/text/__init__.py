@@ -1,1 +1,1 @@
-"""Sentences about labelled text (HypoBench): the family, and the task labels."""
+"""Sentences about labelled text (HypoBench): the family `text` and the task `labels`."""

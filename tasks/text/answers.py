@@ -1,10 +1,13 @@
-"""Reading what a model says about labelled text: hypotheses from a list or JSON, a judge's label,
-yes or no, the number of a chosen pattern.
+"""Parsers for a model's answers about labelled text.
 
-Nothing here raises, whatever the text, and the work is bounded by a small multiple of its length.
-Traps that published readers fell into (notes, part i): years and decimals that look like the next
-item of a list, bold and bracketed numbers, a preamble, reasoning blocks, an order that hangs on
-hashes; markdown, braces, quotes and a sentence after a label, another case, two labels in one answer.
+They read hypotheses from a list or from JSON, a judge's label, a yes or no, and the number of a
+chosen pattern. No function here raises, whatever the text, and the work is bounded by a small
+multiple of the text's length.
+
+The readers handle the cases on which published readers failed (notes, part i): years and decimals
+that look like the next item of a list, bold and bracketed numbers, a preamble, reasoning blocks, an
+order that depends on hashes; and for labels: markdown, braces, quotes, a sentence after the label,
+another case, two labels in one answer.
 """
 
 from __future__ import annotations
@@ -22,9 +25,9 @@ from .label_names import normal_form
 
 # --- The items of a list that a model wrote: as JSON, numbered, or with bullets.
 #
-# A number begins an item where it begins a line and carries the list on from 1 (so a year, a decimal
-# or a "3. hypotheses:" before the list does not); within one line, where it is exactly the next number
-# and a sentence ends before it. Never raises; bounded by a small multiple of the text's length.
+# A number at the start of a line begins an item if it continues a list that started at 1, so a
+# year, a decimal or a "3. hypotheses:" before the list does not. Within a line, a number begins
+# an item if it is exactly the next one and follows the end of a sentence.
 
 TEXT_CHARACTERS = 2_000_000
 _KEYS = ("hypothesis", "sentence", "text", "pattern", "rule")
@@ -39,7 +42,7 @@ _BULLET = re.compile(r"^([ \t]*)[-*+•–][ \t]+", re.MULTILINE)
 _BREAK = re.compile(
     r"\n[ \t]*\n(?![ \t]|[a-z][.)]\s|[-*•]\s)|\n[ \t]*(?:```|---|===|\*\*\*|#{1,6}\s)"
 )
-_PART = re.compile(r'"(?:[^"\\]|\\.?)*("|\Z)', re.DOTALL)  # one that is cut is found once, too
+_PART = re.compile(r'"(?:[^"\\]|\\.?)*("|\Z)', re.DOTALL)  # also matches a string that was cut off
 _SOURCE = re.compile(
     r"[\[(]\s*(?:(?:source|paper|from|based on)\s*)+[:#]?\s*(?:no\.?|number)?\s*(\d{1,4})?\s*[,;:]?\s*"
     r"(?:quote\s*:?\s*)?([\"“'‘](.*?)[\"”'’])?\s*[\])][\s.]*\Z",
@@ -52,14 +55,28 @@ _PAIRS = {'"': '"', "“": "”", "'": "'", "‘": "’", "[": "]", "{": "}", "(
 
 
 class Item(NamedTuple):
+    """One item of a list in an answer.
+
+    Attributes:
+        sentence: The text of the item, tidied.
+        source: The number of the paper that the item cites, as numbered in the prompt.
+        quote: The text that the item quotes from that paper, or "".
+    """
+
     sentence: str
-    source: int | None = None  # the number of a paper, as it stands in the prompt
+    source: int | None = None
     quote: str = ""
 
 
 def items_in(text: str, count: int, sourced: bool = False) -> list[Item]:
-    """The items of an answer in their order; several drafts: the list whose length is nearest to
-    `count`, of equals the last. sourced: a source at an item's end is read off it."""
+    """Return the items of an answer, in their order.
+
+    Args:
+        text: The answer; only its last `TEXT_CHARACTERS` characters are read.
+        count: The number of items that the prompt asked for. If the answer holds several drafts,
+            the list that covers `count` best wins, and of equally good lists the last.
+        sourced: Whether to split a trailing source ("[source 2: "quote"]") off each item.
+    """
     text = text[-TEXT_CHARACTERS:]
     found = list(_of_json(text))
     if not found:
@@ -81,7 +98,7 @@ def _of_json(text: str) -> Iterator[Item]:
         yield from _entries(bare)
     elif found.cut or '"hypotheses"' in text:
         start = text.rfind('"hypotheses"')
-        if start >= 0:  # an answer that was cut off: its whole texts
+        if start >= 0:  # the answer was cut off: use its complete strings
             found_parts = _PART.finditer(text, start + len('"hypotheses"'))
             parts = [part.group() for part in found_parts if part.group(1)]
             named = {"hypotheses", "source", "quote", *_KEYS}
@@ -96,7 +113,7 @@ def _read_items(part: str) -> Json:
 
 
 def _bare_list(text: str) -> Json:
-    """The last JSON list of texts or objects that has its lines for itself."""
+    """Return the last JSON list of strings or objects that shares its lines with no other text."""
     for start in reversed([m.start() for m in re.finditer(r"^[ \t]*\[", text, re.MULTILINE)][-40:]):
         try:
             value, after = _DECODER.raw_decode(text, text.index("[", start))
@@ -132,12 +149,12 @@ def _entries(values: Json) -> Iterator[Item]:
 
 
 def _numbered(text: str, count: int) -> list[str]:
-    runs: list[list[tuple[int, int, int]]] = []  # of (number, start, end of the mark)
+    runs: list[list[tuple[int, int, int]]] = []  # (number, start and end of the marker)
     indent = 0
     for mark in _MARK.finditer(text):
         number, depth = int(mark.group(2)), len(mark.group(1).expandtabs(4).rstrip("{["))
         if runs and depth > indent + 1:
-            continue  # a list within an item
+            continue  # this is a list inside an item
         if number == 1:
             runs.append([])
             indent = depth
@@ -176,14 +193,14 @@ def _bulleted(text: str) -> list[str]:
 
 
 def _bare(text: str) -> list[str]:
-    """The one paragraph that an answer is, without a heading before it."""
+    """Return the only paragraph of an answer, ignoring a heading before it, or an empty list."""
     blocks = [b for b in re.split(r"\n\s*\n", text) if b.strip(" \t\r\n`")]
     blocks = [b for b in blocks if not b.rstrip().endswith(":")] or blocks
     return [blocks[0].strip().strip("`")] if len(blocks) == 1 else []
 
 
 def _cut(item: str) -> str:
-    """An item up to where the list is left: an empty line before other text, a fence, a heading."""
+    """Cut an item where the list ends: at a blank line before other text, a fence or a heading."""
     left = _BREAK.search(item)
     return item[: left.start()] if left else item
 
@@ -200,7 +217,10 @@ def _item(written: str, sourced: bool) -> Item:
 
 
 def tidied(sentence: str) -> str:
-    """One line without bold marks, a title "Hypothesis 3:", and brackets or quotes around it all."""
+    """Strip bold marks, a title such as "Hypothesis 3:", and enclosing brackets or quotes.
+
+    The result is a single line.
+    """
     said = _TITLE.sub("", " ".join(sentence.split()))
     said = re.sub(r"(\*\*|__)(.{1,300}?)\1", r"\2", said)
     said = said.removeprefix("**").removesuffix("**").strip()
@@ -216,15 +236,15 @@ def tidied(sentence: str) -> str:
     return said
 
 
-ANSWER_CHARACTERS = 200_000  # of a judge's answer; only its end is read where it is longer
-_LINE = 2_000  # characters of a line or sentence in which labels are looked for
+ANSWER_CHARACTERS = 200_000  # of a judge's answer; only the end of a longer one is read
+_LINE = 2_000  # characters of a line or sentence that are searched for labels
 _EDGES = " \t\r\n\"'`*_.,;:!?()[]{}<>|#-–—“”‘’«»\\$"
-_FRAME = " \t\r\n\"'`*_()[]{}#"  # a line of these alone holds nothing
+_FRAME = " \t\r\n\"'`*_()[]{}#"  # a line with only these characters has no content
 _NAMED = r"(?:answer|label|prediction|judge?ment|verdict)"
 _THOUGHT = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 _MARKERS = tuple(
     re.compile(pattern, re.IGNORECASE)
-    for pattern in (  # what stands before a label, the surest first
+    for pattern in (  # the text before a label, most reliable first
         rf"final[\s_-]{{1,3}}{_NAMED}[\"'*_`\s]{{0,4}}(?:\([^)\n]{{0,60}}\))?[\"'*_`\s]{{0,4}}(?:[:=]|\bis\b)",
         rf"(?:^|\n)[^\w\n]{{0,12}}{_NAMED}[\"'*_` ]{{0,4}}[:=]|[\"']{_NAMED}[\"']\s{{0,4}}:",
         rf"\bfinal[\s_-]{{1,3}}{_NAMED}\b|\b(?:the|my)\s{_NAMED}\sis\b",
@@ -257,8 +277,11 @@ Judgement: TypeAlias = str | _Unlabelled | None
 
 
 def without_thoughts(text: str) -> str:
-    """The text without its reasoning blocks; of a block that does not end, nothing after its
-    beginning; of one that only ends, nothing before."""
+    """Return the text without its reasoning blocks.
+
+    The text after an unclosed opening tag is dropped, and so is the text before a closing tag that
+    was never opened.
+    """
     kept: list[str] = []
     at, depth = 0, 0
     for found in _THOUGHT.finditer(text):
@@ -275,16 +298,23 @@ def without_thoughts(text: str) -> str:
 
 
 def hypotheses_in(text: str, count: int) -> list[str]:
-    """At most `count` hypotheses of an answer, in its order, each once: of JSON (a list of texts,
-    an object with "hypotheses", objects with "hypothesis"), else of a numbered list, else of one
-    with bullets; where one is asked for, also a bare sentence. Empty where there is none."""
+    """Return at most `count` distinct hypotheses of an answer, in its order.
+
+    JSON is tried first (a list of strings, an object with "hypotheses", objects with "hypothesis"),
+    then a numbered list, then a bulleted list. If `count` is 1, a single bare paragraph also
+    counts. The result is empty if there is none.
+    """
     found = items_in(without_thoughts(text), count)
     return list(dict.fromkeys(item.sentence for item in found))[: max(count, 0)]
 
 
 def sourced_in(text: str, count: int) -> list[tuple[str, int | None, str]]:
-    """Like `hypotheses_in`, each with the number of the paper that it names and its quote; None
-    and "" where it names none."""
+    """Return hypotheses with the paper that each cites, as `hypotheses_in` does without sources.
+
+    Returns:
+        Tuples (sentence, number of the paper, quote); the number is None and the quote "" if the
+        hypothesis cites none.
+    """
     found: dict[str, tuple[str, int | None, str]] = {}
     for item in items_in(without_thoughts(text), count, sourced=True):
         found.setdefault(item.sentence, (item.sentence, item.source, item.quote))
@@ -292,18 +322,21 @@ def sourced_in(text: str, count: int) -> list[tuple[str, int | None, str]]:
 
 
 def judgement_in(text: str, labels: Sequence[str]) -> Judgement:
-    """The label that a judge's answer gives, as it stands in `labels`; NOT_APPLICABLE where the
-    answer says that the hypothesis does not apply; None where it gives none, or two.
+    """Return the label that a judge's answer gives, spelt as in `labels`.
 
-    Read is what follows the last "final answer:"; without one, what follows the last "answer:" or
-    "label:"; without one, the last line that holds something, and where that says nothing of a
-    label, the first line, and then the whole answer.
+    The function reads the text after the last "final answer:"; if there is none, the text after the
+    last "answer:" or "label:"; if there is none, the last line with content. If that line mentions
+    no label, it reads the first line and then the end of the answer.
+
+    Returns:
+        The label, `NOT_APPLICABLE` if the answer says that the hypothesis does not apply, or None
+        if it names no label or two.
     """
     return _read(text, _Names(labels, _SENTENCE_END))
 
 
 def yes_no_in(text: str) -> bool | None:
-    """Whether the answer says yes; None where it says neither, or both."""
+    """Return whether the answer says yes, or None if it says neither or both."""
     said = _read(text, _Names(("yes", "no"), _CLAUSE_END, silent=False))
     return None if said is None else said == "yes"
 
@@ -325,8 +358,11 @@ def _read(text: str, names: _Names) -> Judgement:
 
 
 def pattern_in(text: str, count: int) -> int | None:
-    """The number, from 1 to `count`, of the pattern that an answer chooses; None where it names
-    none of them."""
+    """Return the number of the pattern that an answer chooses, from 1 to `count`.
+
+    Returns:
+        The number, or None if the answer names no valid one.
+    """
     said = without_thoughts(text)[-ANSWER_CHARACTERS:]
     for asked in (_CHOSEN, _PATTERN, _BARE):
         numbers = [int(found.group(1)) for found in asked.finditer(said)]
@@ -347,7 +383,7 @@ _BARE = re.compile(r"\A[\s\"'*_`\[({<]{0,8}(\d{1,6})[\s\"'*_`\])}>.]{0,8}\Z")
 
 
 def _after(text: str, at: int) -> str:
-    """The rest of the line, or the next one where the rest holds nothing."""
+    """Return the rest of the line, or the next line with content if the rest is empty."""
     rest = text[at : at + 10 * _LINE].splitlines()
     return next((line for line in rest if line.strip(_FRAME)), "")
 
@@ -359,9 +395,15 @@ class _Mention(NamedTuple):
 
 
 class _Names:
-    """Labels as they are found in an answer: in any case, as whole words, the longer one first.
-    ends: what ends the part of a line that may name a label. silent: whether an answer may say
-    that a hypothesis does not apply."""
+    """A matcher that finds labels in an answer.
+
+    It ignores case, matches whole words and prefers the longer label.
+
+    Args:
+        labels: The labels to find.
+        ends: Pattern for the end of the part of a line that may name a label.
+        silent: Whether an answer may say that a hypothesis does not apply.
+    """
 
     def __init__(self, labels: Sequence[str], ends: re.Pattern[str], silent: bool = True) -> None:
         self._labels = {normal_form(label): label for label in reversed(labels)}
@@ -378,15 +420,18 @@ class _Names:
         self._words = re.compile("|".join(map(_as_words, forms))) if forms else None
 
     def exact(self, said: str) -> str | None:
-        """The label that the whole text is."""
+        """Return the label that equals the entire text, or None."""
         if len(said) > _LINE:
             return None
         form = normal_form(said)
         return self._labels.get(form) or self._loosely.get(_loose(form))
 
     def judged(self, line: str) -> Judgement:
-        """Of one line: the label that it is, or begins with in quotes, or that its first sentence
-        names alone, where that is no question."""
+        """Return the judgement of one line.
+
+        The line is the label, or begins with it in quotes, or its first sentence names that label
+        alone and is not a question.
+        """
         whole = self.exact(line)
         if whole is None and (quoted := _QUOTED.match(line[:_LINE])):
             whole = self.exact(quoted.group(2))
@@ -399,7 +444,7 @@ class _Names:
         if not starts:
             return None
         end = self._end(line, min(starts), named)
-        if line[end : end + 1] == "?":  # who asks does not say
+        if line[end : end + 1] == "?":  # a question is no judgement
             return None
         answers: set[Judgement] = {one.label for one in named if one.start < end}
         if silent and silent.start() < end:
@@ -407,17 +452,20 @@ class _Names:
         return answers.pop() if len(answers) == 1 else None
 
     def says(self, line: str) -> bool:
-        """Whether a line says anything of a label."""
+        """Return whether a line mentions a label."""
         return bool(self._mentioned(_folded(line)))
 
     def only(self, text: str) -> str | None:
-        """The one label that the text names."""
+        """Return the label that the text mentions if it mentions exactly one."""
         named = {one.label for one in self._mentioned(_folded(text))}
         return named.pop() if len(named) == 1 else None
 
     def _mentioned(self, text: str) -> list[_Mention]:
-        """Without those said not to be it, and without those of one character that may be a word
-        or a number of the prose."""
+        """Return the mentions of labels, without negated ones.
+
+        A label of one character counts only if the text points to it, because it may be a word or a
+        number.
+        """
         found = []
         for place in self._words.finditer(text) if self._words else ():
             before = text[max(0, place.start() - 40) : place.start()]
@@ -433,7 +481,7 @@ class _Names:
         return found
 
     def _end(self, line: str, start: int, named: Sequence[_Mention]) -> int:
-        """Where the sentence ends that begins at `start`; not within a label."""
+        """Return where the sentence that begins at `start` ends, ignoring ends inside a label."""
         for end in self._ends.finditer(line, start):
             if not any(one.start <= end.start() < one.end for one in named):
                 return end.start()
@@ -441,12 +489,12 @@ class _Names:
 
 
 def _folded(line: str) -> str:
-    """As labels are compared: one case, single blanks; cut where it is very long."""
+    """Normalise case and blanks for comparison, and cut a very long line."""
     return " ".join(unicodedata.normalize("NFKC", line[:_LINE]).casefold().split())
 
 
 def _parts(form: str) -> list[str]:
-    """The parts of a label that blanks, hyphens or underscores may join."""
+    """Split a label at blanks, hyphens and underscores between words."""
     return re.split(r"(?<=\w)[\s_-]+(?=\w)", form)
 
 
@@ -455,7 +503,10 @@ def _loose(form: str) -> str:
 
 
 def _as_words(form: str) -> str:
-    """A group that finds a label as whole words; a number not as a part of another one."""
+    """Return a regex group that matches a label as whole words.
+
+    A number does not match inside a longer number.
+    """
     before = r"(?<![\w.,+-])" if form[0].isdigit() else r"(?<!\w)"
     after = r"(?!\w|[.,]\d)" if form[-1].isdigit() else r"(?!\w)"
     return f"{before}({'[ _-]+'.join(map(re.escape, _parts(form)))}){after}"

@@ -1,8 +1,8 @@
-"""The columns of a data set: which are inputs, what kind each is, and how a record is shaped.
+"""The columns of a data set: the inputs, the kind of each, and the shape of a record.
 
-Inputs are the columns that the published templates name, else all but the label. A column that
-gives the label away, as it holds the row's own label and no other in every training row, is left
-out and reported, as are row numbers and cells that are no plain values.
+The inputs are the columns that the published templates name, else all columns but the label. A
+column that gives the label away, because in every training row it holds that row's label and no
+other, is left out with a warning. So are row numbers and cells that are not plain values.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ..io.messages import nearest, shorten, warn
 from .config_files import label_text
 from .label_names import LabelNames
 
-_FEW = 20  # values of a column that is a choice
-_SHORT = 60  # characters of such a value
+_FEW = 20  # values of a choice column
+_SHORT = 60  # characters of a value of a choice column
 _PLACEHOLDER = re.compile(r"\$(?:\{([^{}]+)\}|([A-Za-z_][A-Za-z0-9_]*))")
 _NUMBERING = re.compile(r"(?:unnamed: ?\d+|(?:row_?|example_?)?(?:id|idx|index|uuid|guid)|)")
 _PAIR = ({"1", "a", "first", "one", "left"}, {"2", "b", "second", "two", "right"})
@@ -25,11 +25,18 @@ _PAIR = ({"1", "a", "first", "one", "left"}, {"2", "b", "second", "two", "right"
 
 @dataclass(frozen=True)
 class Columns:
-    """about: column -> {"kind", "about", "values" of a choice}, in the order of the inputs."""
+    """The input columns of a data set.
+
+    Attributes:
+        about: {"kind", "about"} of each column, and "values" for a choice, in the order of the
+            inputs.
+        shape: "text" for one text, "pair" for a choice between two texts, else "fields".
+        labels: The labels; for a pair, that of the first text comes first.
+    """
 
     about: Mapping[str, Mapping[str, Json]]
     shape: str
-    labels: tuple[str, ...]  # of a pair: that of the first text, that of the second
+    labels: tuple[str, ...]  # for a pair in the order of the texts
 
 
 def described(
@@ -41,8 +48,20 @@ def described(
     features: Mapping[str, Mapping[str, Json]],
     wanted: Sequence[str] = (),
 ) -> Columns:
-    """Of the training rows. cells: all columns, the label's too. wanted: the inputs, where a user
-    names them. Raises `DataError` where no input is left."""
+    """Choose and describe the input columns from the training rows.
+
+    Args:
+        where: The file, for error messages.
+        cells: The cells of all columns, the label column included.
+        label_name: The label column.
+        labels: The labels.
+        templates: The published prompt templates.
+        features: The descriptions of columns in the metadata.
+        wanted: The input columns that the user names, if any.
+
+    Raises:
+        DataError: A named column does not exist, or no input column is left.
+    """
     given = [name for name in cells if name != label_name]
     for name in wanted:
         if name not in given:
@@ -81,7 +100,7 @@ def described(
 
 
 def names_in(templates: Json) -> set[str]:
-    """What stands as `${name}` or `$name` anywhere in the templates."""
+    """Return the names in `${name}` or `$name` placeholders anywhere in the templates."""
     if isinstance(templates, str):
         return {one or other for one, other in _PLACEHOLDER.findall(templates)}
     inner = templates.values() if isinstance(templates, dict) else templates
@@ -102,7 +121,7 @@ def _numbers_rows(name: str, cells: Sequence[Json]) -> bool:
 
 
 def _gives_away(cells: Sequence[Json], gold: Sequence[Json], labels: LabelNames) -> bool:
-    """Whether each row's cell names its label and none of the others, as whole words."""
+    """Return whether each cell names its row's label and no other, as whole words."""
     if len(labels) < 2 or not all(isinstance(cell, str) for cell in cells):
         return False
     if len({label_text(one) for one in gold}) < 2:
@@ -135,8 +154,11 @@ def _about(cells: Sequence[Json], feature: Mapping[str, Json]) -> dict[str, Json
 
 
 def value_as(kind: str, cell: Json, where: str) -> Json:
-    """A cell of a column of this kind; None where it is missing. Raises `DataError` for one that is
-    not of the kind: a text among numbers."""
+    """Check a cell against the kind of its column and return it, or None if it is missing.
+
+    Raises:
+        DataError: The cell does not fit the kind, such as a text among numbers.
+    """
     if cell is None:
         return None
     if isinstance(cell, dict | list):
@@ -152,9 +174,11 @@ def value_as(kind: str, cell: Json, where: str) -> Json:
 
 
 def _pair(texts: Sequence[str], labels: Sequence[str]) -> tuple[list[str], tuple[str, ...]] | None:
-    """The two texts, first and second, and the labels in that order; None where the record is no
-    choice between two texts. Their names differ in what says which comes first (`headline_1` and
-    `headline_2`), and so do the labels (`Headline 1`, `first`)."""
+    """Return the two text columns and the labels in order, or None if the record is no pair.
+
+    The column names differ only in a word that gives the order (`headline_1` and `headline_2`), and
+    so do the labels (`Headline 1`, `first`).
+    """
     if len(texts) != 2 or len(labels) != 2:
         return None
     ordered = _in_order(texts)

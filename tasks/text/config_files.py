@@ -1,10 +1,10 @@
-"""What stands beside the rows of a data set: config.yaml and metadata.json of the published layout.
+"""Readers for config.yaml and metadata.json of the published data set layout.
 
-Of config.yaml: `label_name` (default `label`), `train_data_path`, `val_data_path`,
-`test_data_path`, `ood_data_path` and `prompt_templates`. Of metadata.json: the description of the
-task, of its columns and labels, and the hypotheses that are known to hold. The published task_name
-says which label parser their code takes, and nothing here. `config_ood.yaml`, where an older
-release puts the OOD rows, is read for their file alone.
+From config.yaml the reader takes `label_name` (default `label`), `train_data_path`,
+`val_data_path`, `test_data_path`, `ood_data_path` and `prompt_templates`. From metadata.json it
+takes the descriptions of the task, of its columns and labels, and the hypotheses that are known to
+hold. The published `task_name` selects a label parser in the published code and has no effect here.
+Of `config_ood.yaml`, where an older release names the OOD rows, only the file name is used.
 """
 
 from __future__ import annotations
@@ -26,8 +26,14 @@ _TEXTS = ("label_name", *(f"{split}_data_path" for split in SPLITS))
 
 @dataclass(frozen=True)
 class Config:
-    """path: of config.yaml, None where there is none. files: split -> the path as it is written
-    there. label_name: None where none is written."""
+    """The contents of config.yaml.
+
+    Attributes:
+        path: The file, or None if there is none.
+        label_name: The label column, or None if the file does not set it.
+        files: The path of each split as written in the file.
+        templates: The published prompt templates.
+    """
 
     path: Path | None = None
     label_name: str | None = None
@@ -36,7 +42,11 @@ class Config:
 
 
 def read_config(folder: Path) -> Config:
-    """Of a folder; the empty one where there is no config.yaml. Raises `DataError`."""
+    """Read config.yaml of a folder, or return an empty config if there is none.
+
+    Raises:
+        DataError: The file is not YAML, or a setting has the wrong type.
+    """
     path = folder / CONFIG
     if not path.is_file():
         return Config()
@@ -74,13 +84,22 @@ def _yaml(path: Path) -> dict[str, Json]:
 
 @dataclass(frozen=True)
 class Metadata:
-    """labels: label column -> its values. features: column -> {"type", "description",
-    "possible_values"} as far as they are told. known: what is true of the labels by how they were made
-    (ground_truth_hypotheses), then findings of the literature (known_hypotheses), of which `truths` is
-    the former alone."""
+    """The contents of metadata.json.
+
+    Attributes:
+        path: The file, or None if there is none.
+        properties: `task_properties`: how a generated data set was made.
+        description: What the data set is about.
+        features: {"type", "description", "possible_values"} of each column, as far as the file has
+            them.
+        labels: The values of each label column.
+        known: Hypotheses that hold: those that generated the labels (ground_truth_hypotheses), then
+            findings of the literature (known_hypotheses).
+        truths: The hypotheses that generated the labels.
+    """
 
     path: Path | None = None
-    properties: Mapping[str, Json] = field(default_factory=dict)  # how it was made
+    properties: Mapping[str, Json] = field(default_factory=dict)
     description: str = ""
     features: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -89,8 +108,13 @@ class Metadata:
 
 
 def read_metadata(folder: Path) -> Metadata:
-    """Of a folder; the empty one where there is no metadata.json. What has another shape than the
-    published one is passed over; raises `DataError` where it is no JSON object."""
+    """Read metadata.json of a folder, or return empty metadata if there is none.
+
+    Values that do not have the published shape are ignored.
+
+    Raises:
+        DataError: The file is not a JSON object.
+    """
     path = folder / METADATA
     if not path.is_file():
         return Metadata()
@@ -121,7 +145,7 @@ def read_metadata(folder: Path) -> Metadata:
 
 
 def label_text(cell: Json) -> str:
-    """A label that a file gives as a number or truth value, as the text that it is here."""
+    """Return a label as text, also one that a file stores as a number or truth value."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, float) and cell.is_integer():

@@ -1,7 +1,7 @@
-"""Data sets of labelled text on disk: which there are under a path, and the files of each.
+"""Discovery of labelled-text data sets on disk, and the files of each.
 
-The published layout is a folder with config.yaml (text/config_files.py), metadata.json and one file a
-split; a root may hold many such folders at any depth.
+In the published layout a data set is a folder with config.yaml (text/config_files.py),
+metadata.json and one file per split. A root folder may hold many data sets at any depth.
 """
 
 from __future__ import annotations
@@ -24,8 +24,13 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Place:
-    """A data set that was found. name: its path below the root, or its folder's name. file: the
-    one that holds all its rows, None where a folder does."""
+    """The location of a data set.
+
+    Attributes:
+        name: The path below the root, or the folder's name.
+        folder: The folder of the data set.
+        file: The file with all rows, or None if the rows are in several files of the folder.
+    """
 
     name: str
     folder: Path
@@ -34,7 +39,15 @@ class Place:
 
 @dataclass(frozen=True)
 class DataSet:
-    """files: split -> the files that hold its rows, in order; "" for rows without a split."""
+    """A data set with its config and files.
+
+    Attributes:
+        name: The name of the data set.
+        folder: The folder of the data set.
+        config: The contents of config.yaml.
+        metadata: The contents of metadata.json.
+        files: The files with the rows of each split, in order; "" stands for rows without a split.
+    """
 
     name: str
     folder: Path
@@ -44,8 +57,11 @@ class DataSet:
 
 
 def places(root: str | Path) -> list[Place]:
-    """The data sets with a config.yaml at or below a folder, and those below it with a metadata.json beside
-    training rows (Hugging Face folders as `tasks generate` writes them), by name."""
+    """Find the data sets at or below a folder, sorted by name.
+
+    A data set is a folder with config.yaml. Below `root`, a folder with metadata.json and training
+    rows also counts, such as a Hugging Face folder that `tasks generate` wrote.
+    """
     base = Path(root)
     if (base / CONFIG).is_file():
         return [Place(base.resolve().name, base)]
@@ -65,8 +81,13 @@ def _beside_rows(folder: Path, names: Sequence[str]) -> bool:
 
 
 def published(place: Place, config: Config, ood: str | None = None) -> DataSet:
-    """The data set of a folder with a config that names its files. Raises `DataError` for a file
-    that is named there and is not there, nor one that is near it."""
+    """Return the data set of a folder whose config names its files.
+
+    If a named file is missing, a file with a similar name is used with a warning.
+
+    Raises:
+        DataError: A named file is missing and no similar file exists.
+    """
     if "train" not in config.files:
         raise DataError(f"{config.path}: no train_data_path")
     files = _named_files(config, place.folder)
@@ -112,7 +133,7 @@ def _named_files(config: Config, folder: Path) -> dict[str, Sequence[Path]]:
 
 
 def _warn_of_swaps(config: Config, there: Mapping[str, Path]) -> None:
-    """Validation rows in the test file's name, or the other way round: published ones have it."""
+    """Warn if a split's file has the name of another split, as in some published data."""
     for split, other in (("val", "test"), ("test", "val"), ("train", "test")):
         path = there.get(split)
         words = "" if path is None else path.stem.lower()
@@ -127,8 +148,11 @@ def _warn_of_swaps(config: Config, there: Mapping[str, Path]) -> None:
 
 
 def ood_files(folder: Path) -> dict[Path, str]:
-    """Files that hold OOD rows by their names (`ood_*`, `*_ood*`), each with what tells it from
-    the others: `ood_hotel_reviews_Chicago.json` beside `ood_hotel_reviews_all.json` is Chicago."""
+    """Return the OOD files (`ood_*`, `*_ood*`), each with the part of its name that is unique.
+
+    Next to `ood_hotel_reviews_all.json`, that part of `ood_hotel_reviews_Chicago.json` is
+    `Chicago`.
+    """
     found = sorted(one for one in folder.iterdir() if one.is_file() and _is_ood(one))
     stems = [one.name.split(".")[0] for one in found]
     first, last = min(stems, default=""), max(stems, default="")
@@ -152,8 +176,18 @@ def chosen_ood(
     wanted: str | None,
     default: Sequence[Path] | None = None,
 ) -> Sequence[Path]:
-    """wanted: `--ood`, a name of one of the files, `all` or `none`. Without it `default`, else the
-    one that is named all, else all of them. Raises `UsageError` for a name that is none."""
+    """Return the files with the OOD rows to use.
+
+    Args:
+        place: The data set.
+        others: The candidates with their unique name parts, from `ood_files`.
+        wanted: The option `--ood`: the name of a file, `all` or `none`.
+        default: The files to use if `wanted` is None. If there are none, the file named `all` is
+            used, else every candidate.
+
+    Raises:
+        UsageError: No file has the wanted name.
+    """
     if wanted is None and default:
         return default
     if wanted == "none" or not others:

@@ -1,10 +1,10 @@
-"""Family `text`: a hypothesis is a sentence about what makes a text get its label (HypoBench, section 2).
+"""Family `text`: a hypothesis says which texts get which label (HypoBench, section 2).
 
-The oracle is `judge`: an exact rule, or a model that the runner brings. An observation is a text with
-its label; the sample space S holds unlabelled texts. A sentence that does not apply to a text predicts
-nothing there; an answer of a judge that names no label is wrong. Consistent is a sentence that is
-right on at least `tau` of the shown texts it covers (GEAR's own is 1.0). Validation, test and OOD rows
-are hidden and wait for inference, `check` and `eval`.
+The oracle is `judge`: an exact rule, or a model that the runner provides. An observation is a text
+with its label, and the sample space S holds unlabelled texts. A sentence predicts nothing for a
+text that it does not apply to, and a judge's answer without a label counts as wrong. A hypothesis
+is consistent if it is right on at least a share `tau` of the shown texts that it covers (1.0 in
+GEAR). Validation, test and OOD rows are hidden and are used only for inference, `check` and `eval`.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 TAU = 0.7
-DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL, NOT_ASKED = -1, -2, -3, -4  # codes that are no label
-REASONS = ("does_not_apply", "unreadable", "needs_model", UNASKED)  # of code -1, -2, …
-MOST_CHARACTERS = 4_000  # of a sentence; the longest published hypotheses have some 600
-MOST_HYPOTHESES = 100  # of one answer
+DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL, NOT_ASKED = -1, -2, -3, -4  # codes without a label
+REASONS = ("does_not_apply", "unreadable", "needs_model", UNASKED)  # of the codes -1, -2, …
+MOST_CHARACTERS = 4_000  # per sentence; the longest published hypotheses have about 600
+MOST_HYPOTHESES = 100  # per answer
 
 
-_SEARCHED = ("labels", "columns", "shape", "description")  # what the search is told
+_SEARCHED = ("labels", "columns", "shape", "description")  # public facts that the search receives
 _SAMPLE = re.compile(r"#\d+\Z")
 
 
@@ -55,7 +55,12 @@ def _search_facts(public: Mapping[str, Json], trade_off: str) -> Mapping[str, Js
 
 @dataclass(frozen=True)
 class Text:
-    """tau: share of the covered texts that a consistent hypothesis is right on."""
+    """The family of sentences about labelled text.
+
+    Attributes:
+        tau: The share of the covered texts on which a consistent hypothesis is right.
+        words: The family's part of the prompts.
+    """
 
     tau: float = TAU
     words: FamilyWords = TextWords()  # noqa: RUF009 - frozen
@@ -66,36 +71,42 @@ class Text:
     evaluation = "hypobench"
     opens_hidden = False
     search = SearchManner(lambda description, sentences: sentences, facts=_search_facts)
-    # Of refine the published three rounds after the first answer.
+    # The published `refine` runs three rounds after the first answer.
     method_settings: ClassVar[Mapping[str, Mapping[str, Json]]] = {"refine": {"max_answers": 4}}
 
     def strictly(self) -> Text:
-        return self  # the contract asks for sentences, and anything is one
+        """Return this object; answers are sentences, so no answer can breach the contract."""
+        return self
 
     def with_tau(self, tau: float) -> Text:
+        """Return the same family with another `tau`."""
         return replace(self, tau=tau)
 
     def of_split(self, problem: Problem, split: str) -> tuple[Observation, ...]:
+        """Return the hidden rows of a split; see the function `of_split`."""
         return of_split(problem, split)
 
     def data_set(self, problem: Problem) -> str:
-        """Of a problem `NAME#K`, a sample of rows, the name."""
+        """Return the data set of a problem: `NAME` for `NAME#K`."""
         return _SAMPLE.sub("", problem.id)
 
     def code_names(self, problem: Problem) -> Sequence[str]:
+        """Return the labels, in the order of the prediction codes."""
         return tuple(problem.public.get("labels", ()))
 
     def told(self, public: Mapping[str, Json]) -> Text:
-        """The same family in the words of a data set."""
+        """Return the same family with the wording of a data set."""
         return replace(self, words=TextWords.of(public))
 
     def parse(
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]:
+        """Return the hypotheses of an answer, at most `MOST_HYPOTHESES`."""
         found = hypotheses_in(answer, MOST_HYPOTHESES) or hypotheses_in(answer, 1)
         return [self.read(one, view) for one in found]
 
     def read(self, text: str, view: View) -> Hypothesis | Malformed:
+        """Return a sentence as a hypothesis, or `Malformed` if it is empty or too long."""
         sentence = " ".join(text.split())
         if not sentence:
             return Malformed("empty", "there is no sentence")
@@ -112,8 +123,16 @@ class Text:
         view: View,
         oracles: Oracles,
     ) -> Agreement:
-        """True, False, or None where the sentence does not apply. verdict: "needs_model" where no
-        exact rule says what it says and no model judges. Raises Unavailable."""
+        """Judge a hypothesis on observations.
+
+        Returns:
+            The agreement, with a mark for each observation: True, False, or None if the sentence
+            gives no label there. The verdict is "needs_model" if the sentence is no exact rule and
+            no model judges.
+
+        Raises:
+            Unavailable: There is no judge.
+        """
         inputs = InputSet("observations", tuple(one.input for one in observations))
         found = await _judge(oracles)(hypothesis.text, inputs, view.public)
         return agreement_of(found, observations, view.public["labels"])
@@ -121,22 +140,27 @@ class Text:
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
     ) -> Sequence[Predictions]:
-        """Codes are indices of the labels. Raises Unavailable."""
+        """Return the predicted labels of each hypothesis as indices into the labels.
+
+        Raises:
+            Unavailable: There is no judge.
+        """
         judge = _judge(oracles)
         return [await judge(one.text, inputs, view.public) for one in hypotheses]
 
     def consistent(self, agreement: Agreement) -> bool:
+        """Return whether a share of at least `tau` of the covered observations is right."""
         covered = [mark for mark in agreement.marks if mark is not None]
         return bool(covered) and sum(covered) >= self.tau * len(covered) - 1e-9
 
     def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
-        """`judge`, on the shown texts, for sentences that are exact rules."""
+        """Return the tool `judge`, which applies exact rules to the shown texts."""
         if oracles.judge is None:
             return ()
         return (_judge_tool(lambda sentence: self.attempt(sentence, view, oracles)),)
 
     async def attempt(self, sentence: str, view: View, oracles: Oracles) -> str:
-        """What the tool `judge` answers, as JSON text."""
+        """Return the answer of the tool `judge` to a sentence, as JSON text."""
         read = self.read(sentence, view)
         if isinstance(read, Malformed):
             return json.dumps({"error": f"{read.reason}: {read.detail}"})
@@ -158,7 +182,11 @@ class Text:
 def agreement_of(
     found: Predictions, observations: Sequence[Observation], labels: Sequence[str]
 ) -> Agreement:
-    """Predictions of labels against those of the observations. detail: covered and right, counts."""
+    """Compare predicted labels with those of the observations.
+
+    An unreadable answer counts as wrong. `detail` of the result counts the covered and the right
+    observations.
+    """
     marks: list[bool | None] = []
     got: list[dict[str, Json]] = []
     for observation, code, reason in zip(observations, found.codes, found.reasons, strict=True):
@@ -179,7 +207,7 @@ def agreement_of(
 
 
 def of_split(problem: Problem, split: str) -> tuple[Observation, ...]:
-    """The hidden rows of "val", "ind" or "ood"; none where the data set lacks the split."""
+    """Return the hidden rows of "val", "ind" or "ood"; empty if the data set lacks the split."""
     start, stop = problem.secret.get("splits", {}).get(split, (0, 0))
     return problem.hidden[start:stop]
 

@@ -1,8 +1,8 @@
 """Labels as files and models write them, and one reader for both.
 
-A label comes back from any writing of it that differs in case, blanks, quotes, brackets, Markdown
-or the punctuation after it: `**Final**`, `"final".` and `[ FINAL ]` are all `final`. What stands
-inside a label counts: `<=50K` and `>50K`, `C` and `C++`, `-1` and `1` stay apart.
+Spellings that differ in case, blanks, quotes, brackets, Markdown or trailing punctuation are the
+same label: `**Final**`, `"final".` and `[ FINAL ]` are all `final`. Characters inside a label
+count: `<=50K` and `>50K`, `C` and `C++`, `-1` and `1` stay different.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from collections.abc import Iterable
 from ...records import DataError
 from ..io.messages import shorten
 
-_LONGEST = 1_000  # characters; no label is that long, and answers may be a megabyte
+_LONGEST = 1_000  # characters; labels are shorter, but answers can be a megabyte long
 _EDGES = "\"'`´“”„‘’‚«»‹›()[]{}*_~ \t"
 _AFTER = _EDGES + ".,;:!?…。"
 _HEADING = re.compile(r"(?:#{1,6}|>|•)\s+")
 
 
 def normal_form(text: str) -> str:
-    """What is compared: equal for two writings of one label; never empty for a text that is not."""
+    """Return the form in which two spellings of one label are equal.
+
+    It is empty only for a text without visible characters.
+    """
     plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
     bare = plain
     while True:
@@ -35,8 +38,15 @@ def normal_form(text: str) -> str:
 
 
 class LabelNames:
-    """The labels of a data set, in order. Raises `DataError` for two that have one normal form, or
-    one that is blank."""
+    """The labels of a data set, in order.
+
+    Args:
+        names: The labels.
+        where: The location of the labels, for error messages.
+
+    Raises:
+        DataError: A label is blank, or two labels have the same normal form.
+    """
 
     def __init__(self, names: Iterable[str], where: str = "the labels") -> None:
         self.names = tuple(names)
@@ -56,10 +66,10 @@ class LabelNames:
         return len(self.names)
 
     def of(self, text: str) -> str | None:
-        """The label that the text is, in its own writing; None where it is none of them."""
+        """Return the label that a text spells, or None if it is no label."""
         return self._named.get(normal_form(text)) if len(text) <= _LONGEST else None
 
     def index(self, text: str) -> int | None:
-        """The place of `of(text)` in `names`: what a prediction's code is."""
+        """Return the index of the label that a text spells (a prediction's code), or None."""
         found = self.of(text)
         return None if found is None else self.names.index(found)

@@ -1,10 +1,10 @@
 """Task `labels`: labelled text in the layout of HypoGeniC and HypoBench, and a user's own files.
 
-A problem is a data set with a sample of its training rows, `NAME#K`; `NAME` alone is its first. See
-text/problems.py for what a problem holds, label_sets.py for the files, docs/data-text.md and
-docs/labels.md for all of it.
+A problem `NAME#K` is sample K of the training rows of the data set `NAME`; `NAME` alone is its
+first sample. See text/problems.py for the contents of a problem, text/sources.py for the files, and
+docs/data-text.md and docs/labels.md for the user's view.
 
-How `tasks show` draws a problem of labelled text: what there is, and its first rows.
+The module also prints a problem for `tasks show`: its columns and labels, and its first rows.
 """
 
 from __future__ import annotations
@@ -31,15 +31,19 @@ from .generation.written import SUBJECT
 from .problems import NAME, SHOWN, TEXT, Rows
 from .sources import identity_of, source_of
 
-MADE = 12  # data sets of a run without data
-MORE = 1_000  # generated sets beyond the named ones that --problem may name
-SPACE = 100  # unlabelled inputs at most: a model may judge each hypothesis on each
+MADE = 12  # data sets in a run without data
+MORE = 1_000  # generated sets beyond the standard ones that --problem can name
+SPACE = 100  # unlabelled inputs; a model may have to judge each hypothesis on each of them
 
 
 @dataclass(frozen=True)
 class Labels:
-    """generator: what makes the rows where there is no data. written: what makes them instead,
-    of a topic that a model wrote."""
+    """The task of labelled text.
+
+    Attributes:
+        generator: Name of the generator that makes rows if there are no data.
+        written: A generator over a topic that a model wrote; it replaces `generator`.
+    """
 
     generator: str = "admission"
     written: Generator | None = None
@@ -61,7 +65,13 @@ class Labels:
     kinds = ("level", "noise", "format", "data", "model", "about", "labels")
 
     def made_by(self, generator: str) -> Labels:
-        """`labels:GENERATOR`; bare `labels` without data is `labels:admission`."""
+        """Return the task with another generator, as `labels:GENERATOR` names it.
+
+        Bare `labels` without data is `labels:admission`.
+
+        Raises:
+            UsageError: There is no generator with this name.
+        """
         if generator not in self.generators:
             raise UsageError(
                 f"labels has no generator {generator!r}{nearest(generator, self.generators)}"
@@ -69,10 +79,20 @@ class Labels:
         return replace(self, generator=generator)
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
+        """Read the first samples of all data sets at a path; see `choose`."""
         return self.choose(path, Wanted(observations=observations, seed=seed))
 
     def choose(self, path: str | None, wanted: Wanted) -> list[Problem]:
-        """The problems that the options name. Raises UsageError, DataError."""
+        """Return the problems that the options name.
+
+        Args:
+            path: The data, or None to generate data sets.
+            wanted: The options.
+
+        Raises:
+            UsageError: An option has no valid value or does not fit the data.
+            DataError: A file cannot be used.
+        """
         shown = _count(wanted.observations)
         if self.generator == citations.NAME or path is None:
             return self._made(path, wanted, shown)
@@ -83,7 +103,7 @@ class Labels:
         )
 
     def _made(self, path: str | None, wanted: Wanted, shown: int) -> list[Problem]:
-        """`--problems N` (12) data sets of the generator."""
+        """Return problems over generated data sets, `--problems N` of them (12 by default)."""
         for option in ("sample", "label", "ood"):
             if (value := getattr(wanted, option)) is not None:
                 raise UsageError(
@@ -99,10 +119,17 @@ class Labels:
         return _problems(names, lambda name: maker.made(name, wanted.seed), wanted, shown)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
+        """Return the first sample of each of `count` generated data sets."""
         return [rows.problem(0, SHOWN, seed) for rows in self._sets(count, seed, {})]
 
     def rows(self, names: Sequence[str], seed: int) -> list[Rows]:
-        """The data sets of the generator by name, the first where none is named, with all their rows."""
+        """Return generated data sets by name with all their rows.
+
+        If `names` is empty, the result is the generator's first data set.
+
+        Raises:
+            UsageError: The generator has no data set with this name.
+        """
         if self.generator == citations.NAME:
             found = {rows.name: rows for rows in citations.made(None, seed)}
             for name in names:
@@ -119,8 +146,21 @@ class Labels:
     def write(
         self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
     ) -> dict[str, Json]:
-        """New data sets as folders in the published layout, or as Hugging Face folders; `--data`
-        reads either back. count: None for all of the generator that `level` names."""
+        """Write new data sets as folders, in the published layout or as Hugging Face folders.
+
+        `--data` reads both layouts back.
+
+        Args:
+            out: The folder to write to; it must be empty or absent.
+            count: Number of data sets, or None for all sets of the generator that match the option
+                `level`.
+            seed: Seed of the generator.
+            kinds: Options of `tasks generate` by name.
+
+        Returns:
+            {"problems", "files", "sets"}: the number of data sets, their files and a summary of
+            each.
+        """
         form = self.check(out, count, seed, kinds)
         made = self._sets(count, seed, kinds)
         if len(made) < (count or 0):
@@ -137,8 +177,11 @@ class Labels:
     def check(
         self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
     ) -> str:
-        """The layout. Raises UsageError, before anything is made, where nothing may be written to
-        `out`, and for a layout, noise or sets that are none."""
+        """Check the options of `write` before anything is generated, and return the layout.
+
+        Raises:
+            UsageError: `out` cannot be written to, or the layout, noise or level does not exist.
+        """
         writing.target(out)
         form = writing.form_of(kinds.get("format"))
         noise = kinds.get("noise") or NOISES[0]
@@ -173,8 +216,11 @@ class Labels:
         return [maker.made(name, seed, noise) for name in named(maker, count, seed, level)]
 
     def space(self, problem: Problem, seed: int) -> InputSet:
-        """At most 100 unlabelled inputs: of the validation rows, else of the shown ones; never of
-        the test rows."""
+        """Return the sample space: at most 100 unlabelled inputs, drawn with the seed.
+
+        They come from the validation rows, or from the shown rows if there are none, never from
+        test rows.
+        """
         start, stop = problem.secret["splits"].get("val", (0, 0))
         rows = problem.hidden[start:stop] or problem.shown
         inputs = each_once(one.input for one in rows)
@@ -182,9 +228,11 @@ class Labels:
         return InputSet(f"{problem.id} space", tuple(drawn))
 
     def drawn(self, problem: Problem) -> str:
+        """Return a problem as text for a person; see the function `drawn`."""
         return drawn(problem)
 
     def identity(self, path: str | Path) -> dict[str, Json]:
+        """Return {"name", "sha256"} of the data at a path."""
         if self.generator == citations.NAME:
             return identity(citations.settings_of(str(path))[0])
         return identity_of(path)
@@ -205,7 +253,7 @@ def _count(observations: str | None) -> int:
 def _problems(
     names: Sequence[str], read: Callable[[str], Rows], wanted: Wanted, shown: int
 ) -> list[Problem]:
-    """Of the data sets of these names; none is read that no problem is of."""
+    """Return problems over the named data sets, reading only the sets that are needed."""
     found: dict[str, Rows] = {}
     numbered = _numbered(names, wanted)
     for name, _ in numbered:
@@ -218,8 +266,11 @@ def _problems(
 
 
 def _numbered(names: Sequence[str], wanted: Wanted) -> list[tuple[str, int]]:
-    """(data set, sample) of each problem. `--problem NAME#K` is that sample, `NAME` the first;
-    `--problems N` are the first N of all first samples, then all second ones, and so on."""
+    """Return (data set, sample) of each problem.
+
+    `--problem NAME#K` names sample K and `NAME` the first one. `--problems N` takes the first
+    samples of all data sets, then all second samples, and so on.
+    """
     fixed: list[tuple[str, int]] = []
     bases = list(names)
     if wanted.ids:
@@ -240,6 +291,7 @@ def _numbered(names: Sequence[str], wanted: Wanted) -> list[tuple[str, int]]:
 
 
 def _parted(wanted: str, names: Sequence[str]) -> tuple[str, int | None]:
+    """Split `NAME#K` into the data set and the sample, which is None for `NAME` alone."""
     if wanted in names:
         return wanted, None
     name, mark, sample = wanted.rpartition("#")
@@ -257,8 +309,11 @@ _SPLITS = {"val": "validation", "ind": "test", "ood": "OOD"}
 
 
 def drawn(problem: Problem) -> str:
-    """Labels, columns, splits, how often each label is shown, the first rows and, where the data
-    set says them, the hypotheses that are known to hold. At most `WIDTH` columns wide."""
+    """Return a problem as text for a person, at most `WIDTH` columns wide.
+
+    It lists the labels with their counts in the shown rows, the columns, the splits, the first rows
+    and, if the data set documents them, the hypotheses that are known to hold.
+    """
     return "\n".join(line for part in _parts(problem) for line in _wrapped(part))
 
 
@@ -284,7 +339,7 @@ def _parts(problem: Problem) -> Iterator[str]:
         told = made.get(key)
         shares = (
             told if isinstance(told, dict) else {}
-        )  # metadata of others may mean something else
+        )  # in foreign metadata the key may mean something else
         numbers = {k: one for k, one in shares.items() if isinstance(one, int | float)}
         if numbers:
             yield f"{said}: " + ", ".join(f"{split} {one:.1%}" for split, one in numbers.items())

@@ -1,12 +1,12 @@
-"""A user's own labelled rows: one file, or a folder of files a split, without the published config.
+"""A user's own labelled rows: one file, or a folder with files per split and no published config.
 
-A folder's files are taken by their names: `train.csv`, `reviews_test.jsonl`, `data/validation-
-00000-of-00002.parquet`, or files in a folder of the split's name, as `save_to_disk` of Hugging Face
-has it; `dev`, `valid` and `validation` are val, `ood` before all others is ood. One file alone, or
-the shards of one, is split: by its column `split`, where it has one that names splits, else 60/20/20
-by seed, label by label, which is said.
+The split of a file follows from its name: `train.csv`, `reviews_test.jsonl`,
+`data/validation-00000-of-00002.parquet`, or from the folder that it is in, as `save_to_disk` of
+Hugging Face writes it. `dev`, `valid` and `validation` mean val; `ood` wins over all other words. A
+single file, or the shards of one, is split by its column `split` if every cell names a split, else
+60/20/20 per label with the seed and a warning.
 
-A config.yaml beside them that names no files gives the label's name and the templates.
+A config.yaml in the folder that names no files provides the label name and the templates.
 """
 
 from __future__ import annotations
@@ -32,14 +32,18 @@ _SHARD = re.compile(r"(.*)-\d{5}-of-\d{5}")
 
 
 def split_of(name: str) -> str | None:
-    """The split that a name of a file or folder, or a cell, speaks of."""
+    """Return the split that the name of a file or folder, or a cell, mentions, or None."""
     words = {_WORDS[word] for word in re.split(r"[^a-z]+", name.lower()) if word in _WORDS}
     return next((split for split in reversed(SPLITS) if split in words), None)
 
 
 def files_of(folder: Path) -> dict[str, list[Path]]:
-    """Split -> files, in order of their names; {"": files} where no name speaks of one. Raises
-    `UsageError` where there are none, or several that are not shards of one."""
+    """Return the files of each split, sorted by name, or {"": files} if no name mentions a split.
+
+    Raises:
+        DataError: There are splits, but no training rows.
+        UsageError: There are no files, or several that are not shards of one.
+    """
     named: dict[str, list[Path]] = {}
     other: list[Path] = []
     for place in (folder, folder / "data"):
@@ -73,7 +77,12 @@ def _with_rows(paths: Iterable[Path]) -> list[Path]:
 
 
 def by_column(table: Table, name: str = SPLIT_COLUMN) -> dict[str, Table] | None:
-    """The rows of each split where a column names it; None where there is no such column."""
+    """Split the rows by a column that names the split of each.
+
+    Returns:
+        The rows of each split without that column, or None if a cell names no split, if no row is a
+        training row, or if the column does not exist.
+    """
     cells = table.columns.get(name)
     if cells is None:
         return None
@@ -88,8 +97,11 @@ def by_column(table: Table, name: str = SPLIT_COLUMN) -> dict[str, Table] | None
 
 
 def by_seed(tables: Sequence[Table], label_name: str, seed: int) -> Mapping[str, list[Table]]:
-    """60/20/20 of the rows of each label, in the order of the file. A label with one row has it in
-    training."""
+    """Split the rows of each label 60/20/20 with the seed, keeping the order of the file.
+
+    Validation and test get the same number of rows of a label, rounded down, and training the rest,
+    so a label with few rows occurs only in training.
+    """
     rows: dict[str, list[tuple[int, int]]] = {}
     for number, table in enumerate(tables):
         for row, cell in enumerate(table.columns[label_name]):

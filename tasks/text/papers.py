@@ -1,19 +1,19 @@
-"""The literature that a user brings: a folder of papers, or one file.
+"""Reader for the literature that a user brings: a folder of papers, or one file.
 
-| form | a paper | its title |
+| file type | one paper is | its title is taken from |
 |---|---|---|
-| .pdf | the file (pypdf, extra `text`) | of the file's own data, else the first line |
-| .md, .markdown | the file, without its front matter | of the front matter, else the first heading |
+| .pdf | the file (pypdf, extra `text`) | the PDF metadata, else the first line |
+| .md, .markdown | the file without its front matter | the front matter, else the first heading |
 | .txt, .text | the file | the first line |
-| .bib | an entry that has an abstract | its title |
-| .jsonl, .ndjson | a line {"title", "abstract" and/or "text", "summary"} | its title |
+| .bib | an entry with an abstract | the title field |
+| .jsonl, .ndjson | a line {"title", "abstract" and/or "text", "summary"} | the title field |
 
-Each also packed (.gz). A folder is read with those below it, in the order of the files' names;
-hidden files are not. What has no text (a scanned PDF, one that is damaged or locked, an entry
-without an abstract, an empty file) is left out, which a `DataWarning` says, as it does of files of
-other forms. Nothing is fetched.
+Every type may also be gzipped (.gz). A folder is read recursively, in the order of the file names,
+without hidden files. Papers without text (a scanned, damaged or locked PDF, an entry without an
+abstract, an empty file) are left out with a `DataWarning`, and so are files of other types. Nothing
+is downloaded.
 
-Whether a quote stands in the text that it is said to be from, and a text in pieces of a bounded
+The module also checks whether a quote occurs in a text, and splits a text into pieces of bounded
 length.
 """
 
@@ -42,9 +42,9 @@ from ..io.messages import shorten, warn
 __all__ = ["Paper", "files_of", "paper_identity", "pieces", "quoted", "read_papers"]
 
 INSTALL = "pip install 'peirce[text]'"
-FILE_BYTES = 200_000_000  # unpacked
+FILE_BYTES = 200_000_000  # decompressed
 TITLE_CHARACTERS = 200
-PIECE_WORDS = 6_000  # of one prompt: some 8,000 tokens
+PIECE_WORDS = 6_000  # per prompt, about 8,000 tokens
 FORMS = {
     ".pdf": "pdf",
     ".md": "markdown",
@@ -58,14 +58,20 @@ FORMS = {
 NO_TITLE = re.compile(
     r"(untitled|microsoft word|powerpoint|latex|paper|main|title)\b|.*\.(docx?|tex|dvi|pdf|indd)\Z",
     re.IGNORECASE,
-)  # what programs write where an author gave none
+)  # titles that programs write when the author set none
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
 class Paper:
-    """source: the file's name, below the folder that was given; of a file that holds several with
-    `#` and the entry's key or the line. text: what may be quoted from."""
+    """A paper of the literature.
+
+    Attributes:
+        source: The file name relative to the folder. For a file with several papers, `#` and the
+            entry's key or line number follow.
+        title: The title on one line, shortened to `TITLE_CHARACTERS`.
+        text: The text that may be quoted; "" if the paper has none.
+    """
 
     source: str
     title: str
@@ -73,8 +79,11 @@ class Paper:
 
 
 def files_of(path: str | Path) -> list[Path]:
-    """The files of literature at `path`, a folder or a file, in their order. Raises `UsageError`
-    where there is no such path, or a file of another form; `DataError` where a folder holds none.
+    """Return the literature files at a path, a folder or a file, in reading order.
+
+    Raises:
+        UsageError: There is no such path, or the file has an unsupported type.
+        DataError: The folder holds no literature.
     """
     place = expanded(path)
     if not place.is_dir():
@@ -93,16 +102,20 @@ def files_of(path: str | Path) -> list[Path]:
 
 
 def paper_identity(path: str | Path) -> dict[str, Json]:
-    """{"name", "sha256"} of the literature at `path`, as of data sets."""
+    """Return {"name", "sha256"} of the literature at a path, in the form used for data sets."""
     place = expanded(path)
     files = files_of(place)
     return joint_identity(place.name, place, files) if place.is_dir() else identity(files[0])
 
 
 def read_papers(path: str | Path) -> list[Paper]:
-    """The papers at `path`, a folder or a file, the same each time. Raises `UsageError` where there
-    is no such path, or where a PDF cannot be read because pypdf is absent; `DataError` naming file,
-    line and field where a file is not what its name says, and where no paper has text."""
+    """Read all papers with text at a path, a folder or a file, in a reproducible order.
+
+    Raises:
+        UsageError: There is no such path, or it holds a PDF and pypdf is not installed.
+        DataError: A file is not what its name says (the error names file, line and field), or no
+            paper has text.
+    """
     place = expanded(path)
     files = files_of(place)
     if any(_form(one) == "pdf" for one in files):
@@ -145,7 +158,7 @@ def _listed(names: list[str], shown: int = 5) -> str:
 
 
 def _of_file(file: Path, name: str) -> Iterator[tuple[Paper, str]]:
-    """The papers of one file, and why one has no text if it has none."""
+    """Yield the papers of one file, each with the reason to report if it has no text."""
     form = _form(file)
     content = _content(file)
     if form == "pdf":
@@ -182,7 +195,7 @@ def _decoded(content: bytes, file: Path) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without what no text holds: control characters, halves of characters."""
+    """Normalise line ends, drop control characters and replace lone surrogates."""
     ends = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     return CONTROL.sub("", SURROGATE.sub("\N{REPLACEMENT CHARACTER}", ends)).strip()
 
@@ -213,7 +226,7 @@ def _of_markdown(text: str) -> tuple[str, str]:
 
 
 def _of_bib(text: str, file: Path, name: str) -> Iterator[tuple[Paper, str]]:
-    """An entry's text is its title and abstract."""
+    """Yield the entries; the text of an entry is its title and abstract."""
     for entry in bibtex.entries(text, str(file)):
         title = _clean(entry.fields.get("title", ""))
         abstract = _clean(entry.fields.get("abstract", ""))
@@ -223,7 +236,7 @@ def _of_bib(text: str, file: Path, name: str) -> Iterator[tuple[Paper, str]]:
 
 
 def _of_lines(text: str, file: Path, name: str) -> Iterator[tuple[Paper, str]]:
-    """A line's text is its title and all of abstract, text and summary that it has."""
+    """Yield one paper per line; its text is the title with abstract, text and summary."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -261,8 +274,11 @@ def _need_pypdf(place: Path) -> None:
 
 
 def _of_pdf(content: bytes, name: str) -> tuple[Paper, str]:
-    """Its pages' text, a blank line between two. What pypdf raises on damaged files is of many
-    kinds, and none of them says more than that the file is damaged."""
+    """Return the text of all pages, separated by blank lines.
+
+    pypdf raises many kinds of exceptions on damaged files, and none says more than that the file is
+    damaged.
+    """
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
 
@@ -287,7 +303,7 @@ def _of_pdf(content: bytes, name: str) -> tuple[Paper, str]:
 
 @contextmanager
 def _quiet(name: str) -> Iterator[None]:
-    """Without the log lines of `name`: what a reader mends in silence is no news."""
+    """Silence a logger, because what pypdf repairs by itself is of no interest to the user."""
     logger = logging.getLogger(name)
     level = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -299,10 +315,10 @@ def _quiet(name: str) -> Iterator[None]:
 
 LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 QUOTE_MARKS = "\"'`´‘’‚‛“”„‟‹›«»′″"
-HYPHENS = "-‐‑"  # hyphen-minus, hyphen, non-breaking hyphen; dashes are none
+HYPHENS = "-‐‑"  # hyphen-minus, hyphen, non-breaking hyphen; no dashes
 SOFT_HYPHEN = "\N{SOFT HYPHEN}"
 HARD, PARTING = 1, 2
-WORD_CHARACTERS = 40  # what is longer without a blank counts as several words
+WORD_CHARACTERS = 40  # a longer run without a blank counts as several words
 
 _PLAIN = str.maketrans(
     LIGATURES | dict.fromkeys(QUOTE_MARKS, '"') | dict.fromkeys(HYPHENS, "-") | {SOFT_HYPHEN: ""}
@@ -314,10 +330,13 @@ _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\Z")
 
 
 def quoted(quote: str, text: str) -> bool:
-    """Whether `quote` stands in `text`, word for word. Forgiven are blanks (how many there are and
-    whether there are any: texts of PDF lose and gain them), hyphens before blanks (a word parted at
-    the end of a line), the form of quote marks, those around the quote, and ligatures; nothing
-    else: no letter, no other sign, no case. A quote without a letter or digit is in no text."""
+    """Return whether `quote` occurs in `text` word for word.
+
+    Differences in these are ignored: blanks (PDF text loses and gains them), hyphens before blanks
+    (a word divided at the end of a line), the style of quotation marks, marks around the quote, and
+    ligatures. Letters, other punctuation and case must match. A quote without a letter or digit
+    occurs in no text.
+    """
     sought = _letters(quote.strip().strip(QUOTE_MARKS + HYPHENS))
     if not any(sign.isalnum() for sign in sought.signs):
         return False
@@ -326,7 +345,7 @@ def quoted(quote: str, text: str) -> bool:
     start = whole.signs.find(sought.signs)
     while start >= 0:
         there = whole.hyphens[start + 1 : start + len(sought.signs)]
-        if not np.any(inner + there == HARD):  # one has a hyphen, the other has none
+        if not np.any(inner + there == HARD):  # one text has a hyphen where the other has none
             return True
         start = whole.signs.find(sought.signs, start + 1)
     return False
@@ -334,8 +353,13 @@ def quoted(quote: str, text: str) -> bool:
 
 @dataclass(frozen=True)
 class _Letters:
-    """signs: n of a text, without blanks and hyphens. hyphens: uint8 (n + 1,), before each of them
-    and after the last, 0 for none, `HARD`, or `PARTING` where it may part a word."""
+    """A text prepared for comparison.
+
+    Attributes:
+        signs: The n characters of the text without blanks and hyphens.
+        hyphens: uint8 (n + 1,), the state before each character and after the last: 0 for no
+            hyphen, `HARD`, or `PARTING` if the hyphen may divide a word.
+    """
 
     signs: str
     hyphens: NDArray[np.uint8]
@@ -354,7 +378,7 @@ def _letters(text: str) -> _Letters:
         if found[1]:
             hyphens[size] = max(hyphens.get(size, 0), PARTING if found[2] else HARD)
         elif found[0].startswith('"'):
-            parts.append('"')  # '' is one mark, as TeX writes it
+            parts.append('"')  # TeX writes one mark as ''
             size += 1
     parts.append(plain[end:])
     signs = "".join(parts)
@@ -364,9 +388,14 @@ def _letters(text: str) -> _Letters:
 
 
 def pieces(text: str, words: int) -> list[str]:
-    """`text` in pieces of at most `words` words, in order; nothing but blanks is lost. Each ends
-    with the last paragraph that it can hold, where it can hold none with the last sentence, else
-    with the last word. Raises ValueError where words < 1."""
+    """Split a text into consecutive pieces of at most `words` words.
+
+    Nothing but blanks between the pieces is lost. A piece ends with the last complete paragraph
+    that fits, else with the last sentence, else with the last word.
+
+    Raises:
+        ValueError: `words` is less than 1.
+    """
     if words < 1:
         raise ValueError(f"pieces of {words} words: at least 1 is needed")
     spans = [found.span() for found in _WORD.finditer(text)]
@@ -380,7 +409,7 @@ def pieces(text: str, words: int) -> list[str]:
 
 
 def _cut(text: str, spans: list[tuple[int, int]], first: int, limit: int) -> int:
-    """The word after the piece that begins with word `first` and ends before word `limit`."""
+    """Return the index after the last word of the piece that starts at `first`, at most `limit`."""
     if limit >= len(spans):
         return len(spans)
     sentence = word = 0

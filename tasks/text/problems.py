@@ -1,10 +1,10 @@
-"""A data set of labelled text as problems: what is shown, what is hidden, what every agent is told.
+"""Problems over a data set of labelled text: shown rows, hidden rows and public facts.
 
 The problem `NAME#K` shows `random.Random(seed + K).sample(rows, min(N, len(rows)))` of the training
-rows, N = 200 unless `--observations N`. Hidden are all validation rows, then the test rows (`ind`),
-then the OOD rows; `secret["splits"]` says where each begins and ends. A label that validation, test
-or OOD rows have and training rows never do is an error, and every label of a file comes back from
-`LabelNames` before a session begins.
+rows, N = 200 unless `--observations N` is set. The hidden rows are all validation rows, then the
+test rows (`ind`), then the OOD rows; `secret["splits"]` holds the start and stop of each. A label
+that occurs in validation, test or OOD rows but not in training rows is an error. `LabelNames`
+checks that all labels can be told apart in answers before a session begins.
 """
 
 from __future__ import annotations
@@ -25,24 +25,36 @@ from .label_names import LabelNames
 from .tables import Table
 
 NAME = "labels"
-TEXT = "text"  # the family; a module that says FAMILY is one
-SHOWN = 200  # of the training rows (HypoBench, appendix D.1)
+TEXT = "text"  # not FAMILY, which marks the module of a family
+SHOWN = 200  # training rows (HypoBench, appendix D.1)
 LABEL = "label"
-SPLIT_NAMES = {"val": "val", "test": "ind", "ood": "ood"}  # of a file -> of secret["splits"]
-_MANY = 20  # labels, from which on a column may rather be a number to predict
+SPLIT_NAMES = {"val": "val", "test": "ind", "ood": "ood"}  # data set -> secret["splits"]
+_MANY = 20  # with more labels, the column is probably a number to predict
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A data set, read and checked. splits: "train", "val", "test", "ood" as far as it has them,
-    each row with its label in one writing. label_name: the column. known: sentences that hold.
-    findings: those of `known` that the literature says of real rows; the others made the labels."""
+    """A data set that has been read and checked.
+
+    Attributes:
+        name: The name of the data set.
+        label_name: The name of the label column.
+        labels: The labels, in order.
+        columns: The input columns.
+        properties: `task_properties` of metadata.json: how a generated data set was made.
+        splits: The rows of each split that exists ("train", "val", "test", "ood"), with labels in
+            one spelling.
+        description: What the data set is about.
+        known: Hypotheses that are known to hold.
+        templates: The published prompt templates, if any.
+        findings: The hypotheses in `known` that the literature reports about real rows. The others
+            generated the labels.
+    """
 
     name: str
     label_name: str
     labels: tuple[str, ...]
     columns: Columns
-    # What task_properties of metadata.json says of a set that was made.
     properties: Mapping[str, Json] | None = field(default=None, kw_only=True)
     splits: Mapping[str, tuple[Observation, ...]]
     description: str = ""
@@ -52,6 +64,7 @@ class Rows:
 
     @cached_property
     def public(self) -> dict[str, Json]:
+        """The facts about the data set that every agent may see."""
         told: dict[str, Json] = {
             "labels": list(self.labels),
             "label_name": self.label_name,
@@ -72,7 +85,7 @@ class Rows:
         return tuple(hidden), spans
 
     def problem(self, sample: int, shown: int = SHOWN, seed: int = 0) -> Problem:
-        """`NAME#sample`, with at most `shown` training rows."""
+        """Return the problem `NAME#sample` with at most `shown` training rows."""
         rows = self.splits["train"]
         drawn = random.Random(seed + sample).sample(rows, min(shown, len(rows)))
         hidden, spans = self._hidden
@@ -90,7 +103,7 @@ class Rows:
 
 
 def rows_digest(rows: Sequence[Observation]) -> Digest:
-    """Of rows with their labels, in their order: whether two were tested on the same."""
+    """Return a digest of labelled rows in order, to tell whether two tests used the same rows."""
     return digest_of([[one.input, one.output] for one in rows])
 
 
@@ -103,8 +116,17 @@ def rows_of_tables(
     label: str | None = None,
     wanted: Sequence[str] = (),
 ) -> Rows:
-    """tables: split -> its tables. label: the column that a user names. wanted: the inputs, where
-    a user names them. Raises `DataError` naming file and row."""
+    """Build a checked data set from the tables of its splits.
+
+    Args:
+        found: The data set, with its config and metadata.
+        tables: The tables of each split.
+        label: The label column that the user names, if any.
+        wanted: The input columns that the user names, if any.
+
+    Raises:
+        DataError: The tables do not fit together; the error names file and row.
+    """
     train = tables["train"]
     every = [one for some in tables.values() for one in some]
     label_name = label_column(found, every, label)
@@ -141,8 +163,19 @@ def rows_of_tables(
 
 
 def label_column(found: DataSet, tables: Sequence[Table], asked: str | None) -> str:
-    """`--label`, else that of the config, else `label`, else the one label of the metadata. tables:
-    the training rows first. Raises `DataError` where a table lacks it."""
+    """Return the name of the label column.
+
+    It is `asked` (`--label`), else the column that the config names, else `label`, else the only
+    label column in the metadata.
+
+    Args:
+        found: The data set, with its config and metadata.
+        tables: All tables, training rows first.
+        asked: The column that the user names, if any.
+
+    Raises:
+        DataError: A table lacks the column.
+    """
     told = tuple(found.metadata.labels)
     given = asked or found.config.label_name
     if given is None:
@@ -162,7 +195,11 @@ def label_column(found: DataSet, tables: Sequence[Table], asked: str | None) -> 
 
 
 def _which_label(table: Table) -> str:
-    """What columns there are and how to name one; the example is the one of the fewest values."""
+    """Return the end of an error message: the columns, and an example of `--label`.
+
+    The example prefers a column whose name differs from `label` only in case, then one with the
+    fewest values (at least two).
+    """
     names = [name for name in table.columns if name.strip()]
     values = {name: len(set(map(str, table.columns[name]))) for name in names}
     likely = min(
@@ -180,7 +217,7 @@ def _which_label(table: Table) -> str:
 
 
 def _check_labelled(tables: Sequence[Table], label_name: str) -> None:
-    """Raises `DataError` with the first row of a file that has no label, and how many there are."""
+    """Raise `DataError` for the first row without a label, with the number of such rows."""
     without = [
         (str(table.path), table.numbers[row], table.where(row), cell)
         for table in tables
@@ -202,7 +239,7 @@ def _check_labelled(tables: Sequence[Table], label_name: str) -> None:
 
 
 def _gold(tables: Sequence[Table], label_name: str) -> list[tuple[Table, int, str]]:
-    """(table, row, label as written) of each row."""
+    """Return (table, row, label as written) for each row."""
     return [
         (table, row, label_text(cell))
         for table in tables
@@ -216,7 +253,7 @@ def _labels(
     gold: Sequence[tuple[Table, int, str]],
     label_name: str,
 ) -> LabelNames:
-    """Those of the training rows, in the order of the metadata, else their own."""
+    """Return the labels of the training rows, in the order of the metadata or else sorted."""
     there = set(one for *_, one in gold)
     if len(there) > max(_MANY, len(gold) // 2):
         raise DataError(
@@ -243,7 +280,7 @@ def _observations(
     labels: LabelNames,
     kinds: Mapping[str, str],
 ) -> tuple[Observation, ...]:
-    """kinds: of the inputs, by column."""
+    """Return the labelled rows of a split; `kinds` maps input columns to their kinds."""
     for table in tables:
         for name in kinds:
             if name not in table.columns:
@@ -269,7 +306,7 @@ def _observations(
 
 
 def _warn_of_duplicates(name: str, splits: Mapping[str, Sequence[Observation]]) -> None:
-    """Rows of other splits whose inputs are those of a training row."""
+    """Warn about rows of other splits whose inputs equal those of a training row."""
     train = Counter(canonical_json(one.input) for one in splits["train"])
     again = {
         split: sum(canonical_json(one.input) in train for one in rows)

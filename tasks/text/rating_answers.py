@@ -1,7 +1,8 @@
-"""Reading what a rater says of hypotheses: a number of a scale, and why. Nothing here raises.
+"""Parsers for a rater's answer about a hypothesis: a number on a scale, and the reason.
 
-The published readers fell over "Score: 0.5" and took "Yes." for no; what they could not read they made
-a 1. Here what cannot be read is None, and so is an answer that gives two different numbers.
+No function here raises. The published readers failed on "Score: 0.5", took "Yes." for no, and
+replaced what they could not read by 1. Here an unreadable answer is None, and so is one with two
+different numbers.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ _CHARACTERS = 20_000
 
 
 def number_in(text: str, scale: Sequence[float]) -> float | None:
-    """The point of the scale that the answer gives: after "Score:" and its like, else the only number
-    there is (a first line that is one number goes before the rest). "4/5" and "4 out of 5" are 4."""
+    """Return the point on the scale that an answer gives, or None.
+
+    The number after "Score:" or a similar word counts, else a first line that is a single number,
+    else the only number in the answer. "4/5" and "4 out of 5" are 4 on a scale up to 5.
+    """
     said = without_thoughts(text)[-ANSWER_CHARACTERS:][:_CHARACTERS]
     said = _OF_SCALE.sub(lambda of: of[1] if float(of[2]) == scale[-1] else of[0], said)
     first = next((line for line in said.splitlines() if line.strip(" *_`#\"'")), "")
@@ -47,7 +51,10 @@ def _whole_line(line: str) -> list[str]:
 
 
 def reason_in(text: str) -> str:
-    """What stands after "Reasoning:" and its like, else everything but the score; on one line."""
+    """Return the reason that an answer gives, on one line.
+
+    It is the text after "Reasoning:" or a similar word, else the whole answer without the score.
+    """
     said = without_thoughts(text)[-ANSWER_CHARACTERS:][:_CHARACTERS]
     found = _REASON.search(said)
     told = said[found.end() :] if found else _MARKED.sub("", said)

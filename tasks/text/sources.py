@@ -1,8 +1,8 @@
-"""What a path of labelled text names, and the data sets there, read whole or not at all.
+"""Paths to labelled text, and the data sets found there.
 
-A path is a root folder of published data sets, one of them, a folder of a user's own files, or one
-file. Behind it may stand settings: `PATH?label=verdict&ood=chicago&columns=text,city` are what
-`--label` and `--ood` say, and the inputs.
+A path is a root folder of published data sets, one such data set, a folder of a user's own files,
+or a single file. Settings may follow it: `PATH?label=verdict&ood=chicago&columns=text,city` sets
+what `--label` and `--ood` set, and the input columns. A data set is read completely or not at all.
 """
 
 from __future__ import annotations
@@ -36,7 +36,14 @@ _SETTINGS = ("label", "ood", "columns")
 
 @dataclass(frozen=True)
 class Source:
-    """A path with its settings. columns: the inputs; none: as text/columns.py finds them."""
+    """A path with its settings.
+
+    Attributes:
+        path: A folder or a file.
+        label: The label column, if the user names it.
+        ood: The OOD rows to use, if the user names them.
+        columns: The input columns; if empty, text/columns.py chooses them.
+    """
 
     path: Path
     label: str | None = None
@@ -44,7 +51,11 @@ class Source:
     columns: Sequence[str] = ()
 
     def places(self) -> dict[str, Place]:
-        """By name. Raises `UsageError` where nothing is there."""
+        """Return the data sets at the path by name.
+
+        Raises:
+            UsageError: There is nothing at the path.
+        """
         if self.path.is_file():
             name = Path(self.path.name.removesuffix(".gz")).stem
             return {name: Place(name, self.path.parent, self.path)}
@@ -52,7 +63,16 @@ class Source:
         return {one.name: one for one in found}
 
     def read(self, place: Place, seed: int) -> Rows:
-        """seed: of the split of rows that have none. Raises `DataError`, `UsageError`."""
+        """Read a data set.
+
+        Args:
+            place: One of `places`.
+            seed: Seed of the split, for rows without splits.
+
+        Raises:
+            DataError: A file cannot be used.
+            UsageError: A setting does not fit the data.
+        """
         found = _found(place, self.ood)
         flat = [(split, path) for split, paths in found.files.items() for path in paths]
         tables = typed([read_table(path) for _, path in flat])
@@ -75,8 +95,16 @@ class Source:
 
 
 def source_of(path: str | Path, label: str | None = None, ood: str | None = None) -> Source:
-    """label, ood: what the options say, which wins over the path's own settings. Raises
-    `UsageError` for a path that is not there and a setting that is none."""
+    """Parse a path with its settings.
+
+    Args:
+        path: The path, possibly with `?key=value&...` after it.
+        label: The option `--label`, which wins over the setting in the path.
+        ood: The option `--ood`, which wins over the setting in the path.
+
+    Raises:
+        UsageError: The path or a setting does not exist.
+    """
     place = expanded(path)
     told: dict[str, str] = {}
     if not place.exists() and "?" in place.name:
@@ -99,9 +127,9 @@ def _found(place: Place, ood: str | None) -> DataSet:
     metadata = read_metadata(place.folder)
     if place.file is not None:
         if not form_of(place.file):
-            read_table(place.file)  # says what it is not
+            read_table(place.file)  # raises with the valid file types
         beside = place.file.name in {Path(one).name for one in config.files.values()}
-        if config.files and not beside:  # of other rows than these
+        if config.files and not beside:  # the config is about other files
             config, metadata = Config(), Metadata()
         if ood is not None:
             chosen_ood(place, {}, ood)
@@ -116,7 +144,10 @@ def _found(place: Place, ood: str | None) -> DataSet:
 
 
 def identity_of(path: str | Path) -> dict[str, Json]:
-    """{"name", "sha256"}: one hash over all files of rows, configs and metadata below the path."""
+    """Return {"name", "sha256"} of the data at a path.
+
+    The hash covers all files of rows, configs and metadata below the path.
+    """
     source = source_of(path)
     beside = (CONFIG, OLDER_OOD, METADATA)
     found = []
@@ -133,7 +164,13 @@ def identity_of(path: str | Path) -> dict[str, Json]:
 
 @dataclass(frozen=True)
 class Row:
-    """label: as it is written there; None where the file has none. where: file and row."""
+    """A row to predict.
+
+    Attributes:
+        input: The cells of the input columns.
+        label: The label as written in the file, or None.
+        where: The file and row, for error messages.
+    """
 
     input: Mapping[str, Json]
     label: str | None
@@ -143,10 +180,15 @@ class Row:
 def rows_of(
     path: str | Path, columns: Mapping[str, Mapping[str, Json]], label: str | None = None
 ) -> list[Row]:
-    """The rows of one file, or of all files of a folder, as inputs of a data set; columns: its
-    `public["columns"]`. label: the column of the labels, where there may be one.
+    """Read the rows of one file, or of all files of a folder, as inputs of a data set.
 
-    Raises `DataError` where a column is missing or a cell is not of the column's kind.
+    Args:
+        path: A file or folder, possibly with settings.
+        columns: `public["columns"]` of the data set.
+        label: The label column, if there may be one.
+
+    Raises:
+        DataError: A column is missing, or a cell does not fit the column's kind.
     """
     source = source_of(path, label)
     if source.path.is_dir():

@@ -1,21 +1,16 @@
-"""Parquet and Arrow files of data sets of Hugging Face: columns of plain cells.
+"""Readers for tables of labelled text: JSON, JSONL, CSV, Parquet and Arrow files.
 
-Parquet is read by duckdb, which the package needs anyway. Arrow, what `save_to_disk` writes, needs
-pyarrow, which comes with the extra `train`. A column of class labels holds numbers; their names
-stand in what the file says of its features, or in dataset_info.json beside it, and are what is
-read. Dates are read as text, and cells of bytes, images or audio as what they are: none of these
-is an input.
+JSON holds columns (`{"text": [...], "label": [...]}`, the published form) or rows (a list of
+objects), JSONL one object per line, and CSV or TSV a header line and rows. These may be gzipped.
+Parquet and Arrow are the formats of Hugging Face data sets. Parquet is read with duckdb, a core
+dependency; Arrow, which `save_to_disk` writes, needs pyarrow from the extra `train`. In these two
+formats, a class-label column holds numbers; the class names come from the features in the file or
+in dataset_info.json in the same folder, and the cells are converted to names. Dates become text.
+Cells with bytes, images or audio are kept, and no such column becomes an input.
 
-Tables of labelled text, read from one file in any of the forms that they come in.
-
-JSON of columns (`{"text": [...], "label": [...]}`, the published form), JSON of rows (a list of
-objects), JSONL (an object a line) and CSV (or TSV) under a header line, all plain or gzip; Parquet
-and Arrow as data sets of Hugging Face are kept (text/tables.py).
-
-A cell is a str, int, float or bool, or None where it is missing: an empty cell of CSV is, and an
-object of JSONL that lacks a column which others have. Cells of CSV are typed a column at a time by
-`typed`, over all files of a data set. A column with other cells, such as lists, is left out by
-whoever reads it (text/columns.py).
+A cell is a str, int, float or bool, or None if it is missing, such as an empty CSV cell or a key
+that a JSONL object lacks. `typed` converts CSV cells one column at a time, over all files of a data
+set. Callers leave out a column with other cells, such as lists (text/columns.py).
 """
 
 from __future__ import annotations
@@ -39,7 +34,12 @@ INFO = "dataset_info.json"
 
 
 def read_columnar(path: Path) -> dict[str, Sequence[Json]]:
-    """Raises `DataError` for a file that cannot be read, `UsageError` where pyarrow is absent."""
+    """Read a Parquet or Arrow file as plain cells by column.
+
+    Raises:
+        DataError: The file cannot be read.
+        UsageError: pyarrow is needed and not installed.
+    """
     columns, told = _parquet(path) if path.suffix.lower() == ".parquet" else _arrow(path)
     named = {**_classes(_info(path.parent / INFO)), **_classes(told)}
     return {name: _cells(path, name, cells, named.get(name)) for name, cells in columns.items()}
@@ -97,7 +97,7 @@ def _info(path: Path) -> Json:
 
 
 def _classes(info: Json) -> dict[str, list[str]]:
-    """Column -> the names of its classes."""
+    """Return the class names of each class-label column."""
     features = info.get("features") if isinstance(info, dict) else None
     if not isinstance(features, dict):
         return {}
@@ -113,7 +113,7 @@ def _cells(path: Path, name: str, cells: Sequence[Json], names: Sequence[str] | 
         return [_plain(cell) for cell in cells]
     found: list[Json] = []
     for row, cell in enumerate(cells, 1):
-        if cell is None or cell == -1:  # what an unlabelled row of a test set has
+        if cell is None or cell == -1:  # Hugging Face test sets mark unlabelled rows with -1
             found.append(None)
         elif isinstance(cell, int) and 0 <= cell < len(names):
             found.append(names[cell])
@@ -140,8 +140,15 @@ _TRUTHS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Table:
-    """columns: name -> n cells. numbers: of each row, as `unit` (line or row) counts them from 1.
-    untyped: cells are text as CSV has them."""
+    """A table that was read from one file.
+
+    Attributes:
+        path: The file.
+        columns: The n cells of each column, by name.
+        numbers: The line or row number of each row in the file, from 1.
+        unit: What `numbers` counts, "line" or "row".
+        untyped: Whether all cells are still text, as in CSV.
+    """
 
     path: Path
     columns: Mapping[str, Sequence[Json]]
@@ -153,24 +160,27 @@ class Table:
         return len(self.numbers)
 
     def where(self, row: int) -> str:
-        """Of a row, from 0, as errors name it."""
+        """Return the location of a row (from 0) as error messages name it."""
         return f"{self.path}, {self.unit} {self.numbers[row]}"
 
     def only(self, keep: Sequence[bool]) -> Table:
-        """The rows that are marked."""
+        """Return a table with the rows where `keep` is True."""
         columns = {name: list(compress(cells, keep)) for name, cells in self.columns.items()}
         return replace(self, columns=columns, numbers=list(compress(self.numbers, keep)))
 
 
 def form_of(path: Path) -> str:
-    """The ending that says how a file is read, without `.gz`; "" where it is none of `FORMS`."""
+    """Return the file type by suffix, ignoring `.gz`, or "" if it is not in `FORMS`."""
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
     return ending if ending in FORMS else ""
 
 
 def read_table(path: Path) -> Table:
-    """Raises `DataError` naming the file and the line, row or column; a table without rows is
-    none."""
+    """Read a table from a file of any supported type.
+
+    Raises:
+        DataError: The file has no rows or cannot be read; the error names the line, row or column.
+    """
     form = form_of(path)
     if not form:
         raise DataError(f"{path}: not one of {', '.join(FORMS)} (text also as .gz)")
@@ -230,8 +240,10 @@ def _of_rows(
 
 
 def typed(tables: Sequence[Table]) -> list[Table]:
-    """The tables with the cells of CSV as numbers or truth values, where all of a column in all
-    such tables are: "007" and "1,5" are no numbers."""
+    """Convert CSV columns to numbers or truth values where every cell of all CSV tables allows it.
+
+    "007" and "1,5" are not numbers, so such columns stay text.
+    """
     untyped = [one for one in tables if one.untyped]
     names = dict.fromkeys(name for one in untyped for name in one.columns)
     kinds = {

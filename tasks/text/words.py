@@ -1,8 +1,8 @@
-"""What prompts say of labelled text: what a hypothesis is, the labels, the columns, how an input
-looks, and which sentences are judged exactly.
+"""Prompt texts about labelled text.
 
-The wording is this project's own; the published prompts of a data set, where it has any, are
-rendered in agents/prompts/config_prompts.py.
+They explain what a hypothesis is, list the labels and columns, show inputs, and say which sentences
+are judged exactly. The wording is this project's own. If a data set has published prompts,
+agents/prompts/config_prompts.py renders those.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from ...records import Agreement, Hypothesis, Json, Observation, View
 from ..io.compact_values import one_line
 
 ANSWER_FORMATS = ("list", "json")
-APPLIES_NOT = "does not apply"  # what a judge answers where a hypothesis says nothing of an input
-SHOWN = 10  # wrong rows in a feedback
-CHARACTERS = 400  # of an input shown in a feedback
+APPLIES_NOT = "does not apply"  # a judge's answer if a hypothesis says nothing about an input
+SHOWN = 10  # wrong rows shown in the feedback
+CHARACTERS = 400  # characters of an input shown in the feedback
 
 _ROLE = """\
 You study what separates texts (or records) with one label from those with another. A hypothesis \
@@ -71,8 +71,12 @@ ANSWER_SCHEMA: Mapping[str, Json] = {
 
 @dataclass(frozen=True)
 class TextWords:
-    """labels, columns, shape, description: of a problem's public part (docs/labels.md); empty
-    where no problem is at hand, as in a list of families."""
+    """The prompt texts for one data set.
+
+    Attributes:
+        labels, columns, shape, description: From the public part of a problem (docs/labels.md);
+            empty without a problem, as in a list of families.
+    """
 
     labels: tuple[str, ...] = ()
     columns: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
@@ -81,7 +85,7 @@ class TextWords:
 
     @staticmethod
     def of(public: Mapping[str, Json]) -> TextWords:
-        """public: {"labels", "columns", "shape", "description"}, of which only labels must be."""
+        """Return the words for a problem's public facts, of which only `labels` is required."""
         return TextWords(
             tuple(public["labels"]),
             public.get("columns", {}),
@@ -91,6 +95,7 @@ class TextWords:
 
     @property
     def instructions(self) -> str:
+        """What a hypothesis is, the data set, and the forms of exact sentences."""
         blocks = [_ROLE, self.about]
         if self.labels:
             blocks.append(_EXACT.format(examples="\n".join(f"- {e}" for e in self.examples)))
@@ -98,7 +103,7 @@ class TextWords:
 
     @property
     def about(self) -> str:
-        """The data set: what it is of, the labels, the columns."""
+        """A description of the data set: its subject, its labels and its columns."""
         lines = [self.description] if self.description else []
         if self.labels:
             lines.append(f"Labels: {', '.join(map(quoted_label, self.labels))}.")
@@ -111,8 +116,11 @@ class TextWords:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """Sentences that are judged without a model, with placeholders: an example that named
-        columns, values and labels of the problem might be the rule that is looked for."""
+        """Sentences that are judged without a model, with placeholders.
+
+        An example with real columns, values and labels of the problem might be the very rule to
+        find.
+        """
         return EXACT[self.shape if self.shape in EXACT else "text"]
 
     @staticmethod
@@ -127,22 +135,29 @@ class TextWords:
         return f"{said}: {about}" if about else said
 
     def contract(self, answer_format: str) -> str:
+        """Return the answer format as the prompt states it."""
         return _JSON if answer_format == "json" else _LIST
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:
+        """Return the JSON schema of an answer, or None for a format other than JSON."""
         return ANSWER_SCHEMA if answer_format == "json" else None
 
     def show_observation(self, number: int, observation: Observation) -> str:
+        """Return a numbered input with its label."""
         said = input_text(observation.input)
         gap = "\n" if "\n" in said else "\n   "
         return f"{number}. {said}{gap}label: {observation.output}"
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
+        """Return the text of a hypothesis."""
         return hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """The first wrong rows with the label that was expected and the one that came, and how
-        many rows the hypothesis does not apply to."""
+        """Return what is wrong with a hypothesis on the shown rows.
+
+        The feedback counts the right rows and the rows without a prediction, and shows the first
+        wrong rows with the expected and the predicted label.
+        """
         marks = agreement.marks
         wrong = [n for n, mark in enumerate(marks) if mark is False]
         right = sum(mark is True for mark in marks)
@@ -161,26 +176,35 @@ class TextWords:
         return "\n".join(lines)
 
     def compact(self) -> CompactTextWords:
+        """Return a shorter wording for small models."""
         return CompactTextWords(self.labels, self.columns, self.shape, self.description)
 
 
 class CompactTextWords(TextWords):
-    """The form of an exact sentence stands for what a hypothesis is; the labels in one line."""
+    """Prompt texts for small models.
+
+    The example of an exact sentence replaces the explanation of a hypothesis, and the labels stand
+    on one line.
+    """
 
     @property
     def instructions(self) -> str:
+        """The labels on one line, or "" without labels."""
         return f"LABEL: {', '.join(map(quoted_label, self.labels))}" if self.labels else ""
 
     def contract(self, answer_format: str) -> str:
+        """Return the answer format as an example."""
         example = self.examples[0]
         if answer_format == "json":
             return f'Rule as {{"hypotheses": [{json.dumps(example)}]}}:'
         return f"Rule as 1. {example}"
 
     def show_observation(self, number: int, observation: Observation) -> str:
+        """Return an input and its label on one line, without a number."""
         return f"{one_line(input_text(observation.input))} -> {observation.output}"
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
+        """Return the numbers of right rows, judged rows and rows without a label."""
         right = sum(mark is True for mark in agreement.marks)
         wrong = sum(mark is False for mark in agreement.marks)
         silent = len(agreement.marks) - right - wrong
@@ -188,6 +212,7 @@ class CompactTextWords(TextWords):
         return f"{said}, no label for {silent}" if silent else said
 
     def compact(self) -> CompactTextWords:
+        """Return this object."""
         return self
 
 
@@ -210,13 +235,16 @@ def _predicted(got: Mapping[str, Json]) -> str:
 
 
 def quoted_label(label: Json) -> str:
-    """A label as prompts name it: in quote marks, so that blanks and digits are plain."""
+    """Return a label in quotation marks, so that blanks and digits in it are visible."""
     return f'"{label}"'
 
 
 def input_text(row: Mapping[str, Json]) -> str:
-    """An input as prompts show it: the text alone where there is one column, else each column by
-    name, texts on lines of their own."""
+    """Return an input as prompts show it.
+
+    A single column is shown without its name. Otherwise each column has its name, and each is on
+    its own line if one of them holds a long text.
+    """
     if len(row) == 1:
         return _value(next(iter(row.values())))
     texts = any(isinstance(value, str) and len(value) > 40 for value in row.values())
@@ -225,12 +253,12 @@ def input_text(row: Mapping[str, Json]) -> str:
 
 
 def labelled(rows: Sequence[Observation], words: TextWords) -> str:
-    """Rows with their labels, numbered from 1."""
+    """Return rows with their labels, numbered from 1."""
     return "\n".join(words.show_observation(n, row) for n, row in enumerate(rows, start=1))
 
 
 def shortened(text: str, characters: int = CHARACTERS) -> str:
-    """The text, cut in the middle where it is longer than `characters`."""
+    """Cut the middle out of a text that is longer than `characters`."""
     if len(text) <= characters:
         return text
     half = characters // 2

@@ -1,9 +1,9 @@
-"""Data sets of labelled text as files, a folder each: in the published layout, or as data set folders
-of Hugging Face.
+"""Writers for data sets of labelled text, in the published layout or as Hugging Face folders.
 
-published: `config.yaml`, `metadata.json` and a JSON of columns for each split. huggingface: a card
-(`README.md`) that names the files of its splits, `train.jsonl`, `validation.jsonl`, `test.jsonl` (and
-`ood.jsonl`), which `datasets.load_dataset(FOLDER)` loads, and `metadata.json` beside them.
+Each data set is one folder. The published layout has `config.yaml`, `metadata.json` and one JSON
+file of columns per split. A Hugging Face folder has a card (`README.md`) that names the files of
+the splits, `train.jsonl`, `validation.jsonl`, `test.jsonl` (and `ood.jsonl`), and `metadata.json`;
+`datasets.load_dataset(FOLDER)` loads it.
 """
 
 from __future__ import annotations
@@ -23,18 +23,22 @@ _TYPES = {"choice": "categorical", "number": "numerical", "truth": "boolean", "t
 
 
 FORMS = ("published", "huggingface")
-_SPLITS = {"val": "validation"}  # as Hugging Face calls it
+_SPLITS = {"val": "validation"}  # the name that Hugging Face uses
 
 
 def form_of(wanted: str | None) -> str:
-    """`--format`. Raises `UsageError` for one that is none."""
+    """Return the layout that `--format` names, by default the published one.
+
+    Raises:
+        UsageError: There is no such layout.
+    """
     if wanted is not None and wanted not in FORMS:
         raise UsageError(f"--format {wanted}{nearest(wanted, FORMS)}")
     return wanted or FORMS[0]
 
 
 def told(rows: Rows) -> dict[str, Json]:
-    """What is said of a data set that was written: its rows, labels, noise and best accuracy."""
+    """Return a summary of a data set: its rows, findings, noise, best accuracy and labels."""
     made = rows.properties or {}
     names = ("noise_level", "effective_noise", "best_accuracy", "best_scaled_error", "labels")
     return {
@@ -46,7 +50,11 @@ def told(rows: Rows) -> dict[str, Json]:
 
 
 def target(out: str | Path) -> Path:
-    """The folder that the data sets go to. Raises `UsageError` where it holds anything yet."""
+    """Return the folder that the data sets are written to.
+
+    Raises:
+        UsageError: The path is not a folder, or the folder is not empty.
+    """
     folder = expanded(out)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise UsageError(f"{folder}: not a folder, which data sets of labelled text need")
@@ -56,8 +64,16 @@ def target(out: str | Path) -> Path:
 
 
 def save(some: Sequence[Rows], out: str | Path, form: str = FORMS[0]) -> list[Path]:
-    """Writes all or none of them; their files, those of the first data set first. form: of
-    `FORMS`."""
+    """Write all data sets or none, and return their files in order.
+
+    Args:
+        some: The data sets.
+        out: The folder to write to.
+        form: The layout, one of `FORMS`.
+
+    Raises:
+        UsageError: `out` is not an empty or new folder.
+    """
     folder = target(out)
     contents: dict[Path, bytes] = {}
     for rows in some:
@@ -66,9 +82,11 @@ def save(some: Sequence[Rows], out: str | Path, form: str = FORMS[0]) -> list[Pa
     new = {one for path in contents for one in path.parents if not one.exists()}
     try:
         write_whole(contents)
-    finally:  # a disk that is full, Ctrl-C: the same command has to work again
+    finally:  # after a full disk or Ctrl-C the same command must work again
         for one in sorted(new, reverse=True):
-            with contextlib.suppress(OSError):  # it holds what was written
+            with contextlib.suppress(
+                OSError
+            ):  # the folder is not empty because the data were written
                 one.rmdir()
     return list(contents)
 
@@ -94,7 +112,7 @@ def _dataset(rows: Rows) -> dict[str, bytes]:
 
 
 def _card(rows: Rows, names: Mapping[str, str]) -> str:
-    """The card, which says of each split which file it is."""
+    """Return the dataset card, which names the file of each split."""
     lines = ["---", f"pretty_name: {json.dumps(rows.name)}", "task_categories:"]
     lines += ["- text-classification", "configs:", "- config_name: default", "  data_files:"]
     for name in names.values():

@@ -1,12 +1,14 @@
-"""Data sets of labelled text whose rule is known, made from a seed without a model (HypoBench,
-section 2 and appendix B): `labels:NAME` for each generator.
+"""Generators of labelled text with a known rule (HypoBench, section 2 and appendix B).
+
+Each is a task `labels:NAME` that makes data sets from a seed without a model:
 
     peirce tasks generate labels:election --level 3 --out made/
     peirce run labels:admission --problem admission/level_2/depth_2
 
-admission, shoe, election, personality, marine and tree are made; `labels:citations` takes a file of
-works (citations.py). All are pure functions of the seed and the set's name. Of election, personality and
-a `subject` of one's own a model may write the texts' parts (written.py, commands/data/topics.py).
+The generators are admission, shoe, election, personality, marine and tree; `labels:citations` reads
+a file of works instead (citations.py). Every data set is a pure function of the seed and its name.
+For election, personality and a user's own `subject`, a model may write the parts of the texts
+(written.py, commands/data/topics.py).
 """
 
 from __future__ import annotations

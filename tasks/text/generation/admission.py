@@ -1,14 +1,15 @@
 """`labels:admission`: HypoBench's grid of 13 sets and their 13 counterintuitive twins.
 
-From one base set (one column, one condition, no noise) each of four difficulties is raised alone:
-1, 5, 10, 15 findings; 1 to 4 conditions a finding; labels changed at 0, 10, 20, 30%; 0, 3, 6, 10
-columns that say nothing. Each split has 200 rows. `--problems` above 26 goes on with records of a
-planted rule that is drawn (drawn.py).
+Starting from a base set (one column, one condition, no noise), each of four difficulties is raised
+alone: 1, 5, 10 or 15 findings; 1 to 4 conditions per finding; 0, 10, 20 or 30% of labels changed;
+0, 3, 6 or 10 columns that are irrelevant. Each split has 200 rows. Beyond 26, `--problems`
+continues with records that follow a random rule (drawn.py).
 
-Otherwise than in the published sets
-- the rows of each split are balanced by the clean rule, then the labels are changed at the exact
-  rate; theirs are changed before, which makes 10, 20, 30% to 19, 28.5, 38.7%;
-- 6 and 10 distractors are that many; theirs are 5 and 7.
+There are two differences from the published sets:
+
+- The rows of each split are balanced by the clean rule and the labels are then changed at the exact
+  rate. The published labels are changed first, which turns 10, 20, 30% into 19, 28.5, 38.7%.
+- The sets with 6 and 10 distractors have that many; the published ones have 5 and 7.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ from .admission_rules import (
 from .applicants import LABELS, balanced, columns_of
 from .planted import Noise, clean, noisy, planted
 
-ROWS = 200  # of each split
-_TOPS = {"num_publications": 4}  # in the sets of level 2
+ROWS = 200  # rows per split
+_TOPS = {"num_publications": 4}  # maxima in the sets of level 2
 _ABOUT = (
     "Records of applicants to a university: grades, what they did besides, and whether they were"
     " admitted."
@@ -82,6 +83,7 @@ GRID: tuple[Admission, ...] = (
 
 
 def twin(one: Admission) -> Admission:
+    """Return the counterintuitive twin of a set."""
     folder = one.folder.replace("admission/", f"{_TWINS}/")
     return replace(one, folder=folder, cases=turned(one.cases, one.tops))
 
@@ -92,19 +94,24 @@ SETS: Mapping[str, Admission] = {
 
 
 class AdmissionSets:
+    """The generator `admission`."""
+
     name = "admission"
     about = "applicants: grades, counts and truth values; 13 difficulties and their twins"
 
     def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+        """Return the names of the 26 sets with their tags."""
         return {name: _tags(name) for name in SETS}
 
     def more(self, seed: int) -> Iterator[str]:
+        """Yield names of sets with random rules without end."""
         number = 0
         while True:
             yield f"admission-{seed}-{number}"
             number += 1
 
     def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+        """Return the data set with this name."""
         if name not in SETS:
             return drawn.one(seed, int(name.rpartition("-")[2]))
         one = SETS[name]
@@ -131,7 +138,10 @@ class AdmissionSets:
 
 
 def _tags(name: str) -> frozenset[str]:
-    """`admission_adv/level_2/depth_2`: 2, level_2, depth_2, depth, adv."""
+    """Return the tags of a set.
+
+    `admission_adv/level_2/depth_2` has the tags 2, level_2, depth_2, depth and adv.
+    """
     root, level, own = name.split("/")
     side = "adv" if root == _TWINS else "plain"
     return frozenset((level.removeprefix("level_"), level, own, own.rstrip("0123456789_"), side))

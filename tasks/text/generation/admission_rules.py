@@ -1,7 +1,7 @@
-"""The rules of HypoBench's admission sets: any of some cases, each of which is all its conditions.
+"""The rules of HypoBench's admission sets: disjunctions of cases, each a conjunction of conditions.
 
-The cases are those of the published metadata, whose labels they reproduce in every row. A twin turns
-each condition against what one expects of an admission: see `turned`.
+The cases are those of the published metadata and reproduce its labels in every row. A twin replaces
+each condition by one that contradicts expectations about admission; see `turned`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,16 @@ Case: TypeAlias = tuple[Part, ...]
 
 @dataclass(frozen=True)
 class Admission:
-    """One set of the grid. noise: a share of the labels. tops: see applicants.py."""
+    """One set of the grid.
+
+    Attributes:
+        folder: The name of the set, which is its folder.
+        columns: The input columns.
+        cases: The cases in which an applicant is admitted.
+        noise: The share of labels that are changed.
+        distractors: The number of columns that no case uses.
+        tops: Columns with another maximum than usual; see applicants.py.
+    """
 
     folder: str
     columns: tuple[str, ...]
@@ -33,14 +42,17 @@ class Admission:
 
     @property
     def depth(self) -> int:
+        """The number of conditions in the longest case."""
         return max(map(len, self.cases))
 
 
 def of(column: str, *values: Json) -> Is:
+    """Return the condition that a column has one of the values."""
     return Is(column, values)
 
 
 def above(column: str, number: int) -> Compare:
+    """Return the condition that a column is more than a number."""
     return Compare(Number(column), "more than", number)
 
 
@@ -136,12 +148,13 @@ SIZE_15: tuple[Case, ...] = (
 
 
 def used(cases: Sequence[Case]) -> tuple[str, ...]:
-    """The columns that the cases speak of, in the order of `FIELDS`."""
+    """Return the columns that the cases use, in the order of `FIELDS`."""
     there = {column_of(part) for case in cases for part in case}
     return tuple(name for name in FIELDS if name in there)
 
 
 def column_of(part: Part) -> str:
+    """Return the column of a condition."""
     if isinstance(part, Is):
         return part.column
     assert isinstance(part.quantity, Number)
@@ -149,12 +162,12 @@ def column_of(part: Part) -> str:
 
 
 def whole(cases: Sequence[Case]) -> Rule:
-    """Admitted in any case, else rejected."""
+    """Return the rule that admits an applicant in any of the cases and rejects all others."""
     return Rule(tuple(When(_all(case), LABELS[0]) for case in cases), LABELS[1])
 
 
 def findings(cases: Sequence[Case]) -> list[Rule]:
-    """A sentence a case; a single case says also what happens otherwise."""
+    """Return one rule per case; a single case also says what happens otherwise."""
     if len(cases) == 1:
         return [whole(cases)]
     return [Rule((When(_all(case), LABELS[0]),)) for case in cases]
@@ -168,9 +181,13 @@ def _all(case: Case) -> Part | AllOf:
 
 
 def turned(cases: Sequence[Case], tops: Mapping[str, int]) -> tuple[Case, ...]:
-    """The same cases with each condition turned round: the worst grade in place of the best, a truth
-    value denied, "more than 8 of 1 to 10" as "less than 3". Where that would still hold for most
-    ("more than 0"), it is "at most" the same number. A major stays, as nothing is expected of it."""
+    """Return the cases with each condition reversed.
+
+    The worst grade replaces the best, a truth value is negated, and "more than 8 of 1 to 10"
+    becomes "less than 3". If the result would still hold for most records ("more than 0"), it is
+    "at most" the same number instead. A condition on the major stays, because nobody expects
+    anything of it.
+    """
     return tuple(tuple(_turned(part, tops) for part in case) for case in cases)
 
 

@@ -1,7 +1,7 @@
-"""The columns of the admission sets and records drawn from them (HypoBench, appendix B.4).
+"""The columns of the admission sets, and records drawn from them (HypoBench, appendix B.4).
 
-Values are drawn evenly from what the published sets hold. A count has another top in some sets
-(`num_publications` to 4 or to 3), as there.
+Values are drawn uniformly from those in the published sets. As there, some sets use another maximum
+for a count (`num_publications` up to 4 or 3).
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ _MOST = 400_000  # records for one split
 
 @dataclass(frozen=True)
 class Field:
-    """A column. values: of a choice; low, high: of a count; neither: a truth value."""
+    """A column.
+
+    Attributes:
+        about: A description of the column.
+        values: The values of a choice; empty for a count or a truth value.
+        low: The minimum of a count.
+        high: The maximum of a count; 0 for a choice or a truth value.
+    """
 
     about: str
     values: tuple[str, ...] = ()
@@ -33,14 +40,17 @@ class Field:
 
     @property
     def kind(self) -> str:
+        """The kind of the column: "choice", "number" or "truth"."""
         return "choice" if self.values else "number" if self.high else "truth"
 
     def drawn(self, draw: random.Random) -> Json:
+        """Draw a value."""
         if self.values:
             return draw.choice(self.values)
         return draw.randint(self.low, self.high) if self.high else draw.random() < 0.5
 
     def told(self) -> dict[str, Json]:
+        """Return the description of the column in the form of `Columns.about`."""
         return {
             "kind": self.kind,
             "about": self.about,
@@ -78,7 +88,7 @@ FIELDS: Mapping[str, Field] = {
 
 
 def columns_of(names: Sequence[str], tops: Mapping[str, int]) -> Columns:
-    """tops: other highest counts than those of `FIELDS`."""
+    """Return the named columns; `tops` replaces the maximum of some counts."""
     about = {name: _field(name, tops).told() for name in names}
     return Columns(about, "fields", LABELS)
 
@@ -91,8 +101,18 @@ def _field(name: str, tops: Mapping[str, int]) -> Field:
 def balanced(
     names: Sequence[str], rule: Rule, each: int, draw: random.Random, tops: Mapping[str, int]
 ) -> list[Observation]:
-    """`each` records of each label of a total rule, in the order drawn. Raises DataError where a
-    label is too rare."""
+    """Draw `each` records with each label of a rule that covers every record, in random order.
+
+    Args:
+        names: The columns.
+        rule: The rule.
+        each: The number of records per label.
+        draw: The random generator.
+        tops: Columns with another maximum.
+
+    Raises:
+        DataError: A label is too rare.
+    """
     columns = columns_of(names, tops)
     fields = {name: _field(name, tops) for name in names}
     left = dict.fromkeys(LABELS, each)

@@ -1,20 +1,21 @@
-"""`labels:citations`: highly or rarely cited abstracts, from a local file of works (HypoBench, appendix
-B.1).
+"""`labels:citations`: highly or rarely cited abstracts (HypoBench, appendix B.1).
 
     peirce tasks generate labels:citations --data works.jsonl --out made/
     peirce run labels:citations --data 'works.jsonl.gz?after=2&share=0.1&ood=2017'
 
-A work is an object of a JSON list or a line of JSONL: as OpenAlex gives it (`abstract_inverted_index`,
-`publication_year`, `counts_by_year`, `cited_by_count`, `primary_location.source.display_name`), or with
-`abstract`, `year`, `venue` and `citations`. Works of one venue and year are a cohort. Of each cohort the
-`share` (.1) with the most citations `after` years (2) is "highly cited", the same share with the fewest
-"rarely cited", and what lies between is left out; ties at the edge are drawn by the seed. With
-`after=all`, or where a work has no counts by year, all citations count. There is a set for each venue and, where there are
-several, one of all. Rows are parted 70/10/20; works from the year `ood` on are the OOD rows.
+A work is an object in a JSON list or a line of JSONL, either in the format of OpenAlex
+(`abstract_inverted_index`, `publication_year`, `counts_by_year`, `cited_by_count`,
+`primary_location.source.display_name`), or with `abstract`, `year`, `venue` and `citations`. Works
+of one venue and year form a cohort. In each cohort, the `share` (0.1) of works with the most
+citations up to `after` (2) years after publication is "highly cited", the same share with the
+fewest is "rarely cited", and the rest is left out. Ties at the edge are broken with the seed. With
+`after=all`, or for a work without counts by year, all citations count. There is one data set per
+venue and, if there are several venues, one over all of them. Rows are split 70/10/20, and works
+from the year `ood` on are the OOD rows.
 
-Left out and counted: works without year, venue, citations or an abstract of 50 words, editorials and
-the like, a title or an abstract that was there before. Left out too: cohorts of fewer than 1 / share works
-or without a gap.
+These works are left out and counted in a warning: works without year, venue, citations or an
+abstract of 50 words, editorials and the like, and repeated titles or abstracts. Cohorts with fewer
+than 1 / share works, or without a gap between the two groups, are left out as well.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ from .planted import parted
 NAME = "citations"
 LABELS = ("highly cited", "rarely cited")
 FEWEST_WORDS = 50
-LEAST = 10  # rows of a set, of each label
+LEAST = 10  # minimum number of rows with each label
 ALL = f"{NAME}/all"  # the set of all venues
-_NAME_CHARACTERS = 80  # of a folder
+_NAME_CHARACTERS = 80  # in the name of a folder
 _OTHER_TYPES = ("editorial", "letter", "erratum", "paratext", "retraction", "peer-review", "review-letter")  # fmt: skip
 _ABOUT = (
     "Abstracts of papers, and whether they were among the most or the least cited of their venue"
@@ -50,8 +51,13 @@ _ABOUT = (
 
 @dataclass(frozen=True)
 class Choice:
-    """after: years until citations are counted, None: all of them. share: of a cohort, at each end.
-    ood: the first year of the OOD rows."""
+    """The settings of a file of works.
+
+    Attributes:
+        after: Number of years after publication in which citations count, or None for all years.
+        share: The share of a cohort that is taken at each end.
+        ood: The first year of the OOD rows, or None.
+    """
 
     after: int | None = 2
     share: float = 0.1
@@ -60,6 +66,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Work:
+    """A paper with its citations in the years that count."""
+
     title: str
     abstract: str
     venue: str
@@ -68,7 +76,11 @@ class Work:
 
 
 def settings_of(path: str | Path) -> tuple[Path, Choice]:
-    """A path with its settings. Raises UsageError for a setting that is none."""
+    """Split a path into the file and its settings.
+
+    Raises:
+        UsageError: A setting does not exist or has no valid value, or there is no such file.
+    """
     place, query = expanded(path), ""
     if not place.exists() and "?" in place.name:
         name, _, query = place.name.partition("?")
@@ -96,7 +108,12 @@ def settings_of(path: str | Path) -> tuple[Path, Choice]:
 
 
 def made(path: str | Path | None, seed: int) -> list[Rows]:
-    """The sets of a file of works, by venue. Raises UsageError, DataError."""
+    """Return the data sets of a file of works, one per venue.
+
+    Raises:
+        UsageError: There is no path, a setting is invalid, or all works are OOD.
+        DataError: The file holds no usable works, or no venue has enough of them.
+    """
     if path is None:
         raise UsageError("labels:citations needs a file of works: --data works.jsonl")
     place, choice = settings_of(path)
@@ -126,7 +143,7 @@ def made(path: str | Path | None, seed: int) -> list[Rows]:
 
 
 def _rows(name: str, kept: Sequence[tuple[Work, str]], choice: Choice, seed: int) -> Rows | None:
-    """None where one of the labels is too rare."""
+    """Return a data set, or None if a label is too rare."""
     late = math.inf if choice.ood is None else choice.ood
     own = [_row(work, label) for work, label in kept if work.year < late]
     other = [_row(work, label) for work, label in kept if work.year >= late]
@@ -142,7 +159,7 @@ def _rows(name: str, kept: Sequence[tuple[Work, str]], choice: Choice, seed: int
 
 
 def _parted(rows: Sequence[Observation], seed: str) -> dict[str, list[Observation]]:
-    """Label by label, so that each split has both."""
+    """Split the rows of each label separately, so that each split has both labels."""
     draw = random.Random(seed)
     found: dict[str, list[Observation]] = {}
     for label in LABELS:
@@ -205,7 +222,7 @@ def _works(place: Path, choice: Choice) -> list[Work]:
 
 
 def _work(told: Mapping[str, Json], choice: Choice) -> Work | str:
-    """The work, or why it is left out."""
+    """Return the work, or the reason to leave it out."""
     if told.get("type") in _OTHER_TYPES or told.get("is_retracted"):
         return "no paper"
     year = _whole(told.get("publication_year", told.get("year")))
@@ -226,8 +243,11 @@ def _work(told: Mapping[str, Json], choice: Choice) -> Work | str:
 
 
 def _citations(told: Mapping[str, Json], until: int | None) -> int | None:
-    """Up to a year. OpenAlex counts the last ten years alone: where its counts do not add up to all
-    citations, the first years are not known."""
+    """Return the citations up to a year, or None if they are unknown.
+
+    OpenAlex counts only the last ten years. If its counts do not add up to all citations, the first
+    years are missing.
+    """
     total = _whole(told.get("citations", told.get("cited_by_count")))
     by_year = told.get("counts_by_year")
     if until is None or not isinstance(by_year, list):
@@ -245,7 +265,7 @@ def _citations(told: Mapping[str, Json], until: int | None) -> int | None:
 
 
 def _abstract(places: Json) -> str:
-    """From OpenAlex's word -> places."""
+    """Return the abstract from OpenAlex's inverted index (word -> positions)."""
     if not isinstance(places, dict):
         return ""
     words = {
@@ -265,14 +285,14 @@ def _inner(told: Mapping[str, Json], *keys: str) -> Json:
 
 
 def _whole(value: Json) -> int | None:
-    """A whole number from 0 on, also where a table has made it 12.0."""
+    """Return a nonnegative integer, also if it is stored as 12.0, or None."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _named(venues: Sequence[str]) -> dict[str, str]:
-    """A folder's name for each venue, by it; of venues that are spelt alike the later ones are numbered."""
+    """Return a folder name for each venue; of venues with equal names the later are numbered."""
     found: dict[str, str] = {}
     for venue in venues:
         stem = name = f"{NAME}/{_slug(venue)}"

@@ -1,11 +1,11 @@
-"""Applicants with a drawn rule: the sets of `labels:admission` beyond those of the paper's grid.
+"""Applicants with a random rule: the sets of `labels:admission` beyond those of the paper's grid.
 
-An applicant is a record of grades, counts, a major and a truth value. A planted rule, a disjunction
-of one to three conjunctions of one or two conditions, says who is admitted; everyone else is
-rejected. Each split of 200 rows has 100 of each label and none of them is noisy, so the rule is
-right on all. The rule stands in `known`, condition by condition in the words of the judge's grammar.
+An applicant is a record of grades, counts, a major and a truth value. A random rule, a disjunction
+of one to three conjunctions of one or two conditions, decides who is admitted, and everyone else is
+rejected. Each split of 200 rows has 100 with each label. There is no noise, so the rule is right on
+all rows. `known` holds the rule in the words of the judge's grammar.
 
-A pure function of (seed, number): data set n of a seed is the same whichever others are made.
+A data set is a pure function of (seed, number); it does not depend on the other sets that are made.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..columns import Columns
 from ..problems import Rows
 from .planted import clean, planted, public_of
 
-ROWS = 200  # of each split
+ROWS = 200  # rows per split
 LABELS = ("admitted", "rejected")
 _GRADES = ("A", "B", "C", "D", "F")
 _MAJORS = ("Arts", "Business", "Engineering", "Law", "Medicine", "Science")
@@ -38,23 +38,30 @@ _ABOUT = (
     "Records of applicants to a university: their grades, what they did besides, and whether they"
     " were admitted."
 )
-_TRIES = 100_000  # drawn records for one split
+_TRIES = 100_000  # records drawn for one split
 
 
 @dataclass(frozen=True)
 class Condition:
-    """value: the choice, the least number, or the truth value."""
+    """A condition on one column.
+
+    Attributes:
+        column: The column.
+        value: The required choice or truth value, or the minimum of a number.
+    """
 
     column: str
     value: Json
 
     def holds(self, record: dict[str, Json]) -> bool:
+        """Return whether the condition holds for a record."""
         got = record[self.column]
         if _COLUMNS[self.column]["kind"] == "number":
             return bool(got >= self.value)
         return bool(got == self.value)
 
     def written(self) -> str:
+        """Return the condition in the words of the judge's grammar."""
         kind = _COLUMNS[self.column]["kind"]
         if kind == "number":
             return f"{self.column} is at least {self.value}"
@@ -62,11 +69,11 @@ class Condition:
         return f"{self.column} is {value}"
 
 
-Rule = Sequence[Sequence[Condition]]  # any of these, each of which is all of its conditions
+Rule = Sequence[Sequence[Condition]]  # a disjunction of conjunctions
 
 
 def one(seed: int, number: int) -> Rows:
-    """`admission-SEED-NUMBER`."""
+    """Return the data set `admission-SEED-NUMBER`."""
     draw = random.Random(f"admission {seed} {number}")
     while True:
         rule = _rule(draw)
@@ -90,14 +97,14 @@ def one(seed: int, number: int) -> Rows:
 
 
 def sentence(rule: Rule) -> str:
-    """The rule as one hypothesis."""
+    """Return the rule as one sentence."""
     cases = [" and ".join(one.written() for one in some) for some in rule]
     whole = "; ".join(f"if {case}, the label is {LABELS[0]}" for case in cases)
     return f"{whole[0].upper()}{whole[1:]}; otherwise {LABELS[1]}."
 
 
 def _rule(draw: random.Random) -> Rule:
-    """No column stands in two cases, so that none of these says what another says already."""
+    """Draw a rule that uses each column at most once, so that no case repeats another."""
     names = draw.sample(sorted(_COLUMNS), len(_COLUMNS))
     sizes = [draw.randint(1, 2) for _ in range(draw.randint(1, 3))]
     return [[_condition(draw, names.pop()) for _ in range(size)] for size in sizes]
@@ -111,7 +118,7 @@ def _condition(draw: random.Random, name: str) -> Condition:
 
 
 def _balanced(draw: random.Random, rule: Rule) -> tuple[Observation, ...] | None:
-    """None where one of the labels is too rare to be drawn."""
+    """Return balanced rows, or None if a label is too rare."""
     left = dict.fromkeys(LABELS, ROWS // 2)
     found = []
     for _ in range(_TRIES):

@@ -1,4 +1,4 @@
-"""`labels:election`: which party a post's author will vote for; see posts.py for the sets."""
+"""`labels:election`: the vote of the author of a post; see posts.py for the sets."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""Multinomial logistic labels over phrases: weights, the label of every choice, rules in words.
+"""Multinomial logistic labels over phrases, and the rules that describe them.
 
-A label's score is its intercept in (-1, 1) and the weights in (-5, 5) of the phrases that a post has;
-the label is the highest one (HypoBench, section 2; its code takes the highest score too, though its
-text speaks of probabilities). Templates have no weights. Weights are drawn again until each label has
-a tenth of the posts, so no set has one label alone.
+The score of a label is its intercept in (-1, 1) plus the weights in (-5, 5) of the phrases in a
+post, and the label with the highest score wins (HypoBench, section 2; the published code also takes
+the highest score, although the text speaks of probabilities). Templates have no weights. Weights
+are drawn again until each label has a tenth of the posts, so no set has only one label.
 
-What there is to find is said of each phrase with a weight: the label that most posts with it have, a
-fact that rows can show. The published wording takes the highest weight instead, which no rows can
-show: a number added to all weights of a type for one label and taken from its intercept changes no
-post. That wording is at hand as `worded`.
+There is one finding per phrase with a weight: the label of most posts with that phrase, a fact that
+rows can show. The published wording uses the label with the highest weight instead, which no rows
+can show: adding a number to all weights of a type for one label and subtracting it from the
+intercept changes no post. `worded` returns that wording.
 """
 
 from __future__ import annotations
@@ -27,21 +27,27 @@ from .phrases import Topic, Worded, has
 from .planted import LONGEST
 
 WEIGHT, INTERCEPT = 5.0, 1.0
-LEAST = 0.1  # of all posts, of each label
+LEAST = 0.1  # minimum share of the posts with each label
 _TRIES = 10_000
 Weights = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Logistic:
-    """weights: (labels, phrases); intercepts: (labels,)."""
+    """A logistic model over the phrases of a topic.
+
+    Attributes:
+        topic: The topic.
+        weights: Shape (labels, phrases).
+        intercepts: Shape (labels,).
+    """
 
     topic: Topic
     weights: Weights
     intercepts: Weights
 
     def codes(self) -> dict[tuple[int, ...], int]:
-        """The label's place of each choice of phrases."""
+        """Return the index of the label of each choice of phrases."""
         choices = self.topic.choices
         scores = self.intercepts[:, None] + self.weights[:, np.array(choices)].sum(axis=2)
         best = scores.argmax(axis=0).tolist()
@@ -51,9 +57,19 @@ class Logistic:
 def drawn(
     topic: Topic, count: int, dropout: float, draw: np.random.Generator, leaning: bool = False
 ) -> Logistic:
-    """count: phrases with a weight, those of count / 5 types. dropout: the share of their weights
-    that are 0 after all. leaning: weights as one would expect them, for the label that a phrase leans
-    to above 1, for others below -1."""
+    """Draw a model in which each label has at least a share of `LEAST` of the posts.
+
+    Args:
+        topic: The topic.
+        count: Number of phrases with a weight; they are all phrases of count / 5 types.
+        dropout: The share of these weights that is set to 0.
+        draw: The random generator.
+        leaning: Whether weights agree with expectation: above 1 for the label that a phrase
+            suggests, below -1 for the others.
+
+    Raises:
+        DataError: No draw fits.
+    """
     labels = len(topic.labels)
     for _ in range(_TRIES):
         types = draw.permutation(len(topic.types))[: count // len(topic.places[0])]
@@ -74,7 +90,7 @@ def drawn(
 
 
 def _leaning(topic: Topic, weights: Weights) -> Weights:
-    """The sizes of the weights from 1 on, with the signs that one would expect."""
+    """Rescale the weights to a magnitude of at least 1 and give them the expected signs."""
     sizes = 1.0 + np.abs(weights) * (WEIGHT - 1) / WEIGHT
     signs = np.full(weights.shape, -1.0)
     for place, phrase in enumerate(topic.phrases):
@@ -88,7 +104,7 @@ def _leaning(topic: Topic, weights: Weights) -> Weights:
 def findings(
     topic: Topic, codes: Mapping[tuple[int, ...], int], weighted: Sequence[int]
 ) -> list[Rule]:
-    """A sentence for each phrase of `weighted` (places): the label of most posts with it."""
+    """Return a rule for each phrase of `weighted` (indices): the label of most posts with it."""
     found = []
     for place in weighted:
         counts = Counter(code for choice, code in codes.items() if place in choice)
@@ -98,9 +114,20 @@ def findings(
 
 
 def stated(model: Logistic, weighted: Sequence[int], turned: int) -> dict[str, Json]:
-    """`weights`: label -> the weight of each finding's phrase, in their order; `intercepts`: label -> its own.
-    With them the findings are the rule itself: the label whose intercept and weights of the phrases that
-    a post has sum to the most. turned: by how many places the labels are turned round."""
+    """Return the weights and intercepts of the model by label.
+
+    Together with the findings they state the complete rule: the label whose intercept and weights
+    of a post's phrases have the highest sum.
+
+    Args:
+        model: The model.
+        weighted: Indices of the phrases with a weight.
+        turned: The number of positions by which the labels are rotated.
+
+    Returns:
+        {"weights": label -> the weight of each phrase of `weighted`, "intercepts": label -> its
+        intercept}.
+    """
     names = model.topic.labels
     labels = [names[(code + turned) % len(names)] for code in range(len(names))]
     weights = {
@@ -112,8 +139,10 @@ def stated(model: Logistic, weighted: Sequence[int], turned: int) -> dict[str, J
 
 
 def optimal(topic: Topic, codes: Mapping[tuple[int, ...], int]) -> list[Rule]:
-    """Sentences that give each choice its label and never contradict each other: for each label the
-    cases in which it is so, in sentences of at most `LONGEST` characters."""
+    """Return rules that give each choice its label and never contradict each other.
+
+    For each label they list the cases that have it, in sentences of at most `LONGEST` characters.
+    """
     cases: dict[int, list[tuple[tuple[int, ...], ...]]] = {}
     for code, case in _cases(topic, dict(codes), 0):
         cases.setdefault(code, []).append(case)
@@ -127,8 +156,11 @@ def optimal(topic: Topic, codes: Mapping[tuple[int, ...], int]) -> list[Rule]:
 def _cases(
     topic: Topic, codes: Mapping[tuple[int, ...], int], depth: int
 ) -> list[tuple[int, tuple[tuple[int, ...], ...]]]:
-    """(label, phrases of each type that matters), of choices that are alike before `depth`. Phrases
-    after which all is alike stand together."""
+    """Return the cases of choices that are equal before `depth`, each with its label.
+
+    A case is a list with the indices of the allowed phrases, for each type that matters. Phrases
+    after which everything is the same form one group.
+    """
     if len(set(codes.values())) == 1:
         return [(next(iter(codes.values())), ())]
     alike: dict[tuple[tuple[tuple[int, ...], int], ...], list[int]] = {}
@@ -166,8 +198,10 @@ def _one(conditions: Sequence[Condition], label: str) -> Rule:
 
 
 def worded(model: Logistic) -> list[str]:
-    """What the weights say, one sentence a phrase with a weight (HypoBench, appendix B.5): how likely
-    its most and its least likely label are."""
+    """Return the wording of HypoBench (appendix B.5), one sentence per phrase with a weight.
+
+    A sentence says how likely the most and the least likely label of the phrase are.
+    """
     topic = model.topic
     found = []
     for place, (kind, phrase) in enumerate(
@@ -187,7 +221,16 @@ def likelihoods(
     item: str = Topic.item,
     verdict: str = Topic.verdict,
 ) -> str:
-    """The sentence of one phrase. weights: (labels,)."""
+    """Return the published wording for one phrase.
+
+    Args:
+        kind: The type of the phrase.
+        phrase: The phrase.
+        weights: Shape (labels,).
+        labels: The labels.
+        item: What one text is called.
+        verdict: What a label says about a text.
+    """
     high, low = int(weights.argmax()), int(weights.argmin())
     most, least = (_likely(float(weights[one])) for one in (high, low))
     if weights[low] > 0:

@@ -1,13 +1,13 @@
-"""`labels:marine`: hours of sunlight a day at places in the sea (like HypoBench, appendix B.2).
+"""`labels:marine`: hours of sunlight per day at places in the sea (after HypoBench, appendix B.2).
 
-500 rows of 16 columns. The hours follow the clarity of the water where there are few clouds, and
-nowhere else: an interaction of two columns; the other 14 say nothing of the hours. A row in five is an
-hour off, up or down (sampled: each with that probability).
+A data set has 500 rows of 16 columns. The hours depend on the clarity of the water only where there
+are few clouds, which is an interaction of two columns; the other 14 columns are irrelevant. One row
+in five is an hour off, up or down (with noise "sampled", each row with that probability).
 
-The label is a whole number of hours, where theirs is any number: a whole number can be said by a
-sentence that is executed. The score of a prediction is the squared error after scaling by the range
-of the training labels (`scaled_error`). Of the stated rule it is `best_scaled_error`; the rule is also
-the best possible one, as up and down are equally likely.
+The label is an integer number of hours, whereas the published label is any number: a sentence that
+is executed can predict an integer. The score of a prediction is the squared error after scaling by
+the range of the training labels (`scaled_error`). `best_scaled_error` is the score of the true
+rule, which is also the best possible rule because up and down are equally likely.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROWS = 500
 NOISE = 0.2
 _CLARITY, _CLOUDS = "secchi_depth", "cloud_cover"
 _FEW_CLOUDS = 50
-_TIERS = ((10, 5), (20, 8), (30, 11), (40, 14))  # up to this depth in metres: hours
+_TIERS = ((10, 5), (20, 8), (30, 11), (40, 14))  # (maximum depth in metres, hours)
 _CLOUDY = 4
 _ABOUT = "What is measured at places in the sea, and how many hours of sunlight there are a day."
 _COLUMNS: Mapping[str, tuple[str, int, int]] = {
@@ -51,7 +51,7 @@ _COLUMNS: Mapping[str, tuple[str, int, int]] = {
 
 
 def findings() -> list[Rule]:
-    """Under many clouds few hours; under few clouds the more, the clearer the water."""
+    """Return the rules: few hours under many clouds, else more hours in clearer water."""
     few = Compare(Number(_CLOUDS), "at most", _FEW_CLOUDS)
     many = Compare(Number(_CLOUDS), "more than", _FEW_CLOUDS)
     found = [Rule((When(many, str(_CLOUDY)),))]
@@ -70,8 +70,13 @@ def findings() -> list[Rule]:
 def scaled_error(
     predicted: Sequence[float], true: Sequence[float], train: Sequence[float]
 ) -> float:
-    """The mean squared error of n > 0 predictions after both sides are scaled by the least and the
-    highest training label (HypoBench, table 11). Raises UsageError where these are one number."""
+    """Return the mean squared error of n > 0 predictions after scaling (HypoBench, table 11).
+
+    Predictions and labels are scaled by the lowest and the highest training label.
+
+    Raises:
+        UsageError: All training labels are equal.
+    """
     low, high = min(train), max(train)
     if low == high:
         raise UsageError(f"all training labels are {low:g}: there is no range to scale by")
@@ -80,16 +85,21 @@ def scaled_error(
 
 
 class Marine:
+    """The generator `marine`."""
+
     name = "marine"
     about = "hours of sunlight by clarity of the water and clouds, as numbers"
 
     def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+        """Return the name of the only set with its tag."""
         return {"marine": frozenset(("marine",))}
 
     def more(self, seed: int) -> Iterator[str]:
+        """Return no further names."""
         return iter(())
 
     def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+        """Return the data set with this name."""
         draw = random.Random(f"{name} {seed}")
         about = {key: {"kind": "number", "about": told} for key, (told, _, _) in _COLUMNS.items()}
         records: list[dict[str, Json]] = [
@@ -112,7 +122,7 @@ class Marine:
             changed[split] = len(off) - off.count(0)
             gone[split] = [float(one.output) for one in some]
         there = {one.output for one in rows["train"]}
-        for split in ("val", "test"):  # no label that training rows lack
+        for split in ("val", "test"):  # every label must occur in the training rows
             rows[split], changed[split] = _within(rows[split], parts[split], there)
         labels = sorted(there, key=float)
         numbers = {split: [float(one.output) for one in some] for split, some in rows.items()}
@@ -137,7 +147,7 @@ class Marine:
 
 
 def _off(count: int, noise: Noise, draw: random.Random) -> list[int]:
-    """-1, 0 or 1 of each row: as many up as down, or sampled."""
+    """Return -1, 0 or 1 for each row: equally many up and down, or sampled."""
     if noise == "sampled":
         return [draw.choice((-1, 1)) if draw.random() < NOISE else 0 for _ in range(count)]
     each = round(count * NOISE / 2)
@@ -147,6 +157,7 @@ def _off(count: int, noise: Noise, draw: random.Random) -> list[int]:
 def _within(
     rows: Sequence[Observation], clean: Sequence[Observation], there: set[str]
 ) -> tuple[tuple[Observation, ...], int]:
+    """Undo noise that gives a row a label outside `there`, and count the changed rows."""
     kept = tuple(one if one.output in there else own for one, own in zip(rows, clean, strict=True))
     return kept, sum(one.output != own.output for one, own in zip(kept, clean, strict=True))
 

@@ -1,4 +1,4 @@
-"""`labels:personality`: how a post's author likes to live; see posts.py for the sets."""
+"""`labels:personality`: the personality of the author of a post; see posts.py for the sets."""
 
 from __future__ import annotations
 

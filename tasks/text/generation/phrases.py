@@ -1,9 +1,9 @@
-"""Texts of templates and phrases, and what a data set of them is made of.
+"""Texts built from templates and phrases, and the topic that holds these.
 
-A post has one phrase of each of four types; there are five of a type. A phrase is a verb and its
-core, the words that no other phrase and no template has: whoever looks for the core finds the phrase
-in any of its forms. 4 templates with 5 x 5 x 5 x 5 phrases are 2,500 posts; without templates ("plain":
-a line a type) there are 625.
+A post has one phrase of each of four types, with five phrases per type. A phrase is a verb and a
+core, words that no other phrase and no template contains, so a search for the core finds the phrase
+in any of its forms. Four templates with 5 x 5 x 5 x 5 phrases give 2,500 posts; without templates
+("plain", one line per type) there are 625.
 """
 
 from __future__ import annotations
@@ -18,25 +18,32 @@ from ....tools.sentence_rules.terms import Term
 
 
 class Worded(Protocol):
-    """A phrase, whoever worded it: those below, or a model's (written.py)."""
+    """A phrase, written by this project (`Phrase`) or by a model (written.py)."""
 
     @property
     def core(self) -> str:
-        """The words that stand in every form of it, and nowhere else."""
+        """The words that occur in every form of the phrase and nowhere else."""
         ...
 
     @property
     def leaning(self) -> int:
-        """The place of the label that one would expect of it."""
+        """The index of the label that the phrase suggests."""
         ...
 
-    def form(self, name: str) -> str: ...
+    def form(self, name: str) -> str:
+        """Return the phrase in the form with this name."""
+        ...
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """base, third, gerund: forms of the verb. core: the words after it. leaning: the place of the
-    label that one would expect of it."""
+    """A phrase with the forms of its verb.
+
+    Attributes:
+        base, third, gerund: The forms of the verb.
+        core: The words after the verb.
+        leaning: The index of the label that the phrase suggests.
+    """
 
     base: str
     third: str
@@ -45,16 +52,29 @@ class Phrase:
     leaning: int
 
     def form(self, name: str) -> str:
-        """`base`, `third`, `gerund`, or `Gerund` at the beginning of a sentence."""
+        """Return the phrase with a form of its verb.
+
+        Args:
+            name: `base`, `third` or `gerund`, or with a capital (`Gerund`) at the beginning of a
+                sentence.
+        """
         verb = getattr(self, name.lower())
         return f"{verb[0].upper() + verb[1:] if name[0].isupper() else verb} {self.core}"
 
 
 @dataclass(frozen=True)
 class Topic:
-    """labels: three. types: name -> its phrases, five of each of four. templates: texts with a slot
-    `{0.base}` a type, by its number. item: what one text is called; verdict: what a label says of
-    it."""
+    """The parts of a data set of posts.
+
+    Attributes:
+        name: The name of the topic.
+        description: What the posts are about.
+        labels: The three labels.
+        types: The names of the four types, each with its five phrases.
+        templates: Texts with a slot such as `{0.base}` for each type, by its index.
+        item: What one text is called.
+        verdict: What a label says about a text.
+    """
 
     name: str
     description: str
@@ -66,17 +86,17 @@ class Topic:
 
     @property
     def phrases(self) -> tuple[Worded, ...]:
-        """Of all types, in order: 20."""
+        """The phrases of all types, in order (20)."""
         return tuple(one for _, some in self.types for one in some)
 
     @property
     def choices(self) -> list[tuple[int, ...]]:
-        """A phrase of each type: their places among `phrases`, (625, 4)."""
+        """All choices of one phrase per type, as indices into `phrases`, (625, 4)."""
         return list(product(*self.places))
 
     @property
     def places(self) -> list[range]:
-        """The places of each type's phrases."""
+        """The indices of the phrases of each type."""
         starts = [sum(len(some) for _, some in self.types[:n]) for n in range(len(self.types))]
         return [
             range(start, start + len(some))
@@ -84,17 +104,19 @@ class Topic:
         ]
 
     def plain(self, choice: Sequence[int]) -> str:
+        """Return a choice of phrases as a text with one line per type."""
         phrases = self.phrases
         lines = zip(self.types, choice, strict=True)
         return "\n".join(f"{name}: {phrases[place].form('third')}" for (name, _), place in lines)
 
     def told(self, template: str, choice: Sequence[int]) -> str:
+        """Return a template filled with a choice of phrases."""
         phrases = self.phrases
         return template.format(*(_Forms(phrases[place]) for place in choice))
 
 
 class _Forms:
-    """`{0.third}` of a template."""
+    """Resolver of `{0.third}` in a template."""
 
     def __init__(self, phrase: Worded) -> None:
         self._phrase = phrase
@@ -104,5 +126,5 @@ class _Forms:
 
 
 def has(*phrases: Worded) -> Compare:
-    """The post has one of the phrases."""
+    """Return the condition that a post has one of the phrases."""
     return mentions(tuple(Term(one.core) for one in phrases))

@@ -1,17 +1,18 @@
-"""A data set whose rule is known: its rows, what there is to find, and what a reader can reach.
+"""Data sets with a known rule: their rows, their findings and their best possible accuracy.
 
-A generator gives clean rows and rules of the exact judge. `known` are the findings, each true by
-itself; `optimal` are sentences that never contradict each other and together label every row as the
-clean rule does: who knows them reaches the best accuracy that the rows allow. Both are sentences
-that compile (tools/sentence_rules).
+A generator produces clean rows and rules of the exact judge. `known` holds the findings, each true
+by itself. `optimal` holds sentences that never contradict each other and together label every row
+as the clean rule does, so a reader who knows them reaches the best accuracy that the rows allow.
+Both are sentences that compile (tools/sentence_rules).
 
-Noise comes after balancing, in one of two ways:
-- exact: of each split `round(rate * rows)` rows get another label, of each label as nearly its part as
-  there are whole rows, so that what was balanced stays so;
-- sampled: each row gets another label with the probability of the rate.
+Noise is added after balancing, in one of two ways:
 
-The best accuracy of a split is the share of its rows that keep their label. It is a bound for whoever
-sees no labels of the split, as long as the rate is below that of a guess.
+- exact: in each split, `round(rate * rows)` rows get another label. Each label loses the same share
+  of rows up to rounding, so balanced splits stay balanced.
+- sampled: each row gets another label with a probability of `rate`.
+
+The best accuracy of a split is the share of its rows that keep their label. It bounds every reader
+who sees no labels of the split, as long as the rate is below the error rate of a guess.
 """
 
 from __future__ import annotations
@@ -31,29 +32,35 @@ from ..problems import LABEL, Rows
 
 Noise: TypeAlias = Literal["exact", "sampled"]
 NOISES: tuple[Noise, ...] = get_args(Noise)
-PARTS = (0.7, 0.1, 0.2)  # of training, validation and test rows (HypoBench, appendix B.3)
-LONGEST = 3_500  # characters of a sentence; the family reads 4,000
+PARTS = (0.7, 0.1, 0.2)  # training, validation and test rows (HypoBench, appendix B.3)
+LONGEST = 3_500  # characters per sentence; the family accepts 4,000
 
 
 @dataclass(frozen=True)
 class Splits:
-    """Rows by split, clean or noisy. changed: split -> how many rows have another label than the
-    clean rule gives."""
+    """The rows of each split, clean or noisy.
+
+    Attributes:
+        rows: The rows by split.
+        changed: The number of rows per split whose label differs from that of the clean rule.
+    """
 
     rows: Mapping[str, tuple[Observation, ...]]
     changed: Mapping[str, int]
 
     @property
     def labels(self) -> Counter[str]:
+        """The number of rows with each label, over all splits."""
         return Counter(one.output for some in self.rows.values() for one in some)
 
 
 def clean(rows: Mapping[str, Sequence[Observation]]) -> Splits:
+    """Return rows by split as `Splits` without changed labels."""
     return Splits({split: tuple(some) for split, some in rows.items()}, dict.fromkeys(rows, 0))
 
 
 def parted(rows: Sequence[Observation], draw: random.Random) -> dict[str, list[Observation]]:
-    """The rows in another order as training, validation and test rows, `PARTS` of them."""
+    """Shuffle rows and split them into training, validation and test rows by `PARTS`."""
     mixed = draw.sample(list(rows), len(rows))
     first, second = (int(len(mixed) * part + 1e-9) for part in PARTS[:2])
     return {
@@ -64,8 +71,19 @@ def parted(rows: Sequence[Observation], draw: random.Random) -> dict[str, list[O
 
 
 def noisy(splits: Splits, rate: float, labels: Sequence[str], noise: Noise, seed: str) -> Splits:
-    """Some rows with another of the labels. Raises UsageError for a way that is none, or a rate
-    from which on the clean rule would be no better than a guess."""
+    """Replace some labels by another label.
+
+    Args:
+        splits: The clean rows.
+        rate: The share of rows to change, or the probability of a change.
+        labels: All labels.
+        noise: The kind of noise, "exact" or "sampled".
+        seed: Seed of the changes.
+
+    Raises:
+        UsageError: There is no such kind of noise, or the rate is so high that the clean rule is no
+            better than a guess.
+    """
     if noise not in NOISES:
         raise UsageError(f"--noise {noise}{nearest(noise, NOISES)}")
     if not 0 <= rate < 1 - 1 / len(labels):
@@ -87,6 +105,7 @@ def noisy(splits: Splits, rate: float, labels: Sequence[str], noise: Noise, seed
 def _places(
     rows: Sequence[Observation], rate: float, noise: Noise, draw: random.Random
 ) -> set[int]:
+    """Return the indices of the rows to change."""
     if noise == "sampled":
         return {place for place in range(len(rows)) if draw.random() < rate}
     own = {
@@ -110,8 +129,21 @@ def planted(
     optimal: Sequence[Rule],
     told: Mapping[str, Json],
 ) -> Rows:
-    """The data set. told: what else metadata.json says of how it was made. Raises DataError where a
-    split has one label only, which is a fault of the generator."""
+    """Build the data set of a generator.
+
+    Args:
+        name: The name of the data set.
+        columns: The input columns.
+        labels: The labels.
+        splits: The rows.
+        description: What the data set is about.
+        known: The findings, as rules or sentences.
+        optimal: Rules that label every row as the clean rule does.
+        told: Further `task_properties` for metadata.json.
+
+    Raises:
+        DataError: A split has only one label, which is a fault of the generator.
+    """
     for split, rows in splits.rows.items():
         if len({one.output for one in rows}) < 2:
             raise DataError(f"{name}, {split}: all rows have one label")
@@ -138,7 +170,7 @@ def planted(
 
 
 def public_of(columns: Columns, labels: Sequence[str]) -> dict[str, Json]:
-    """What a rule has to know of the data set to be executed on its rows."""
+    """Return the public facts that the exact judge needs to apply a rule to the rows."""
     return {
         "labels": list(labels),
         "columns": {name: dict(told) for name, told in columns.about.items()},
@@ -151,42 +183,61 @@ def public_of(columns: Columns, labels: Sequence[str]) -> dict[str, Json]:
 def labelled(
     inputs: Sequence[Mapping[str, Json]], rule: Rule, columns: Columns, labels: Sequence[str]
 ) -> list[str | None]:
-    """What the rule says of each input, None where it does not apply."""
+    """Return the label that a rule gives each input, or None where it does not apply."""
     codes = rule.codes(Prepared(inputs, public_of(columns, labels)))
     return [None if code < 0 else labels[code] for code in codes.tolist()]
 
 
-# --- What a generator is: named data sets, each a pure function of (name, seed, noise).
+# --- Generators: named data sets, each a pure function of (name, seed, noise).
 #
-# A set's name is its folder in the published layout (`admission/level_2/depth_2`). Its tags are what
-# `--level` chooses by: `--level depth`, `--level 3,plain`.
+# The name of a set is its folder in the published layout (`admission/level_2/depth_2`). `--level`
+# selects sets by their tags: `--level depth`, `--level 3,plain`.
 
 
 class Generator(Protocol):
-    @property
-    def name(self) -> str: ...
+    """A source of named data sets whose rule is known."""
 
     @property
-    def about(self) -> str: ...
+    def name(self) -> str:
+        """The name, as in `labels:NAME`."""
+        ...
+
+    @property
+    def about(self) -> str:
+        """A description in one line."""
+        ...
 
     def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
-        """The names of its data sets with their tags, easy ones first."""
+        """Return the names of the standard data sets with their tags, easy ones first."""
         ...
 
     def more(self, seed: int) -> Iterator[str]:
-        """Names of further sets, without end or none: for `--problems N` above those that are named."""
+        """Yield names of further data sets, endlessly or none at all.
+
+        They are used when `--problems N` exceeds the number of standard sets.
+        """
         ...
 
     def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
-        """The data set of a name."""
+        """Return the data set with this name."""
         ...
 
 
 def named(
     generator: Generator, count: int | None, seed: int, level: str | None = None
 ) -> list[str]:
-    """The names of the sets: all, those that have every tag of `level`, the first `count` of them.
-    Raises UsageError for a tag that no set has, or where none has all of them."""
+    """Return the names of data sets that have every tag of `level`.
+
+    Args:
+        generator: The generator.
+        count: Maximum number of names, or None for all. Without `level`, further sets make up the
+            count if there are too few standard ones.
+        seed: Seed of the data sets.
+        level: Tags, separated by commas, or None.
+
+    Raises:
+        UsageError: No set has one of the tags, or none has all of them.
+    """
     there = generator.sets(seed)
     wanted = [one.strip() for one in (level or "").split(",") if one.strip()]
     tags = sorted(set().union(*there.values()))

@@ -1,22 +1,23 @@
 """The sets of `labels:election` and `labels:personality` (HypoBench, appendix B.3).
 
-Six levels, each told in templates (2,500 posts) and plain (`_nosubtlety`: 625):
+There are six levels, each with texts from templates (2,500 posts) and plain (`_nosubtlety`: 625):
 
-| level | what decides |
+| level | what decides the label |
 |---|---|
-| 0 | one phrase: one label where it stands, another elsewhere |
+| 0 | one phrase: one label with it, another without it |
 | 1 | the five phrases of one type |
-| 2 | the fifteen of three types; the fourth says nothing |
-| 3 | level 1, 10% of the labels changed |
-| 4 | level 2, 25% of the weights dropped |
+| 2 | the fifteen phrases of three types; the fourth type is irrelevant |
+| 3 | level 1 with 10% of the labels changed |
+| 4 | level 2 with 25% of the weights dropped |
 | 5 | level 2 with both |
 
-and the grid of 64: 5, 10, 15 or 20 phrases with weights, 0 to 30% of the labels changed, 0 to 30% of
-the weights dropped (`election_controlled/10_0.1_0.2`). Of the election also a pair of the same posts:
-the weights as one would expect them, and the labels turned round (`counterfactual`).
+There is also a grid of 64 sets: 5, 10, 15 or 20 phrases with weights, 0 to 30% of the labels
+changed, 0 to 30% of the weights dropped (`election_controlled/10_0.1_0.2`). The election has a pair
+of sets with the same posts as well, one with weights that agree with expectation and one with
+rotated labels (`counterfactual`).
 
-Otherwise than in the published sets a template is no feature, no set has one label only (logistic.py),
-labels are those of the stated rule, and the plain sets are parted 70/10/20 like the others.
+Unlike in the published sets, a template is not a feature, no set has only one label (logistic.py),
+the labels follow the stated rule, and the plain sets are split 70/10/20 like the others.
 """
 
 from __future__ import annotations
@@ -43,7 +44,15 @@ RATES = (0.0, 0.1, 0.2, 0.3)
 
 @dataclass(frozen=True)
 class Level:
-    """count: phrases with weights; 1: one phrase decides. twin: 0 as expected, 1 turned round."""
+    """The difficulty of a set.
+
+    Attributes:
+        count: The number of phrases with weights; with 1, a single phrase decides.
+        noise: The share of labels that are changed.
+        dropout: The share of weights that are set to 0.
+        plain: Whether texts have one line per type instead of a template.
+        twin: 0 for weights that agree with expectation, 1 for rotated labels, None for neither.
+    """
 
     count: int
     noise: float = 0.0
@@ -64,7 +73,13 @@ LEVELS: Mapping[int, Level] = {
 
 @dataclass(frozen=True)
 class Posts:
-    """written: what metadata.json says of the model that wrote the topic, where one did."""
+    """A generator of posts on a topic.
+
+    Attributes:
+        topic: The topic.
+        with_twin: Whether there is a pair of counterfactual sets.
+        written: Entries for metadata.json about the model that wrote the topic, if one did.
+    """
 
     topic: Topic
     with_twin: bool
@@ -72,20 +87,24 @@ class Posts:
 
     @property
     def name(self) -> str:
+        """The name of the topic."""
         return self.topic.name
 
     @property
     def about(self) -> str:
+        """A description in one line."""
         return f"{self.topic.description} Six levels, subtle and plain, and a grid of 64"
 
     def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+        """Return the names of the sets with their tags."""
         return {name: self._tags(name, level) for name, level in self.levels().items()}
 
     def more(self, seed: int) -> Iterator[str]:
+        """Return no further names."""
         return iter(())
 
     def levels(self) -> dict[str, Level]:
-        """By name, in order."""
+        """Return the difficulty of each set by name, in order."""
         found = {}
         for number, one in LEVELS.items():
             told = {"count": one.count, "noise": one.noise, "dropout": one.dropout}
@@ -109,9 +128,12 @@ class Posts:
         return frozenset((number, f"level{number}", "plain" if level.plain else "subtle", own))
 
     def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+        """Return the data set with this name."""
         level = self.levels()[name]
         topic = self.topic
-        base = name.rpartition("/")[0] if level.twin is not None else name  # twins share all draws
+        base = (
+            name.rpartition("/")[0] if level.twin is not None else name
+        )  # twins share all random draws
         draw = np.random.default_rng(list(f"{base} {seed}".encode()))
         told: dict[str, Json] = {
             "underlying_model": "logistic_regression",
@@ -158,7 +180,7 @@ class Posts:
     def _one_phrase(
         self, draw: np.random.Generator
     ) -> tuple[dict[tuple[int, ...], int], list[Rule], list[Rule]]:
-        """Level 0: one label with the phrase, another without it."""
+        """Return codes, findings and optimal rules of level 0, where one phrase decides."""
         topic = self.topic
         place = int(draw.integers(len(topic.phrases)))
         here, elsewhere = (int(one) for one in draw.permutation(len(topic.labels))[:2])

@@ -1,12 +1,15 @@
-"""`labels:shoe`: which colour of shoes a customer buys (HypoBench, appendix B.4), in three variants.
+"""`labels:shoe`: the colour of shoes that a customer buys (HypoBench, appendix B.4).
 
-- shoe: that of the shirt;
-- simple: of a man that of the shirt, of a woman that of the hat;
-- hard: under a black or orange hat that of the shirt, under a white or red hat that of the bag,
-  under a green or blue hat black for a man and white for a woman.
+There are three variants:
 
-There are 3,456 customers; a set has 1,100 different ones, 900, 100 and 100 rows as published, where
-111 training rows stand twice and 25 of the 100 test rows stand among them.
+- shoe: the colour of the shirt;
+- simple: the colour of the shirt for a man, of the hat for a woman;
+- hard: with a black or orange hat the colour of the shirt, with a white or red hat that of the bag,
+  and with a green or blue hat black for a man and white for a woman.
+
+There are 3,456 possible customers. A data set has 1,100 different ones, split into 900, 100 and 100
+rows. The published splits have these sizes too, but there 111 training rows are duplicates and 25
+of the 100 test rows also occur in the training rows.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ _NAMES = {"shoe": "shoe", "simple": "shoe_two_level/simple", "hard": "shoe_two_l
 
 
 def customers() -> list[str]:
-    """All of them, in order."""
+    """Return the descriptions of all possible customers, in a fixed order."""
     parts = product(
         ("young", "old"), ("tall", "short"), ("man", "woman"), COLOURS, COLOURS,
         ("large", "small"), COLOURS,
@@ -47,7 +50,7 @@ def _has(*texts: str) -> Compare:
 
 
 def _same(thing: str, *conditions: Compare) -> list[When]:
-    """A clause a colour: the shoes have the colour of the thing, where the conditions hold."""
+    """Return a clause per colour: under the conditions the shoes have the thing's colour."""
     return [
         When(AllOf((*conditions, own)) if conditions else own, colour)
         for colour in COLOURS
@@ -71,21 +74,26 @@ def _clauses(variant: str) -> list[When]:
 
 
 def findings(variant: str) -> list[Rule]:
-    """The sentences of a variant: none contradicts another, and each customer has one."""
+    """Return the rules of a variant, exactly one of which applies to each customer."""
     return [Rule((clause,)) for clause in _clauses(variant)]
 
 
 class ShoeSets:
+    """The generator `shoe`."""
+
     name = "shoe"
     about = "customers and the colour of their shoes, in three variants"
 
     def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+        """Return the names of the three variants with their tags."""
         return {name: frozenset((variant,)) for variant, name in _NAMES.items()}
 
     def more(self, seed: int) -> Iterator[str]:
+        """Return no further names."""
         return iter(())
 
     def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+        """Return the data set with this name."""
         variant = next(key for key, own in _NAMES.items() if own == name)
         rules = findings(variant)
         columns = Columns({TEXT: {"kind": "text", "about": "what is seen"}}, "text", COLOURS)

@@ -1,8 +1,9 @@
-"""`labels:tree`: random decision trees over applicants, their paths as sentences.
+"""`labels:tree`: random decision trees over applicants, with their paths as sentences.
 
-A node asks one condition of a column that stands nowhere above it: a grade among the best, a count
-above a threshold, a major, a truth value. Two leaves of one node have different labels, so no question
-is idle, and each path holds for at least three tenths of its even share of records. Set n has depth 1 + n mod 4.
+A node tests one condition on a column that no node above it uses: a grade among the best, a count
+above a threshold, a major, or a truth value. The two leaves of a node have different labels, so
+every test matters, and each path holds for at least 30% of its even share of records. Set n has
+depth 1 + n mod 4.
 """
 
 from __future__ import annotations
@@ -21,27 +22,32 @@ from ..problems import Rows
 from .applicants import FIELDS, GRADES, LABELS, balanced, columns_of
 from .planted import Noise, clean, noisy, planted, public_of
 
-ROWS = 200  # of each split
+ROWS = 200  # rows per split
 SETS = 12
 COLUMNS = 8
-_LEAST = 0.3  # of the even share of records, of each path
-_SHOWN = 2_000  # records that a path is measured on
+_LEAST = 0.3  # minimum of a path, relative to the even share of records
+_SHOWN = 2_000  # records to measure the paths on
 _TRIES = 1_000
 _ABOUT = "Records of applicants to a university, and whether they were admitted."
 Path = tuple[tuple[Condition, ...], str]
 
 
 class Trees:
+    """The generator `tree`."""
+
     name = "tree"
     about = "applicants: a random decision tree of depth 1 to 4"
 
     def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+        """Return the names of the standard data sets with their depth as a tag."""
         return {_name(number): frozenset((f"depth_{_depth(number)}",)) for number in range(SETS)}
 
     def more(self, seed: int) -> Iterator[str]:
+        """Yield the names of further trees without end."""
         return (_name(number) for number in count(SETS))
 
     def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+        """Return the data set with this name."""
         number = int(name.rpartition("_")[2])
         draw = random.Random(f"{name} {seed}")
         chosen = draw.sample(sorted(FIELDS), COLUMNS)

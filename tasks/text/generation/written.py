@@ -1,9 +1,10 @@
-"""A topic that a model wrote: what its texts are made of, and whether they are what they should be.
+"""A topic that a model wrote: the parts of its texts, and a check that they fit together.
 
-The parts are those of HypoBench, section 2 and appendix B.3: labels, types of phrase, five phrases a
-type, templates with a slot for each type, and each phrase in a form that suits the slot of each
-template. Beyond the paper a phrase has words that stay: they stand in all its forms and in nothing else,
-so that a rule of the exact judge finds the phrase. written_rules.py has the rules of each part.
+The parts are those of HypoBench, section 2 and appendix B.3: labels, types of phrases, five phrases
+per type, templates with a slot for each type, and a form of each phrase that fits the slot of each
+template. Beyond the paper, each phrase has a core: words that occur in all its forms and nowhere
+else, so that a rule of the exact judge finds the phrase. written_rules.py holds the rules for each
+part.
 """
 
 from __future__ import annotations
@@ -19,28 +20,35 @@ from ..columns import Columns
 from .phrases import Topic, has
 from .planted import public_of
 
-LABELS, TYPES, PHRASES, TEMPLATES = 3, 4, 5, 4  # as many as in the paper
+LABELS, TYPES, PHRASES, TEMPLATES = 3, 4, 5, 4  # the numbers in the paper
 ITEM = "text"
-SUBJECT = "subject"  # of a user's own
-WRITABLE = ("election", "personality", SUBJECT)  # generators whose topic a model may write
+SUBJECT = "subject"  # a user's own topic
+WRITABLE = ("election", "personality", SUBJECT)  # generators whose topic a model can write
 
 
 @dataclass(frozen=True)
 class Named:
-    """A label or a type of phrase, and what it stands for."""
+    """A label or a type of phrase, with what it stands for."""
 
     name: str
     about: str = ""
 
     @property
     def said(self) -> str:
+        """The name with its description, if there is one."""
         return f"{self.name}: {self.about}" if self.about else self.name
 
 
 @dataclass(frozen=True)
 class WrittenPhrase:
-    """said: as it stands by itself. core: its words that stay. leaning: the place of the label that
-    it suggests. forms: what stands in the slot of each template."""
+    """A phrase that a model wrote.
+
+    Attributes:
+        said: The phrase on its own.
+        core: The words that occur in every form of it and nowhere else.
+        leaning: The index of the label that it suggests.
+        forms: The text in the slot of each template.
+    """
 
     said: str
     core: str
@@ -48,21 +56,25 @@ class WrittenPhrase:
     forms: tuple[str, ...] = ()
 
     def form(self, name: str) -> str:
-        """`tN`: for template N; anything else: by itself."""
+        """Return the form for template N if the name is `tN`, else the phrase on its own."""
         number = name.removeprefix("t")
         return self.forms[int(number)] if number.isdecimal() else self.said
 
 
 @dataclass(frozen=True)
 class Template:
-    """A text with a slot for each type of phrase. pieces: the texts around the slots, one more than
-    these. slots: the place of each one's type, in the order of the text."""
+    """A text with a slot for each type of phrase.
+
+    Attributes:
+        pieces: The texts around the slots, one more than there are slots.
+        slots: The index of the type of each slot, in the order of the text.
+    """
 
     pieces: tuple[str, ...]
     slots: tuple[int, ...]
 
     def around(self, kind: int, types: Sequence[str]) -> tuple[str, str]:
-        """What stands before and after the slot of a type, other slots as `[type]`."""
+        """Return the text before and after the slot of a type, with other slots as `[type]`."""
         at = self.slots.index(kind)
         marks = [f"[{types[one]}]" for one in self.slots] + [""]
         told = [piece + mark for piece, mark in zip(self.pieces, marks, strict=True)]
@@ -70,11 +82,15 @@ class Template:
         return before, "".join(told[at + 1 :])
 
     def shown(self, types: Sequence[str]) -> str:
+        """Return the text with its slots as `[type]`."""
         marks = [f"[{types[one]}]" for one in self.slots] + [""]
         return "".join(piece + mark for piece, mark in zip(self.pieces, marks, strict=True))
 
     def format_string(self, number: int) -> str:
-        """As `Topic.templates` has it: `{2.t0}` is the phrase of the third type in template 0."""
+        """Return the text in the form of `Topic.templates`.
+
+        `{2.t0}` is the phrase of the third type in template 0.
+        """
         marks = [f"{{{one}.t{number}}}" for one in self.slots] + [""]
         told = (piece.replace("{", "{{").replace("}", "}}") for piece in self.pieces)
         return "".join(piece + mark for piece, mark in zip(told, marks, strict=True))
@@ -82,7 +98,17 @@ class Template:
 
 @dataclass
 class Draft:
-    """What is written so far. forms: (template, phrase's place) -> what stands in the slot."""
+    """The parts of a topic that exist so far.
+
+    Attributes:
+        name: The name of the topic.
+        description: What the texts are about.
+        labels: The labels.
+        types: The types of phrases.
+        phrases: The phrases of each type.
+        templates: The templates.
+        forms: (index of a template, index of a phrase over all types) -> the text in the slot.
+    """
 
     name: str
     description: str
@@ -94,14 +120,20 @@ class Draft:
 
     @property
     def kinds(self) -> list[str]:
+        """The names of the types."""
         return [one.name for one in self.types]
 
     @property
     def label_names(self) -> list[str]:
+        """The names of the labels."""
         return [one.name for one in self.labels]
 
     def topic(self) -> Topic:
-        """The whole of it. Raises DataError where a text does not have the phrases that it should."""
+        """Return the complete topic.
+
+        Raises:
+            DataError: A generated text lacks one of its phrases or contains another one.
+        """
         found, place = [], 0
         for kind, some in zip(self.types, self.phrases, strict=True):
             phrases = []
@@ -123,7 +155,7 @@ class Draft:
         return topic
 
     def told(self) -> dict[str, Json]:
-        """The parts, for metadata.json."""
+        """Return the parts as JSON for metadata.json."""
         return {
             "labels": [{"name": one.name, "about": one.about} for one in self.labels],
             "types": [{"name": one.name, "about": one.about} for one in self.types],
@@ -142,7 +174,7 @@ class Draft:
 
 
 def _check(topic: Topic) -> None:
-    """In every text, told or plain, the judge finds the phrases that were put in and no others."""
+    """Check that the judge finds in every text the phrases put into it, and no others."""
     texts, inside = [], []
     for choice in topic.choices:
         told = [topic.told(template, choice) for template in topic.templates]
@@ -169,8 +201,14 @@ def _check(topic: Topic) -> None:
 def written_metadata(
     draft: Draft, by: Json, given: Mapping[str, str], more: Mapping[str, Json]
 ) -> dict[str, Json]:
-    """`task_properties` of metadata.json. by: the model's settings; given: parts that it did not
-    write, and who did; more: of the calls."""
+    """Return `task_properties` of metadata.json.
+
+    Args:
+        draft: The parts.
+        by: The settings of the model.
+        given: The parts that the model did not write, and where each came from.
+        more: Facts about the model calls.
+    """
     parts = ("description", "labels", "types", "phrases", "templates", "forms")
     source = {part: given.get(part, "model") for part in parts}
     return {"written": {"by": by, "from": source, **more, **draft.told()}}

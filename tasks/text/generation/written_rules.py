@@ -1,7 +1,8 @@
-"""What a model wrote, read part by part, and the rules that each part keeps to.
+"""Parsers and rules for the parts of a topic that a model writes.
 
-A reader gives the items that are good, in their order, and of each other one a sentence that says what
-is wrong with it, as the model is told when it is asked again. Nothing here raises, whatever the text.
+A parser returns the valid items in order, and for each other item a sentence that says what is
+wrong with it, which the model receives when it is asked again. No function here raises, whatever
+the text.
 """
 
 from __future__ import annotations
@@ -25,36 +26,41 @@ from .written import Draft, Named, Template, WrittenPhrase
 T = TypeVar("T")
 
 LABEL_WORDS, TYPE_WORDS = 5, 4
-PHRASE_WORDS, CORE_WORDS, LOOSE_WORDS = 14, 8, 4  # of a phrase, of those that stay, of the others
-ADDED_WORDS = 4  # of a form, beyond those of its phrase
-TEMPLATE_WORDS, TEMPLATE_LETTERS = 8, 1_500  # at least so many without the slots; at most
+PHRASE_WORDS, CORE_WORDS, LOOSE_WORDS = 14, 8, 4  # maxima: in a phrase, in its core, outside it
+ADDED_WORDS = 4  # maximum that a form may add to its phrase
+TEMPLATE_WORDS, TEMPLATE_LETTERS = 8, 1_500  # minimum outside the slots; maximum
 _LABEL = re.compile(r"[^\W_][\w '&/+-]*")
 _TYPE = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 _CORE = re.compile(r"[^\W_][\w '&%$-]*")
 _SLOT = re.compile(r"\[([^\[\]]*)\]")
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
-_TERM = re.compile(r"\s*(?::|\s[-–—]\s|[–—])\s*")  # between a name and what it is about
+_TERM = re.compile(r"\s*(?::|\s[-–—]\s|[–—])\s*")  # between a name and its description
 _MARK = re.compile(r"\s+[-–—:]+>?\s+|[:–—→]\s*|\s+(?=\()")  # between a phrase and its label
-_ALIKE = str.maketrans("–—‐‑", "----")  # dashes, which models write as they like
+_ALIKE = str.maketrans("–—‐‑", "----")  # models mix different dashes
 _DENIALS = frozenset(("no", "not", "never", "without", "nor", "neither", "hardly"))
 _COLUMNS = Columns({"text": {"kind": "text", "about": ""}}, "text", ())
 
 
 @dataclass(frozen=True)
 class Read(Generic[T]):
-    """good: what keeps to the rules; wrong: a sentence of each item that does not."""
+    """The result of a parser.
+
+    Attributes:
+        good: The items that follow the rules.
+        wrong: A sentence about each item that does not.
+    """
 
     good: tuple[T, ...]
     wrong: tuple[str, ...] = ()
 
 
 def _bare(item: str) -> str:
-    """An item on one line with straight quote marks, and brackets that Markdown does not escape."""
+    """Return an item on one line, with straight quotes and without escaped brackets."""
     return " ".join(plain(item).replace("\\[", "[").replace("\\]", "]").split())
 
 
 def runs_in(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Whether the tokens of a part stand side by side in the whole, as the judge finds them."""
+    """Return whether the tokens of `part` occur consecutively in `whole`, as the judge requires."""
     size = len(part)
     return any(list(whole[at : at + size]) == list(part) for at in range(len(whole) - size + 1))
 
@@ -63,7 +69,7 @@ def runs_in(part: Sequence[str], whole: Sequence[str]) -> bool:
 
 
 def read_labels(said: str, draft: Draft, count: int) -> Read[Named]:
-    """`NAME: what it is`, a line each; beside those of the draft."""
+    """Parse new labels, one line `NAME: what it is` each, that the draft does not have yet."""
     good: list[Named] = []
     wrong: list[str] = []
     taken = {normal_form(name) for name in draft.label_names}
@@ -81,7 +87,7 @@ def read_labels(said: str, draft: Draft, count: int) -> Read[Named]:
 
 
 def label_fault(name: str) -> str:
-    """Why a text cannot be a label, "" where it can."""
+    """Return why a text cannot be a label, or "" if it can."""
     if not _LABEL.fullmatch(name):
         return "a label has letters, digits, blanks and hyphens alone"
     if len(name.split()) > LABEL_WORDS or len(name) > 60:
@@ -95,7 +101,10 @@ def label_fault(name: str) -> str:
 
 
 def read_types(said: str, draft: Draft, count: int) -> Read[Named]:
-    """`name: what it is`, a line each; blanks and hyphens of a name become `_`."""
+    """Parse new types of phrases, one line `name: what it is` each.
+
+    Blanks and hyphens in a name become `_`.
+    """
     good: list[Named] = []
     wrong: list[str] = []
     taken = {*draft.kinds, *(type_name(name) for name in draft.label_names)}
@@ -118,11 +127,12 @@ def read_types(said: str, draft: Draft, count: int) -> Read[Named]:
 
 
 def type_name(text: str) -> str:
+    """Return a name in lower case with `_` for blanks and hyphens."""
     return "_".join(re.split(r"[\s_-]+", text.strip().lower()))
 
 
 def _named(item: str) -> Named:
-    """A name and what is said of it, after a colon or a dash."""
+    """Split an item into a name and its description at a colon or a dash."""
     name, *about = _TERM.split(item, maxsplit=1)
     return Named(tidied(name).strip(" .;*"), " ".join(about).strip(" *")[:300])
 
@@ -136,8 +146,11 @@ def _reads(rule: Rule, labels: Sequence[str]) -> bool:
 
 
 def read_phrases(said: str, draft: Draft, kind: int, count: int) -> Read[WrittenPhrase]:
-    """`verb [words that stay] | LABEL`, a line each, beside those of all types of the draft. Those
-    of a type suggest every label, where there are enough of them."""
+    """Parse new phrases of a type, one line `verb [words that stay] | LABEL` each.
+
+    A phrase must differ from those of all types in the draft. Together the phrases of a type must
+    suggest every label, if there are enough of them.
+    """
     good: list[WrittenPhrase] = []
     wrong: list[str] = []
     before = [one for some in draft.phrases for one in some]
@@ -164,7 +177,7 @@ def read_phrases(said: str, draft: Draft, kind: int, count: int) -> Read[Written
 
 
 def _parted(item: str, labels: Collection[str]) -> tuple[str, str]:
-    """A phrase and its label, after a bar; another mark does where a label follows it."""
+    """Split an item into a phrase and its label at `|`, or at another mark before a label."""
     phrase, bar, label = item.rpartition("|")
     if bar:
         return phrase, label
@@ -175,7 +188,7 @@ def _parted(item: str, labels: Collection[str]) -> tuple[str, str]:
 
 
 def _core(phrase: str, bare: str) -> str:
-    """The words in brackets; without brackets all but the first, which may be a verb."""
+    """Return the words in brackets, or all words but the first, which may be a verb."""
     if found := _BRACKETS.findall(phrase):
         return " ".join(found[0].split()) if len(found) == 1 else ""
     words = bare.split()
@@ -211,7 +224,7 @@ def _phrase_fault(said: str, core: str, others: Iterable[WrittenPhrase], draft: 
 
 
 def read_templates(said: str, draft: Draft, count: int) -> Read[Template]:
-    """Texts with `[type]` for each type, a line each."""
+    """Parse new templates, one line with a slot `[type]` for each type each."""
     good: list[Template] = []
     wrong: list[str] = []
     taken = {_frame(one) for one in draft.templates}
@@ -270,8 +283,13 @@ def _slots(kinds: Sequence[str]) -> str:
 def read_forms(
     said: str, draft: Draft, number: int, kind: int, count: int
 ) -> Read[tuple[int, str]]:
-    """The text of template `number` with each phrase of a type in its slot, a line each: (place
-    among the type's phrases, what stands in the slot)."""
+    """Parse the forms that phrases take in a slot.
+
+    Each line is the text of template `number` with a phrase of type `kind` in its slot.
+
+    Returns:
+        Pairs (index of the phrase within its type, text in the slot).
+    """
     before, after = (
         " ".join(one.split()) for one in draft.templates[number].around(kind, draft.kinds)
     )
@@ -300,7 +318,7 @@ def read_forms(
 
 
 def _slot(text: str, before: str, after: str) -> str | None:
-    """What stands between, without the brackets; None where the text is another one."""
+    """Return the text between `before` and `after` without brackets, or None if they differ."""
     told = text.translate(_ALIKE)
     if not (told.startswith(before.translate(_ALIKE)) and told.endswith(after.translate(_ALIKE))):
         return None
@@ -312,7 +330,7 @@ def _slot(text: str, before: str, after: str) -> str | None:
 
 
 def _begun(form: str, before: str) -> str:
-    """With a capital where it begins a sentence."""
+    """Capitalise a form that begins a sentence."""
     begins = not before or before[-1] in ".!?"
     return form[0].upper() + form[1:] if begins else form
 
