@@ -1,1 +1,1 @@
-"""Programs from a grid of colours to another (the tasks `mini_arc` and `arc`)."""
+"""Search for programs that turn one grid of colours into another (tasks `mini_arc` and `arc`)."""

@@ -1,12 +1,15 @@
-"""Problems whose background is not black (0): seen with the two colours swapped, all that holds for
-black grounds holds for theirs. Programs found so swap before and after."""
+"""Problems whose background is not black (0).
+
+The two colours are swapped, so that all rules for black backgrounds apply. The programs found swap
+them before their own steps and again after them.
+"""
 
 from __future__ import annotations
 
 from .goal import shape
 from .grammar import Grid, Grids, Program, Step
 
-GROUND = 0.4  # share of an input's cells that a background has, at least
+GROUND = 0.4  # minimum share of an input's cells that its background covers
 _SWAP = "g = [[0 if v == ground else ground if v == 0 else v for v in row] for row in g]"
 BEFORE = Step(
     f"ground = commonest(g)\n{_SWAP}", "take the most frequent colour for the background", 0.6
@@ -15,13 +18,18 @@ AFTER = Step(_SWAP, "", 0.0)
 
 
 def ground(grid: Grid) -> int:
+    """Return the most frequent colour of a grid."""
     cells = [v for row in grid for v in row]
     return max(sorted(set(cells)), key=cells.count)
 
 
 def swapped(inputs: Grids, outputs: Grids) -> tuple[Grids, Grids] | None:
-    """The pairs with background and black swapped; None where no input, or not each, has another
-    background."""
+    """Return the pairs with background and black swapped.
+
+    Returns:
+        The inputs and outputs, or None unless every input has a background other than black that
+        covers at least the share `GROUND` of it.
+    """
     grounds = [ground(grid) for grid in inputs]
     for grid, colour in zip(inputs, grounds, strict=True):
         height, width = shape(grid)
@@ -39,4 +47,5 @@ def _swap(grid: Grid, colour: int) -> Grid:
 
 
 def wrapped(program: Program) -> Program:
+    """Return the program with the steps that swap the colours before and after it."""
     return Program((BEFORE, *program.steps, AFTER))

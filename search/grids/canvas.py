@@ -1,12 +1,15 @@
-"""Small grids put into a corner of an empty one that is as large as the input: the search is for the
-small grid, and its programs end by the empty one around it."""
+"""Small grids in a corner of an empty grid that is as large as the input.
+
+The search looks for the small grid, and its programs end with a step that puts the grid into the
+corner.
+"""
 
 from __future__ import annotations
 
 from .goal import shape
 from .grammar import Grid, Grids, Program, Step
 
-FULL = 0.6  # share of all outputs that the small grids take, at most
+FULL = 0.6  # maximum share of all output cells that the small grids cover
 PRICE = 1.0
 BEFORE = Step("high, wide = len(g), len(g[0])", "", 0.0)
 CORNERS = (
@@ -18,8 +21,13 @@ CORNERS = (
 
 
 def corner(inputs: Grids, outputs: Grids) -> tuple[Grids, Step] | None:
-    """What the outputs show in one corner, and the step that puts it there; None where they are not
-    of the inputs' sizes, or show more, or what the inputs have outside of it stays."""
+    """Return the grids that the outputs show in one corner, and the step that puts them there.
+
+    Returns:
+        The small grids and the step, for the corner where the grids have the fewest cells. None if
+        an output differs from its input in size, if the small grids cover too much of the outputs,
+        or if the outputs keep too much of what the inputs show.
+    """
     if list(map(shape, inputs)) != list(map(shape, outputs)):
         return None
     best: tuple[int, Grids, Step] | None = None
@@ -38,7 +46,7 @@ def corner(inputs: Grids, outputs: Grids) -> tuple[Grids, Step] | None:
 
 
 def _shown(out: Grid, below: bool, right: bool) -> Grid:
-    """From the corner to the last coloured row and column."""
+    """Return the part from the corner to the farthest coloured row and column."""
     rows = [i for i, row in enumerate(out) if any(row)]
     columns = [j for j, line in enumerate(zip(*out, strict=True)) if any(line)]
     if not rows:
@@ -48,7 +56,7 @@ def _shown(out: Grid, below: bool, right: bool) -> Grid:
 
 
 def _wiped(inputs: Grids, outputs: Grids) -> bool:
-    """Whether every input has coloured cells that its output has not, as many as a fourth."""
+    """Return whether in every pair at least a fourth of the input's coloured cells become empty."""
     for g, out in zip(inputs, outputs, strict=True):
         pairs = [(v, w) for row, made in zip(g, out, strict=True) for v, w in zip(row, made, strict=True)]  # fmt: skip
         if 4 * sum(v > 0 and not w for v, w in pairs) < sum(v > 0 for v, _ in pairs):
@@ -57,4 +65,5 @@ def _wiped(inputs: Grids, outputs: Grids) -> bool:
 
 
 def placed(program: Program, last: Step) -> Program:
+    """Return the program with the steps that put its result into the corner."""
     return Program((BEFORE, *program.steps, last))

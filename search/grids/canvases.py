@@ -1,5 +1,8 @@
-"""Larger canvases: the grid stands in a corner or in the middle of an empty one, as the outputs show
-it, so that something may be drawn around it; and rows that lean to one side."""
+"""Steps that put the grid on a larger, empty canvas, or shift its rows step by step.
+
+The grid stands in a corner or in the middle, where the outputs show it, so that later steps can
+draw around it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from .goal import Facts, shape
 from .grammar import FAILURES, Grid, Step
 from .objects.features import compiled
 
-# A size as text, what it says, its price.
+# Expressions for a size: as code, as a phrase, and their cost.
 _SIZES = (
     ("len(g)", "the height of the grid", 0.0),
     ("len(g[0])", "its width", 0.0),
@@ -51,6 +54,7 @@ _LEANING = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
+    """Yield the steps that enlarge the canvas of an input."""
     if not facts.first or facts.fits or not facts.smaller:
         return
     if all(
@@ -77,7 +81,7 @@ def steps(facts: Facts) -> Iterator[Step]:
 
 
 def _size(facts: Facts, axis: int) -> tuple[str, str, float] | None:
-    """The cheapest text for the outputs' heights (axis 0) or widths."""
+    """Return the cheapest expression for the outputs' heights (axis 0) or widths, or None."""
     wanted = [size[axis] for size in facts.goal.shapes]
     own = sorted(_SIZES, key=lambda one: (one[2], ("[0]" in one[0]) != bool(axis)))
     for text, says, price in own:
@@ -90,7 +94,7 @@ def _size(facts: Facts, axis: int) -> tuple[str, str, float] | None:
 
 
 def _stands(g: Grid, out: Grid, where) -> bool:  # type: ignore[no-untyped-def]
-    """Whether all coloured cells of the grid are in the output, at this place."""
+    """Return whether the output shows all coloured cells of the grid at this place."""
     (h, w), (high, wide) = shape(g), shape(out)
     a, b = where(high - h, wide - w)
     part = np.array(out)[a : a + h, b : b + w]

@@ -1,5 +1,8 @@
-"""Grids freed of noise: small objects, cells that no block holds, cells unlike what is around them;
-objects, rows and tiles that are made uniform by what most of their cells show."""
+"""Steps that remove noise from grids.
+
+They remove small objects, cells outside of any block and cells unlike their surroundings, and make
+objects, rows and tiles uniform by majority.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +50,7 @@ _KEEPING = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
+    """Yield the steps that remove noise, for the inputs only."""
     if not facts.first:
         return
     yield from _KEEPING

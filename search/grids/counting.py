@@ -1,7 +1,7 @@
-"""Finders of outputs that are counted out: a colour that wins, colours by frequency, bars, grids
-whose size or filling is a number of objects, of colours or of cells.
+"""Finders and steps for outputs that are the result of counting.
 
-Small outputs that say how many there are of something, or which colour.
+The outputs show a winning colour, the colours by frequency, bars, or grids whose size or filling is
+a number of objects, colours or cells.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .goal import Facts, Goal, State
 from .grammar import FAILURES, Step, apply, named
 from .objects.features import VIEWS, compiled, seen
 
-COUNTED = 8  # conditions that are counted
+COUNTED = 8  # maximum number of conditions whose objects are counted
 
 
 class Told(NamedTuple):
-    """An expression over `g`: a number or a colour."""
+    """An expression over `g` that gives a number or a colour."""
 
     text: str
     says: str
@@ -44,6 +44,7 @@ _COLOURS = (
 
 
 def colours(goal: Goal) -> Iterator[Told]:
+    """Yield expressions for colours, first the constant ones if the outputs have few."""
     if len(goal.made_colours) <= 3:
         for colour in goal.made_colours:
             yield Told(str(colour), named(colour), 0.4)
@@ -51,6 +52,7 @@ def colours(goal: Goal) -> Iterator[Told]:
 
 
 def numbers(goal: Goal) -> Iterator[Told]:
+    """Yield expressions for numbers."""
     yield Told("len(ranked(g))", "the number of colours", 0.5)
     yield Told("len(objects(g, True, False))", "the number of objects", 0.5)
     yield Told("len(objects(g, True, True))", "the number of objects (diagonals count)", 0.6)
@@ -71,7 +73,11 @@ def numbers(goal: Goal) -> Iterator[Told]:
 
 
 def counted(wanted: list[int], state: State, budget: Budget) -> Iterator[Told]:
-    """How many objects meet a condition, where that is the wanted number of each grid."""
+    """Yield counts of the objects that meet a condition, if they equal the wanted numbers.
+
+    Args:
+        wanted: The number that each grid needs.
+    """
     given = 0
     for view in VIEWS[:4]:
         look = seen(view, state.grids)
@@ -108,7 +114,7 @@ def _kept(told: Iterator[Told], state: State, budget: Budget) -> list[tuple[Told
 
 
 def plain(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Grids of one colour: of a fixed size, or of a size that is a number."""
+    """Find steps that make grids of one colour whose size is fixed or equals a number."""
     if any(len({v for row in out for v in row}) > 1 for out in goal.outputs):
         return
     wanted = [out[0][0] for out in goal.outputs]
@@ -149,7 +155,7 @@ def plain(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def filled(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Grids of a fixed size in which a number of cells is filled."""
+    """Find steps that fill a number of cells in a grid of fixed size."""
     if len(set(goal.shapes)) != 1 or len(goal.shapes) < 2 or len(goal.made_colours) < 2:
         return
     height, width = goal.shapes[0]
@@ -198,7 +204,7 @@ _LISTS = (
 
 
 def listed(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Colours in an order, as a row, a column, bars."""
+    """Find steps that list colours in an order, as a row, a column, bars, a diagonal or squares."""
     if goal.has_shapes(state.grids):
         return
     for text, says, cost in _LISTS:
@@ -262,7 +268,7 @@ def listed(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def scaled(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Every cell becomes a square, or the grid is repeated, as large or as often as a number says."""
+    """Find steps that magnify or repeat the grid as often as a number says."""
     ratios = [(h // len(g), w // len(g[0])) for g, (h, w) in zip(state.grids, goal.shapes, strict=True)]  # fmt: skip
     if len(set(ratios)) < 2 or any(a < 1 or b < 1 for a, b in ratios):
         return
@@ -296,6 +302,7 @@ _COUNTS = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
+    """Yield the steps of the catalogue that count."""
     if not facts.shrinks or not (facts.first or facts.depth == 1):
         return
     if facts.one_size == (1, 1):
@@ -360,7 +367,7 @@ def _one_cell() -> Iterator[Step]:
 
 
 def _tallies(facts: Facts, height: int, width: int) -> Iterator[Step]:
-    """As many cells as something is there, in reading order."""
+    """Yield steps that fill as many cells as a count says, in reading order or on the diagonal."""
     painted = [c for c in facts.goal.made_colours if c]
     if len(painted) > 2 or 0 not in facts.goal.made_colours:
         return

@@ -1,4 +1,4 @@
-"""Parts of a grid: boxes of what it shows, halves, what is inside a border, windows at one place."""
+"""Steps that cut out a part of a grid: boxes, halves, the inside of a border, fixed windows."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PLAIN = [
     Step("g = [row[::2] for row in g[::2]]", "keep every second row and column", 3.2),
     Step("g = [row[1::2] for row in g[1::2]]", "keep every second row and column from 1", 3.4),
 ]
-# Objects by size: (key, what it says)
+# Choice of an object by its size, as code and as a phrase.
 _CHOSEN = [
     ("max(found, key=len)", "the object of most cells"),
     ("min(found, key=len)", "the object of fewest cells"),
@@ -77,6 +77,7 @@ OBJECTS = _objects()
 
 
 def steps(facts: Facts) -> Iterator[Step]:
+    """Yield the steps that cut out a part and may help in a state."""
     if not facts.shrinks:
         return
     yield from PLAIN
@@ -103,7 +104,7 @@ def steps(facts: Facts) -> Iterator[Step]:
 
 
 def _windows(facts: Facts) -> Iterator[Step]:
-    """The part that stands at one place in all grids, where all outputs have one size."""
+    """Yield the windows at the same place in all grids, if all outputs have one size."""
     size = facts.one_size
     if size is None or facts.fits or not facts.larger:
         return

@@ -1,5 +1,9 @@
-"""Grids in a worker. A program is proposed where its own Python text gives all shown outputs, in the
-order that following.py says; what fails or leaves no grid on a part of the space comes later."""
+"""Search engine for tasks on grids of colours.
+
+A program is proposed only if its own Python text, when run, gives all shown outputs. Proposals come
+in the order that following.py defines. A program that fails or returns no grid on a part of the
+sample space is proposed later.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +22,20 @@ from .canvas import corner, placed
 from .grammar import FAILURES, Grid, Program, is_grid, sentence, source
 from .search import CONFIDENT, Search
 
-SPACE = 240  # inputs of the space on which novelty is judged
-SMALL = 225  # cells of these at most, where there are so many: large grids take long
-FEW = 60  # of them, which a candidate meets first
-CANVAS = 0.3  # share of the expansions for small grids in a corner, where outputs show these
-RANKED = 500  # programs, cheapest first, that are written out
-PARTIAL = 6.0  # price of a program that leaves a grid nowhere in the space
+SPACE = 240  # number of inputs on which novelty is judged
+# Maximum number of cells of these inputs, if enough are that small: large grids are slow
+SMALL = 225
+FEW = 60  # number of inputs on which a candidate is run first
+# Share of the expansions that goes to the search for small grids in a corner (canvas.py)
+CANVAS = 0.3
+RANKED = 500  # maximum number of programs that are written out, cheapest first
+PARTIAL = 6.0  # added to the cost of a program that returns a grid nowhere in the space
 
 Wrap = Callable[[Program], Program]
 
 
 class Candidate:
-    """A written program: its text, its sentence, its price; predictions when they are asked for."""
+    """A program as Python text, with its description in words, its cost and its predictions."""
 
     def __init__(self, program: Program) -> None:
         self.text = source(program)
@@ -41,18 +47,25 @@ class Candidate:
         self.function: Callable[[Grid], Any] = names["f"]
 
     def right(self, shown: list[list[Any]]) -> bool:
+        """Return whether the text, when run, gives every shown output."""
         try:
             return all(self.function(given) == out for given, out in shown)
         except FAILURES:
             return False
 
     def remembers(self, inputs: Sequence[Grid]) -> bool:
-        """Whether a branch serves a single case of all that is shown."""
+        """Return whether a branch of the program serves a single case among all shown ones."""
         if self.remembered is None:
             self.remembered = patched(self.text, inputs)
         return self.remembered
 
     def predictions(self, inputs: Sequence[Grid]) -> Predictions:
+        """Run the program on the inputs.
+
+        Returns:
+            Arrays of shape (inputs,): a hash of each output, and whether the program returned a
+            non-empty rectangular grid. The hash is 0 if the program failed.
+        """
         codes: Codes = np.zeros(len(inputs), dtype=np.int64)
         defined: Defined = np.zeros(len(inputs), dtype=bool)
         for k, grid in enumerate(inputs):
@@ -70,7 +83,7 @@ def _rectangular(value: Any) -> bool:
 
 
 def serves(shown: list[list[Any]]) -> bool:
-    """Whether inputs and outputs are grids of whole numbers from 0 to 9."""
+    """Return whether all inputs and outputs are grids of integers from 0 to 9."""
     return bool(shown) and all(_colours(g) for pair in shown for g in pair)
 
 
@@ -81,7 +94,10 @@ def _colours(value: Any) -> bool:
 
 
 def prepared(inputs: list[Any]) -> list[Grid]:
-    """A fair part of the space, in strides."""
+    """Return an evenly spaced sample of the grids in the space.
+
+    If the space holds at least `SPACE` grids with at most `SMALL` cells, larger grids are left out.
+    """
     grids = [grid for grid in inputs if _colours(grid)]
     small = [grid for grid in grids if len(grid) * len(grid[0]) <= SMALL]
     if len(small) >= SPACE:
@@ -90,7 +106,7 @@ def prepared(inputs: list[Any]) -> list[Grid]:
 
 
 class Problem:
-    """The memo of one problem: its search, and its candidates by rank."""
+    """A grid problem under search: its searches, and its candidates in the order of their cost."""
 
     def __init__(
         self, shown: list[list[Any]], space: list[Grid], expansions: float, told: object = None
@@ -111,7 +127,10 @@ class Problem:
         self.first: list[Candidate] | None = None
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
-        if self.first is None:  # before the search goes on: what else was asked must not matter
+        """Return the next answer, or None if nothing is left within the budget of expansions."""
+        # Compute this before the search goes on: the first answer must not depend on other
+        # requests.
+        if self.first is None:
             self.first = [c for c in (next(self._rank(confident=True), None),) if c is not None]
         if skip:
             inputs = [i for i, _ in self.shown]
@@ -122,7 +141,7 @@ class Problem:
         return Answer(chosen.text, chosen.sentence) if chosen else None
 
     def _all(self) -> Iterator[Candidate]:
-        """Candidates by price, each written out when it is reached first."""
+        """Yield the candidates by cost, writing each one out when it is first reached."""
         if self.more is None:
             self.more = self._rank(confident=False)
         yield from self.ranked
@@ -141,8 +160,12 @@ class Problem:
         return [found[text] for text in earlier if text in found]
 
     def _rank(self, confident: bool) -> Iterator[Candidate]:
-        """Candidates by price. A program is written out when it may be the next: what is added to
-        its price depends on what it does, and is never below 0."""
+        """Yield the candidates in the order of their cost.
+
+        A program is written out only once it may be next, because its surcharge depends on what it
+        does. The surcharge is never below 0, so no program that comes later can be cheaper than its
+        own cost.
+        """
         found: list[Program] = []
         for search, wrap in self.searches:
             if not confident or not found or found[0].cost > CONFIDENT:

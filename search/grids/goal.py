@@ -1,4 +1,4 @@
-"""What a search has and wants: the outputs, and the grids that a program made so far has led to."""
+"""The search goal, the states that programs reach, and facts about a state for the catalogue."""
 
 from __future__ import annotations
 
@@ -14,14 +14,28 @@ Key: TypeAlias = tuple[tuple[int, bytes], ...]
 
 
 class State(NamedTuple):
-    """grids: one for each shown pair, what `program` makes of its input."""
+    """The grids that a program makes of the shown inputs, one per pair."""
 
     grids: Grids
     program: Program
 
 
 class Goal:
-    """The shown pairs. cells: of all inputs and outputs together, for the budget."""
+    """The outputs that a search has to reach, with their colours and sizes.
+
+    Args:
+        inputs: The shown inputs.
+        outputs: The shown outputs, in the same order.
+
+    Attributes:
+        key: Key of the outputs.
+        shapes: Height and width of each output.
+        same_shapes: Whether every output has the size of its input.
+        cells: Number of cells of all inputs and outputs together, used to charge the budget.
+        colours: All colours of inputs and outputs.
+        lasting: Colours other than 0 that are in every input and in every output.
+        made_colours: All colours of the outputs.
+    """
 
     def __init__(self, inputs: Grids, outputs: Grids) -> None:
         self.inputs, self.outputs = inputs, outputs
@@ -35,8 +49,11 @@ class Goal:
         self.made_colours = sorted({v for g in outputs for row in g for v in row})
 
     def distance(self, grids: Grids) -> float:
-        """How far grids seem from the outputs: by sizes that no single step makes theirs, and by
-        colours that are in all outputs and in all inputs but no longer here."""
+        """Estimate the distance of the grids from the outputs, in units of cost.
+
+        Sizes that no single step is likely to change into those of the outputs add to it, and so
+        does a grid that has lost a colour which every input and output has.
+        """
         shapes = [shape(grid) for grid in grids]
         far = 0.0
         if shapes != self.shapes:
@@ -52,27 +69,32 @@ class Goal:
         return far
 
     def has_shapes(self, grids: Grids) -> bool:
-        """Whether these grids have the sizes of the outputs."""
+        """Return whether the grids have the sizes of the outputs."""
         return [shape(grid) for grid in grids] == self.shapes
 
 
 def shape(grid: Grid) -> tuple[int, int]:
+    """Return the height and width of a grid."""
     return len(grid), len(grid[0])
 
 
 def key(grids: Grids) -> Key:
-    """Equal for equal grids. Raises ValueError on a cell that is no whole number from 0 to 255,
-    and TypeError on one that is no number."""
+    """Return a hashable key that is equal for equal grids.
+
+    Raises:
+        ValueError: If a cell is no integer from 0 to 255.
+        TypeError: If a cell is no number.
+    """
     return tuple((len(g[0]), b"".join(map(bytes, g))) for g in grids)
 
 
-# --- What the catalogue asks about a state: sizes and colours beside those of the outputs.
+# --- Facts about a state that the catalogue needs: its sizes and colours next to the outputs'.
 
 Array = NDArray[np.int64]
 
 
 class Facts:
-    """Of one state; made once for all parts of the catalogue."""
+    """Facts about one state, computed once for all parts of the catalogue."""
 
     def __init__(self, state: State, goal: Goal) -> None:
         self.grids, self.goal = state.grids, goal
@@ -88,48 +110,60 @@ class Facts:
 
     @property
     def shrinks(self) -> bool:
-        """Whether parts of the grids may be asked for."""
+        """Return whether steps that cut out a part of the grids may help."""
         return self.first or (not self.fits and not self.smaller)
 
     @property
     def keeps(self) -> bool:
-        """Whether steps that keep the size may help: always, but early or at the right size."""
+        """Return whether steps that keep the size may help.
+
+        It is true for the inputs and for grids that have the outputs' sizes.
+        """
         return self.first or self.fits
 
     @cached_property
     def colours(self) -> list[set[int]]:
+        """Return the colours of each grid."""
         return [{v for row in g for v in row} for g in self.grids]
 
     @cached_property
     def any_colour(self) -> list[int]:
+        """Return the colours that at least one grid has, sorted."""
         return sorted(set().union(*self.colours))
 
     @cached_property
     def every_colour(self) -> list[int]:
-        """In each of the grids."""
+        """Return the colours that all grids have, sorted."""
         return sorted(set.intersection(*self.colours))
 
     @cached_property
     def usual_colours(self) -> list[int]:
-        """But 0, in at least half of the grids."""
+        """Return the colours other than 0 that at least half of the grids have, sorted."""
         held = [c for c in self.any_colour if c]
         return [c for c in held if 2 * sum(c in one for one in self.colours) >= len(self.colours)]
 
     @cached_property
     def gone(self) -> list[int]:
-        """Colours but 0 that no output holds."""
+        """Return the colours other than 0 that are in a grid but in no output."""
         return [c for c in self.any_colour if c and c not in self.goal.made_colours]
 
     @cached_property
     def paints(self) -> list[int]:
-        """Colours that a step may paint: first those that no grid here holds but outputs do."""
+        """Return the colours that a step may paint.
+
+        These are the colours that outputs have and the grids do not, or else the first four colours
+        of the outputs.
+        """
         made = [c for c in self.goal.made_colours if c]
         new = [c for c in made if c not in self.any_colour]
         return new or made[:4]
 
     @cached_property
     def growth(self) -> tuple[int, int] | None:
-        """How many times higher and wider the outputs are, where that is one whole number each."""
+        """Return how many times higher and wider the outputs are, or None.
+
+        It is None unless both factors are integers and the same in all pairs.
+        """
         found = set()
         for (h, w), (high, wide) in zip(self.shapes, self.goal.shapes, strict=True):
             if high % h or wide % w:
@@ -139,13 +173,15 @@ class Facts:
 
     @cached_property
     def one_size(self) -> tuple[int, int] | None:
-        """That of all outputs, where they have one."""
+        """Return the height and width of the outputs if all have the same size, otherwise None."""
         return self.goal.shapes[0] if len(set(self.goal.shapes)) == 1 else None
 
     @cached_property
     def arrays(self) -> list[Array]:
+        """Return the grids as arrays."""
         return [np.array(g, dtype=np.int64) for g in self.grids]
 
     @cached_property
     def wanted(self) -> list[Array]:
+        """Return the outputs as arrays."""
         return [np.array(g, dtype=np.int64) for g in self.goal.outputs]

@@ -1,9 +1,8 @@
-"""What a grid program is: steps on a grid `g`, each some lines of Python and a phrase.
+"""Grid programs: sequences of steps, each some lines of Python on a grid `g` and a phrase.
 
-The engine runs the very lines it writes, so what the search computed and what a written answer
-computes cannot differ. Prices are additive and set by hand: a prior over what people mean.
-
-Names of the ten colours, as answers say them.
+The engine runs the very lines that it writes into an answer, so a search result and the answer's
+own result cannot differ. Costs add up and are set by hand: they are a prior over the rules that
+people have in mind. Answers use the colour names that are imported here.
 """
 
 from __future__ import annotations
@@ -19,16 +18,23 @@ from .helpers import HELPERS
 Grid: TypeAlias = list[list[int]]
 Grids: TypeAlias = tuple[Grid, ...]
 
-LARGEST = 30  # rows, and columns
-# What a written program can raise.
+LARGEST = 30  # maximum number of rows and of columns
+# Exceptions that a generated program can raise.
 FAILURES = (
     ArithmeticError, AttributeError, LookupError, MemoryError, StopIteration, TypeError, ValueError,
 )  # fmt: skip
 
 
 class Step(NamedTuple):
-    """code: lines that take the list of rows `g`, change nothing in it, and leave another in `g`;
-    they may call what helpers.py defines. says: the same as a phrase in the imperative."""
+    """One step of a program.
+
+    Attributes:
+        code: Lines that read the list of rows `g`, leave the rows themselves unchanged and assign a
+            new list to `g`. They may call the functions of helpers.py.
+        says: A phrase in the imperative that says the same. It is empty if the step needs no
+            mention.
+        cost: Cost of the step.
+    """
 
     code: str
     says: str
@@ -36,18 +42,22 @@ class Step(NamedTuple):
 
 
 class Program(NamedTuple):
+    """A sequence of steps; the empty program leaves the grid as it is."""
+
     steps: tuple[Step, ...] = ()
 
     @property
     def cost(self) -> float:
+        """Return the sum of the costs of the steps."""
         return sum(step.cost for step in self.steps)
 
     def then(self, *steps: Step) -> Program:
+        """Return this program followed by further steps."""
         return Program((*self.steps, *steps))
 
 
 def source(program: Program) -> str:
-    """One def under the answer contract; helper functions stand inside it."""
+    """Return the program as one Python function `f`, with the helpers that it calls inside."""
     lines = [line for step in program.steps for line in step.code.splitlines()]
     body = [line for name in used("\n".join(lines)) for line in HELPERS[name].splitlines()]
     if lines and lines[-1].startswith("g = "):
@@ -58,6 +68,7 @@ def source(program: Program) -> str:
 
 
 def sentence(program: Program) -> str:
+    """Return a sentence that describes the program."""
     if not program.steps:
         return "The grid stays as it is."
     said = ", then ".join(step.says for step in program.steps if step.says)
@@ -65,7 +76,7 @@ def sentence(program: Program) -> str:
 
 
 def used(code: str) -> list[str]:
-    """Names of the helpers that code calls, and those that these call, each before its callers."""
+    """Return the helpers that the code calls, directly or not, each one before its callers."""
     found: dict[str, None] = {}
 
     def visit(text: str) -> None:
@@ -80,8 +91,11 @@ def used(code: str) -> list[str]:
 
 @lru_cache(maxsize=20_000)
 def _free(code: str) -> tuple[str, ...]:
-    """Names that some lines call, or read and bind nowhere, in their order: a variable may have the
-    name of a helper, but not where both are meant."""
+    """Return the names that are called, or that are read and bound nowhere, in their order.
+
+    A variable may have the name of a helper, but the code cannot then also refer to the helper
+    without calling it.
+    """
     nodes = list(ast.walk(ast.parse(code)))
     names = [node for node in nodes if isinstance(node, ast.Name)]
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
@@ -95,7 +109,7 @@ def _free(code: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=20_000)
 def function(code: str) -> Callable[[Grid], Any]:
-    """A step's lines as a function of a grid."""
+    """Return the lines of a step as a function of a grid."""
     lines = "\n".join("    " + line for line in code.splitlines())
     names = dict(_helpers())
     exec(compile(f"def step(g):\n{lines}\n    return g", "<step>", "exec"), names)
@@ -105,7 +119,7 @@ def function(code: str) -> Callable[[Grid], Any]:
 
 @lru_cache(maxsize=1)
 def _helpers() -> dict[str, Any]:
-    """All helpers, compiled once. Objects are found once a grid: many steps ask for them."""
+    """Compile all helpers once. `objects` is cached for each grid because many steps call it."""
     names: dict[str, Any] = {}
     exec(compile("\n".join(HELPERS.values()), "<helpers>", "exec"), names)
     found = names["objects"]
@@ -122,7 +136,7 @@ def _helpers() -> dict[str, Any]:
 
 
 def apply(step: Step, grids: Grids) -> Grids | None:
-    """The step on all grids; None where it fails on one, or leaves no grid."""
+    """Run a step on all grids; return None if it fails or returns no grid for one of them."""
     made = function(step.code)
     out = []
     for grid in grids:
@@ -137,7 +151,10 @@ def apply(step: Step, grids: Grids) -> Grids | None:
 
 
 def is_grid(value: Any) -> bool:
-    """Whether a value is 1 to 30 rows of 1 to 30 cells each (their colours are not looked at)."""
+    """Return whether a value is a list of 1 to 30 rows with 1 to 30 cells each, all of one length.
+
+    The cells themselves are not checked.
+    """
     return (
         type(value) is list
         and 0 < len(value) <= LARGEST
@@ -148,4 +165,5 @@ def is_grid(value: Any) -> bool:
 
 
 def named(colour: int) -> str:
+    """Return the name and number of a colour, such as "red (2)"."""
     return f"{NAMES[colour]} ({colour})"

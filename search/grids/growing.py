@@ -1,5 +1,7 @@
-"""Larger grids of a smaller one: magnified, tiled, mirrored, repeated by itself, padded. How much
-larger is read off the outputs' sizes."""
+"""Steps that make larger grids: magnified, tiled, mirrored, repeated by themselves or padded.
+
+The factor is read off the sizes of the outputs.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ import numpy as np
 from .goal import Array, Facts
 from .grammar import Step, named
 
-# A block of the output: what it is of the grid, as text, as numpy, and its price.
+# Each block of the output as a version of the grid: as code, as a numpy function, and its cost.
 _BLOCKS = [
     ("g", lambda a: a, 0.0),
     ("[row[::-1] for row in g]", lambda a: a[:, ::-1], 0.1),
@@ -23,14 +25,14 @@ _BLOCKS = [
     ("[list(row)[::-1] for row in zip(*g)][::-1]", lambda a: a[::-1, ::-1].T, 0.2),
 ]
 _NAMES = ["same", "across", "upended", "turned", "blank", "flipped", "right", "left", "other"]
-# Where a cell of the large picture shows the small one, for "repeat by itself".
+# Test of a cell of the large picture that decides whether the small one appears there.
 _FRACTAL = [
     ("big", "where it is not black (0)"),
     ("not big", "where it is black (0)"),
     ("big == most", "where it has its most frequent colour"),
     ("big == least", "where it has its least frequent colour"),
 ]
-# How many times: (text, what it says)
+# Counts of repetitions, as code and as a phrase.
 COUNTS = [
     ("len(set(sum(g, [])))", "as there are colours"),
     ("len(set(sum(g, [])) - {0})", "as there are colours but black (0)"),
@@ -41,6 +43,7 @@ COUNTS = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
+    """Yield the steps that enlarge the grids, or one that shrinks them for smaller outputs."""
     if facts.fits or not facts.smaller:
         if facts.larger and not facts.fits:
             yield from _shrunk(facts)
@@ -79,7 +82,7 @@ def steps(facts: Facts) -> Iterator[Step]:
 
 
 def _mirrored(down: int, across: int) -> Iterator[Step]:
-    """As openers: the wallpapers that mirror at every edge."""
+    """Yield the mirror pattern, which may be the first step of a longer program."""
     if (down, across) == (2, 2):
         yield Step(
             "g = [row + row[::-1] for row in g]\ng = g + g[::-1]",
@@ -89,7 +92,7 @@ def _mirrored(down: int, across: int) -> Iterator[Step]:
 
 
 def _blocks(facts: Facts, down: int, across: int) -> Iterator[Step]:
-    """Each block of the output as one of the grid's turns, the same in all pairs."""
+    """Yield a step that puts turned copies side by side, if all pairs agree on every block."""
     if down * across > 25 or down * across == 1:
         return
     chosen: list[list[int]] = []
@@ -107,7 +110,7 @@ def _blocks(facts: Facts, down: int, across: int) -> Iterator[Step]:
                 return
     used = sorted({n for row in chosen for n in row})
     if used == [0]:
-        return  # a plain repetition
+        return  # The output is a plain repetition, which another step covers.
     lines = [f"{_NAMES[n]} = {_BLOCKS[n][0]}" for n in used if n]
     names = ["g" if n == 0 else _NAMES[n] for n in range(len(_NAMES))]
     rows = []

@@ -1,6 +1,7 @@
-"""Functions that steps of grid programs may call, as the Python text that is written into answers.
+"""Helper functions that steps may call, as the Python text that is written into answers.
 
-Each is one def over builtins that changes none of its arguments. A helper may call others.
+Each helper is one function over builtins that changes none of its arguments. A helper may call
+other helpers.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from .strokes.helpers import STROKE_HELPERS
 from .whole_grid_helpers import CLEANING_HELPERS, WHOLE
 
 _BASE: dict[str, str] = {
-    # Connected cells of a grid, as lists of (row, column), by the first cell of each in reading
-    # order. same: of one colour. around: diagonal neighbours are connected too.
+    # Connected cells of a grid that are not 0, as lists of (row, column), ordered by the first cell
+    # of each in reading order. With `same`, only cells of one colour are connected; with `around`,
+    # diagonal neighbours are connected too.
     "objects": """\
 def objects(g, same, around):
     found, seen = [], set()
@@ -45,7 +47,7 @@ def box(cells):
 """,
 }
 
-# No two of them have one name: a test holds that.
+# Names are unique across the parts; a test checks it.
 PARTS = (
     _BASE, OBJECT_HELPERS, WHOLE, CELL_HELPERS,
     STROKE_HELPERS, CLEANING_HELPERS, ROOM_HELPERS, PART_HELPERS,

@@ -1,5 +1,8 @@
-"""The catalogue of steps that a state is expanded by; parameters are read off its grids and the
-outputs, in a file for each concept."""
+"""The catalogue of steps that expand a state.
+
+There is one module for each concept. Parameters of the steps are read off the grids of the state
+and the outputs.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ CONCEPTS = (
 
 
 def steps(state: State, goal: Goal) -> Iterator[Step]:
-    """Every step that is worth a try on a state, cheapest kinds first."""
+    """Yield every step of the catalogue that is worth trying on a state, cheapest kinds first."""
     facts = Facts(state, goal)
     for concept in CONCEPTS:
         yield from concept.steps(facts)

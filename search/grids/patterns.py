@@ -1,7 +1,8 @@
-"""Finders of regularities: completion by a period or by symmetry, patterns stamped around cells of a
-colour, shapes copied onto their marks, and lines between equal cells.
+"""Finders and steps for regularities.
 
-Grids that are completed: made symmetric, or repeated by the smallest period that they show.
+The finders complete a pattern by its period or its symmetry, stamp patterns around the cells of a
+colour, copy a shape onto its parts elsewhere, and draw lines between equal cells. The steps of the
+catalogue make a grid symmetric or repeat it by the smallest period that it shows.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from .goal import Facts, Goal, State
 from .grammar import Grids, Step, apply, named
 from .objects.features import compiled
 
-RADIUS = 3  # of a stamped pattern
-CELLS = 24  # of a stamped pattern, at most
+RADIUS = 3  # distance up to which a stamped pattern reaches
+CELLS = 24  # maximum number of cells of a stamped pattern
 
 
 def complete(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """What one colour hides (or what is empty) follows from the rest of the grid."""
+    """Find steps that replace the cells of one colour by what the rest of the grid implies."""
     hidden = _hidden(state.grids, goal)
     for colour in hidden:
         name = "the empty cells" if colour == 0 else f"the {named(colour)} cells"
@@ -50,8 +51,11 @@ def complete(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def _hidden(grids: Grids, goal: Goal) -> list[int]:
-    """Colours that cells may hide: what has changed is all of one colour; or, for a smaller output,
-    one colour fills a box of its size."""
+    """Return the colours whose cells may hide a pattern.
+
+    If the sizes agree, this is the only colour of all changed cells. Otherwise these are the
+    colours whose cells span a box of the output's size.
+    """
     if goal.has_shapes(grids):
         changed = {
             v
@@ -73,7 +77,7 @@ def _hidden(grids: Grids, goal: Goal) -> list[int]:
 
 
 def stamp(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Around every cell of a colour the same pattern; of its own colour, or of fixed ones."""
+    """Find steps that stamp a pattern around the cells of a colour, in its own or other colours."""
     if not goal.has_shapes(state.grids) or not budget.charge(goal.cells / 4):
         return
     before = [np.pad(np.array(g), RADIUS, constant_values=-1) for g in state.grids]
@@ -107,8 +111,11 @@ Pattern = list[tuple[int, int, int]]
 def _pattern(
     before: list[NDArray[np.int64]], after: list[NDArray[np.int64]], mark: int, own: bool
 ) -> Pattern:
-    """Offsets and colours that every cell of colour `mark` is surrounded by in the outputs, and that
-    most were not before."""
+    """Return the offsets and colours that surround every cell of colour `mark` in the outputs.
+
+    An offset counts only if it can be seen at two cells or more, where the cell was empty before
+    and did not have the colour yet.
+    """
     at = [np.argwhere(g == mark) for g in before]
     if sum(map(len, at)) < 2:
         return []
@@ -154,7 +161,7 @@ def _fixed(patterns: dict[int, Pattern], over: bool) -> Step:
 
 
 def _wrapped(code: str) -> str:
-    """Long lists over several lines."""
+    """Break long lists over several lines."""
     lines: list[str] = []
     for line in code.splitlines():
         while len(line) > 90 and "), (" in line[:90]:
@@ -191,7 +198,7 @@ _SHAPES = {
 
 
 def copy_onto_marks(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """The largest object of several colours is a pattern; parts of it elsewhere are completed."""
+    """Find steps that complete parts of the largest object of several colours to copies of it."""
     if not goal.has_shapes(state.grids):
         return
     look = compiled("objects(g, False, True)", "g")
@@ -239,7 +246,7 @@ _WAYS = (
 
 
 def connect(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Lines between equal cells."""
+    """Find steps that draw lines between equal cells."""
     if not goal.has_shapes(state.grids):
         return
     changed = [
@@ -291,7 +298,7 @@ def connect(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def around(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """The drawing becomes symmetric about the cells of one colour."""
+    """Find steps that make the drawing symmetric about the cells of one colour."""
     if not goal.has_shapes(state.grids):
         return
     marks = set.intersection(*({v for row in g for v in row if v} for g in state.grids))
@@ -361,6 +368,7 @@ DISTINCT = Step(
 
 
 def steps(facts: Facts) -> Iterator[Step]:
+    """Yield the steps of the catalogue that make grids symmetric or periodic."""
     if facts.fits and facts.first:
         yield DISTINCT
     if facts.fits:

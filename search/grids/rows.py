@@ -1,4 +1,4 @@
-"""Rows and columns as things: removed, sorted, repeated, painted whole."""
+"""Steps on whole rows and columns: remove, sort, repeat or paint them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ TURN = "g = [list(row) for row in zip(*g)]"
 
 
 def both_ways(code: str, says: str, price: float, both: bool = False) -> list[Step]:
-    """A step on rows, the same on columns (what it says has {row} and {rows}), and on both."""
+    """Return a step on rows, the same step on columns and, on request, one on both.
+
+    Args:
+        code: Lines of the step on rows.
+        says: Phrase with the placeholders {row} and {rows}.
+        price: Cost of the step on rows, and of the one on columns.
+        both: Whether to add a step on rows and then columns, which costs 0.2 more.
+    """
     made = [
         Step(code, says.format(row="row", rows="rows"), price),
         Step(f"{TURN}\n{code}\n{TURN}", says.format(row="column", rows="columns"), price),
@@ -96,6 +103,7 @@ KEEPING = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
+    """Yield the steps on rows and columns that may help in a state."""
     if facts.shrinks:
         yield from FEWER
     if facts.keeps:

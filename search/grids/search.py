@@ -1,11 +1,14 @@
-"""One grid problem: states by price, each expanded by the catalogue and given to the finders.
+"""Best-first search over grid programs for one problem.
 
-A finder is a function `(state, goal, budget) -> Iterator[Step]`: single steps that lead from a
-state's grids to the outputs, found from the pairs rather than tried one by one. What is due next
-is what is cheapest: the price of the state, how far it seems from the outputs, and the price of the
-work. States with equal grids are one (observational equivalence): the cheapest is expanded, the
-others come back as alternates of its part in what was found, since they may differ on other inputs.
-Pure function of the pairs and the budget.
+States are expanded in the order of their cost, by the steps of the catalogue (operations.py) and by
+the finders. A finder is a function `(state, goal, budget) -> Iterator[Step]`. From the pairs, it
+derives single steps that turn the grids of a state into the outputs, instead of trying steps one by
+one. The next piece of work is the cheapest one: the cost of the state, plus its estimated distance
+from the outputs, plus the cost of the work itself.
+
+States with equal grids count as one state (observational equivalence). Only the cheapest of them is
+expanded. The others come back as alternatives for that part of the programs found, because they may
+differ on other inputs. The result depends only on the pairs and the budget.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ from .panels.combining import pairs
 from .strokes import strokes
 
 Finder = Callable[[State, Goal, Budget], Iterator[Step]]
-# Each with the price of asking it about a state, on top of the state's own.
+# Each finder comes with the cost of running it on a state, which is added to the state's own cost.
 FINDERS: tuple[tuple[float, Finder], ...] = (
     (2.5, cells.found),
     *objects.FINDERS,
@@ -61,24 +64,26 @@ FINDERS: tuple[tuple[float, Finder], ...] = (
     *stamping.FINDERS,
 )
 
-CONFIDENT = 5.0  # a program this cheap ends the search for a first answer
-DEAREST = 12.0  # of states that are expanded
-MOST = 3000  # programs that are kept
-DEEP = 2  # steps of a program from which on only a last one is tried
-PAIRED = 3.0  # at this price the input has been expanded, and two results are combined
-LATER = 1.0  # dearer is a step found from what a program made: there are many such grids
-SAME = 6  # programs that lead to one state, of which alternates are made
-ALTERNATE = 4.0  # dearer than the cheapest one, at most
+CONFIDENT = 5.0  # a program of at most this cost ends the search for a first answer
+DEAREST = 12.0  # states of this cost or more are not expanded
+MOST = 3000  # maximum number of programs that are kept
+DEEP = 2  # once a program has this many steps, only a last step is tried
+# When the next work costs more than this, the input has been expanded and results are combined
+PAIRED = 3.0
+# Added to the cost of a step found for a program's result, because there are many such grids
+LATER = 1.0
+SAME = 6  # maximum number of programs kept for one state, from which alternatives are built
+ALTERNATE = 4.0  # maximum extra cost of an alternative over the cheapest program for its state
 
 
 class Search:
-    """The search of one problem: states reached so far, and the programs that explain all pairs."""
+    """Best-first search of one problem, with its states and the programs that explain all pairs."""
 
     def __init__(self, inputs: Grids, outputs: Grids, expansions: float) -> None:
         self.goal = Goal(inputs, outputs)
         self.budget = Budget(expansions)
         self.charge = self.goal.cells / 2 / Budget.CELLS
-        self.states: dict[Key, list[Program]] = {}  # by price
+        self.states: dict[Key, list[Program]] = {}  # cheapest first
         self.keys: dict[Program, Key] = {}
         self.fitting: list[State] = []
         self.paired = False
@@ -89,8 +94,13 @@ class Search:
         self._enter(State(inputs, Program()))
 
     def run(self, confident: bool = False) -> list[Program]:
-        """All programs found so far, cheapest first. confident: stops where one is found that is
-        cheap, or no dearer than the work that is due."""
+        """Search on and return all programs found so far, cheapest first.
+
+        Args:
+            confident: Stop once a program is found that costs at most `CONFIDENT` or no more than
+                the next piece of work. Its programs are then returned without the alternatives of
+                their parts.
+        """
         while self.due and self.budget.left > 0 and len(self.found) < MOST:
             if confident and self.cheapest <= max(CONFIDENT, self.due[0][0]):
                 break
@@ -110,7 +120,7 @@ class Search:
         return sorted(self.found, key=lambda program: program.cost)
 
     def _enter(self, state: State) -> None:
-        """A state with grids that were not there, or only dearer."""
+        """Add a state if its grids are new, or if it is one of the cheapest ways to reach them."""
         try:
             at = key(state.grids)
         except (TypeError, ValueError):
@@ -161,7 +171,7 @@ class Search:
         self.cheapest = min(self.cheapest, program.cost)
 
     def _vary(self) -> None:
-        """What was found, with another way to one of the states that it passes."""
+        """Add the programs found with another way to one of the states that they pass through."""
         for program in sorted(self.found, key=lambda program: program.cost):
             for done in range(len(program.steps)):
                 at = self.keys.get(Program(program.steps[:done]))

@@ -1,12 +1,12 @@
-"""Helper functions of steps that look at whole grids (helpers.py says what a helper is).
+"""Helper functions that look at whole grids, and those that remove noise (cleaning.py).
 
-Helper functions that take noise away (cleaning.py); helpers.py says what a helper is.
+helpers.py explains what a helper is.
 """
 
 from __future__ import annotations
 
 WHOLE: dict[str, str] = {
-    # The smallest box around some cells, cut out; the grid where there are none.
+    # The smallest box around the cells, cut out; without cells, the grid itself.
     "cut": """\
 def cut(g, cells):
     if not cells:
@@ -18,7 +18,7 @@ def cut(g, cells):
 def places(g, colour):
     return [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if v == colour]
 """,
-    # The most frequent colour but 0, the least frequent one; 0 where the grid is empty.
+    # The most and the least frequent colour other than 0; 0 if the grid is empty.
     "most": """\
 def most(g):
     cells = [v for row in g for v in row if v]
@@ -48,7 +48,7 @@ def reachable(g):
                 cells.append((a, b))
     return seen
 """,
-    # What full rows and columns of one colour separate, in reading order.
+    # The parts between full rows and columns of one colour, in reading order.
     "sections": """\
 def sections(g):
     columns = [list(column) for column in zip(*g)]
@@ -62,7 +62,7 @@ def sections(g):
     across = spans(columns)
     return [[row[c:d] for row in g[a:b]] for a, b in spans(g) for c, d in across]
 """,
-    # Between two equal colours in a row, over empty cells only: that colour, or `paint`.
+    # Fills empty cells between two equal colours in a row with that colour, or with `paint`.
     "connect": """\
 def connect(g, paint):
     out = [row[:] for row in g]
@@ -73,7 +73,7 @@ def connect(g, paint):
                 row[a + 1:b] = [paint or row[a]] * (b - a - 1)
     return out
 """,
-    # From each cell of `colour` (of any, where it is 0) over empty cells, in straight lines.
+    # Draws straight lines over empty cells from each cell of `colour`, or of any colour if it is 0.
     "shoot": """\
 def shoot(g, colour, ways):
     out = [row[:] for row in g]
@@ -89,18 +89,18 @@ def shoot(g, colour, ways):
                     out[y][x] = v
     return out
 """,
-    # The first of some grids that is not empty, cell by cell.
+    # For each cell, its colour in the first grid where it is not empty.
     "overlaid": """\
 def overlaid(grids):
     return [[next((v for v in cells if v), 0) for cells in zip(*rows)] for rows in zip(*grids)]
 """,
-    # How many squares of 2 by 2 cells one colour has.
+    # Number of squares of 2 by 2 cells that have one colour.
     "squares": """\
 def squares(g, colour):
     return sum(a == b == c == d == colour for r, s in zip(g, g[1:])
                for a, b, c, d in zip(r, r[1:], s, s[1:]))
 """,
-    # A row where every colour goes on until the next.
+    # Extends every colour of a row up to the next one.
     "onward": """\
 def onward(row):
     out, last = [], 0
@@ -109,7 +109,7 @@ def onward(row):
         out.append(last)
     return out
 """,
-    # The whole picture moved until it meets a wall: -1, 0 or 1 down and to the right.
+    # Moves the whole picture until it meets a wall. `down` and `right` are -1, 0 or 1.
     "slid": """\
 def slid(g, down, right):
     height, width = len(g), len(g[0])
@@ -120,7 +120,7 @@ def slid(g, down, right):
     return [[g[i - a][j - b] if 0 <= i - a < height and 0 <= j - b < width else 0
              for j in range(width)] for i in range(height)]
 """,
-    # The picture in the middle of the grid, up and to the left of it where it cannot be.
+    # Moves the picture to the middle, or half a cell up and left if it cannot be centred exactly.
     "centred": """\
 def centred(g):
     part = cut(g, [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if v])
@@ -128,7 +128,7 @@ def centred(g):
     return [[part[i - a][j - b] if 0 <= i - a < len(part) and 0 <= j - b < len(part[0]) else 0
              for j in range(len(g[0]))] for i in range(len(g))]
 """,
-    # Each row filled between its outermost coloured cells: with `paint`, or the first one's colour.
+    # Fills each row between its outermost coloured cells with `paint`, or else the first colour.
     "spanned": """\
 def spanned(g, paint):
     out = []
@@ -138,32 +138,32 @@ def spanned(g, paint):
                     for j, v in enumerate(row)])
     return out
 """,
-    # Cells of the objects that have most cells (largest) or fewest.
+    # Cells of the objects with the most cells (`largest`) or the fewest.
     "extreme": """\
 def extreme(g, largest):
     found = objects(g, False, False)
     size = (max if largest else min)(map(len, found), default=0)
     return {cell for cells in found if len(cells) == size for cell in cells}
 """,
-    # The eight cells around one that lie in the grid.
+    # Colours of the eight cells around a place, as far as they lie in the grid.
     "encircling": """\
 def encircling(g, i, j):
     return [g[a][b] for a in range(max(0, i - 1), min(len(g), i + 2))
             for b in range(max(0, j - 1), min(len(g[0]), j + 2)) if (a, b) != (i, j)]
 """,
-    # What most of these show.
+    # The most frequent of these colours.
     "crowd": """\
 def crowd(g, i, j):
     cells = encircling(g, i, j)
     return max(sorted(set(cells)), key=cells.count, default=0)
 """,
-    # The four cells beside one that lie in the grid.
+    # Colours of the four direct neighbours of a place, as far as they lie in the grid.
     "flanking": """\
 def flanking(g, i, j):
     near = ((i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1))
     return [g[a][b] for a, b in near if 0 <= a < len(g) and 0 <= b < len(g[0])]
 """,
-    # The same for diagonals: the grid whose colours repeat along them, falling (slope -1) or rising (1).
+    # Like `repeating`, for colours that repeat along diagonals: falling (slope -1) or rising (1).
     "striped": """\
 def striped(g, hole, slope, height, width):
     for p in range(2, len(g) + len(g[0])):
@@ -173,8 +173,8 @@ def striped(g, hole, slope, height, width):
             return [[stripe[(j + slope * i) % p] for j in range(width)] for i in range(height)]
     return g
 """,
-    # The smallest step down and across after which the grid repeats, but for cells of `hole`;
-    # and the grid of `height` by `width` that repeats so.
+    # Finds the smallest block whose repetition gives the grid, cells of `hole` aside, and repeats
+    # it to a grid of `height` by `width`.
     "repeating": """\
 def repeating(g, hole, height, width):
     cells = [(i, j, v) for i, row in enumerate(g) for j, v in enumerate(row) if v != hole]
@@ -186,7 +186,7 @@ def repeating(g, hole, height, width):
                 return [[tile[i % p, j % q] for j in range(width)] for i in range(height)]
     return g
 """,
-    # A grid in a corner of an empty one.
+    # Puts a grid into a corner of an empty one.
     "cornered": """\
 def cornered(g, high, wide, below, right):
     blank = [0] * (wide - len(g[0]))
@@ -194,7 +194,7 @@ def cornered(g, high, wide, below, right):
     empty = [[0] * wide for _ in range(high - len(g))]
     return empty + rows if below else rows + empty
 """,
-    # Mirrored about the longest row or column of the drawing's box that is full.
+    # Mirrors the drawing about the longest row or column of its box that is full.
     "folded": """\
 def folded(g):
     cells = [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if v]
@@ -210,7 +210,7 @@ def folded(g):
             r[x][y] = g[i][j]
     return r
 """,
-    # Empty cells get the only colour that stands neither in their row nor in their column.
+    # Gives empty cells the only colour that is neither in their row nor in their column.
     "distinct": """\
 def distinct(g):
     r = [row[:] for row in g]
@@ -227,7 +227,7 @@ def distinct(g):
 
 
 CLEANING_HELPERS: dict[str, str] = {
-    # Only cells that lie in a block of this size of one colour.
+    # Keeps only the cells that lie in a block of this size of one colour.
     "in_blocks": """\
 def in_blocks(g, high, wide):
     r = [[0] * len(row) for row in g]
@@ -246,7 +246,7 @@ def smoothed(g):
     return [[most_of([w for line in g[max(i - 1, 0):i + 2] for w in line[max(j - 1, 0):j + 2]])
              for j in range(len(row))] for i, row in enumerate(g)]
 """,
-    # Cells of `c` become what most of the other cells around them are.
+    # Gives cells of `c` the most frequent colour among the other cells around them.
     "healed": """\
 def healed(g, c):
     r = [row[:] for row in g]
@@ -268,7 +268,7 @@ def straightened(g):
         return sum(v != w for row, old in zip(r, g) for v, w in zip(row, old))
     return min(across, down, key=changes)
 """,
-    # The periods of rows and of columns that hold for three quarters of all cells.
+    # Uses the periods of rows and of columns that hold for three quarters of all cells.
     "mended": """\
 def mended(g):
     def period(rows):

@@ -1,1 +1,1 @@
-"""Rules that colour each cell by what stands at its place and around it."""
+"""Rules that colour each cell by its place and its surroundings."""

@@ -1,9 +1,12 @@
-"""The finder of cell-wise rules: for a state with the outputs' sizes, decision lists "if condition:
-colour; …; else colour" that are right on all shown cells, found from all of them at once.
+"""Finder of rules for single cells.
 
-Conditions and colours are those of cells/features.py, the lists those of cells/rules.py. Beside the
-cheapest lists come their alternates: conditions and colours that agree on all shown cells and differ
-on grids that are like them. Lists that predict the same there are one; the cheapest stays.
+For a state whose cells a frame (cells/frames.py) lines up with those of the outputs, it finds
+decision lists "if condition: colour; …; else colour" that are right on all shown cells, and derives
+them from all of these cells at once.
+
+Conditions and colours come from cells/features.py, the lists from cells/rules.py. The cheapest
+lists are returned together with variants: conditions that agree on all shown cells but differ on
+similar grids, the probes. Of the lists that predict the same there, only the cheapest is kept.
 """
 
 from __future__ import annotations
@@ -22,20 +25,22 @@ from .growth import LOCAL, REPEATED, SECOND, grown, growths, repeated
 from .rules import BASE, BOTH, CLAUSE, Clause, Lists, Rule, Tables, Truths
 from .text import Colour, Condition, wrapped, written
 
-NOISY = 0.25  # of the cells of a probe that are changed
-SHARE, LESS = 0.3, 0.1  # of what is left, for the inputs and for a later state
-GENERAL, NAMED = 180, 20  # terms, about: in all, and more for each colour
-PROBED = 500  # cells of the probes, about
-ALTERNATES = 5  # conditions that agree on all shown cells
-RULES, FEWER = 250, 60  # steps found from the inputs, and from what a program made of them
-LARGE = 400  # cells of all outputs, from where on a third of that is enough
-SUBSTITUTED = 60  # lists that alternates are put into
-PRODUCTS = 80_000.0  # multiplications of an expansion
-TERMS = 60.0  # terms of a cell of an expansion
+NOISY = 0.25  # share of the cells of a probe that are changed
+SHARE, LESS = 0.3, 0.1  # share of the budget that is left, for the inputs and for a later state
+GENERAL, NAMED = 180, 20  # approximate number of terms: in all, and additionally for each colour
+PROBED = 500  # approximate number of cells of all probes
+# Maximum number of further conditions that agree with the cheapest one on all shown cells
+ALTERNATES = 5
+# Maximum number of steps found from the inputs, and from what a program made of them
+RULES, FEWER = 250, 60
+LARGE = 400  # if the outputs have more cells than this, only a third of these steps is found
+SUBSTITUTED = 60  # maximum number of lists whose conditions are replaced by alternatives
+PRODUCTS = 80_000.0  # multiplications that cost one expansion
+TERMS = 60.0  # values of terms on a cell that cost one expansion
 
 
 def found(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """A finder (search.py)."""
+    """Find steps that colour each cell by a decision list."""
     colours = _common(state.grids)
     within = _Share(budget, LESS if state.program.steps else SHARE)
     cells = sum(high * wide for high, wide in goal.shapes)
@@ -50,18 +55,21 @@ def found(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 class _Share(Budget):
-    """A part of what a budget has left, spent from it."""
+    """A budget that is a share of what another budget has left and spends from both."""
 
     def __init__(self, whole: Budget, share: float) -> None:
         super().__init__(whole.left * share)
         self.whole = whole
 
     def charge(self, amount: float) -> bool:
+        """Spend `amount` from both budgets and return whether this one has any left."""
         self.whole.charge(amount)
         return super().charge(amount)
 
 
 class _Finder:
+    """The search for rules over one frame, with the values of all terms, conditions and colours."""
+
     def __init__(
         self, state: State, goal: Goal, budget: Budget, frame: Frame, shown: list[int]
     ) -> None:
@@ -81,8 +89,10 @@ class _Finder:
         self._colours(sorted(set(self.target.tolist())))
 
     def _conditions(self, shown: list[int]) -> None:
-        """Masks of all conditions on shown and probe cells; those that agree on the shown ones
-        are a group, cheapest first."""
+        """Compute the masks of all conditions on the shown cells and the probes.
+
+        Conditions that agree on the shown cells form a group, cheapest first.
+        """
         groups: dict[bytes, list[int]] = {}
         marks: set[bytes] = set()
         self.conditions: list[Condition] = []
@@ -130,6 +140,7 @@ class _Finder:
         self.painted = np.array(rows).reshape(len(rows), self.values.shape[1])
 
     def steps(self) -> Iterator[Step]:
+        """Yield the steps of all lists, cheapest first, without those that predict the same."""
         if not len(self.masks) or not len(self.painted):
             return
         tables, heads = self._tables()
@@ -159,7 +170,7 @@ class _Finder:
                 return
 
     def growing(self, state: State) -> Iterator[Step]:
-        """Rules that are repeated until nothing changes."""
+        """Yield steps that repeat a rule until nothing changes."""
         own = next((k for k, colour in enumerate(self.colours) if colour.text == "v"), None)
         if own is None or not len(self.masks):
             return
@@ -187,7 +198,7 @@ class _Finder:
                         yield step
 
     def _grown(self, chosen: list[int], painted: int, own: int, state: State) -> Step | None:
-        """A rule that is repeated, where that leads to the outputs."""
+        """Return the step that repeats a rule, or None if it does not lead to the outputs."""
         if not self.budget.left:
             return None
         conditions, colour = [self.conditions[c] for c in chosen], self.colours[painted]
@@ -202,8 +213,11 @@ class _Finder:
         return self.budget.charge(multiplications / PRODUCTS)
 
     def _tables(self) -> tuple[Tables, list[int]]:
-        """One row for each group of conditions, one column for all cells of a pair that are alike;
-        and the first condition of each row."""
+        """Return the tables for the search, and the first condition of each group.
+
+        The tables have one row for each group of conditions and one column for all cells of a pair
+        that look alike.
+        """
         heads = [group[0] for group in self.groups]
         masks = self.masks[heads, : self.count]
         wrong = self.painted[:, : self.count] != self.target
@@ -236,7 +250,7 @@ class _Finder:
                         )  # fmt: skip
 
     def _predicted(self, rule: Rule) -> Table:
-        """On all cells, shown and probes."""
+        """Return the colours that the rule gives to all cells, shown ones and probes."""
         out: Table = self.painted[rule.other]
         for clause in reversed(rule.clauses):
             here = np.all(self.masks[list(clause.conditions)], axis=0)
@@ -260,7 +274,7 @@ class _Finder:
 def _comparisons(
     term: Term, values: Table, own: Table, count: int, colours: list[int]
 ) -> Iterator[tuple[Condition, Truths]]:
-    """What a term can be asked: is it this colour, that number, more than that, true."""
+    """Yield the conditions on one term: that it is a colour, a number, above a number, or true."""
     there = np.unique(values[:count]).tolist()
     if len(there) == 1 and not np.array_equal(values, own):
         return
@@ -310,14 +324,17 @@ def _comparisons(
 
 
 def _common(grids: Sequence[Grid]) -> list[int]:
-    """Colours in at least two grids, where there are two."""
+    """Return the colours other than 0 that are in at least two grids, or in the only grid."""
     held = [{v for row in g for v in row} - {0} for g in grids]
     least = min(2, len(grids))
     return [c for c in range(1, 10) if sum(c in colours for colours in held) >= least]
 
 
 def _probes(grids: Sequence[Grid], most: int) -> list[Grid]:
-    """Grids like these, some of whose cells have changed; of about as many cells."""
+    """Return noisy copies of the grids, with a fixed number of cells in all.
+
+    Every second copy is also turned upside down.
+    """
     rng = random.Random(0)
     colours = sorted({v for g in grids for row in g for v in row})
     probes: list[Grid] = []

@@ -1,4 +1,4 @@
-"""Other colours: a map of colours read off the pairs, colours that go or stay, by frequency."""
+"""Steps that change colours: by a map read off the pairs, by deletion, or by frequency."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ _BY_COUNT = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
+    """Yield the steps that change colours and may help in a state."""
     if facts.fits:
         yield from _map(facts)
     if not facts.keeps:
@@ -92,7 +93,7 @@ def steps(facts: Facts) -> Iterator[Step]:
 
 
 def _map(facts: Facts) -> Iterator[Step]:
-    """The function of a cell's colour that makes the outputs, where there is one."""
+    """Yield the map from colours to colours that makes the outputs, if there is one."""
     table: dict[int, int] = {}
     for here, out in zip(facts.grids, facts.goal.outputs, strict=True):
         for row, made in zip(here, out, strict=True):

@@ -1,9 +1,10 @@
-"""What a rule can ask of a cell and what it can colour it with, as Python text over its place `i, j`,
-its colour `v`, its `row`, the grid `g` and a context that is computed once a grid.
+"""Terms: what a rule can ask of a cell and what colours it can paint, as Python expressions.
 
-The texts are the only definition: the finder runs them on the shown grids to get its tables, and the
-answer holds the same texts. All are total on grids of whole numbers. Not covered: anything that
-needs the cell's place relative to an object, and backgrounds other than 0 where objects matter.
+The expressions are over the cell's place `i, j`, its colour `v`, its `row`, the grid `g` and a
+context that is computed once per grid. They are the only definition: the finder runs them on the
+shown grids to build its tables, and the answer contains the same expressions. They are defined on
+every grid of integers. Not covered: the place of a cell relative to an object, and backgrounds
+other than 0 where objects matter.
 """
 
 from __future__ import annotations
@@ -19,12 +20,21 @@ from numpy.typing import NDArray
 from ..grammar import Grid, named, used
 from ..helpers import HELPERS
 
-Table = NDArray[np.int16]  # (terms, cells)
+Table = NDArray[np.int16]  # shape (terms, cells)
 
 
 class Term(NamedTuple):
-    """kind: of its value. says: a noun for colours and numbers; of a truth, what follows "it is".
-    context: lines that make what the text names, in their order. usable: as a colour to paint."""
+    """An expression over a cell.
+
+    Attributes:
+        kind: What the value is.
+        text: The expression.
+        says: A noun phrase for a colour or a number; for a truth value, the words that follow "it
+            is".
+        cost: Cost of using the term.
+        context: Lines that define the names in `text`, in the order in which they must run.
+        usable: Whether the term may be painted as a colour.
+    """
 
     kind: Literal["colour", "number", "truth"]
     text: str
@@ -50,7 +60,7 @@ DIAGONALS = {
     "down and left of it": "diagonal(g, i, j, 1, -1)",
     "down and right of it": "diagonal(g, i, j, 1, 1)",
 }
-# Computed once a cell where several terms hold them.
+# Expressions that are computed once per cell if several terms contain them.
 SHARED = (
     "surrounding(g, i, j)",
     "next_to(g, i, j)",
@@ -61,11 +71,16 @@ SHARED = (
 
 
 def first(cells: str) -> str:
+    """Return code for the first colour other than 0 among the cells."""
     return f"next(filter(None, {cells}), 0)"
 
 
 def general(square: bool) -> Iterator[Term]:
-    """Terms that name no colour. square: all grids are as high as wide."""
+    """Yield the terms that name no colour.
+
+    Args:
+        square: Whether all grids are squares.
+    """
     yield Term("colour", "v", "it", 0.2)
     yield from _places(square)
     yield from _positions(square)
@@ -80,7 +95,7 @@ def general(square: bool) -> Iterator[Term]:
 
 
 def of_colour(c: int) -> Iterator[Term]:
-    """Terms that name one colour."""
+    """Yield the terms that name one colour."""
     name = named(c)
     yield Term(
         "number", f"surrounding(g, i, j).count({c})", f"the number of {name} cells around it", 0.9
@@ -110,7 +125,7 @@ def of_colour(c: int) -> Iterator[Term]:
 
 
 def _places(square: bool) -> Iterator[Term]:
-    """Colours of other cells."""
+    """Yield terms for the colours of other cells."""
     yield Term("colour", "row[-1 - j]", "its mirror image from left to right", 1.0)
     yield Term("colour", "g[-1 - i][j]", "its mirror image from top to bottom", 1.0)
     yield Term("colour", "g[-1 - i][-1 - j]", "its image after half a turn", 1.1)
@@ -177,9 +192,8 @@ def _positions(square: bool) -> Iterator[Term]:
 
 
 def _lines() -> Iterator[Term]:
-    """Of its row and column, and of the grid."""
+    """Yield terms about the row and the column of the cell, and about the grid."""
     for cells, name, context in (("row", "row", ()), ("columns[j]", "column", COLUMNS)):
-        # `all(row)` and so on
         yield Term("truth", f"all({cells})", f"in a {name} without black", 1.0, context)
         yield Term("truth", f"any({cells})", f"in a {name} that holds a colour", 1.0, context)
         yield Term("truth", f"len(set({cells})) == 1", f"in a {name} of one colour", 1.1, context)
@@ -293,12 +307,21 @@ def _objects(same: bool, around: bool, name: str, what: str, dear: float) -> Ite
 
 
 def context(terms: Sequence[Term]) -> list[str]:
-    """The lines that some terms need, each once."""
+    """Return the context lines that the terms need, without repetitions."""
     return list(dict.fromkeys(line for term in terms for line in term.context))
 
 
 def table(terms: tuple[Term, ...], grids: Sequence[Grid], prelude: tuple[str, ...] = ()) -> Table:
-    """(terms, cells) of all grids one after the other, of what `prelude` makes of them."""
+    """Evaluate the terms on all cells.
+
+    Args:
+        terms: The terms.
+        grids: Grids whose cells are taken one grid after the other.
+        prelude: Lines that run before the terms and may replace `g`.
+
+    Returns:
+        Values of shape (terms, cells).
+    """
     made = _compiled(terms, prelude)
     rows: list[tuple[int, ...]] = []
     for grid in grids:
@@ -309,8 +332,11 @@ def table(terms: tuple[Term, ...], grids: Sequence[Grid], prelude: tuple[str, ..
 
 @lru_cache(maxsize=256)
 def _compiled(terms: tuple[Term, ...], prelude: tuple[str, ...]) -> Any:
-    """A function of a grid that gives the rows of `table`. What depends on less than the cell is
-    computed less often, and what several terms share once a cell."""
+    """Return a function from a grid to the values of the terms, one tuple per cell.
+
+    A term that depends on less than the cell is computed less often, and what several terms share
+    is computed once per cell.
+    """
     before = [*prelude, *context(terms), "breadth = len(g[0])"]
     in_row: list[str] = []
     in_cell: list[str] = []

@@ -1,8 +1,11 @@
-"""Where the cells of an output come from: the cells of the state itself, of its panels laid over each
-other, of its blocks, or of its tiles. A frame's prelude makes a grid `g` of the output's size, whose
-cells a rule colours, and names what more it may look at.
+"""Frames: where the cells of an output come from.
 
-Not covered: panels or blocks whose number differs from pair to pair, separators of several widths.
+They come from the cells of the state itself, of its panels laid over each other, of its blocks, or
+of its tiles. The prelude of a frame builds a grid `g` of the output's size, whose cells a rule then
+colours, and defines further names that the rule may use.
+
+Not covered: panels or blocks whose number differs from pair to pair, and separators of several
+widths.
 """
 
 from __future__ import annotations
@@ -16,7 +19,14 @@ from .features import Term
 
 
 class Frame(NamedTuple):
-    """says: a phrase that comes before that of the rule, in the imperative."""
+    """A way to line up the cells of a state with those of the outputs.
+
+    Attributes:
+        prelude: Lines that build `g` and further names.
+        says: A phrase in the imperative that comes before the phrase of the rule.
+        cost: Cost of using the frame.
+        terms: Terms that only this frame offers.
+    """
 
     prelude: tuple[str, ...]
     says: str
@@ -28,7 +38,7 @@ PLAIN = Frame((), "", 0.0, ())
 
 
 def frames(state: State, goal: Goal, colours: list[int]) -> Iterator[Frame]:
-    """All that give grids of the outputs' sizes."""
+    """Yield the frames that give grids of the outputs' sizes."""
     if goal.has_shapes(state.grids):
         yield PLAIN
         return
@@ -99,7 +109,7 @@ def _panel_frame(lines: tuple[str, ...], k: int, where: str, names: tuple[str, .
 
 
 def _blocks(pairs: list[tuple[int, int, int, int]], colours: list[int]) -> Iterator[Frame]:
-    """Each cell of the output stands for a block."""
+    """Yield frames in which each cell of the output stands for a block."""
     for gap in (0, 1):
         if not all((h + gap) % a == 0 and (w + gap) % b == 0 for h, w, a, b in pairs):
             continue
@@ -145,7 +155,10 @@ def _blocks(pairs: list[tuple[int, int, int, int]], colours: list[int]) -> Itera
 
 
 def _tiles(pairs: list[tuple[int, int, int, int]]) -> Iterator[Frame]:
-    """The output is the grid several times, each perhaps by the cell of its place."""
+    """Yield frames in which the output repeats the grid.
+
+    The grid is repeated once for each of its own cells, or a fixed number of times.
+    """
     factors = {(a / h, b / w) for h, w, a, b in pairs}
     whole = [(a, b) == (h * h, w * w) for h, w, a, b in pairs]
     if all(whole):
@@ -163,7 +176,10 @@ def _tiles(pairs: list[tuple[int, int, int, int]]) -> Iterator[Frame]:
 
 
 def _laid(down: str, across: str) -> str:
-    """Never more than a grid may hold: on larger inputs the tiles would run to millions of cells."""
+    """Return the line that repeats the grid, cut to the largest allowed size.
+
+    Without the cut, the tiles of larger inputs would have millions of cells.
+    """
     return f"g = [(row * {across})[:{LARGEST}] for row in g * {down}][:{LARGEST}]"
 
 

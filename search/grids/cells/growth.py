@@ -1,8 +1,9 @@
-"""Rules of a cell that are repeated until nothing changes: growth, filling, lines that run on.
+"""Rules for single cells that are repeated until nothing changes: growth, filling, long lines.
 
-A rule "if condition: colour; else as it is" whose first step only makes cells what they are in the
-output, and not all of them, is repeated on the shown grids; what reaches the outputs is found. Not
-covered: rules of several clauses, and growth that passes through colours that do not stay.
+A rule "if condition: colour; else as it is" is repeated on the shown grids if its first step only
+gives cells their colour in the output, but not yet to all cells that change. It is found if the
+repetition reaches the outputs. Not covered: rules with several clauses, and growth through colours
+that do not stay.
 """
 
 from __future__ import annotations
@@ -24,15 +25,17 @@ LOCAL = (
     "row[j ",
     "g[(i",
     "row[(j",
-)  # what growth looks at
-SECOND = 120  # conditions that a local one is joined with
+)  # one condition of a repeated rule must contain one of these
+SECOND = 120  # maximum number of conditions that a local one is joined with
 TRIED = 60
-OF_COLOUR = 12  # of them with one colour
-REPEATED = 0.8  # price of the repetition
+OF_COLOUR = 12  # maximum number of these rules that paint with one expression
+REPEATED = 0.8  # cost of the repetition
 TIMES = "for _ in range(len(g) + len(g[0])):"
 
 
 class Growth(NamedTuple):
+    """A rule to repeat: indices of its conditions, which must all hold, and of its expression."""
+
     conditions: tuple[int, ...]
     expression: int
 
@@ -41,9 +44,16 @@ def growths(
     texts: Sequence[str], costs: Sequence[float], masks: NDArray[np.bool_], right: NDArray[np.bool_],
     stays: NDArray[np.bool_], local: Sequence[bool],
 ) -> list[Growth]:  # fmt: skip
-    """What is worth a try. texts, costs, masks: of the conditions, (conditions, cells). right:
-    (expressions, cells), where an expression gives the output; stays: (cells,), where the cell's own
-    colour does. local: which expressions growth may paint with."""
+    """Return the rules that are worth repeating, cheapest first.
+
+    Args:
+        texts: Expressions of the conditions.
+        costs: Costs of the conditions.
+        masks: Where the conditions hold, of shape (conditions, cells).
+        right: Where an expression gives the output, of shape (expressions, cells).
+        stays: Where the cell keeps its colour, of shape (cells,).
+        local: Which expressions growth may paint with.
+    """
     near = [c for c, text in enumerate(texts) if any(part in text for part in LOCAL)]
     near = sorted(near, key=lambda c: costs[c])[: 2 * SECOND]
     second = sorted(range(len(texts)), key=lambda c: costs[c])[:SECOND]
@@ -60,7 +70,7 @@ def growths(
         pure = (first * bad) @ other.T == 0
         hits = (first * gains) @ other.T
         pure &= (hits > 0) & (hits < (~stays).sum())
-        pure[:, 1:] &= ~pure[:, :1]  # what is pure alone needs no other
+        pure[:, 1:] &= ~pure[:, :1]  # A condition that is right alone needs no second one.
         a, b = np.nonzero(pure)
         prices = [costs[near[x]] + (costs[second[y - 1]] + 0.4 if y else 0.0) for x, y in zip(a, b, strict=True)]  # fmt: skip
         for k in np.argsort(prices, kind="stable")[:OF_COLOUR]:
@@ -70,7 +80,7 @@ def growths(
 
 
 def grown(code: str, grids: Grids, outputs: Grids, budget: Budget) -> bool:
-    """Whether the step's code, repeated, makes the outputs of the grids."""
+    """Return whether the step's code, repeated, turns the grids into the outputs."""
     step = function(code)
     for grid, out in zip(grids, outputs, strict=True):
         for _ in range(len(grid) + len(grid[0])):
@@ -91,7 +101,7 @@ def grown(code: str, grids: Grids, outputs: Grids, budget: Budget) -> bool:
 
 
 def _towards(following: Grid, before: Grid, out: Grid) -> bool:
-    """Whether every cell that changed has become what it is to be."""
+    """Return whether every cell that changed now has its colour in the output."""
     return all(
         new in (old, want)
         for row, old_row, out_row in zip(following, before, out, strict=True)
@@ -100,5 +110,6 @@ def _towards(following: Grid, before: Grid, out: Grid) -> bool:
 
 
 def repeated(code: str) -> str:
+    """Return code that repeats a step until nothing changes."""
     lines = ["before = g", *code.splitlines(), "if g == before:", "    break"]
     return "\n".join([TIMES, *("    " + line for line in lines)])

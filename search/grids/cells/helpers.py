@@ -1,10 +1,12 @@
-"""Functions on a place in a grid, and on the cells of an object, that rules of a cell may call, as the
-text that stands in answers."""
+"""Helper functions for rules of single cells, on a place in a grid or on the cells of an object.
+
+helpers.py explains what a helper is.
+"""
 
 from __future__ import annotations
 
 CELL_HELPERS: dict[str, str] = {
-    # Colours of the eight cells around a place, and of the four beside it.
+    # Colours of the eight cells around a place, and of its four direct neighbours.
     "surrounding": """\
 def surrounding(g, i, j):
     rows = g[max(i - 1, 0) : i + 2]
@@ -17,14 +19,14 @@ def next_to(g, i, j):
     places = [(i - 1, j), (i, j - 1), (i, j + 1), (i + 1, j)]
     return [g[a][b] for a, b in places if 0 <= a < len(g) and 0 <= b < len(g[0])]
 """,
-    # Colours from a place on in a diagonal direction, the nearest first.
+    # Colours in a diagonal direction from a place, the nearest first.
     "diagonal": """\
 def diagonal(g, i, j, down, right):
     rows = range(i + 1, len(g)) if down > 0 else range(i - 1, -1, -1)
     columns = range(j + 1, len(g[0])) if right > 0 else range(j - 1, -1, -1)
     return [g[a][b] for a, b in zip(rows, columns)]
 """,
-    # Black cells that reach the border over black cells beside each other.
+    # Black cells that are connected to the border over direct neighbours.
     "outside": """\
 def outside(g):
     border = {(i, j) for i in range(len(g)) for j in (0, len(g[0]) - 1)}
@@ -39,7 +41,7 @@ def outside(g):
                 cells.append((a, b))
     return seen
 """,
-    # All places of the smallest box around some.
+    # All places in the smallest box around the cells.
     "boxed": """\
 def boxed(cells):
     top, left, bottom, right = box(cells)
@@ -50,7 +52,7 @@ def two_sided(cells):
     _, left, _, right = box(cells)
     return {(i, left + right - 1 - j) for i, j in cells} == set(cells)
 """,
-    # The most and the least frequent of some values, the lowest of equals; 0 of none.
+    # The most and the least frequent value, the lowest one of a tie; 0 if there are no values.
     "common": """\
 def common(values):
     return max(sorted(set(values)), key=values.count, default=0)

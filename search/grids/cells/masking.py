@@ -1,5 +1,7 @@
-"""Cells by their place: the border, diagonals, every second row, halves. They are cleared, kept, or
-painted."""
+"""Steps that clear, keep or paint cells by their place.
+
+Places are the border, diagonals, every second row, halves and the like.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from ..goal import Facts
 from ..grammar import Step, named
 
-# (text, what it says, price)
+# Each place as an expression, a phrase and an extra cost.
 PLACES = [
     ("i in (0, len(g) - 1) or j in (0, len(row) - 1)", "on the border", 0.0),
     ("0 < i < len(g) - 1 and 0 < j < len(row) - 1", "inside the border", 0.1),
@@ -41,11 +43,12 @@ PLACES = [
     ("2 * j >= len(row)", "in the right half", 0.3),
     ("i in (j, len(g) - 1 - j)", "on both diagonals", 0.3),
 ]
-OPENING = 10  # the first places, which are cleared before something else too
+OPENING = 10  # number of places, from the first on, that are also cleared before another step
 _TESTS = [eval(f"lambda i, j, g, row: bool({text})") for text, _, _ in PLACES]
 
 
 def steps(facts: Facts) -> Iterator[Step]:
+    """Yield the steps that clear or paint places and may help in a state."""
     if not facts.keeps:
         return
     masks = _masks(tuple(facts.shapes)) if facts.fits else []
@@ -72,7 +75,7 @@ def _step(value: str, says: str, price: float) -> Step:
 
 @lru_cache(maxsize=64)
 def _masks(shapes: tuple[tuple[int, int], ...]) -> list[list[NDArray[np.bool_]]]:
-    """(places, pairs): where each place is, in grids of such sizes."""
+    """Return masks of shape (places, pairs) that show each place in grids of these sizes."""
     found = []
     for test in _TESTS:
         grids = [[[0] * width] * height for height, width in shapes]
@@ -86,7 +89,7 @@ def _masks(shapes: tuple[tuple[int, int], ...]) -> list[list[NDArray[np.bool_]]]
 
 
 def _agrees(facts: Facts, masks: list[NDArray[np.bool_]], kind: str, k: int = 0) -> bool:
-    """Whether the step makes the outputs."""
+    """Return whether the step makes the outputs."""
     for mask, here, out in zip(masks, facts.arrays, facts.wanted, strict=True):
         where = mask if kind in ("0", "k") else mask & ((here > 0) == (kind == "v and k"))
         if (out[~where] != here[~where]).any() or (out[where] != k).any():

@@ -1,9 +1,11 @@
-"""Decision lists over tables: "if condition: expression; …; else expression" that is right on all
-shown cells. Nothing here knows what conditions and expressions say; all is counted by matrix products.
+"""Search for decision lists over tables.
 
-A list grows from its first clause: a clause is pure where its expression is right on all cells that it
-decides, and the next clauses see what is left. Which clauses may come first goes by price and by how
-much they leave that no single expression explains.
+A list "if condition: expression; …; else expression" must be right on all shown cells. This module
+does not know what conditions and expressions mean. It counts everything with matrix products.
+
+A list grows from its first clause. A clause is pure if its expression is right on all cells that
+the clause decides; the next clauses see the cells that are left. First clauses are ranked by cost
+and by the number of cells they leave that no single expression explains.
 """
 
 from __future__ import annotations
@@ -18,33 +20,47 @@ from numpy.typing import NDArray
 Reals = NDArray[np.float32]
 Truths = NDArray[np.bool_]
 
-CLAUSE = (0.3, 1.2, 1.8)  # of the first, the second and the third clause
-BOTH = 0.6  # of a conjunction
+CLAUSE = (0.3, 1.2, 1.8)  # cost of the first, the second and the third clause
+BOTH = 0.6  # cost of a conjunction
 BASE = 1.0
-PATCH = 4.0  # of a part that decides a single cell
-LOCAL = 1.5  # of a part that decides cells of one pair only
-SAME = 0.8  # less for a clause with the colour of the one before: an "or"
-KEPT = 400  # lists of a node
-HOLDING = 150  # conditions of conjunctions
-OF_EACH = 5  # expressions of a clause that are looked at
-NODE = 2e6  # multiplications that take as long as what else is done for a clause
-LEAVES = 4.0  # price of leaving all cells that are wrong, to choose what is first
+PATCH = 4.0  # added to the cost for a part that decides a single cell
+LOCAL = 1.5  # added to the cost for a part that decides cells of one pair only
+# Subtracted for a clause with the colour of the one before, because the two read as an "or"
+SAME = 0.8
+KEPT = 400  # maximum number of lists kept at one node
+HOLDING = 150  # maximum number of conditions that are joined in pairs
+OF_EACH = 5  # maximum number of expressions examined for one clause
+NODE = 2e6  # multiplications that take as long as the other work for a clause
+LEAVES = 4.0  # cost of leaving all wrong cells to later clauses, used to rank first clauses
 
 
 class Clause(NamedTuple):
-    conditions: tuple[int, ...]  # all of them hold
+    """One clause: indices of its conditions and of its expression."""
+
+    conditions: tuple[int, ...]  # all of them must hold
     expression: int
 
 
 class Rule(NamedTuple):
+    """A decision list with the index of its default expression and its cost."""
+
     clauses: tuple[Clause, ...]
     other: int
     cost: float
 
 
 class Tables(NamedTuple):
-    """masks: (conditions, cells); wrong: (expressions, cells), where an expression misses the
-    output, the cheapest expression first; pairs: (cells,), which pair a cell is of; weights: (cells,), how many alike it stands for."""
+    """Conditions and expressions evaluated on cells.
+
+    Attributes:
+        masks: Where conditions hold, of shape (conditions, cells).
+        costs: Costs of the conditions.
+        wrong: Where expressions miss the output, of shape (expressions, cells), the cheapest
+            expression first.
+        prices: Costs of the expressions.
+        pairs: Index of each cell's pair, of shape (cells,).
+        weights: Number of equal cells that each column stands for, of shape (cells,).
+    """
 
     masks: Truths
     costs: list[float]
@@ -55,8 +71,13 @@ class Tables(NamedTuple):
 
 
 class Lists:
-    """The search for lists over some tables. charge: told the multiplications, says whether more may
-    be made. widths: how many first clauses are followed at each depth."""
+    """The search for decision lists over some tables.
+
+    Args:
+        tables: The tables.
+        charge: Receives a number of multiplications and returns whether any budget is left.
+        widths: Number of first clauses that are followed at each depth.
+    """
 
     def __init__(
         self, tables: Tables, charge: Callable[[float], bool], widths: tuple[int, ...]
@@ -69,7 +90,7 @@ class Lists:
         self.found: dict[tuple[tuple[Clause, ...], int], float] = {}
 
     def run(self) -> list[Rule]:
-        """Cheapest first."""
+        """Return all lists found, cheapest first."""
         cells = np.arange(self.masks.shape[1])
         right = np.flatnonzero(~self.tables.wrong.any(axis=1))
         for e in right:
@@ -89,12 +110,12 @@ class Lists:
         weighted = wrong * weights
         totals = weighted.sum(axis=1)
         if before and not totals.min():
-            return  # one expression is right: the list ended before
+            return  # One expression is right, so the list has ended before.
         misses = masks[alive] @ weighted.T  # (conditions, expressions)
         pure, done = misses == 0, (misses == totals) & (totals > 0)
         self._ends(alive, pure, done, before, cost)
         if not totals.min():
-            return  # what else agrees with the one that is right needs no more clauses
+            return  # What agrees with the right expression needs no further clauses.
         firsts: list[tuple[float, Clause]] = []
         if depth < 2:
             firsts += self._both(alive, masks[alive], wrong, weights, totals, before, cost)
@@ -124,7 +145,7 @@ class Lists:
         before: tuple[Clause, ...],
         cost: float,
     ) -> None:
-        """Lists whose last clause is one condition."""
+        """Keep the lists whose last clause has one condition."""
         ends: list[tuple[float, int, int, int]] = []
         for row in np.flatnonzero(pure.any(axis=1) & done.any(axis=1)):
             c = int(alive[row])
@@ -143,7 +164,7 @@ class Lists:
     def _firsts(
         self, alive: NDArray[np.int64], misses: Reals, totals: Reals, pure: Truths
     ) -> list[tuple[float, Clause]]:
-        """Pure clauses with what it costs to begin with them."""
+        """Return pure first clauses with their scores, lowest first."""
         some = np.flatnonzero(pure.any(axis=1) & (misses < totals).all(axis=1))
         if not len(some):
             return []
@@ -164,8 +185,11 @@ class Lists:
         before: tuple[Clause, ...],
         cost: float,
     ) -> list[tuple[float, Clause]]:
-        """Clauses of two conditions, neither of which is pure alone: they hold on all cells where
-        `other` is wrong and `one` is right, and on none where `one` is wrong."""
+        """Return clauses of two conditions neither of which is pure alone; keep the lists they end.
+
+        Together the conditions hold on all cells where `other` is wrong and `one` is right, and on
+        none where `one` is wrong.
+        """
         firsts: list[tuple[float, Clause]] = []
         for other in np.argsort(totals + self.prices, kind="stable")[:3]:
             open_cells = wrong[other] * weights
@@ -201,13 +225,16 @@ class Lists:
         self.found.setdefault((clauses, other), cost)
 
     def _priced(self) -> list[Rule]:
-        """With what the parts that decide few cells cost more."""
+        """Return the cheapest lists, with surcharges for parts that decide few cells."""
         cheapest = sorted(self.found.items(), key=lambda item: item[1])[: 2 * KEPT]
         rules = [Rule(*key, cost + self._patches(*key)) for key, cost in cheapest]
         return sorted(rules, key=lambda rule: rule.cost)
 
     def _patches(self, clauses: tuple[Clause, ...], other: int) -> float:
-        """Of each part: it has to decide two cells that the rest would get wrong, in two pairs."""
+        """Return the surcharges of all parts.
+
+        Each part has to decide two cells that the default would get wrong, in two different pairs.
+        """
         wrong = self.tables.wrong
         pairs, weights = self.tables.pairs, self.tables.weights
         several = len(set(pairs.tolist())) > 1
@@ -215,7 +242,8 @@ class Lists:
         for one, following in pairwise(clauses):
             if one.expression == following.expression:
                 cost -= SAME + self.tables.prices[one.expression]
-        if len(clauses) > 1 and clauses[0].expression == other:  # "… and not …" says the same
+        # The clause and the default say the same: "… and not …".
+        if len(clauses) > 1 and clauses[0].expression == other:
             cost -= SAME + self.tables.prices[other]
         free = np.ones(wrong.shape[1], dtype=bool)
         for clause in clauses:

@@ -1,5 +1,7 @@
-"""Cells that move: they fall to a side, or shift by so many rows and columns, round the edge or off
-the grid. How far is read off the pairs."""
+"""Steps that move cells: they fall to a side, or shift round the edge or off the grid.
+
+The distances are read off the pairs.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +49,7 @@ FAR = 5
 
 
 def steps(facts: Facts) -> Iterator[Step]:
+    """Yield the steps that move cells and may help in a state."""
     if not facts.keeps:
         return
     yield from FALLS
@@ -60,6 +63,13 @@ def steps(facts: Facts) -> Iterator[Step]:
 
 
 def shift(down: int, right: int, wraps: bool) -> Step:
+    """Return the step that moves all cells by a number of rows and columns.
+
+    Args:
+        down: Number of rows, negative for up.
+        right: Number of columns, negative for left.
+        wraps: Whether cells that leave the grid come back on the other side.
+    """
     lines = []
     if wraps:
         if right:
@@ -86,6 +96,7 @@ def shift(down: int, right: int, wraps: bool) -> Step:
 
 
 def shifted(a: Array, down: int, right: int, wraps: bool) -> Array:
+    """Return the array with its cells moved, as the step of `shift` does it."""
     if wraps:
         return np.roll(a, (down, right), (0, 1))
     out = np.zeros_like(a)
@@ -98,7 +109,7 @@ def shifted(a: Array, down: int, right: int, wraps: bool) -> Array:
 
 
 def _shifts(facts: Facts, wraps: bool) -> Iterator[Step]:
-    """Those that make every output; and those by one, as a start of something else."""
+    """Yield the shifts that make every output, and those by one cell as first steps."""
     here, out = facts.arrays[0], facts.wanted[0]
     before, after = np.bincount(here.ravel(), minlength=10), np.bincount(out.ravel(), minlength=10)
     possible = (before == after).all() if wraps else (after[1:] <= before[1:]).all() and after.any()

@@ -1,4 +1,4 @@
-"""How a rule of a cell is written: as Python that people would write, and as a phrase."""
+"""Text of rules for single cells: readable Python code and a phrase."""
 
 from __future__ import annotations
 
@@ -8,23 +8,28 @@ from typing import NamedTuple
 
 from .features import Term, context
 
-WIDE = 92  # characters of a line of a step: it stands in a function, perhaps in a loop
+WIDE = 92  # maximum length of a line of a step, which stands in a function and perhaps in a loop
 _BREAKS = (" for ", " if ", " else ", " and ", " or ", " + ")
 
 
 class Condition(NamedTuple):
+    """A condition on a cell, with the text for where it does not hold."""
+
     text: str
     says: str
-    no_text: str  # where it does not hold
+    no_text: str  # for the cells where the condition does not hold
     no_says: str
     cost: float
     term: Term
 
     def denied(self) -> Condition:
+        """Return the opposite condition."""
         return Condition(self.no_text, self.no_says, self.text, self.says, self.cost, self.term)
 
 
 class Colour(NamedTuple):
+    """A colour that a rule can paint."""
+
     text: str
     says: str
     cost: float
@@ -32,7 +37,7 @@ class Colour(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """A clause as it is written."""
+    """A clause in the form in which it is written."""
 
     test: str
     says: str
@@ -40,7 +45,7 @@ class _Case(NamedTuple):
 
 
 def written(clauses: Sequence[tuple[list[Condition], Colour]], other: Colour) -> tuple[str, str]:
-    """Code and phrase."""
+    """Return the code and the phrase of a decision list."""
     terms = [c.term for conditions, _ in clauses for c in conditions]
     terms += [colour.term for _, colour in (*clauses, ((), other)) if colour.term]
     lines = context(terms)
@@ -73,8 +78,11 @@ def written(clauses: Sequence[tuple[list[Condition], Colour]], other: Colour) ->
 
 
 def _cases(clauses: Sequence[tuple[list[Condition], Colour]], other: Colour) -> list[_Case]:
-    """Clauses as people put them: "or" between those of one colour, "and not" instead of a first
-    one with the colour of the rest."""
+    """Return the clauses in the form in which people write them.
+
+    Clauses of one colour are joined by "or". A first clause with the colour of the default becomes
+    an "and not" of the second.
+    """
     cases: list[_Case] = []
     for conditions, colour in clauses:
         test = " and ".join(
@@ -94,7 +102,7 @@ def _cases(clauses: Sequence[tuple[list[Condition], Colour]], other: Colour) -> 
 
 
 def _bracketed(text: str) -> str:
-    """As a part of an "and"."""
+    """Return a condition so that it can be part of an "and"."""
     return f"({text})" if len(_parts(text, (" or ", " if "))) > 1 else text
 
 
@@ -103,7 +111,7 @@ def _joined(lines: list[str]) -> str:
 
 
 def wrapped(line: str) -> list[str]:
-    """A line of a step on several, where it is too long."""
+    """Break a line of a step into several if it is too long."""
     if len(line) <= WIDE:
         return [line]
     space = line[: len(line) - len(line.lstrip())]
@@ -128,7 +136,7 @@ def wrapped(line: str) -> list[str]:
 
 
 def wrapped_part(line: str) -> list[str]:
-    """A piece of an expression that may be too long itself: broken in its first long bracket."""
+    """Break a part of an expression at its first long bracket if it is too long."""
     at = next((k for k, c in enumerate(line) if c in "([{" and _end(line, k) - k > 30), None)
     if len(line) <= WIDE or at is None:
         return [line]
@@ -143,7 +151,7 @@ def wrapped_part(line: str) -> list[str]:
 
 
 def _end(text: str, start: int) -> int:
-    """Where the bracket closes that opens at start."""
+    """Return the position of the bracket that closes the one at `start`."""
     depth = 0
     for k in range(start, len(text)):
         depth += (text[k] in "([{") - (text[k] in ")]}")
@@ -153,12 +161,12 @@ def _end(text: str, start: int) -> int:
 
 
 def _closed(text: str) -> bool:
-    """Whether one pair of brackets holds all of it."""
+    """Return whether a single pair of brackets encloses the text."""
     return text[:1] in tuple("([{") and _end(text, 0) == len(text) - 1
 
 
 def _parts(text: str, words: tuple[str, ...] = _BREAKS) -> list[str]:
-    """Cut before the words that join, outside of brackets."""
+    """Split the text before the joining words, outside of brackets."""
     depth, at, parts = 0, 0, []
     for k, c in enumerate(text):
         depth += (c in "([{") - (c in ")]}")

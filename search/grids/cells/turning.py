@@ -1,4 +1,4 @@
-"""Mirrors, turns, and a grid laid over its own mirror image."""
+"""Steps that mirror or turn the grid."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ TRANSPOSING = [
 
 
 def steps(facts: Facts) -> Iterator[Step]:
+    """Yield the steps that mirror or turn the grid and may help in a state."""
     yield from KEEPING
     if facts.first or facts.square or facts.turned or not facts.fits:
         yield from TRANSPOSING

@@ -1,6 +1,9 @@
-"""Finders of objects that become symmetric about a centre of their own, which is inferred: the one
-about which most of an object is symmetric already and no two of its cells differ. A colour may lie
-over a part of it; it goes, or the output is what lies under it."""
+"""Finder of steps that make objects symmetric about a centre that is inferred for each object.
+
+The centre is the one about which most of the object is symmetric already and no two of its cells
+contradict each other. A colour may cover a part of the object. That colour is removed, or the
+output shows what lies under it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from ..goal import Goal, State
 from ..grammar import FAILURES, Grid, Step, apply, named
 from .features import compiled
 
-CELLS = 130  # of an object, at most
+CELLS = 130  # maximum number of cells of an object
 
 _VIEWS = (
     ("objects(h, False, True)", "every object of any colours", 0.0),
@@ -21,7 +24,7 @@ _VIEWS = (
     ("[cells(h)]", "the whole drawing", 0.1),
     ("layers(h)", "every colour", 0.4),
 )
-# Images of a cell with offsets y, x from the centre.
+# Images of a cell with the offsets y, x from the centre.
 _WAYS = (
     ("((y, -x),)", "from left to right", 0.0),
     ("((-y, x),)", "from top to bottom", 0.0),
@@ -39,7 +42,13 @@ _WAYS = (
 
 
 class Cover(NamedTuple):
-    """text: the colour, of `g`; empty where nothing lies over anything."""
+    """A colour that may cover something.
+
+    Attributes:
+        text: Expression over `g` for the colour; empty if nothing is covered.
+        says: A noun phrase for the covering cells.
+        cost: Cost of assuming the cover.
+    """
 
     text: str
     says: str
@@ -55,7 +64,7 @@ _VEILS = (
 
 
 def balance(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """A finder (search.py), asked of inputs alone."""
+    """Find steps that make objects symmetric, for the inputs only."""
     if state.program.steps or not budget.charge(5.0):
         return
     fits = goal.has_shapes(state.grids)
@@ -73,8 +82,11 @@ def balance(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def _covers(state: State, goal: Goal, fits: bool) -> list[Cover]:
-    """What may lie over something: colours that cells lose, or that fill a box as large as the output;
-    nothing where the outputs only add to what is there."""
+    """Return the possible covers, at most three, cheapest first.
+
+    These are colours that cells lose, or colours that span a box as large as the output. If the
+    outputs only add to what is there, there is no cover.
+    """
     lost: list[set[int]] = []
     for g, out in zip(state.grids, goal.outputs, strict=True):
         if fits:
@@ -102,12 +114,12 @@ def _size(g: Grid, colour: int) -> tuple[int, int]:
 
 
 def _free(cover: Cover) -> str:
-    """The grid without what lies over it."""
+    """Return code for the grid without the covering colour."""
     return "[[0 if v == hidden else v for v in row] for row in g]" if cover.text else "g"
 
 
 def _work(state: State, view: str, cover: Cover, ways: str) -> float | None:
-    """Expansions of the step on the first grid; None where objects are too large."""
+    """Return the cost of the step on the first grid in expansions, or None for large objects."""
     g = state.grids[0]
     hidden = compiled(cover.text, "g")(g) if cover.text else 0
     many = compiled(view, "h")([[0 if v == hidden else v for v in row] for row in g])

@@ -1,5 +1,8 @@
-"""Chains of copies: from each object on, every next copy is turned or mirrored and touches the last
-one, along its side or from corner to corner, up to the border."""
+"""Finder of chains of copies.
+
+From each object a row of copies runs to the border. Every copy is turned or mirrored and touches
+the one before, along a side or at a corner.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ _WAYS = (
 
 
 def chain(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """A finder (search.py), asked of inputs alone."""
+    """Find steps that draw chains of copies, for the inputs only."""
     if state.program.steps or not goal.has_shapes(state.grids) or not budget.charge(5.0):
         return
     first, wanted = state.grids[:1], goal.outputs[:1]

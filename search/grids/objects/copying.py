@@ -1,5 +1,9 @@
-"""Finders of copies: for each object, if …, its cells appear again: beside it, mirrored, in its own
-place mirrored or turned, on and on up to the border. Its colours come along, or one colour instead."""
+"""Finder of copies of objects.
+
+The cells of each object that meets a condition appear again: next to it, mirrored, turned or
+mirrored in its own place, or repeated up to the border. The copies keep the object's colours or all
+get one colour.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +18,22 @@ from ..goal import Goal, State
 from ..grammar import Step, apply, named
 from .features import VIEWS, Bools, Condition, Seen, View, compiled, every, seen
 
-GIVEN = 6  # steps of one view
+GIVEN = 6  # maximum number of steps for one view
 
 Cells = NDArray[np.int64]
 
 
 class Copy(NamedTuple):
-    """places: where the cell (i, j) of an object with the box a, b, c, d appears, as texts of pairs."""
+    """A way to copy an object.
+
+    Attributes:
+        places: Expressions for the places (row, column) where the cell (i, j) of an object with the
+            box a, b, c, d appears.
+        says: A phrase in the imperative with {} for the objects.
+        cost: Cost of copying this way.
+        instead: Whether the copy replaces the object.
+        on: Whether the copy is repeated, for k = 1, 2, … up to the border.
+    """
 
     places: tuple[str, ...]
     says: str
@@ -73,6 +86,7 @@ COPIES = (
 
 
 def copy(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """Find steps that copy objects."""
     if not goal.has_shapes(state.grids):
         return
     before = [np.array(g, dtype=np.int64) for g in state.grids]
@@ -119,7 +133,7 @@ def _plausible(
     before: list[Cells],
     changed: list[NDArray[np.bool_]],
 ) -> bool:
-    """Whether copies can explain what has changed in one grid, whatever their colour."""
+    """Return whether copies can explain what has changed in one grid, whatever their colour."""
     left = changed[first].copy()
     for n in np.flatnonzero(look.of == first):
         there, _ = _made(cells[n], one, before[first])
@@ -141,7 +155,7 @@ def _conditions(
     after: list[Cells],
     changed: list[NDArray[np.bool_]],
 ) -> list[Condition]:
-    """The cheapest conditions of objects whose copies the outputs show, where these explain all."""
+    """Return up to three of the cheapest conditions whose objects' copies explain all changes."""
     right = np.zeros(len(look.flat), bool)
     for n, (there, ink) in enumerate(made):
         of = look.of[n]
@@ -171,8 +185,10 @@ def _explained(
     which: Bools,
     changed: list[NDArray[np.bool_]],
 ) -> bool:
-    """Whether copies of these objects (and their old places, where they leave these) are all that
-    has changed."""
+    """Return whether copies of these objects explain all changed cells.
+
+    If the copies replace the objects, their old places are explained too.
+    """
     left = [c.copy() for c in changed]
     for n in np.flatnonzero(which):
         grid = left[look.of[n]]
@@ -183,7 +199,7 @@ def _explained(
 
 
 def _made(own: Cells, one: Copy, grid: Cells) -> tuple[Cells, Cells]:
-    """The cells of a copy that lie in the grid (cells, 2), and their colours."""
+    """Return the cells of a copy that lie in the grid, of shape (cells, 2), and their colours."""
     height, width = grid.shape
     (a, b), (c, d) = own.min(axis=0), own.max(axis=0) + 1
     i, j = own.T
@@ -199,6 +215,11 @@ def _made(own: Cells, one: Copy, grid: Cells) -> tuple[Cells, Cells]:
 
 
 def written(view: View, condition: Condition, one: Copy, colour: int | None) -> Step:
+    """Return the step that copies the objects of a view that meet a condition.
+
+    Args:
+        colour: The colour of all copies, or None to keep the object's colours.
+    """
     uses_many = "many" in condition.text
     lines = ["r = [row[:] for row in g]"]
     if uses_many:

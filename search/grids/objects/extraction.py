@@ -1,8 +1,9 @@
-"""Finders for an output that is a part of the grid: an object, a panel between lines, an even share.
+"""Finders for outputs that are a part of the grid: an object, a panel, an equal share.
 
-The parts of a view are cut out, and the pairs say which of them the output is (as it stands, turned,
-or in another colour). Which one is said by a number of each: the greatest, the least, the only one.
-Parts may also be laid over each other, or side by side in an order.
+All parts of one kind are cut out, and the pairs show which of them is the output, as it is, turned,
+or in another colour. The part is then described by a number that is computed for each part: the
+largest, the smallest or the only such value. Other finders lay the parts over each other, or put
+objects side by side in an order.
 """
 
 from __future__ import annotations
@@ -18,12 +19,18 @@ from ..goal import Goal, State
 from ..grammar import FAILURES, Grid, Grids, Step, apply, is_grid, named
 from .features import compiled
 
-GIVEN = 8  # steps of one view
-MOST = 60  # parts of a grid
+GIVEN = 8  # maximum number of steps for one kind of parts
+MOST = 60  # maximum number of parts of a grid
 
 
 class Parts(NamedTuple):
-    """text: the parts of `g`, grids all."""
+    """A way to cut a grid into parts.
+
+    Attributes:
+        text: Expression over `g` for the list of parts, each of them a grid.
+        says: A noun phrase for the parts.
+        cost: Cost of using these parts.
+    """
 
     text: str
     says: str
@@ -51,7 +58,7 @@ PARTS = (
     Parts("solid(g)", "the insides of frames", 0.5),
 )
 
-# Numbers of a part `p` among `all_parts`.
+# Numbers of a part `p` among `all_parts`, with phrases for the largest and the smallest value.
 NUMBERS = (
     ("filled(p)", "most filled cells", "fewest filled cells", 0.6),
     ("len(p) * len(p[0])", "the largest area", "the smallest area", 0.5),
@@ -96,6 +103,12 @@ TURNS = (
 
 
 def parts_of(parts: Parts, grids: Grids) -> list[list[Grid]] | None:
+    """Return the parts of each grid.
+
+    Returns:
+        One list of parts per grid. None if the expression fails on a grid, gives no part or more
+        than `MOST` of them, or gives something that is no grid.
+    """
     made = compiled(parts.text, "g")
     try:
         found = [made(g) for g in grids]
@@ -107,7 +120,7 @@ def parts_of(parts: Parts, grids: Grids) -> list[list[Grid]] | None:
 
 
 def choose(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """The output is one of the parts."""
+    """Find steps that choose one of the parts."""
     largest = [max(len(o), len(o[0])) > max(len(g), len(g[0])) * 2 for g, o in zip(state.grids, goal.outputs, strict=True)]  # fmt: skip
     if any(largest):
         return
@@ -160,7 +173,7 @@ def _turns(outputs: Grids) -> Iterator[tuple[str, str, float]]:
 
 
 def _which(found: list[list[Grid]], turn: str, outputs: Grids) -> list[set[int]] | None:
-    """Of each grid the parts that are the output; None where in one grid none is."""
+    """Return the indices of each grid's parts that are the output, or None if a grid has none."""
     made = compiled(turn, "p")
     chosen = []
     for all_parts, wanted in zip(found, outputs, strict=True):
@@ -179,7 +192,7 @@ def _which(found: list[list[Grid]], turn: str, outputs: Grids) -> list[set[int]]
 def _picks(
     found: list[list[Grid]], which: list[set[int]], budget: Budget
 ) -> Iterator[tuple[str, str, float]]:
-    """Expressions that choose one of `all_parts`."""
+    """Yield expressions that choose one of `all_parts`, with a phrase and a cost."""
     if all(len(every) == 1 for every in found):
         yield "all_parts[0]", "the only one", 0.4
         return
@@ -230,8 +243,11 @@ def _picks(
 
 
 def overlay(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Parts of equal size, cell by cell: the first that is not empty; a colour where all, some, one,
-    none are filled."""
+    """Find steps that combine parts of equal size cell by cell.
+
+    They take the first part that is not empty at a cell, or a colour by how many parts are filled
+    there.
+    """
     for parts in (p for p in PARTS if p.text.startswith(("panels", "shares", "[crop"))):
         found = parts_of(parts, state.grids)
         if not budget.charge(3.0 + goal.cells / 20):
@@ -310,7 +326,10 @@ def _topmost(stack: Any) -> Any:
 
 
 def _fits(stacks: list[Any], goal: Goal, text: str, colour: int, rest: int) -> bool:
-    """On the middle row of the first pair; the whole is run later."""
+    """Return whether the rule holds on the middle row of the first pair.
+
+    This is a cheap test before the whole step is run.
+    """
     made = compiled(text, "cell")
     middle = stacks[0].shape[1] // 2
     cells = stacks[0][:, middle].T.tolist()
@@ -330,7 +349,7 @@ ORDERS = (
 
 
 def in_a_row(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """The objects side by side (or one above the other), in an order; or their colours only."""
+    """Find steps that put objects, or cells of their colours, in a row or a column, ordered."""
     for text, says, cost in _OBJECTS:
         look = compiled(text, "g")
         many = [look(g) for g in state.grids]

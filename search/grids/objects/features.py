@@ -1,7 +1,8 @@
-"""What can be said of objects: ways to see them in grids, and conditions and numbers of each.
+"""Features of objects: ways to see objects in grids, and conditions and numbers of each object.
 
-The texts are over `g`, `o` (one object: a list of cells) and `many` (all objects of the grid); they
-run here and in answers alike. What compares an object with the others is computed with numpy here.
+The expressions are over `g`, `o` (one object: a list of cells) and `many` (all objects of the
+grid). The same text runs here and in answers. Comparisons of an object with the others are computed
+with numpy here.
 """
 
 from __future__ import annotations
@@ -21,11 +22,18 @@ from ..helpers import HELPERS
 Bools = NDArray[np.bool_]
 Objects = list[list[tuple[int, int]]]
 
-MOST = 160  # objects in one grid
+MOST = 160  # maximum number of objects in one grid
 
 
 class View(NamedTuple):
-    """text: the objects of `g`. one, several: what they are called."""
+    """A way to see objects in a grid.
+
+    Attributes:
+        text: Expression over `g` for the list of objects.
+        one: A noun for one object.
+        several: A noun for several objects.
+        cost: Cost of using the view.
+    """
 
     text: str
     one: str
@@ -47,7 +55,14 @@ VIEWS = (
 
 
 class Number(NamedTuple):
-    """text: a number of an object `@`. compared: by its greatest and least, and thresholds."""
+    """A number that is computed for each object.
+
+    Attributes:
+        text: Expression over an object, which is written as `@`.
+        says: A noun for the number.
+        cost: Cost of using the number.
+        compared: Whether conditions may use its largest and smallest value, thresholds and parity.
+    """
 
     text: str
     says: str
@@ -79,7 +94,13 @@ TRUTHS = (
 
 
 class Condition(NamedTuple):
-    """text is empty where every object meets it. says: a clause after a noun, with a space before."""
+    """A condition on an object.
+
+    Attributes:
+        text: The expression, or empty if every object meets the condition.
+        says: A clause that follows a noun, with a space before it.
+        cost: Cost of using the condition.
+    """
 
     text: str
     says: str
@@ -90,7 +111,7 @@ ALWAYS = Condition("", "", 0.0)
 
 
 def every(view: View, condition: Condition) -> str:
-    """Those objects of a view, as a noun."""
+    """Return a noun phrase for all objects of a view that meet a condition."""
     of_colour = re.fullmatch(r" of colour (\w+ \(\d\))", condition.says)
     if view.one == "colour":
         if of_colour:
@@ -100,7 +121,7 @@ def every(view: View, condition: Condition) -> str:
 
 
 class Value(NamedTuple):
-    """A colour of an object, as text."""
+    """An expression for a colour that belongs to an object."""
 
     text: str
     says: str
@@ -117,15 +138,22 @@ def _names() -> dict[str, Any]:
 
 @lru_cache(maxsize=4000)
 def compiled(text: str, arguments: str = "g, o, many") -> Callable[..., Any]:
-    """An expression as a function."""
+    """Return an expression as a function of the arguments.
+
+    All helpers are in its scope.
+    """
     made: Callable[..., Any] = eval(f"lambda {arguments}: {text}", _names())
     return made
 
 
 class Seen:
-    """All objects of one view of some grids in one row, and what holds of each.
+    """All objects of one view of some grids, and the features of each object.
 
-    objects: of each grid; of: the grid of each object; flat: all objects.
+    Attributes:
+        objects: The objects of each grid.
+        flat: The objects of all grids in one list.
+        of: Index of each object's grid, of shape (objects,).
+        cells: Number of cells of all objects.
     """
 
     def __init__(self, view: View, grids: Grids) -> None:
@@ -140,10 +168,11 @@ class Seen:
 
     @property
     def usable(self) -> bool:
+        """Return whether every grid has objects in this view, and not too many."""
         return all(0 < len(many) <= MOST for many in self.objects)
 
     def values(self, text: str) -> list[Any] | None:
-        """An expression of each object; None where it fails on one."""
+        """Return the values of an expression for all objects, or None if it fails on one."""
         if text not in self._values:
             made = compiled(text.replace("@", "o"))
             try:
@@ -157,11 +186,18 @@ class Seen:
         return self._values[text]
 
     def charge(self, budget: Budget) -> bool:
-        """What its conditions cost; False where nothing is left."""
+        """Spend the cost of computing the conditions and return whether any budget is left."""
         return budget.charge(0.4 * self.cells + 2.0 * len(self.flat) + 5.0)
 
     def conditions(self) -> tuple[list[Condition], Bools]:
-        """All conditions (ALWAYS first, cheapest of equal ones), and (conditions, objects)."""
+        """Return the conditions, cheapest first, and where they hold.
+
+        At most six conditions are kept that hold for the same objects.
+
+        Returns:
+            The conditions, and an array of shape (conditions, objects). `ALWAYS` is the first
+            condition.
+        """
         if self._conditions is None:
             unlike: dict[bytes, list[Condition]] = {}
             rows: dict[bytes, Bools] = {}
@@ -210,8 +246,11 @@ class Seen:
                 yield from _both(f"{colour} in {name}(g, o)", f"that {says}", negated, 1.5, held)
 
     def _like_a_key(self, forms: list[Any]) -> Iterator[tuple[Condition, Bools]]:
-        """What objects share with one that stands out: the shape of one of a colour that all grids
-        have, the colour of a smaller one."""
+        """Yield conditions about what objects share with one that stands out.
+
+        This is the shape of an object in a colour that all grids have, or the colour of a smaller
+        object.
+        """
         tints = self.values("tint(g, @)") or []
         held = [{tints[n] for n in np.flatnonzero(self.of == k)} for k in range(len(self.grids))]
         grids = self.of.tolist()
@@ -231,7 +270,7 @@ class Seen:
         yield Condition(f"not {text}", " that has no smaller one of its colour", 1.9), ~row
 
     def _alone(self, values: list[Any]) -> Bools:
-        """Which objects have a value that no other of their grid has."""
+        """Return which objects have a value that no other object of their grid has."""
         paired = list(zip(self.of.tolist(), values, strict=True))
         counts: dict[Any, int] = {}
         for one in paired:
@@ -298,6 +337,6 @@ def _seen(view: View, key: tuple[Any, ...]) -> Seen:
 
 
 def seen(view: View, grids: Grids) -> Seen | None:
-    """None where a grid has no object in this view, or too many."""
+    """Return the objects of a view, or None if a grid has no objects in it or too many."""
     found = _seen(view, tuple(tuple(map(tuple, g)) for g in grids))
     return found if found.usable else None

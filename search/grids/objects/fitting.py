@@ -1,5 +1,8 @@
-"""A finder of pieces that fit: objects whose shape is that of a hole or a notch elsewhere, however
-turned or not at all. They move there, or fill it and stay, or are marked."""
+"""Finder of pieces that fit: objects with the shape of a hole or a notch elsewhere.
+
+The pieces may have to be turned or mirrored. They move into the hole, or fill it and stay, or are
+marked.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from ..goal import Goal, State
 from ..grammar import FAILURES, Step, apply, named
 from .features import compiled
 
-MOST = 40  # objects of a grid
+MOST = 40  # maximum number of objects of a grid
 
 _SPACES = (
     ("[h for x in objects(g, True, True) for h in holes(x)]", "hole", 0.0),
@@ -26,7 +29,7 @@ _ALIKE = (("form", "", 0.0), ("pose", ", turned or mirrored", 0.5))
 
 
 def fit(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """A finder (search.py)."""
+    """Find steps that move, copy or mark the objects that fit into a hole."""
     if len(state.program.steps) > 1 or not goal.has_shapes(state.grids):
         return
     if not all(1 < len(compiled("objects(g, True, False)", "g")(g)) <= MOST for g in state.grids):

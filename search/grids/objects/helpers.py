@@ -1,15 +1,18 @@
-"""Functions on objects (lists of cells) that steps may call, as the text that stands in answers."""
+"""Helper functions on objects, which are lists of cells, and on parts of grids.
+
+helpers.py explains what a helper is.
+"""
 
 from __future__ import annotations
 
 OBJECT_HELPERS: dict[str, str] = {
-    # The colour that most cells of an object have; the lowest of several.
+    # The colour of most cells of an object, the lowest one of a tie.
     "tint": """\
 def tint(g, o):
     seen = [g[i][j] for i, j in o]
     return max(sorted(set(seen)), key=seen.count)
 """,
-    # The most frequent colour of a grid.
+    # The most frequent colour of a grid, the lowest one of a tie.
     "backdrop": """\
 def backdrop(g):
     seen = [v for row in g for v in row]
@@ -20,7 +23,7 @@ def backdrop(g):
 def parts(g, b, same, around):
     return objects([[0 if v == b else v or 10 for v in row] for row in g], same, around)
 """,
-    # Connected empty cells.
+    # Regions of connected empty cells.
     "regions": """\
 def regions(g):
     return objects([[int(not v) for v in row] for row in g], True, False)
@@ -29,7 +32,7 @@ def regions(g):
 def pixels(g):
     return [[(i, j)] for i, row in enumerate(g) for j, v in enumerate(row) if v]
 """,
-    # For every colour, all its cells.
+    # The cells of each colour, as one object.
     "layers": """\
 def layers(g):
     cells = [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if v]
@@ -57,20 +60,20 @@ def crop(g, o):
     a, b, c, d = box(o)
     return [row[b:d] for row in g[a:c]]
 """,
-    # The box of an object with nothing else in it.
+    # The box of an object, without the other objects in it.
     "alone": """\
 def alone(g, o):
     a, b, c, d = box(o)
     own = set(o)
     return [[g[i][j] if (i, j) in own else 0 for j in range(b, d)] for i in range(a, c)]
 """,
-    # The cells of an object from the corner of its box, whatever the colours.
+    # The cells of an object relative to the corner of its box, whatever their colours.
     "form": """\
 def form(o):
     a, b, _, _ = box(o)
     return sorted((i - a, j - b) for i, j in o)
 """,
-    # Connected cells that an object shuts in, as lists.
+    # Regions of cells that an object encloses, as lists.
     "holes": """\
 def holes(o):
     a, b, c, d = box(o)
@@ -82,28 +85,28 @@ def holes(o):
 def shut_in(o):
     return [cell for hole in holes(o) for cell in hole]
 """,
-    # The other cells of the box.
+    # Cells of an object's box that are not its own.
     "gaps": """\
 def gaps(o):
     a, b, c, d = box(o)
     own = set(o)
     return [(i, j) for i in range(a, c) for j in range(b, d) if (i, j) not in own]
 """,
-    # Cells next to an object, diagonally too.
+    # Neighbours of an object, diagonal ones included.
     "halo": """\
 def halo(g, o):
     own = set(o)
     near = {(i + a, j + b) for i, j in o for a in (-1, 0, 1) for b in (-1, 0, 1)} - own
     return sorted((i, j) for i, j in near if 0 <= i < len(g) and 0 <= j < len(g[0]))
 """,
-    # Cells next to an object, not diagonally.
+    # Direct neighbours of an object.
     "sides": """\
 def sides(g, o):
     own = set(o)
     near = {p for i, j in o for p in ((i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1))} - own
     return sorted((i, j) for i, j in near if 0 <= i < len(g) and 0 <= j < len(g[0]))
 """,
-    # The ring of cells around the box.
+    # The ring of cells around an object's box.
     "frame": """\
 def frame(g, o):
     a, b, c, d = box(o)
@@ -111,7 +114,7 @@ def frame(g, o):
     inner = {(i, j) for i in range(a, c) for j in range(b, d)}
     return sorted((i, j) for i, j in outer - inner if 0 <= i < len(g) and 0 <= j < len(g[0]))
 """,
-    # Cells of an object all of whose neighbours, diagonal ones too, are its own.
+    # Cells of an object whose neighbours, diagonal ones included, are all its own.
     "core": """\
 def core(o):
     own = set(o)
@@ -135,8 +138,8 @@ def middle(o):
     rows, columns = {(a + c - 1) // 2, (a + c) // 2}, {(b + d - 1) // 2, (b + d) // 2}
     return [(i, j) for i in rows for j in columns]
 """,
-    # Cells beyond an object in the given directions, up to the border; not through: up to what is
-    # not empty.
+    # Cells from an object in the given directions, up to the border or, unless `through`, up to the
+    # first cell that is not empty.
     "rays": """\
 def rays(g, o, ways, through):
     found, own = [], set(o)
@@ -155,17 +158,17 @@ def rays(g, o, ways, through):
 def at_border(g, o):
     return any(i in (0, len(g) - 1) or j in (0, len(g[0]) - 1) for i, j in o)
 """,
-    # Colours next to an object.
+    # Colours of the direct neighbours of an object.
     "beside": """\
 def beside(g, o):
     return {g[i][j] for i, j in sides(g, o)}
 """,
-    # Colours in the box of an object that are not its main one, nor empty.
+    # Colours in the box of an object, without its main colour and 0.
     "within": """\
 def within(g, o):
     return sorted({v for row in crop(g, o) for v in row} - {0, tint(g, o)})
 """,
-    # The colour of other objects that is nearest to an object.
+    # Colour of the nearest object of another colour, or the object's own.
     "nearest": """\
 def nearest(g, o, many):
     near = [
@@ -175,13 +178,13 @@ def nearest(g, o, many):
     ]
     return min(near, default=(0, tint(g, o)))[1]
 """,
-    # How often each colour but 0 stands in a grid: colours, most frequent first.
+    # The colours of a grid except 0, most frequent first.
     "ranked": """\
 def ranked(g):
     seen = [v for row in g for v in row if v]
     return sorted(set(seen), key=lambda v: (-seen.count(v), v))
 """,
-    # How many steps an object can go before it meets the border or what is not empty.
+    # Number of steps that an object can go before it meets the border or a cell that is not empty.
     "room": """\
 def room(g, o, a, b):
     own = set(o)
@@ -194,14 +197,14 @@ def room(g, o, a, b):
                 return k - 1
     return 0
 """,
-    # The straight way from one object to another, as steps of -1, 0 or 1.
+    # Direction from one object to another, with components -1, 0 or 1.
     "way": """\
 def way(o, x):
     a, b, c, d = box(o)
     s, t, u, v = box(x)
     return (s >= c) - (u <= a), (t >= d) - (v <= b)
 """,
-    # The grids between full rows and columns of a colour that stands nowhere else.
+    # The parts between full rows and columns of a colour that occurs nowhere else.
     "panels": """\
 def panels(g):
     for wall in sorted({v for row in g for v in row if v}):
@@ -223,7 +226,7 @@ def shares(g, m, n):
     starts = [(i * a, j * b) for i in range(m) for j in range(n)]
     return [[row[j : j + b] for row in g[i : i + a]] for i, j in starts]
 """,
-    # What rectangles of one colour frame, without the frame.
+    # The insides of rectangular frames of one colour.
     "solid": """\
 def solid(g):
     found = []
@@ -235,7 +238,7 @@ def solid(g):
             found.append([row[b + 1 : d - 1] for row in g[a + 1 : c - 1]])
     return found
 """,
-    # What colour c hides, by the smallest period of rows and columns (or along a diagonal).
+    # Replaces colour c by the smallest period of rows and columns, or along a diagonal.
     "repeated": """\
 def repeated(g, c):
     h, w = len(g), len(g[0])
@@ -252,7 +255,7 @@ def repeated(g, c):
                 return [[known[i % p, (j - s * i) % q] for j in range(w)] for i in range(h)]
     return g
 """,
-    # What colour c hides, from the other side of the axis that is nearest to the middle.
+    # Replaces colour c by mirroring about the vertical axis that is nearest to the middle.
     "mirrored": """\
 def mirrored(g, c):
     w = len(g[0])
@@ -269,7 +272,7 @@ def mirrored(g, c):
 def flipped(g, c):
     return [list(row) for row in zip(*mirrored([list(row) for row in zip(*g)], c))]
 """,
-    # What colour c hides, from the other side of the diagonal, which may lie off the corner.
+    # Replaces colour c by mirroring about the diagonal, which may be off the corner.
     "across": """\
 def across(g, c):
     h, w = len(g), len(g[0])
@@ -284,7 +287,7 @@ def across(g, c):
             return r
     return g
 """,
-    # What colour c hides, from the same grid turned by a quarter, a half and three quarters.
+    # Replaces colour c by the same grid turned by a quarter, a half and three quarters.
     "quarters": """\
 def quarters(g, c):
     r = [row[:] for row in g]
@@ -298,7 +301,7 @@ def quarters(g, c):
                 r[i][j] = seen[0] if seen else c
     return r
 """,
-    # Straight runs of cells between two of equal colour, with that colour.
+    # Straight runs of cells between two cells of equal colour, each with that colour.
     "links": """\
 def links(g, ways, through):
     found = []
@@ -318,7 +321,7 @@ def links(g, ways, through):
                     cells.append((x, y))
     return found
 """,
-    # A shape as cells with colours, in its eight positions.
+    # An object as cells with colours, in its eight poses.
     "turns": """\
 def turns(g, o):
     cells = [(i, j, g[i][j]) for i, j in o]
@@ -328,7 +331,7 @@ def turns(g, o):
         found += [cells, [(i, -j, v) for i, j, v in cells]]
     return found
 """,
-    # The first of some shapes, moved so that all cells of an object are cells of it; or nothing.
+    # The first shape that can be moved so that it covers all cells of an object; else nothing.
     "onto": """\
 def onto(g, o, shapes):
     i, j = o[0]
@@ -340,18 +343,18 @@ def onto(g, o, shapes):
                     return [(x, y, w) for (x, y), w in moved.items()]
     return []
 """,
-    # How far two objects are apart.
+    # Distance between two objects.
     "gap": """\
 def gap(o, x):
     return min(abs(i - a) + abs(j - b) for i, j in o for a, b in x)
 """,
-    # Cells on the edge of its box that are not the object's.
+    # Cells on the edge of an object's box that are not its own.
     "edges": """\
 def edges(o):
     a, b, c, d = box(o)
     return [(i, j) for i, j in gaps(o) if i in (a, c - 1) or j in (b, d - 1)]
 """,
-    # Empty cells between an object and what it faces straight on, if it faces anything.
+    # Empty cells between an object and whatever it faces straight on.
     "bridges": """\
 def bridges(g, o, ways):
     found, own = [], set(o)
@@ -368,18 +371,18 @@ def bridges(g, o, ways):
                 cells.append(p)
     return found
 """,
-    # The colour of another object of the same form, or its own.
+    # A different colour of another object with the same form, or the object's own colour.
     "twin": """\
 def twin(g, o, many):
     alike = [tint(g, x) for x in many if x != o and form(x) == form(o)]
     return next((v for v in alike if v != tint(g, o)), tint(g, o))
 """,
-    # How many cells of a grid are not empty.
+    # Number of cells of a grid that are not empty.
     "filled": """\
 def filled(p):
     return sum(v > 0 for row in p for v in row)
 """,
-    # Which cells of a grid are not empty.
+    # Mask of the cells of a grid that are not empty.
     "drawn": """\
 def drawn(p):
     return [[v > 0 for v in row] for row in p]

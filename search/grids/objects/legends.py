@@ -1,6 +1,9 @@
-"""Finders of keys that a grid shows: small blocks of two colours side by side say what becomes of a
-colour elsewhere: it becomes the other, or both change places; cells that an area encloses, or that
-touch it, take the other. The key stays, goes, or is left out of a smaller output."""
+"""Finder of keys in a grid: small blocks of two colours that explain what happens to a colour.
+
+A colour elsewhere becomes the other one of its block, or both change places. Or the cells that an
+area of the colour encloses, or those that touch it, get the other colour. The key stays, is
+removed, or is left out of a smaller output.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ _READ = (
         0.1,
     ),
 )
-# What is done with the meaning of each colour: lines that make `r`.
+# Lines that build `r` from the meaning of each colour.
 _DONE = (
     (
         "r = [[meant.get(v, v) for v in row] for row in g]\n",
@@ -62,7 +65,7 @@ _ENDS = (
 
 
 def translate(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """A finder (search.py)."""
+    """Find steps that apply the key."""
     if len(state.program.steps) > 1 or not budget.charge(5.0):
         return
     fits = goal.has_shapes(state.grids)

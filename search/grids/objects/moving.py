@@ -1,5 +1,9 @@
-"""Finders on objects that move: by a constant, by their own size, as far as they can go, towards
-another object, or onto its other side. What has moved is what the outputs lack at its old place."""
+"""Finder of moves of objects.
+
+Objects move by a constant, by their own size, as far as there is room, or towards, onto or away
+from another object. Objects that have moved are those whose old place looks different in the
+output.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,8 @@ from ..goal import Goal, State
 from ..grammar import Step, apply, named
 from .features import VIEWS, Bools, Condition, Seen, View, every, seen
 
-TRIED = 120  # steps of one view
-COLOURS = 5  # that move each in its own way, at most
+TRIED = 120  # maximum number of steps that are tried for one view
+COLOURS = 5  # maximum number of colours that each move in their own way
 SLIDES = (
     (1, 0, "down", "-max(i for i, _ in o)"),
     (-1, 0, "up", "min(i for i, _ in o)"),
@@ -25,8 +29,15 @@ SLIDES = (
 
 
 class Move(NamedTuple):
-    """code: lines of the loop over the moved objects `o` that place one in `r`, where all of them
-    have been wiped out already."""
+    """A way to move objects.
+
+    Attributes:
+        code: Lines in the loop over the moved objects `o` that place one of them in `r`, where it
+            has been wiped out already.
+        says: A phrase that follows "move" and the objects.
+        cost: Cost of moving this way.
+        order: Sort key for the objects, over `o`; empty if the order does not matter.
+    """
 
     code: str
     says: str
@@ -35,6 +46,7 @@ class Move(NamedTuple):
 
 
 def move(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """Find steps that move objects."""
     if not goal.has_shapes(state.grids) or not budget.charge(5.0):
         return
     if not _rearranged(state, goal):
@@ -74,8 +86,11 @@ def move(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def _rearranged(state: State, goal: Goal) -> bool:
-    """Whether no output has more cells than its input of a colour that something has lost: moved
-    cells may be covered or leave the grid. Copies are left out."""
+    """Return whether the outputs can be the result of moves.
+
+    No output may have more cells of a colour than its input, nor less than half of its coloured
+    cells: moved cells may be covered or leave the grid, but are not copied.
+    """
     for g, out in zip(state.grids, goal.outputs, strict=True):
         old, new = np.bincount(np.ravel(g), minlength=10), np.bincount(np.ravel(out), minlength=10)
         if (new[1:] > old[1:]).any() or (new[1:].sum() < 0.5 * old[1:].sum()):
@@ -84,8 +99,10 @@ def _rearranged(state: State, goal: Goal) -> bool:
 
 
 def _movers(look: Seen, gone: Bools) -> Iterator[tuple[Condition, Bools]]:
-    """Conditions that hold of all objects that are gone: the cheapest few, those of few others first
-    where they hold of equally many."""
+    """Yield the cheapest conditions that hold for all moved objects.
+
+    Conditions that also hold for other objects count as slightly more expensive.
+    """
     conditions, holds = look.conditions()
     fits = np.flatnonzero((holds | ~gone).all(axis=1))
     tight = sorted(fits, key=lambda k: conditions[k].cost + 0.5 * (holds[k] & ~gone).any())
@@ -155,7 +172,7 @@ def _moves(
 def _by_colour(
     look: Seen, holds: Bools, before: list[NDArray[np.int64]], after: list[NDArray[np.int64]]
 ) -> Iterator[Move]:
-    """By a constant for each colour, where most colours are seen to move twice."""
+    """Yield moves by a constant for each colour, if there are enough objects to tell."""
     tints = np.array(look.values("tint(g, @)"))
     colours = sorted(set(tints[holds].tolist()))
     if not 2 <= len(colours) <= COLOURS or 2 * holds.sum() < 3 * len(colours):
@@ -199,7 +216,7 @@ def _said(a: int, b: int) -> str:
 def _offsets(
     look: Seen, holds: Bools, before: list[NDArray[np.int64]], after: list[NDArray[np.int64]]
 ) -> list[tuple[int, int]]:
-    """By which steps all these objects could have gone, the shortest first."""
+    """Return the offsets by which all these objects can have moved, the shortest first."""
     common: set[tuple[int, int]] | None = None
     for o, k, held in zip(look.flat, look.of.tolist(), holds.tolist(), strict=True):
         if not held:
@@ -225,6 +242,7 @@ def _offsets(
 
 
 def written(view: View, condition: Condition, one: Move) -> Step:
+    """Return the step that moves the objects of a view that meet a condition."""
     chosen = f"[o for o in many if {condition.text}]" if condition.text else "many"
     slides = "room(" in one.code
     lines = ["r = [row[:] for row in g]", f"many = {view.text}", f"chosen = {chosen}"]
@@ -232,7 +250,8 @@ def written(view: View, condition: Condition, one: Move) -> Step:
         lines[-1:] = [f"chosen = {chosen}"] if condition.text else []
         named_so = "chosen" if condition.text else "many"
         lines.append(f"chosen = sorted({named_so}, key=lambda o: {one.order})")
-    if slides:  # what has not moved yet is in the way, so each is wiped out in its turn
+    # An object that has not moved yet is in the way, so each is wiped out only when its turn comes.
+    if slides:
         lines.append("for o in chosen:")
         body = one.code.splitlines()
         cut = next(k for k, line in enumerate(body) if line.startswith("for i, j"))

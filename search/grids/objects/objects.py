@@ -1,6 +1,9 @@
-"""Finders on objects that leave the grid's size: for each object, if …, paint cells that belong to
-it (itself, its box, its holes, what surrounds it, lines from it). Found by what the outputs ask of
-each object; every step is run on all pairs before it is given."""
+"""Finders that paint cells belonging to objects and keep the size of the grid.
+
+For each object that meets a condition they paint the object itself, its box, its holes, its
+surroundings or lines from it. The rules are derived from what the outputs require of each object.
+Every step is run on all pairs before it is yielded.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,24 @@ from ..grammar import Step, apply
 from .features import VIEWS, Seen, View, every, seen
 from .rules import PLAIN, Clause, Rule, constants, rules
 
-GIVEN = 12  # steps of one view
-PARTIAL = 40  # rules that explain a part of what has changed, and are put together in pairs
-LARGE = 0.25  # share of what has changed that the first of two rules explains, where one hides the other
-ALIKE = 4  # rules that explain the same, and are put together with others
-FOLLOWED = 2  # of them, after which a second rule is looked for
-SIMPLE = 1.6  # price of their conditions, at most
+GIVEN = 12  # maximum number of steps for one view
+PARTIAL = 40  # maximum number of rules explaining a part of the changes that are combined in pairs
+# Minimum share of the changes that the first of two rules explains, if one hides the other
+LARGE = 0.25
+ALIKE = 4  # maximum number of rules that explain the same cells and are combined with others
+FOLLOWED = 2  # number of first rules after which a second rule is searched for
+SIMPLE = 1.6  # maximum cost of the conditions of rules that explain only a part of the changes
 
 
 class Area(NamedTuple):
-    """text: cells that belong to an object `o`. over: paints what is not empty, too."""
+    """Cells that belong to an object.
+
+    Attributes:
+        text: Expression over `g` and an object `o` for the cells.
+        says: A noun phrase that comes before the object; empty for the object itself.
+        cost: Cost of using the area.
+        over: Whether cells that are not empty are painted, too.
+    """
 
     text: str
     says: str
@@ -96,12 +107,12 @@ ONLY_ITSELF = ("pixels(g)", "row_cells(g)", "column_cells(g)")
 
 
 def paint(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """For each object: if …: these cells of it get this colour."""
+    """Find steps that paint an area of each object that meets a condition."""
     yield from _painted(state, goal, budget, in_turn=False)
 
 
 def paint_in_turn(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Two such rules, of which the second sees what the first has painted."""
+    """Find steps of two such rules, of which the second sees what the first has painted."""
     if not state.program.steps:
         yield from _painted(state, goal, budget, in_turn=True)
 
@@ -162,7 +173,7 @@ def _painted(state: State, goal: Goal, budget: Budget, in_turn: bool) -> Iterato
 
 
 def _in_turn(partial: list[Partial], state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """A rule that explains much, then another that sees what the first has painted."""
+    """Yield rules that explain many changes, followed by one that sees what the first painted."""
     partial = sorted(partial, key=lambda one: (-len(one.explains), one.step.cost))
     done: set[frozenset[tuple[int, int, int]]] = set()
     for one in partial:
@@ -198,7 +209,7 @@ def _partial(
     changed: list[NDArray[np.bool_]],
     colours: list[int],
 ) -> Iterator[Partial]:
-    """The plainest rules for each set of objects that they can be about."""
+    """Yield the plainest rules for each set of objects that a rule can be about."""
     cells = look.values(area.text)
     conditions, holds = look.conditions()
     if cells is None:
@@ -232,7 +243,7 @@ def _paired(
     goal: Goal,
     budget: Budget,
 ) -> Iterator[Step]:
-    """Two rules, one after the other, that explain all changed cells between them."""
+    """Yield pairs of rules, one after the other, that together explain all changed cells."""
     wide = sum(int(c.sum()) for c in changed)
     partial = sorted(partial, key=lambda one: (one.step.cost, -len(one.explains)))
     best: dict[frozenset[tuple[int, int, int]], list[Partial]] = {}
@@ -260,7 +271,7 @@ def _paired(
             if not budget.charge(50.0 + goal.cells / 2 / Budget.CELLS) or given == GIVEN:
                 return
             if apply(both, state.grids) != goal.outputs:
-                break  # so do those that explain the same
+                break  # Pairs that explain the same fail, too.
             yield both
             given += 1
 
@@ -272,8 +283,12 @@ def _asked(
     after: list[NDArray[np.int64]],
     changed: list[NDArray[np.bool_]],
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], bool] | None:
-    """For each object whether it must be painted, and the colour it may be; and whether all changed
-    cells belong to an object. None where none does."""
+    """Return what the outputs require of the area of each object.
+
+    Returns:
+        Whether each object must be painted; the colour that it may get (-1 for none, -2 for any);
+        and whether all changed cells belong to an object. None if no object has to be painted.
+    """
     cells = look.values(area.text)
     if cells is None:
         return None
@@ -289,7 +304,7 @@ def _asked(
             continue
         index = tuple(np.array(own).T)
         made = new[index]
-        if not (made == made[0]).all():  # what has changed there belongs to another, or to none
+        if not (made == made[0]).all():  # The changes there belong to another object, or to none.
             wanted[k] = -1
             continue
         wanted[k] = made[0]
@@ -301,6 +316,7 @@ def _asked(
 
 
 def written(view: View, area: Area, rule: Rule) -> Step:
+    """Return the step that paints the area of each object of a view by a rule."""
     test = "" if area.over else "if not g[i][j]"
     uses_many = any("many" in part for c in rule.clauses for part in (c.condition.text, c.value.text))  # fmt: skip
     lines = ["r = [row[:] for row in g]"]

@@ -1,5 +1,8 @@
-"""Finders of outputs that are put together of objects: all of them without the empty space between, in
-the rows and columns that they stand in, or one of them once for each mark, in its colour or not."""
+"""Finder of outputs that are put together from objects.
+
+Either all objects come together in the rows and columns where they stand, without the empty space
+in between, or one object is repeated once for each mark, in its own colours or in that of the mark.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from ..goal import Goal, State
 from ..grammar import Step, apply
 from .features import compiled
 
-MOST = 16  # objects of a grid
+MOST = 16  # maximum number of objects of a grid
 
 _VIEWS = (
     ("objects(g, True, True)", "objects (diagonals count)", 0.0),
@@ -47,7 +50,7 @@ _RUNS = (
 
 
 def pack(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """A finder (search.py)."""
+    """Find steps that put objects together."""
     if len(state.program.steps) > 1 or goal.has_shapes(state.grids):
         return
     for view, noun, dear in _VIEWS:

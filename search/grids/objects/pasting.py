@@ -1,5 +1,8 @@
-"""A finder of copies at markers: the largest object, or that of most colours, appears at every other
-object, which marks a place of it: its middle, or a corner of its box."""
+"""Finder of copies at markers.
+
+The largest object, or the one with the most colours, is copied to every other object. These mark
+where the middle or a corner of its box goes.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from ..grammar import Step, apply
 from .features import compiled
 from .stamping import loses
 
-MOST = 30  # objects of a grid
-CELLS = 150  # of the object that is copied, at most
+MOST = 30  # maximum number of objects of a grid
+CELLS = 150  # maximum number of cells of the copied object
 
 _VIEWS = (
     ("objects(g, False, True)", 0.0),
@@ -32,7 +35,7 @@ _MARKS = (
     ("x != o", "every other object", 0.0),
     ("len(x) == 1", "every single cell", 0.1),
 )
-# Row and column of the template's box (a, b, c, d) that come to lie on those of a marker's.
+# Offsets that align the box (a, b, c, d) of the template with the box (s, t, u, v) of a marker.
 _ANCHORS = (
     ("(s + u - a - c) // 2, (t + v - b - d) // 2", "its middle there", 0.0),
     ("s - a, t - b", "its upper left corner there", 0.3),
@@ -57,7 +60,7 @@ _COLOURS = (("g[i][j]", "", 0.0), ("tint(g, x)", " in the colour of that", 0.2))
 
 
 def paste(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """A finder (search.py)."""
+    """Find steps that copy an object to markers."""
     if len(state.program.steps) > 1 or not goal.has_shapes(state.grids):
         return
     rests = _RESTS if loses(state, goal) else _RESTS[:1]

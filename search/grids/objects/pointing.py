@@ -1,5 +1,8 @@
-"""A finder for an output that is one object, as it stands or changed by one step more: the object that
-meets a condition, such as being unlike all others, touching a colour, having one in its box."""
+"""Finder of outputs that are one object, as it is or changed by one more step.
+
+The object is the first one that meets a condition, such as being unlike all others, touching a
+colour or having one in its box.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ from ..goal import Goal, State
 from ..grammar import Grid, Grids, Program, Step, apply
 from .features import VIEWS, Condition, Seen, View, compiled, every, seen
 
-SHARE = 0.2  # of what is left
-GIVEN = 4  # steps of one view and cut
-PICKS = 12  # different choices of an object, cheapest first, that are changed by a step more
-DEAREST = 3.4  # condition of such a choice
-ALIKE = 3  # conditions for one choice
+SHARE = 0.2  # share of the budget that is left
+GIVEN = 4  # maximum number of steps for one view and one way of cutting
+PICKS = 12  # maximum number of choices, cheapest first, to which a further step is applied
+DEAREST = 3.4  # maximum cost of the condition of such a choice
+ALIKE = 3  # maximum number of conditions for one choice
 
 _CUTS = (
     ("alone(g, o)", "", 0.1),
@@ -27,7 +30,7 @@ _CUTS = (
 
 
 def point(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """A finder (search.py), asked of inputs alone."""
+    """Find steps that take one object, for the inputs only."""
     if state.program.steps or goal.has_shapes(state.grids):
         return
     within = Budget(SHARE * budget.left)
@@ -59,8 +62,11 @@ Choice = tuple[tuple[int, ...], list[Condition]]
 
 
 def _choices(look: Seen) -> Iterator[Choice]:
-    """Which object of each grid is the first that meets a condition, and the cheapest conditions for
-    it. Where there is one object in each grid, no condition is needed."""
+    """Yield the choices of one object per grid, with the cheapest conditions for each choice.
+
+    A choice is the first object of each grid that meets a condition. The empty condition counts
+    only if every grid has a single object.
+    """
     conditions, holds = look.conditions()
     starts = np.searchsorted(look.of, np.arange(len(look.objects)))
     found: dict[tuple[int, ...], list[Condition]] = {}
@@ -116,7 +122,7 @@ def _changed(
 
 def _written(view: View, condition: Condition, cut: str, says: str, dear: float) -> Step:
     lines = [f"many = {view.text}", "o = many[0]", f"g = {cut}"]
-    if condition.text:  # where none meets it, the first of all is taken
+    if condition.text:  # If no object meets the condition, the first of all is taken.
         lines[1] = f"o = ([o for o in many if {condition.text}] or many)[0]"
     noun = every(view, condition).removeprefix("every ")
     price = 1.8 + view.cost + condition.cost + dear

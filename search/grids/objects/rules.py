@@ -1,8 +1,9 @@
-"""Which objects a rule is about and which colour they get, solved from what the pairs ask of each.
+"""Rules that say which objects are painted in which colour.
 
-Of every object the pairs say whether it must be painted, and which colours it could be painted. A
-rule "those that …: this colour" has to hold of all that must be, and of no object that asks for
-another colour. Conditions are tried all at once, as rows of a matrix.
+The rules are derived from what each object requires: the pairs show whether it must be painted and
+which colours it may get. A rule "those that …: this colour" must hold for all objects that must be
+painted, and for no object that needs another colour. All conditions are tested at once, as rows of
+a matrix.
 """
 
 from __future__ import annotations
@@ -16,25 +17,28 @@ from numpy.typing import NDArray
 from ..grammar import named
 from .features import NUMBERS, Bools, Condition, Seen, Value
 
-JOINED = 40  # conditions that are joined two by two
-KEYS = 5  # of a table from a number to a colour, at most
-PATCH = 2.5  # price of a clause that serves a single shown object
-SAID = 6  # rules of one kind that are given
+JOINED = 40  # maximum number of conditions that are joined in pairs
+KEYS = 5  # maximum number of keys of a table from a number to a colour
+PATCH = 2.5  # added to the cost for a clause that serves a single shown object
+SAID = 6  # maximum number of rules of one kind
 
 
 class Clause(NamedTuple):
+    """A condition on objects and the colour of the objects that meet it."""
+
     condition: Condition
     value: Value
 
 
 class Rule(NamedTuple):
-    """What is done to which objects: the first clause that holds of an object."""
+    """Clauses of which the first one that holds for an object decides its colour."""
 
     clauses: tuple[Clause, ...]
-    patch: float = 0.0  # what its clauses for a single object add to the price
+    patch: float = 0.0  # what clauses for a single object add to the cost
 
     @property
     def cost(self) -> float:
+        """Return the cost of all clauses, with their surcharges."""
         said = sum(c.condition.cost + c.value.cost for c in self.clauses)
         return said + 1.0 * (len(self.clauses) - 1) + self.patch
 
@@ -75,14 +79,19 @@ RANKS = (
 
 
 def constants(colours: list[int]) -> list[Value]:
+    """Return the colours as constant values."""
     return [Value(str(c), named(c), 0.6) for c in colours]
 
 
 def rules(seen: Seen, must: Bools, wanted: NDArray[np.int64], colours: list[int]) -> Iterator[Rule]:
-    """Rules that give every object what it asks for, cheapest kinds first.
+    """Yield rules that give every object what it requires, cheapest kinds first.
 
-    must: (objects,), those that have to be painted. wanted: (objects,), the colour that an object
-    may be painted; -1 where it may not be; -2 where any colour will do.
+    Args:
+        seen: The objects.
+        must: Which objects have to be painted, of shape (objects,).
+        wanted: The colour that each object may get, of shape (objects,); -1 if it may not be
+            painted, -2 if any colour will do.
+        colours: Colours that rules may name.
     """
     if not must.any() or (must & (wanted == -1)).any():
         return
@@ -127,7 +136,7 @@ def _single(
 def _joint(
     conditions: list[Condition], holds: Bools, options: Options, must: Bools
 ) -> Iterator[Rule]:
-    """One colour for those that meet two conditions, where two objects do."""
+    """Yield rules with two joined conditions, if at least two objects must be painted."""
     enough = np.flatnonzero((holds | ~must).all(axis=1))[1:JOINED]
     if must.sum() < 2:
         return
@@ -146,8 +155,10 @@ def _joint(
 def _double(
     conditions: list[Condition], holds: Bools, options: Options, must: Bools
 ) -> Iterator[Rule]:
-    """If …: this colour, else if …: that one. Both have to serve two objects that must be painted,
-    where there are four."""
+    """Yield rules with two clauses.
+
+    If at least four objects must be painted, each clause has to serve at least two of them.
+    """
     several = must.sum() >= 4
     for first, allowed in options:
         fine = (~holds | allowed).all(axis=1) & ((holds & must).sum(axis=1) >= 1 + several)
@@ -169,8 +180,11 @@ def _double(
 def _tables(
     seen: Seen, must: Bools, wanted: NDArray[np.int64], conditions: list[Condition], holds: Bools
 ) -> Iterator[Rule]:
-    """A colour for each value of a number. Every value is seen in two objects on average, and all
-    but one of them in two grids."""
+    """Yield rules that look a colour up by a number.
+
+    Every number must be seen in two objects on average, and all but one of the numbers in two
+    grids.
+    """
     numbers = [(n.text.replace("@", "o"), f"its {n.says}", n.cost) for n in NUMBERS]
     for text, says, cost in [*numbers, *((t, s, 0.6) for t, s in RANKS)]:
         values = seen.values(text)

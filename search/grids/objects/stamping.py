@@ -1,6 +1,9 @@
-"""Finders of templates: objects of several colours that stand whole somewhere in the grid, and of
-which only some cells, or the bare shape, stand elsewhere. There they are completed, as they are or in
-one of their eight poses; the templates stay or go."""
+"""Finders of templates.
+
+Templates are objects of several colours that are complete somewhere in the grid, while elsewhere
+only some of their cells or only their shape can be seen. They are completed there as they are,
+turned, mirrored or magnified. The templates themselves stay or go.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ..goal import Goal, State
 from ..grammar import Step, apply
 from .features import compiled
 
-CELLS = 150  # of the objects of several colours of one grid, at most
+CELLS = 150  # maximum number of cells of all objects of several colours in one grid
 
 _VIEWS = (("objects(g, False, True)", 0.0), ("objects(g, False, False)", 0.3))
 _KNOWN = (
@@ -24,7 +27,7 @@ _MARKS = (
     ("v in elsewhere", "the colours seen elsewhere", 0.0),
     ("v != tint(g, o)", "all but its main colour", 0.2),
 )
-# What becomes of the rest: how `r` begins, what is done to a template, what is said.
+# What happens to the rest: how `r` begins, the lines for each template, the phrase, the cost.
 _RESTS = (
     ("[row[:] for row in g]", "", "", 0.0),
     (
@@ -43,7 +46,7 @@ _POSES = (
 
 
 def complete(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Where the marks of a template stand elsewhere, the whole of it."""
+    """Find steps that copy a template to the places where its marks are found."""
     if not _has_templates(state, goal, budget):
         return
     rests = _RESTS if loses(state, goal) else _RESTS[:1]
@@ -80,7 +83,7 @@ def complete(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def dress(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Objects of the shape of a template, perhaps larger, get its colours."""
+    """Find steps that give objects of a template's shape its colours, whatever their size."""
     if not _has_templates(state, goal, budget):
         return
     for (many, dear), known, poses, gone in product(_VIEWS, _KNOWN, _POSES[:2], (False, True)):
@@ -110,7 +113,7 @@ def dress(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def loses(state: State, goal: Goal) -> bool:
-    """Whether a coloured cell becomes empty."""
+    """Return whether a coloured cell becomes empty in some pair."""
     return any(
         v and not w
         for g, out in zip(state.grids, goal.outputs, strict=True)
@@ -120,7 +123,7 @@ def loses(state: State, goal: Goal) -> bool:
 
 
 def _has_templates(state: State, goal: Goal, budget: Budget) -> bool:
-    """Whether every grid has an object of several colours, not too large, and something else."""
+    """Return whether every grid has objects of several colours, not too large, and another one."""
     if not goal.has_shapes(state.grids):
         return False
     look = compiled("objects(g, False, True)", "g")

@@ -1,1 +1,1 @@
-"""Parts of a grid, panels and rooms: one is chosen, several are combined, or a rule holds in each."""
+"""Rules about panels and rooms: choose one, combine several, or change each of them."""

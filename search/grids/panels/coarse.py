@@ -1,5 +1,8 @@
-"""A finder for grids of blocks of one colour each, with or without lines between them: the step is
-found on the small grid that has one cell for each block, and painted onto the blocks."""
+"""Finder for grids that consist of blocks of one colour, with or without lines between them.
+
+The step is found on a small grid that has one cell for each block, and its result is painted onto
+the blocks.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,15 @@ from ..grammar import FAILURES, Grid, Grids, Step, apply
 from ..objects.features import compiled
 from .inside import fits_the_page, further, nested, plain
 
-GIVEN = 4  # steps of one kind of block
-SHARE = 0.15  # of what is left
+GIVEN = 4  # maximum number of steps for one kind of block
+SHARE = 0.15  # share of the budget that is left
 PRICE = 1.4
 
 _BLOCKS = (
     ("panes(g)", "panel", 0.0),
     ("blocks(g)", "block", 0.1),
 )
-# The colour of a block `o` in the small grid.
+# Colour of a block `o` in the small grid.
 _COLOURS = (
     ("g[o[0][0]][o[0][1]]", "", 0.0),
     ("max(g[i][j] for i, j in o)", " (whose colour is the highest number in it)", 0.5),
@@ -28,7 +31,7 @@ _COLOURS = (
 
 
 def coarse(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """A finder (search.py), asked of inputs alone."""
+    """Find steps on the grid of blocks, for the inputs only."""
     if state.program.steps or not goal.has_shapes(state.grids):
         return
     within = Budget(SHARE * budget.left)
@@ -57,7 +60,7 @@ def _coarse(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def _small(grids: Grids, blocks: str, colour: str) -> Grids | None:
-    """One cell for each block; None where some grid has no such blocks in rows and columns."""
+    """Return grids with one cell per block, or None if a grid has no blocks in rows and columns."""
     found = []
     for g in grids:
         try:

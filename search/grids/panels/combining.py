@@ -1,7 +1,8 @@
-"""Two grids made one, cell by cell: by and, or, xor, one over the other. Which way is read off the
-pairs: a way is a text with `v` and `w`, tried on the different triples (v, w, output) there are.
+"""Combination of two grids, cell by cell: by and, or, xor, or one over the other.
 
-Programs that work on the input twice and combine both results cell by cell (combining.py).
+A combination is an expression over `v` and `w`, the colours of a cell in both grids. It is tested
+on the distinct triples (v, w, output). This module also finds programs that work on the input twice
+and combine both results.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from ..grammar import Grids, Program, Step, named
 
 Triples = frozenset[tuple[int, int, int]]
 
-# (text, what it says of "the first" and "the second", price); {k} is a colour.
+# Each combination as an expression, a phrase about "the first" and "the second", and a cost. {k} is
+# a colour.
 PAINTING = [
     ("{k} if v and w else 0", "{name} where both are coloured", 0.0),
     ("{k} if v or w else 0", "{name} where either is coloured", 0.1),
@@ -60,7 +62,7 @@ def _made(text: str) -> Any:
 
 
 def ways(triples: Triples, paints: Iterable[int]) -> Iterator[tuple[str, str, float]]:
-    """The texts that hold for all triples, what they say, and their prices."""
+    """Yield the combinations that hold for all triples, with their phrases and costs."""
     candidates = list(PLAIN)
     for k in paints:
         candidates += [
@@ -74,7 +76,7 @@ def ways(triples: Triples, paints: Iterable[int]) -> Iterator[tuple[str, str, fl
 
 
 def different(triples: Triples) -> bool:
-    """Whether both grids say something: neither is the output, and neither is of one colour."""
+    """Return whether both grids matter: neither is the output, and neither has a single colour."""
     return all(
         (
             any(v != o for v, _, o in triples),
@@ -85,20 +87,24 @@ def different(triples: Triples) -> bool:
     )
 
 
-MOST = 120  # states that are paired
-DEARER = 0.8  # than both parts together
-CELLS = 1 << 13  # compared by numpy in the time of one expansion
+MOST = 120  # maximum number of states that are paired
+DEARER = 0.8  # added to the costs of both parts
+CELLS = 1 << 13  # number of cells that numpy compares in the time of one expansion
 
 Cells = NDArray[np.int8]
 
 
 def flat(grids: Grids) -> Cells:
-    """All cells of grids, pair after pair in reading order."""
+    """Return all cells of the grids, one grid after the other in reading order, as one array."""
     return np.array([v for grid in grids for row in grid for v in row], dtype=np.int8)
 
 
 def pairs(states: Sequence[State], goal: Goal, budget: Budget) -> Iterator[Program]:
-    """states: of the outputs' sizes, cheapest first; the input may be among them."""
+    """Yield programs that combine the results of two states.
+
+    Args:
+        states: States with the outputs' sizes, cheapest first. The input may be among them.
+    """
     chosen = list(states[:MOST])
     if len(chosen) < 2:
         return
@@ -120,8 +126,12 @@ def pairs(states: Sequence[State], goal: Goal, budget: Budget) -> Iterator[Progr
 
 
 def _may(first: Cells, others: Cells, wanted: Cells) -> NDArray[np.bool_]:
-    """(states,): where some way may give the output. All ways take one of two values or a colour by
-    whether each of both is coloured, so each of the four cases needs one source."""
+    """Return for each state whether some combination with the first one may give the output.
+
+    Every combination takes the first value, the second value or a fixed colour, depending on
+    whether each of the two is coloured. So each of these four cases needs a single source. The
+    result has shape (states,).
+    """
     fine = np.ones(len(others), dtype=bool)
     v, w, o = first[None, :], others, wanted[None, :]
     for a in (v > 0, v == 0):
@@ -136,6 +146,7 @@ def _may(first: Cells, others: Cells, wanted: Cells) -> NDArray[np.bool_]:
 
 
 def combined(first: Program, second: Program, text: str, how: str, price: float) -> Program:
+    """Return the program that runs two programs on the input and combines their results."""
     last = f"g = [[{text} for v, w in zip(*rows)] for rows in zip(earlier, g)]"
     lines = ["given = g"]
     lines += [step.code for step in first.steps]

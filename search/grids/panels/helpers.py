@@ -1,7 +1,6 @@
-"""Helper functions that find rooms and parts of a grid (rooms.py); helpers.py says what a helper is.
+"""Helper functions that find rooms (rooms.py), and those on parts of grids and on templates.
 
-Functions on parts of a grid and on templates that steps may call, as the text that stands in
-answers (helpers.py says what a helper is).
+helpers.py explains what a helper is.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ def rooms(g):
     across = spans(columns)
     return [(a, c, b, d) for a, b in spans(g) for c, d in across]
 """,
-    # Boxes of what rectangles of one colour frame.
+    # Boxes of the insides of rectangular frames of one colour.
     "inner_boxes": """\
 def inner_boxes(g):
     found = []
@@ -38,7 +37,8 @@ def equal_boxes(g, down, across):
     a, b = len(g) // down, len(g[0]) // across
     return [(i * a, j * b, i * a + a, j * b + b) for i in range(down) for j in range(across)]
 """,
-    # The colours of the rings, from the outside inwards, in the opposite order, or each moved inwards.
+    # Puts the colours of the rings, from the outside in, in the opposite order, or moves each one
+    # inwards.
     "nested": """\
 def nested(p, opposite):
     height, width = len(p), len(p[0])
@@ -48,7 +48,7 @@ def nested(p, opposite):
     other = order[::-1] if opposite else order[-1:] + order[:-1]
     return [[dict(zip(order, other))[v] for v in row] for row in p]
 """,
-    # Where there are two colours, each becomes the other.
+    # Swaps the two colours of a part; a part with another number of colours stays as it is.
     "turned_over": """\
 def turned_over(p):
     colours = sorted(set(sum(p, [])))
@@ -60,7 +60,7 @@ def turned_over(p):
 
 
 PART_HELPERS: dict[str, str] = {
-    # The cells of every panel between full rows and columns of a colour that stands nowhere else.
+    # Cells of each panel between full rows and columns of a colour that occurs nowhere else.
     "panes": """\
 def panes(g):
     for wall in sorted({v for row in g for v in row}):
@@ -76,7 +76,7 @@ def panes(g):
             return objects(free, True, False)
     return [[(i, j) for i, row in enumerate(g) for j, _ in enumerate(row)]]
 """,
-    # The cells inside of rectangles of one colour's outlines.
+    # Cells of the insides of rectangular frames of one colour.
     "insides": """\
 def insides(g):
     found = []
@@ -88,7 +88,7 @@ def insides(g):
             found.append(core)
     return found
 """,
-    # Moves after which all marks of a template lie on their colours, outside of `own`.
+    # Offsets that move all marks of a template onto cells of their colours, outside of `own`.
     "fits": """\
 def fits(g, marks, own):
     found = []
@@ -102,7 +102,7 @@ def fits(g, marks, own):
                 found.append((a, b))
     return found
 """,
-    # The cells of an object in the colours of the first shape that it is, magnified or not.
+    # The cells of an object in the colours of the first shape that it equals, magnified or not.
     "dressed": """\
 def dressed(o, shapes):
     top, left, bottom, right = box(o)
@@ -119,8 +119,8 @@ def dressed(o, shapes):
 def cells(g):
     return [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if v]
 """,
-    # What an object lacks to be symmetric about the centre that fits it best, where the grid shows
-    # colour c. Best is where most cells are of colours that are symmetric already.
+    # Cells of colour c that an object needs to be symmetric about the best centre. The best centre
+    # is the one for which most cells have colours that are already symmetric.
     "balanced": """\
 def balanced(g, o, c, images):
     top, left, bottom, right = box(o)
@@ -150,14 +150,14 @@ def balanced(g, o, c, images):
                     best = rank, made
     return [(i, j, v) for (i, j), v in best[1].items() if g[i][j] == c] if best else []
 """,
-    # The colour whose cells fill their box, the largest such.
+    # The colour whose cells fill their box; the one with most cells if there are several.
     "veil": """\
 def veil(g):
     full = [x for x in layers(g) if not gaps(x)]
     return tint(g, max(full, key=len))
 """,
-    # Pairs of colours that stand side by side in small full blocks, with the cells of each pair:
-    # objects of two cells, or also larger ones two cells wide (or high, where upright).
+    # Pairs of colours next to each other in small full blocks, with the cells of each pair. The
+    # blocks have two cells or, with `larger`, are two cells wide (or high, if `upright`).
     "keys": """\
 def keys(g, upright, larger):
     found = []
@@ -172,13 +172,13 @@ def keys(g, upright, larger):
                 found += [(g[i][j], g[x][y], [(i, j), (x, y)]) for (i, j), (x, y) in pairs]
     return found
 """,
-    # The colour of another-coloured object for which `of` is the same, or its own.
+    # Colour of a differently coloured object for which `of` gives the same, or the object's own.
     "peer": """\
 def peer(g, o, many, of):
     own, wanted = tint(g, o), of(o)
     return next((tint(g, x) for x in many if tint(g, x) != own and of(x) == wanted), own)
 """,
-    # The form of an object, however it is turned or mirrored.
+    # A form of an object that does not change when it is turned or mirrored.
     "pose": """\
 def pose(o):
     found = []
@@ -187,7 +187,7 @@ def pose(o):
         found += [form(o), form([(i, -j) for i, j in o])]
     return min(found)
 """,
-    # The squares of one colour that a grid is made of, as large as they can be.
+    # The largest squares of one colour that divide the grid.
     "blocks": """\
 def blocks(g):
     h, w = len(g), len(g[0])
@@ -198,7 +198,7 @@ def blocks(g):
                 own = [(i, j) for i in range(k) for j in range(k)]
                 return [[(i + a, j + b) for a, b in own] for i, j in corners]
 """,
-    # A shape as cells with colours, in four sizes, the largest first.
+    # An object as cells with colours, in four sizes, the largest first.
     "sizes": """\
 def sizes(g, o):
     return [
@@ -206,7 +206,7 @@ def sizes(g, o):
         for k in range(4, 0, -1)
     ]
 """,
-    # Connected empty cells in the boxes of objects.
+    # Regions of connected empty cells in the boxes of objects.
     "pockets": """\
 def pockets(g):
     found = []
@@ -217,7 +217,7 @@ def pockets(g):
         found += objects(free, True, False)
     return found
 """,
-    # Rows of grids as one grid, with empty cells where they differ in size, and some apart.
+    # Joins rows of grids to one grid with `apart` empty cells in between; smaller grids are padded.
     "joined": """\
 def joined(rows, apart):
     h = max(len(p) for row in rows for p in row)
@@ -231,18 +231,18 @@ def joined(rows, apart):
                     r[k * (h + apart) + i][m * (w + apart) + j] = v
     return r
 """,
-    # The colour but its own that is most frequent in the box of an object, or its own.
+    # The most frequent other colour in an object's box, or the object's own colour.
     "inner": """\
 def inner(g, o):
     seen = [v for row in crop(g, o) for v in row if v not in (0, tint(g, o))]
     return max(sorted(set(seen)), key=seen.count, default=tint(g, o))
 """,
-    # How many colours an object has.
+    # Number of colours of an object.
     "hues": """\
 def hues(g, o):
     return len({g[i][j] for i, j in o})
 """,
-    # The colour of an object of another colour that stands in the same rows (k: 0) or columns (1).
+    # Colour of a differently coloured object in the same rows (k = 0) or columns (k = 1).
     "aligned": """\
 def aligned(g, o, many, k):
     own, lines = tint(g, o), {p[k] for p in o}

@@ -1,6 +1,9 @@
-"""A finder of steps that are taken inside of every part of a grid: in the box of each object, in each
-panel between lines, inside of each frame, in each row or column. The parts of all pairs, before and
-after, are pairs of a smaller problem, which the catalogue and other finders are asked."""
+"""Finder of steps that are applied inside every part of a grid.
+
+Parts are the boxes of objects, panels between lines, the insides of frames, rows and columns. The
+parts of all pairs, before and after, form the pairs of a smaller problem, which the catalogue and
+other finders solve.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ from ..grammar import Grid, Grids, Program, Step, apply
 from ..objects import copying, moving, objects
 from ..objects.features import ALWAYS, VIEWS, Condition, Seen, View, every, seen
 
-PARTS = 80  # of all grids together, at most
-SHOWN = 12  # pairs of the smaller problem
-LEAST = 2  # parts that change, each its own way
-GIVEN = 3  # steps of one kind of part
-SHARE = 0.2  # of what is left
-RULES = 0.15  # of that, for the rules of cells of one kind of part
-PRICE = 1.6  # of doing something everywhere
+PARTS = 80  # maximum number of parts in all grids together
+SHOWN = 12  # maximum number of pairs of the smaller problem
+LEAST = 2  # minimum number of different parts that change
+GIVEN = 3  # maximum number of steps for one kind of part
+SHARE = 0.2  # share of the budget that is left
+RULES = 0.15  # share of that budget for the rules of cells on one kind of part
+PRICE = 1.6  # cost of applying a step to every part
 
 WITHIN = (
     View("panes(g)", "panel", "panels", 0.0),
@@ -33,7 +36,7 @@ WITHIN = (
 
 
 def inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """A finder (search.py), asked of inputs alone."""
+    """Find steps that are applied inside every part, for the inputs only."""
     if state.program.steps or not goal.has_shapes(state.grids):
         return
     within = Budget(SHARE * budget.left)
@@ -42,7 +45,7 @@ def inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def _inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """What is quickly tried for all kinds of parts, then the rest for those without an answer."""
+    """Yield the steps found quickly for any kind of part, then search on for the other kinds."""
     problems = list(_problems(state, goal, budget))
     told: set[str] = set()
     for ask in (plain, further):
@@ -63,7 +66,7 @@ def _inside(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 class Problem(NamedTuple):
-    """Parts that may change by one step: those of a view that meet a condition, before and after."""
+    """The smaller problem: parts of a view that meet a condition, before and after."""
 
     view: View
     condition: Condition
@@ -96,7 +99,7 @@ def _cut(grid: Grid, box: Box) -> Grid:
 
 
 def _covers(look: Seen, boxes: list[Box], grids: Grids, goal: Goal) -> bool:
-    """Whether all that has changed lies in the boxes, and these are parts indeed."""
+    """Return whether all changes lie in the boxes and some box is smaller than its grid."""
     part = False
     for k, (g, out) in enumerate(zip(grids, goal.outputs, strict=True)):
         left = np.array(g) != np.array(out)
@@ -112,8 +115,11 @@ def _covers(look: Seen, boxes: list[Box], grids: Grids, goal: Goal) -> bool:
 def _chosen(
     look: Seen, boxes: list[Box], grids: Grids, goal: Goal
 ) -> Iterator[tuple[Condition, tuple[Grids, Grids]]]:
-    """Which parts change by one rule, and the smaller problem: of all, else of those that meet a
-    condition that all that change do."""
+    """Yield the parts that may all change by one rule, as a condition and the smaller problem.
+
+    First these are all parts. If some parts do not change, the conditions follow that hold exactly
+    for the parts that do.
+    """
     pairs = [
         (_cut(grids[k], box), _cut(goal.outputs[k], box))
         for k, box in zip(look.of.tolist(), boxes, strict=True)
@@ -133,7 +139,7 @@ def _chosen(
 
 
 def _problem(pairs: list[tuple[Grid, Grid]], which: np.ndarray) -> tuple[Grids, Grids]:
-    """Pairs that differ, those with a change first, the small ones before the large."""
+    """Return the distinct pairs of the chosen parts, those that change and are small first."""
     unlike = {str(pair[0]): pair for pair, held in zip(pairs, which.tolist(), strict=True) if held}
     chosen = sorted(unlike.values(), key=lambda pair: (pair[0] == pair[1], len(str(pair[0]))))
     few = [*chosen[: SHOWN - 2], *chosen[-2:]] if len(chosen) > SHOWN else chosen
@@ -141,7 +147,7 @@ def _problem(pairs: list[tuple[Grid, Grid]], which: np.ndarray) -> tuple[Grids, 
 
 
 def plain(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
-    """Steps of the catalogue, and regularities, that solve a small problem."""
+    """Find steps of the catalogue, and regularities, that solve a small problem."""
     goal, state = Goal(inputs, outputs), State(inputs, Program())
     first, wanted = inputs[:1], outputs[:1]
     charge = goal.cells / len(inputs) / Budget.CELLS
@@ -155,7 +161,7 @@ def plain(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
 
 
 def further(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
-    """Rules of objects and of cells that solve a small problem."""
+    """Find rules about objects and about cells that solve a small problem."""
     goal, state = Goal(inputs, outputs), State(inputs, Program())
     for _, finder in (*objects.FINDERS[:1], *moving.FINDERS, *copying.FINDERS):
         yield from finder(state, goal, budget)
@@ -165,7 +171,7 @@ def further(inputs: Grids, outputs: Grids, budget: Budget) -> Iterator[Step]:
 
 
 def nested(step: Step) -> str:
-    """A step as a function `changed` of a grid, to be called in another step."""
+    """Return a step as the definition of a function `changed` that another step can call."""
     lines = step.code.splitlines()
     if lines[-1].startswith("g = "):
         lines[-1] = "return " + lines[-1].removeprefix("g = ")
@@ -175,11 +181,12 @@ def nested(step: Step) -> str:
 
 
 def fits_the_page(step: Step) -> bool:
-    """Whether no line of a step that holds another one is too long for an answer."""
+    """Return whether no line of a step that contains another one is too long for an answer."""
     return max(map(len, step.code.splitlines())) <= 96
 
 
 def written(view: View, condition: Condition, step: Step) -> Step:
+    """Return the step that applies another one in every part of a view that meets a condition."""
     head = [nested(step), "r = [row[:] for row in g]"]
     chosen, pad = view.text, "    "
     if "many" in condition.text:

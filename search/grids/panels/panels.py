@@ -1,5 +1,7 @@
-"""A grid as panels, between separating lines or evenly cut: one is chosen, or all are laid over
-each other."""
+"""Steps on panels, which separating lines or equal cuts divide.
+
+One panel is chosen, or all are laid over each other.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,9 @@ from ..goal import Facts, shape
 from ..grammar import FAILURES, Grid, Step, function
 from .combining import different, ways
 
-Panels = list[list[Grid]]  # (pairs, panels)
+Panels = list[list[Grid]]  # shape (pairs, panels)
 
-# How one of many panels is chosen, what it says, and its price.
+# Each choice of a panel as code, a phrase and a cost.
 _CHOICES = [
     ("max(parts, key=lambda p: sum(v > 0 for row in p for v in row))", "of most coloured cells", 0.8),
     ("min(parts, key=lambda p: sum(v > 0 for row in p for v in row))", "of fewest coloured cells", 0.8),
@@ -74,6 +76,7 @@ def _sources(facts: Facts) -> Iterator[tuple[str, str, float]]:
 
 
 def steps(facts: Facts) -> Iterator[Step]:
+    """Yield the steps on panels for grids that are larger than the outputs."""
     if facts.fits or not facts.larger:
         return
     for code, says, price in _sources(facts):
@@ -96,7 +99,10 @@ def steps(facts: Facts) -> Iterator[Step]:
 
 
 def _chosen(cut: Panels, code: str, says: str, price: float) -> Iterator[Step]:
-    """A panel by its place or by what it shows; those that miss an output end as other states."""
+    """Yield the steps that choose a panel by its place or by its content.
+
+    A choice that misses an output leads to another state.
+    """
     for k in (*range(min(9, min(map(len, cut)))), -1):
         yield Step(f"{code}\ng = parts[{k}]", f"{says} and take part {k}", 3.0 + price)
     for choice, which, more in _CHOICES:
@@ -167,7 +173,7 @@ def _overlaid(parts: list[Grid]) -> Grid:
 
 
 def _one_cell_each(says: str) -> Iterator[Step]:
-    """Each panel becomes one cell."""
+    """Yield steps that make each panel one cell."""
     for value, which, more in _CELLS:
         code = (
             "parts = sections(g)\n"

@@ -1,6 +1,9 @@
-"""Finders of rules for every room of a grid, however many there are: panels between separating lines,
-the insides of frames, boxes of objects, equal shares. A room is filled, cleared, turned, made like
-another one, by what it shows; or it becomes one cell of a smaller grid."""
+"""Finders of rules for every room of a grid, however many rooms there are.
+
+Rooms are panels between separating lines, the insides of frames, boxes of objects, or equal parts.
+Depending on its content, each room is filled, cleared, turned or replaced by another one, or it
+becomes one cell of a smaller grid.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,11 @@ from ..goal import Goal, State
 from ..grammar import FAILURES, Grids, Step, apply, named
 from ..objects.features import compiled
 
-MOST = 60  # rooms of a grid
-GIVEN = 10  # steps of one kind of room
-SHARE = 0.1  # of all expansions, for the rooms of one state, at most
-ONE = 2.2  # price of one thing for all rooms
-TWO = 3.2  # of one thing or another
+MOST = 60  # maximum number of rooms of a grid
+GIVEN = 10  # maximum number of steps for one kind of room
+SHARE = 0.1  # maximum share of all expansions for the rooms of one state
+ONE = 2.2  # cost of changing all rooms in one way
+TWO = 3.2  # cost of changing rooms in one of two ways
 
 Finder = Callable[[State, Goal, Budget], Iterator[Step]]
 Boxes = list[tuple[int, int, int, int]]
@@ -29,7 +32,13 @@ Bools = NDArray[np.bool_]
 
 
 class Kind(NamedTuple):
-    """text: the boxes of `g`."""
+    """A kind of room.
+
+    Attributes:
+        text: Expression over `g` for the boxes of the rooms.
+        says: A noun phrase for every such room.
+        cost: Cost of using this kind.
+    """
 
     text: str
     says: str
@@ -37,7 +46,7 @@ class Kind(NamedTuple):
 
 
 class Made(NamedTuple):
-    """text: what becomes of room `p` among `all_parts`, or a test of it."""
+    """An expression for what becomes of a room `p` among `all_parts`, or a test of the room."""
 
     text: str
     says: str
@@ -53,7 +62,7 @@ KINDS = (
 )
 _SHARES = ((1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (3, 3), (4, 4), (5, 5))
 
-# What all rooms of a grid give together, by the name that texts have for it.
+# Values computed from all rooms of a grid, by the names that expressions use for them.
 _NAMES = {
     "whole": "overlaid(all_parts)",
     "usual": "max(all_parts, key=all_parts.count)",
@@ -163,7 +172,7 @@ def _kinds(state: State, goal: Goal) -> Iterator[Kind]:
 
 
 class _Seen:
-    """The rooms of all grids in one row. right: (things, rooms); holds: (tests, rooms)."""
+    """The rooms of one kind in all grids, and what expressions give for them."""
 
     def __init__(self, kind: Kind, grids: Grids, boxes: list[Boxes]) -> None:
         self.kind, self.grids, self.boxes = kind, grids, boxes
@@ -176,6 +185,7 @@ class _Seen:
         self.known = [[one(parts) for one in named_ones] for parts in self.parts]
 
     def values(self, text: str) -> list[Any] | None:
+        """Return the values of an expression for all rooms, or None if it fails on one of them."""
         made = compiled(text, "p, all_parts, g, " + ", ".join(_NAMES))
         try:
             return [
@@ -187,6 +197,10 @@ class _Seen:
             return None
 
     def all_values(self, told: Iterator[Made], budget: Budget) -> list[tuple[Made, list[Any]]]:
+        """Return the expressions that work on all rooms, with their values.
+
+        The list ends where the budget is spent.
+        """
         found = []
         cells = sum(len(p) * len(p[0]) for parts in self.parts for p in parts)
         for one in told:
@@ -214,13 +228,13 @@ def _looks(state: State, goal: Goal, budget: Budget) -> Iterator[_Seen]:
 
 
 def each(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Every room becomes something, or one of two things by a test."""
+    """Find steps that change every room in one way, or in one of two ways that a test chooses."""
     if goal.has_shapes(state.grids):
         yield from _within_share(_each, state, goal, budget)
 
 
 def summary(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """One cell for each room, in rows as the rooms stand."""
+    """Find steps that make one cell of each room, in the arrangement of the rooms."""
     if not goal.has_shapes(state.grids):
         yield from _within_share(_summary, state, goal, budget)
 
@@ -256,7 +270,7 @@ def _each(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def _only_inside(seen: _Seen, goal: Goal) -> bool:
-    """Whether nothing changes outside of the rooms."""
+    """Return whether nothing changes outside of the rooms."""
     for g, out, boxes in zip(seen.grids, goal.outputs, seen.boxes, strict=True):
         changed = np.array(g) != np.array(out)
         for a, b, c, d in boxes:
@@ -269,7 +283,7 @@ def _only_inside(seen: _Seen, goal: Goal) -> bool:
 def _rules(
     seen: _Seen, things: list[Made], right: Bools, goal: Goal, budget: Budget
 ) -> list[tuple[float, str, str]]:
-    """(price, expression, what it says), cheapest first."""
+    """Return rules as (cost, expression, phrase), cheapest first."""
     found = [
         (
             ONE + seen.kind.cost + things[k].cost,
@@ -295,7 +309,7 @@ def _rules(
 
 
 def _parts(kind: Kind, text: str) -> str:
-    """The lines that a rule's text needs."""
+    """Return the lines that define the rooms and the names that the expression uses."""
     lines = [
         f"boxes = {kind.text}",
         "all_parts = [[row[b:d] for row in g[a:c]] for a, b, c, d in boxes]",

@@ -1,4 +1,7 @@
-"""Finders of outputs with one cell for each part of the grid: equal parts, or panels between lines."""
+"""Finder of outputs with one cell for each part of the grid.
+
+Parts are equal parts or panels between lines.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,7 @@ _TESTS = (
 
 
 def shrink(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """Find steps that make each part one cell, by its colour or by a test."""
     if len(set(goal.shapes)) != 1 or goal.has_shapes(state.grids) or goal.shapes[0] == (1, 1):
         return
     height, width = goal.shapes[0]

@@ -1,1 +1,1 @@
-"""Drawings: lines, rays, fillings and borders laid over a grid."""
+"""Drawings: lines, rays, fillings and borders on a grid."""

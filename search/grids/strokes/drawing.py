@@ -1,5 +1,8 @@
-"""What is drawn on a grid of the same size: fillings, lines, rays, borders, outlines; and noise that
-is taken away. Colours are those that outputs have and the grids have not, where there are such."""
+"""Steps that draw on a grid of the same size, or remove noise from it.
+
+They draw fillings, lines, rays, borders and outlines. They paint colours that the outputs have and
+the grids do not, if there are such colours.
+"""
 
 from __future__ import annotations
 
@@ -134,6 +137,7 @@ _SPANS = both_ways(
 
 
 def steps(facts: Facts) -> Iterator[Step]:
+    """Yield the steps that draw on the grid or remove noise and may help in a state."""
     if not facts.keeps:
         return
     yield from _OWN

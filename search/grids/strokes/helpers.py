@@ -1,7 +1,7 @@
-"""Helper functions that say where strokes go (strokes.py); helpers.py says what a helper is.
+"""Helper functions that compute where strokes go (strokes.py).
 
-A start is (row, column, step down, step to the right); a stroke is a list of (row, column, colour).
-Where `c` is 0, cells of any colour are meant.
+helpers.py explains what a helper is. A start is (row, column, step down, step to the right). A
+stroke is a list of (row, column, colour). If `c` is 0, cells of any colour are meant.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ def aimed(g, c, ways):
     return [(i, j, a, b) for i, row in enumerate(g) for j, v in enumerate(row)
             if v and c in (0, v) for a, b in ways]
 """,
-    # Where a line ends: a cell that touches just one other, and the way that leads on from it.
+    # Ends of lines: cells that touch only one other cell, with the direction that leads on from it.
     "line_ends": """\
 def line_ends(g, c):
     starts = []
@@ -27,7 +27,7 @@ def line_ends(g, c):
                 starts.append((i, j, i - near[0][0], j - near[0][1]))
     return starts
 """,
-    # From cells of `c` along the ways in which colour `w` lies somewhere.
+    # From cells of `c`, in the directions in which there is a cell of colour `w`.
     "facing": """\
 def facing(g, c, w, ways):
     seen = set()
@@ -41,12 +41,12 @@ def facing(g, c, w, ways):
     return [(i, j, a, b) for i, j, a, b in aimed(g, c, ways)
             if g[i][j] != w and (i, j, a, b) in seen]
 """,
-    # From cells of `c` away from where colour `w` lies in a straight line.
+    # From cells of `c`, in the directions away from cells of colour `w` in a straight line.
     "leaving": """\
 def leaving(g, c, w, ways):
     return [(i, j, -a, -b) for i, j, a, b in facing(g, c, w, ways)]
 """,
-    # From cells of `c` away from cells of `w` that they touch.
+    # From cells of `c`, away from cells of `w` that they touch.
     "pushed": """\
 def pushed(g, c, w, ways):
     return [(i, j, a, b) for i, j, a, b in aimed(g, c, ways)
@@ -64,7 +64,7 @@ def outwards(g, c, ways):
             starts += [start for start in corners if g[start[0]][start[1]]]
     return starts
 """,
-    # Out of the only gap in an object's box, in its edge or corner; the object's colour with each.
+    # Out of the only gap in the edge of an object's box; each start carries the object's colour.
     "openings": """\
 def openings(g, back):
     starts = []
@@ -82,7 +82,7 @@ def openings(g, back):
             starts.append((i, j, a, b, g[o[0][0]][o[0][1]]))
     return starts
 """,
-    # From the cells whose colour is the rarest in an object of several, away from its middle.
+    # From the cells with the rarer colour of an object of two colours, away from its middle.
     "tips": """\
 def tips(g, back):
     starts = []
@@ -98,7 +98,7 @@ def tips(g, back):
                     starts.append((i, j, -step[0], -step[1]) if back else (i, j, *step))
     return starts
 """,
-    # From every cell of an object away from the middle of its box.
+    # From every cell of an object, away from the middle of its box.
     "away": """\
 def away(g, c, same):
     starts = []
@@ -110,9 +110,10 @@ def away(g, c, same):
                 starts.append((i, j, (a > 0) - (a < 0), (b > 0) - (b < 0)))
     return starts
 """,
-    # What starts pass on their way over empty cells. At what they meet they stop, turn to the right or
-    # to the left, bounce (off the border too), or step aside; "through" passes behind, "over" in front;
-    # "dotted" stops and leaves out the first, the third and so on. A start may name its colour.
+    # Cells that lines pass on their way from the starts over empty cells. At an obstacle a line
+    # stops, turns right or left, bounces (off the border, too) or steps aside. With "through" it
+    # passes behind obstacles, with "over" in front of them. With "dotted" it stops and leaves out
+    # the first cell, the third, and so on. A start may carry the colour of its line.
     "walks": """\
 def walks(g, starts, mode):
     def at(y, x):
@@ -141,7 +142,7 @@ def walks(g, starts, mode):
                 found.append((i, j, v))
     return found
 """,
-    # Like water from cells of `c`: ahead where it is free, else to both sides of what is met.
+    # Flows like water from cells of `c`: ahead where it is free, else to both sides of an obstacle.
     "flows": """\
 def flows(g, c, a, b):
     def at(y, x):
@@ -158,13 +159,14 @@ def flows(g, c, a, b):
                 found.append((y, x, v))
     return found
 """,
-    # Empty cells with a cell of `c` somewhere in their row and one of `w` in their column.
+    # Empty cells with a cell of `c` in their row and one of `w` in their column.
     "crossings": """\
 def crossings(g, c, w):
     return [(i, j, c) for i, row in enumerate(g) for j, v in enumerate(row)
             if not v and c in row and w in [line[j] for line in g]]
 """,
-    # The way from each cell of `c` to the nearest of `w`, over two legs; in `w`'s order where c == w.
+    # Paths with two legs from each cell of `c` to the nearest of `w`; if c == w, to the nearest one
+    # that follows in reading order.
     "joins": """\
 def joins(g, c, w, kind):
     found = []
@@ -200,7 +202,7 @@ def full_blocks(g, c, high, wide):
                 found |= {(y, x) for y in range(i, i + high) for x in range(j, j + wide)}
     return [(i, j, c) for i, j in sorted(found)]
 """,
-    # The largest rectangles of `c` that are at least `least` high and wide.
+    # The largest rectangles of `c` that are at least `least` cells high and wide.
     "widest": """\
 def widest(g, c, least):
     best, found = 1, set()
@@ -220,7 +222,8 @@ def widest(g, c, least):
                 left = j + 1
     return [(i, j, c) for i, j in sorted(found)]
 """,
-    # Square rings around every object of `c`: each `step`-th one, `most` of them.
+    # Square rings around every object of `c`, at distances that are multiples of `step`, at most
+    # `most` of them.
     "rings": """\
 def rings(g, c, step, most):
     found = []
@@ -236,7 +239,7 @@ def rings(g, c, step, most):
                     found.append((i, j, v))
     return found
 """,
-    # Empty cells that cells of `c` reach, with every `step`-th distance only.
+    # Empty cells that spread from cells of `c`, only at every `step`-th distance.
     "spread": """\
 def spread(g, c, around, step, first):
     cells = [(i, j, v, 0) for i, row in enumerate(g) for j, v in enumerate(row)
@@ -256,7 +259,7 @@ def spread(g, c, around, step, first):
                 found.append((y, x, v))
     return found
 """,
-    # A spiral of lines with one row or column between them, from a corner inwards.
+    # A spiral from a corner inwards, with one empty row or column between its lines.
     "spiral": """\
 def spiral(g, below, right, turned):
     height, width = len(g), len(g[0])
@@ -279,7 +282,7 @@ def spiral(g, below, right, turned):
         seen.add((i, j))
     return [(i, j, 0) for i, j in sorted(seen)]
 """,
-    # The box of all cells of `c`: every cell, or the outer ones alone.
+    # The empty cells in the box of all cells of `c`, or only those on its edge.
     "spans": """\
 def spans(g, c, full):
     cells = places(g, c)

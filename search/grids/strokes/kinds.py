@@ -1,5 +1,8 @@
-"""The strokes that a drawing may have (strokes.py): rays that bounce and turn, lines that go on, ways
-between marks, blocks, rings, floods, spirals. Colours are read off the pairs."""
+"""The strokes that a drawing may have (strokes.py).
+
+There are rays that bounce and turn, lines that go on, paths between marks, blocks, rings, floods
+and spirals. Their colours are read off the pairs.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,16 @@ from ..grammar import Grids, named
 
 
 class Stroke(NamedTuple):
-    """text: a list of (row, column, colour) of `g`. says: a phrase. cost: without its paint.
-    own: whether its own colours may be painted. starts: of lines, which walk as `mode` says."""
+    """A stroke that a drawing may contain.
+
+    Attributes:
+        text: Expression over `g` for a list of (row, column, colour).
+        says: A phrase in the imperative.
+        cost: Cost of the stroke without its paint.
+        own: Whether it may keep the colours that `text` gives.
+        starts: For lines, the expression for their starts.
+        mode: For lines, what they do at obstacles; see `walks`.
+    """
 
     text: str
     says: str
@@ -68,7 +79,7 @@ _PLAIN = ("stop", "through", "over", "dotted")
 
 
 def strokes(grids: Grids, goal: Goal) -> Iterator[Stroke]:
-    """Cheapest kinds first, roughly. Which of them paints what, the pairs say."""
+    """Yield the strokes that may be drawn on the grids, roughly with the cheapest kinds first."""
     held = [{v for row in g for v in row if v} for g in grids]
     often = [
         c for c in sorted(set().union(*held)) if 2 * sum(c in one for one in held) >= len(held)
@@ -116,7 +127,7 @@ def _straight(marks: list[int]) -> Iterator[Stroke]:
 
 
 def _shown(marks: list[int], always: list[int]) -> Iterator[Stroke]:
-    """Lines whose direction something in the grid shows."""
+    """Yield lines whose direction is visible in the grid."""
     starts = []
     for c in marks:
         of = f" {named(c)}" if c else ""

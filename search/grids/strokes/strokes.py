@@ -1,7 +1,8 @@
-"""A finder of drawings: a few strokes (strokes/kinds.py), one over the other, make the output.
+"""Finder of drawings: a few strokes (strokes/kinds.py), laid over each other, make the output.
 
-Each stroke is judged by itself on all pairs: the last one may paint nothing wrong, an earlier one
-nothing that a later one does not paint over. What they paint between them is all that changes.
+Each stroke is judged on its own, on all pairs. The last stroke may paint nothing wrong, and an
+earlier one nothing wrong that a later one does not paint over. Together they paint all cells that
+change.
 """
 
 from __future__ import annotations
@@ -19,20 +20,26 @@ from ..objects.features import compiled
 from ..panels.combining import flat
 from .kinds import Stroke, strokes
 
-MOST = 3  # strokes of a drawing
-BRANCH = 10  # strokes that are tried in one place
-GIVEN = 12  # drawings
-STARTS = 200  # of lines of one kind in a grid, at most
-SHARE = 0.16  # of all expansions, for the strokes of one state, at most
+MOST = 3  # maximum number of strokes of a drawing
+BRANCH = 10  # maximum number of strokes that are tried at one position
+GIVEN = 12  # maximum number of drawings
+STARTS = 200  # maximum number of starts of lines of one kind in a grid
+SHARE = 0.16  # maximum share of all expansions for the strokes of one state
 BASE = 0.9
-EACH = 0.4  # dearer for each stroke but the first
-PATCH = 1.5  # dearer where a stroke is needed for one cell, or for cells of one pair
+EACH = 0.4  # added to the cost for each stroke after the first
+PATCH = 1.5  # added to the cost if a stroke is needed for one cell only, or for cells of one pair
 
 Cells = NDArray[np.int8]
 
 
 class Drawn(NamedTuple):
-    """A stroke with its paint. cells: what it leaves in all pairs' cells, -1 where nothing."""
+    """A stroke with its paint.
+
+    Attributes:
+        paint: Colour of the stroke, or None to keep the colours that the stroke gives.
+        cost: Cost of the stroke and its paint.
+        cells: Colour that it paints in the cells of all pairs, -1 where it paints nothing.
+    """
 
     stroke: Stroke
     paint: int | None
@@ -41,6 +48,7 @@ class Drawn(NamedTuple):
 
 
 def draw(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+    """Find steps that draw a few strokes over each other."""
     if not goal.has_shapes(state.grids):
         return
     before, wanted = flat(state.grids), flat(goal.outputs)
@@ -63,14 +71,17 @@ def draw(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def _useful(grids: Grids, goal: Goal, before: Cells, wanted: Cells, budget: Budget) -> list[Drawn]:
-    """Strokes that paint something right, and more than they paint wrong; those of equal cells are
-    one, the cheapest, but for the next of another text."""
+    """Return the strokes that paint some change right and at least half of all their cells right.
+
+    Of strokes that paint equal cells, the first two are kept.
+    """
     made: list[Drawn] = []
     seen: dict[bytes, int] = {}
     inks = sorted(set(wanted[before != wanted].tolist()))
     sizes = [len(g) * len(g[0]) for g in grids]
     ends = np.cumsum(sizes).tolist()
-    order = sorted(range(len(grids)), key=lambda k: sizes[k])  # what fails, fails on a small one
+    # Small grids come first, because a stroke that fails usually fails there already.
+    order = sorted(range(len(grids)), key=lambda k: sizes[k])
     limit = budget.left - SHARE * budget.limit
     starts = _Starts(grids)
     for stroke in strokes(grids, goal):
@@ -98,7 +109,7 @@ def _useful(grids: Grids, goal: Goal, before: Cells, wanted: Cells, budget: Budg
 
 
 class _Starts:
-    """What strokes find in some grids. Where lines start is found once for all that they may do."""
+    """The cells that strokes paint; the starts of lines are computed once for all modes."""
 
     def __init__(self, grids: Grids) -> None:
         self.grids = grids
@@ -106,7 +117,11 @@ class _Starts:
         self.walks = compiled("walks(g, starts, mode)", "g, starts, mode")
 
     def paint(self, stroke: Stroke, k: int, part: Cells) -> tuple[bool, float]:
-        """Paints in grid k; whether that makes sense, and what the work was."""
+        """Write a stroke into the cells of grid k.
+
+        Returns:
+            Whether the stroke is usable, and the work done in expansions.
+        """
         g = self.grids[k]
         if not stroke.starts:
             found = compiled(stroke.text, "g")(g)
@@ -123,7 +138,10 @@ class _Starts:
 
 
 def _promising(part: Cells, before: Cells, wanted: Cells) -> bool:
-    """In one pair: nothing is painted, or a third of it changes."""
+    """Return whether at least a third of the painted cells change in one pair.
+
+    It is also true if nothing is painted.
+    """
     touched = part >= 0
     return bool(3 * (touched & (before != wanted)).sum() >= touched.sum())
 
@@ -131,7 +149,7 @@ def _promising(part: Cells, before: Cells, wanted: Cells) -> bool:
 def _covers(
     made: list[Drawn], changed: NDArray[np.bool_], wanted: Cells, budget: Budget
 ) -> Iterator[list[Drawn]]:
-    """Drawings whose strokes leave what is wanted, those of fewer strokes first."""
+    """Yield drawings whose strokes together give the output, those with fewer strokes first."""
     if not made:
         return
     cells = np.array([one.cells for one in made])
@@ -158,7 +176,7 @@ def _covers(
 
 
 def _patches(chosen: list[Drawn], changed: NDArray[np.bool_], pairs: NDArray[np.int64]) -> int:
-    """Strokes that are needed for one cell, or in one of several pairs."""
+    """Return how many strokes are needed for one cell only, or in one of several pairs only."""
     count = 0
     for k, one in enumerate(chosen):
         needed = changed & (one.cells >= 0)
@@ -171,6 +189,7 @@ def _patches(chosen: list[Drawn], changed: NDArray[np.bool_], pairs: NDArray[np.
 
 
 def written(chosen: list[Drawn], cost: float) -> Step:
+    """Return the step that draws the strokes."""
     lines, said = ["r = [row[:] for row in g]"], []
     for one in chosen:
         name = "v" if one.paint is None else "_"
@@ -183,7 +202,7 @@ def written(chosen: list[Drawn], cost: float) -> Step:
 def _loop(name: str, text: str, ink: str) -> list[str]:
     line = f"for i, j, {name} in {text}:"
     head = [line]
-    if len(line) > 92:  # the starts on a line of their own
+    if len(line) > 92:  # The starts get a line of their own.
         inner = text[len("walks(g, ") : text.rindex(", ")]
         head = [
             f"starts = {inner}",
