@@ -1,1 +1,3 @@
-"""Preference pairs, DPO, classifiers, and a small proposer from nothing."""
+"""Commands that build preference pairs and train models on them, and train classifiers or new
+models.
+"""
