@@ -306,7 +306,7 @@ class _Work:
 
 
 def read(kind: str, said: str) -> dict[str, Json]:
-    """{"score", "reason", "said"} of an answer; score None where none can be read."""
+    """Parse an answer into {"score", "reason", "said"}; an unreadable answer has score None."""
     from ...tasks.text.answers import yes_no_in
     from ...tasks.text.rating_answers import MARKS, QUARTERS, number_in, reason_in
 

@@ -1,4 +1,4 @@
-"""The verb `report`: sessions as one self-contained HTML page."""
+"""The commands `report` and `view`: sessions as an HTML page, as a file or from a local server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`peirce study`: the simulation studies of GEAR over stored sessions, and their files."""
+"""`peirce study`: run GEAR's simulation studies over stored sessions and write their files."""
 
 from __future__ import annotations
 

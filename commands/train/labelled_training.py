@@ -143,7 +143,7 @@ def train_labels(
 def sets_of(
     data: str, wanted: Sequence[str], label: str | None, ood: str | None, seed: int
 ) -> list[LabelledSet]:
-    """The data sets, each with all of its rows. wanted: names, all where there are none."""
+    """Return the named data sets with all of their rows; every data set where `wanted` is empty."""
     from ...training.classifier.fitting import LabelledSet
 
     found = []
