@@ -65,7 +65,7 @@ def _cleaned() -> dict[str, Json]:
 
 
 async def _sandboxes() -> dict[str, Json]:
-    """Each backend: {"here": true, "layers": {name: active}}, or why it is not here."""
+    """Return for each backend {"here": true, "layers": {name: active}}, or why it is missing."""
     from ...sandbox import backend_names, open_sandbox
 
     found: dict[str, Json] = {}

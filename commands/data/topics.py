@@ -140,7 +140,7 @@ async def _write(
 
 
 def _subject(generator: str, about: str | None) -> tuple[str, str, bool]:
-    """The name of the sets, the subject in words, and whether there is a pair of twins."""
+    """Return the name of the sets, the subject in words, and whether there are twin sets."""
     if generator not in WRITABLE:
         able = ", ".join(f"labels:{name}" for name in WRITABLE)
         raise UsageError(f"labels:{generator} is made without a model; one may write {able}")

@@ -103,7 +103,7 @@ class Judging:
         return await _in_turn(self._described, problems)
 
     async def known(self, problems: Sequence[Problem]) -> tuple[Known, ...]:
-        """Of each problem the planted rule and the antecedent of its theory, those that there are."""
+        """Return the planted rules and the antecedents of the theories that the problems have."""
         found = await _in_turn(self._known, problems)
         return tuple(one for some in found for one in some)
 

@@ -260,7 +260,7 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 def _settings_over(
     before: Mapping[str, Json], config: str | Path | None, given: Mapping[str, Json]
 ) -> TrainConfig:
-    """Flags over the lines of a file over what a training was begun with."""
+    """Return the settings: arguments replace those of the file, which replace earlier ones."""
     from ...training.dpo.settings import TrainConfig
 
     return TrainConfig.of({**before, **read_config(config), **given})

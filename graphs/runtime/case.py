@@ -158,8 +158,10 @@ class Case:
         self.bank = Bank(alpha, 1 / len(labels) if labels else 0.0)
 
     def begin_conversation(self) -> None:
-        """As if nothing had been answered: for prompts, and for what S counts as covered. The bank
-        stays."""
+        """Forget the earlier answers: prompts omit them, and nothing of S counts as covered.
+
+        The bank is kept.
+        """
         self.earlier.clear()
         self.tool_turns.clear()
         self.covered = Coverage(len(self.space), self.space.weights)
