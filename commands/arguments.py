@@ -105,8 +105,9 @@ def _argument(function: Callable[..., Any], name: str) -> tuple[TypeAdapter[Any]
 
 
 def _by_its_method(kind: Any) -> Any:
-    """Return a type as pydantic shall check it: a protocol by its method, a settings model by
-    instance.
+    """Return a type as pydantic checks it.
+
+    A protocol is checked by its method, and a settings model by instance.
     """
     from pydantic import AfterValidator, BaseModel, InstanceOf
 

@@ -205,8 +205,9 @@ def has_texts(task: str) -> bool:
 
 
 def _identity(source: Task, data: str | Path) -> Json:
-    """Return name and hash of the data file, or the task's own identity where its data has several
-    files.
+    """Return the identity (name and hash) of the data.
+
+    It is that of the data file, or the task's own where the data has several files.
     """
     if isinstance(source, IdentifiesData):
         return source.identity(data)

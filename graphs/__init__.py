@@ -66,10 +66,10 @@ class Method:
 
     @cached_property
     def graph(self) -> Any:
-        """The compiled graph, built on first access, because importing LangGraph takes most of a
-        second.
+        """The compiled graph, built on first access.
 
-        Draw it with `METHOD.graph.get_graph().draw_mermaid()`.
+        Importing LangGraph takes most of a second. Draw the graph with
+        `METHOD.graph.get_graph().draw_mermaid()`.
         """
         return self.build()
 

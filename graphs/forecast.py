@@ -134,8 +134,10 @@ class Sizes:
         return self.judged(asked * (self.early + space), asked * (self.first + space))
 
     def bank(self, prompts: int = 1) -> Span:
-        """Return the size of the bank when it is read, after at most `prompts` prompts for
-        hypotheses.
+        """Return the size of the bank when it is read.
+
+        Args:
+            prompts: maximum number of prompts for hypotheses before.
         """
         text = self.text
         made = text.hypotheses * prompts
@@ -171,8 +173,9 @@ class Sizes:
         return found if text.judge == "model" else Span(0, found.most)
 
     def _strategy(self, name: str, rows: int, bank: Span) -> Span:
-        """Return the calls of one strategy: a question for each row, and sentences alone where they
-        are read.
+        """Return the calls of one strategy.
+
+        It asks a question for each row, and about single sentences where it uses them.
         """
         readers = bank.most if name == "weighted" else self.text.readers
         least, most = _ROWS[name](
@@ -226,9 +229,7 @@ def one_by_one(of: Sizes, least: int | None = None) -> Calls:
 
 
 def in_one_prompt(of: Sizes) -> Calls:
-    """Count the calls of a method that asks for a full bank at once, from papers where it reads
-    them.
-    """
+    """Count the calls of a method that asks for a full bank at once, maybe from papers."""
     return {
         "proposer": Span(1, 1),
         "judge": of.judged_first + of.reading(of.bank()),

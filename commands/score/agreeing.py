@@ -180,8 +180,9 @@ def _write(
 
 
 def _shown(text: str) -> str:
-    """Return a cell that no spreadsheet reads as a formula, because a model may have written the
-    text.
+    """Return a cell that no spreadsheet reads as a formula.
+
+    A model may have written the text.
     """
     return f" {text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 

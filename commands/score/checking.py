@@ -62,9 +62,7 @@ NOBODY = f"{NEEDS_MODEL}: it is no exact rule, and no model is named to judge it
 
 
 class Answers(MemoryJournal):
-    """A journal that stores the answers of models only, because exact rules are cheap to apply
-    again.
-    """
+    """A journal that stores answers of models only; exact rules are cheap to apply again."""
 
     async def once(
         self,

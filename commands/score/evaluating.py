@@ -105,9 +105,7 @@ def baselines(session: str = "last", *, store: str | Path | None = None) -> list
 
 
 def _known_word(store: Store, word: str) -> None:
-    """Raise StoreError if the first argument of `peirce eval` is neither an evaluation nor a
-    session.
-    """
+    """Raise StoreError if the word is neither an evaluation nor a session."""
     ids = [row["session"] for row in store.sessions()]
     if word != "last" and not any(session.startswith(word) for session in ids):
         names = ", ".join(one.name for one in evaluations())
@@ -187,8 +185,9 @@ def _is_file(target: Path) -> bool:
 
 
 def _tables(scored: Sequence[Mapping[str, Json]], target: Path) -> dict[Path, str | bytes]:
-    """Return tables as file contents: one .csv or .md file, or both and a CSV of problems per
-    session.
+    """Return tables as contents of files.
+
+    These are one .csv or .md file, or both in a folder with a CSV of problems for each session.
     """
     from ...reports.screen import rating
 

@@ -190,9 +190,7 @@ class Judge:
         lines: Iterator[tuple[int, str]],
         give: Callable[[dict[str, Json]], Awaitable[None]],
     ) -> None:
-        """Judge several lines concurrently, and pass the results to `give` in the order of the
-        lines.
-        """
+        """Judge several lines concurrently, and pass the results to `give` in line order."""
         going: deque[asyncio.Task[dict[str, Json]]] = deque()
         try:
             while True:

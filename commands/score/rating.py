@@ -139,9 +139,7 @@ class Banked:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Findings of the literature and of the user, without the sentences that the labels were
-        made by.
-        """
+        """Known findings of the literature and the user, except sentences that made the labels."""
         told = self.problem.secret.get("known") or ()
         return (*(one for one in told if one not in self.truths), *self.brought)
 
@@ -261,9 +259,7 @@ class _Work:
     async def all_of(
         self, one: Banked, questions: Sequence[_Question], scorer: Proposer, give: Give
     ) -> list[dict[str, Json]]:
-        """Answer the questions concurrently, and pass the rows to `give` in the order of the
-        questions.
-        """
+        """Answer questions concurrently, and pass the rows to `give` in order."""
         from ...graphs.runtime.asking import side_by_side
 
         answered: dict[int, dict[str, Json]] = {}
@@ -322,8 +318,9 @@ def read(kind: str, said: str) -> dict[str, Json]:
 
 
 def rater_name(scorer: Proposer) -> str:
-    """Return the name of a rater: the model's name and a digest of the settings that affect its
-    answers.
+    """Return the name of a rater: the model's name and a digest of its settings.
+
+    Settings of the endpoint do not count.
     """
     told = scorer.settings()
     if isinstance(told, Mapping):

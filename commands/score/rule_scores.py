@@ -162,8 +162,9 @@ class Judging:
         return described(known, facts_of(known), of_rule, rule is not None, in_scope)
 
     async def _costed(self, problem: Problem) -> Problem:
-        """Return the problem with the cost of its planted rule, judged here where it is not
-        recorded.
+        """Return the problem with the cost of its planted rule.
+
+        The rule is judged here where the cost is not recorded.
         """
         rule, _ = _reference(problem)
         if problem.secret.get("reference_cost") is not None or rule is None:
@@ -321,8 +322,9 @@ def _said(problem: Problem, steps: Sequence[StepRecord]) -> Said:
 async def _judged(
     stored: Sequence[Stored], judged_by: JudgedBy
 ) -> tuple[list[tuple[Record, ...]], tuple[Described, ...], tuple[Known, ...]]:
-    """Return the records of each session, and descriptions and known rules of each distinct
-    problem.
+    """Return the records of each session, and descriptions and known rules of all problems.
+
+    A problem of several sessions is described once.
     """
     from ...tasks import family as family_named
 

@@ -110,7 +110,7 @@ def _show_baselines(out: Console, scored: Mapping[str, Json]) -> None:
 
 
 def _finish_with_baselines(out: Console, session: Any) -> None:
-    """Print baselines after a run. They are trained only here, where somebody reads them."""
+    """Print baselines after a run. They are trained only here, where they are read."""
     if session.status == "failed":
         return
     from ...reports.screen import endings, text

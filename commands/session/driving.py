@@ -156,9 +156,7 @@ async def _open_repairer(repair: str | Repairer, options: Mapping[str, Json]) ->
 
 
 def _showing(on_event: OnEvent) -> OnEvent:
-    """Return a listener that passes events on, with the session's settings in the form that people
-    read.
-    """
+    """Return a listener that passes events on with readable session settings."""
 
     def tell(event: Mapping[str, Json]) -> None:
         shown = {"settings": shown_settings(event["settings"])} if "settings" in event else {}

@@ -240,8 +240,9 @@ def default_concurrency(model_settings: Json) -> int:
 
 
 def in_process(model_settings: Json) -> bool:
-    """Return whether these are the settings of a language model in this process
-    (agents/local/proposer.py).
+    """Return whether the settings are those of a language model in this process.
+
+    See agents/local/proposer.py.
     """
     return isinstance(model_settings, Mapping) and model_settings.get("endpoint") == "local"
 
@@ -252,9 +253,7 @@ def _players(
     opening: Mapping[str, Json],
     others: Mapping[str, Mapping[str, Json]],
 ) -> dict[str, Json]:
-    """Return [model, its options] for each role that has its own settings and that the method may
-    call.
-    """
+    """Return [model, its options] for each role that is configured and that the method may call."""
     if "text" not in settings:
         return {}
     found: dict[str, Json] = {}

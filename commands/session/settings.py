@@ -115,9 +115,7 @@ def shown_model(settings: Json) -> str:
 
 
 def shown_settings(settings: Json) -> dict[str, Json]:
-    """Return a session's settings in the form that people read, with the names of files and the
-    model.
-    """
+    """Return a session's settings in readable form, with the names of files and the model."""
     operational = settings.get("operational", {})
     named = {key: operational[key] for key in BY_NAME if key in operational}
     return {**settings, **named, "model": shown_model(settings)}
@@ -187,9 +185,7 @@ PRICES = ("price_in", "price_out", "price_cached")
 
 @functools.cache
 def role_keys() -> frozenset[str]:
-    """Return everything that can be set for a role: the settings of all kinds of models, and the
-    model.
-    """
+    """Return every setting that a role may have: those of all kinds of models, and the model."""
     from ...agents import schemes, settings_of
 
     known = {"model", "model_arg", *BODY, *PRICES}

@@ -1,3 +1,1 @@
-"""Commands that build preference pairs and train models on them, and train classifiers or new
-models.
-"""
+"""Commands that build preference pairs, and train proposers, classifiers or new models."""

@@ -231,10 +231,10 @@ def merge(adapter: str | Path, *, base: str | Path | None = None, out: str | Pat
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C or SIGTERM came; a second one raises
-    KeyboardInterrupt.
+    """Yield a function that returns whether Ctrl-C or SIGTERM was received.
 
-    Outside the main thread no signal handler is installed.
+    A second signal raises KeyboardInterrupt. Outside the main thread no signal handler is
+    installed.
     """
     stopping = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -370,9 +370,7 @@ def _listed(row: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _status(row: Mapping[str, Json]) -> str:
-    """Return the status; a training marked as running whose folder no process holds was
-    interrupted.
-    """
+    """Return the status, which is interrupted for a running training that no process holds."""
     from ...training.durable_log import alive
 
     out = (row["settings"].get("operational") or {}).get("out")

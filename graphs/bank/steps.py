@@ -1,7 +1,6 @@
-"""Nodes of methods that keep a bank of rewarded sentences (HypoGeniC: notes on the reference,
-section a).
+"""The nodes ask_first, ask_again, admit, visit and record_bank, for methods with a rewarded bank.
 
-They are ask_first, ask_again, admit, visit and record_bank.
+They follow HypoGeniC (notes on the reference, section a).
 
     step/1/propose/0            the first hypotheses, from the first examples
     step/5/propose/0            new hypotheses, from the wrong rows collected up to step 5
@@ -45,9 +44,7 @@ ROWS = 10  # rows of one step, which is how often a running session shows progre
 
 
 async def ask_first(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Query the proposer for the first hypotheses, from the first examples and papers, if there are
-    any.
-    """
+    """Query the proposer for the first hypotheses, from the first examples and any papers."""
     case = runtime.context
     return await ask_for_new(case, state, range(len(case.shown)), case.summaries)
 
@@ -114,7 +111,10 @@ async def admit(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 def read_new(case: Case) -> list[Hypothesis | Malformed]:
-    """What the last reply holds, at most as many as were asked for; or what a rewriting made of it."""
+    """Return the hypotheses of the last reply, or of its rewriting.
+
+    There are at most as many as were requested.
+    """
     items = read_sentences(case, case.reply) if case.proposed is None else case.proposed
     return items[: case.text.hypotheses] or [Malformed("empty", "the answer holds no hypothesis")]
 
@@ -152,9 +152,7 @@ async def over_space(case: Case, hypothesis: Hypothesis) -> Predictions:
 def enter(
     case: Case, hypothesis: Hypothesis, shown: Agreement, rows: Sequence[int], t: int
 ) -> None:
-    """Add a hypothesis to the bank with a visit for each row; one that is there already is
-    unchanged.
-    """
+    """Add a hypothesis to the bank with a visit for each row, unless it is there already."""
     if case.bank.holds(hypothesis.text):
         return
     if shown.verdict != "ok" or not rows:

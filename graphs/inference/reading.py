@@ -1,5 +1,4 @@
-"""The input of a strategy: a bank's entries, their worth, and the functions that query judge and
-model.
+"""The input of a strategy: a bank's entries, their worth, and functions that query models.
 
 A code is the index of a label, or a negative code for why there is none. Nothing here makes a
 query. The strategies in the files next to this one do, through the two functions of a `Reading`.
@@ -102,10 +101,9 @@ class Worth:
     rows: int = 0
 
     def accuracy(self, labels: int) -> Fraction:
-        """Return the share of correct rows, with a guess among `labels` labels where it does not
-        apply.
+        """Return the share of correct rows; a row that it does not apply to counts as a guess.
 
-        The bank counts in the same way. Without rows it is 0.
+        A guess is right with probability 1 / `labels`, as in the bank. Without rows the share is 0.
         """
         passed = 0 if self.covered is None else self.rows - self.covered
         return (

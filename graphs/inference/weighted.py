@@ -134,7 +134,10 @@ async def _read(reading: Reading, inputs: Sequence[Json]) -> _Rows:
 
 
 def _named(codes: NDArray[np.int64], labels: int) -> Iterator[Numbers]:
-    """A label that is named: of two labels one feature of -1, 0, 1; of more one feature a label."""
+    """Yield features of the label that a sentence names.
+
+    They are one feature of -1, 0 or 1 for two labels, else one feature for each label.
+    """
     if labels == 2:
         yield (codes == 1).astype(np.float64) - (codes == 0)
     else:

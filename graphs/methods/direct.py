@@ -1,8 +1,7 @@
-"""`direct`: a model labels the rows itself, without hypotheses (HypoBench: zero- and few-shot
-inference).
+"""`direct`: a model labels the rows itself, without hypotheses.
 
-Every prompt shows `shots` labelled rows. They are taken from the labels in turn, in the order of
-the sample; 0 is zero-shot.
+This is HypoBench's zero- and few-shot inference. Every prompt shows `shots` labelled rows. They are
+taken from the labels in turn, in the order of the sample; 0 is zero-shot.
 
     direct/ind/label/17      row 17 of the test rows
 """

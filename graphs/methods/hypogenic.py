@@ -26,7 +26,10 @@ from ..runtime.steps import END, START, compiled, new_graph
 
 
 def build() -> Any:
-    """Build the graph: ask_first -> admit -> record_bank -> visit -> (ask_again -> admit) -> ..."""
+    """Build the graph.
+
+    ask_first -> admit -> record_bank -> visit -> (ask_again -> admit) -> record_bank -> visit ...
+    """
     graph = new_graph()
     for node in (ask_first, admit, record_bank, visit, ask_again):
         graph.add_node(node)

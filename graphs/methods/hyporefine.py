@@ -103,8 +103,10 @@ def _merged(items: Sequence[Item], written: Sequence[Item], number: int) -> list
 
 
 def build() -> Any:
-    """Build the graph: summarise -> ask_first -> admit -> record_bank -> visit -> (... rewrite ...)
-    -> ...
+    """Build the graph.
+
+    summarise -> ask_first -> admit -> record_bank -> visit -> (ask_again -> rewrite -> admit) ->
+    ...
     """
     graph = new_graph()
     for node in (summarise, ask_first, admit, record_bank, visit, ask_again, rewrite):

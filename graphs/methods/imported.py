@@ -32,7 +32,10 @@ async def after_record(state: State, runtime: Runtime) -> str:
 
 
 def build() -> Any:
-    """read_recorded -> judge -> (read_recorded …) -> record -> read_recorded …"""
+    """Build the graph.
+
+    read_recorded -> judge -> (read_recorded ...) -> record -> read_recorded ...
+    """
     graph = new_graph()
     for node in (read_recorded, judge, record):
         graph.add_node(node)

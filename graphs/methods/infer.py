@@ -19,9 +19,7 @@ from ..runtime.steps import State, in_line
 
 
 async def open_bank(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Read the hypotheses of the stored banks, and add their texts to this session's bank
-    unvisited.
-    """
+    """Read the hypotheses of the stored banks, and add them unvisited to this session's bank."""
     case = runtime.context
     case.entries = entries_of(case)
     for one in case.entries:

@@ -80,7 +80,7 @@ class T3Settings(MethodSettings):
 
 
 def forecast(of: Sizes) -> Calls:
-    """Each of its answers, or where there may be nothing left to say one a round."""
+    """Count the calls: one for each answer, or at least one a round if hypotheses may run out."""
     return one_by_one(of, least=of.settings["rounds" if of.ends else "max_answers"])
 
 

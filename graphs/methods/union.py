@@ -1,11 +1,11 @@
-"""`union`: hypotheses of data and of literature in one bank, without duplicates (HypoBench, section
-3).
+"""`union`: hypotheses of data and of literature in one bank, without duplicates.
 
-The two sides are two stored banks (`--bank DATA --bank LITERATURE`) or, with `--literature` alone,
-hypogenic and literature run one after the other in this session. First within each side, then
-across both, a hypothesis is dropped if a more accurate one says the same: it has the same text, it
-is an exact rule that gives all shown rows the same labels, or a model considers the two to be the
-same. Each side fills half of the bank, and a side may use what the other leaves free.
+This is the union of HypoBench, section 3. The two sides are two stored banks (`--bank DATA --bank
+LITERATURE`) or, with `--literature` alone, hypogenic and literature run one after the other in this
+session. First within each side, then across both, a hypothesis is dropped if a more accurate one
+says the same: it has the same text, it is an exact rule that gives all shown rows the same labels,
+or a model considers the two to be the same. Each side fills half of the bank, and a side may use
+what the other leaves free.
 
     step/1/same/12-3      the model is asked whether candidate 12 says the same as candidate 3
 """
@@ -143,7 +143,7 @@ def _accuracy(shown: Agreement, chance: float) -> float:
 
 
 async def _different(case: Case, state: State, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that say nothing that a more accurate one says, the most accurate first."""
+    """Return the candidates that repeat no more accurate one, the most accurate first."""
     ranked = sorted(candidates, key=lambda one: -one.accuracy)
     kept: list[tuple[int, Candidate]] = []
     for place, one in enumerate(ranked):
@@ -225,8 +225,10 @@ async def after_rows(state: State, runtime: Runtime) -> str:
 
 
 def build() -> Any:
-    """Build the graph: summarise -> ask_papers -> set_aside -> ask_data -> admit -> (rows) ->
-    merge.
+    """Build the graph.
+
+    summarise -> ask_papers -> set_aside -> ask_data -> admit -> (hypogenic's rows) -> merge; with
+    stored banks only merge.
     """
     graph = new_graph()
     for node in (

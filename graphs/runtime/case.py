@@ -121,7 +121,7 @@ class Case:
     others: Mapping[str, Role] = field(default_factory=dict)  # the models of other roles;
     # the proposer plays a role that is missing here
     proposer: Proposer | None = None  # None: only the journal answers
-    repairer: Repairer | None = None  # the same
+    repairer: Repairer | None = None  # None: only the journal answers for the repairer
     oracle: Apply | None = None  # None: only the journal answers tool calls
     cache: AnswerCache | None = None  # answers of other sessions; None to make every call
     budget: Budget = field(default_factory=Budget)
@@ -258,8 +258,9 @@ class Case:
         return method.feedback
 
     def seed_of(self, path: str) -> int:
-        """Return the seed of one call, derived from the session's seed, the problem and the call's
-        path.
+        """Return the seed of one call.
+
+        It is derived from the session's seed, the problem and the path of the call.
         """
         text = f"{self.settings.seed}|{self.problem.id}|{path}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
@@ -371,8 +372,9 @@ class Case:
 
 
 class Runtime(Protocol):
-    """The part of LangGraph's runtime that nodes use. Importing its own class takes most of a
-    second.
+    """The part of LangGraph's runtime that nodes use.
+
+    LangGraph's own class takes most of a second to import.
     """
 
     @property

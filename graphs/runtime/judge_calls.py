@@ -1,8 +1,7 @@
-"""The oracle `judge` of a session (records.Judge): exact rules first, then a model for other
-sentences.
+"""The oracle `judge` of a session (records.Judge), which applies exact rules and queries a model.
 
-An exact rule is one tool call over a whole input set. A model is asked about one text at a time, at
-the path
+An exact rule is one tool call over a whole input set. Other sentences go to a model, which is asked
+about one text at a time, at the path
 
     text/<digest of the input>/judge/<digest of the sentence>/0
 
@@ -104,9 +103,9 @@ class Judging:
         return np.array(await side_by_side(answers), np.int64)
 
     async def of_rows(self, sentence: str, rows: Sequence[int]) -> list[int]:
-        """Return the codes for shown observations, given by index.
+        """Return the codes for shown observations with these indices.
 
-        An exact rule is executed once over all of them.
+        An exact rule is executed once over all shown observations.
         """
         shown = self._case.problem.shown
         if self.rule(sentence) is None:

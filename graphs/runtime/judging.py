@@ -1,5 +1,4 @@
-"""The nodes that judge answers: `judge` as in GEAR, `judge_and_tell` and `repair` for refining
-methods.
+"""Nodes that judge answers: `judge` as in GEAR, `judge_and_tell` and `repair` for refining.
 
 They are idempotent, as are the nodes in steps.py, which also lists their paths.
 """
@@ -129,8 +128,9 @@ async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[J
 async def _judge_and_tell(
     case: Case, step: int, reply: Reply, path: str, by: str = ""
 ) -> dict[str, Json]:
-    """Judge the reply, keep the feedback, and return the change of the state: whether the target is
-    reached.
+    """Judge the reply, keep the feedback, and return whether the target is reached.
+
+    The result is a change of the graph's state.
     """
     judged = [replace(one, bad=False) for one in await _judge(case, step, reply, path)]
     case.answered[-1] = replace(case.answered[-1], judged=tuple(judged))

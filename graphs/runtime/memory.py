@@ -53,8 +53,9 @@ class MemoryJournal:
 
 
 class MemoryLedger:
-    """A `records.Ledger` in memory: the finished steps, and how the problem ended where that is
-    recorded.
+    """A `records.Ledger` in memory: the finished steps, and how the problem ended.
+
+    `ended` is None until an end is recorded.
     """
 
     def __init__(self) -> None:

@@ -34,7 +34,7 @@ from .budget import Budget
 from .case import Case, Event, SessionSettings
 from .steps import START_STATE
 
-# with fast answers, the share (one in so many) of the running problems that a commit waits for
+# With fast answers, a commit waits for the records of 1/A_COMMIT of the running problems.
 A_COMMIT = 4
 MANY = 32  # with fewer workers, batching commits costs more time than it saves
 
@@ -182,9 +182,7 @@ async def run_session(
 
 
 def _rows_of_texts(rows: Sequence[ProblemRow]) -> dict[str, Json]:
-    """Return {"rows": number of shown rows and of rows in each split} over problems on labelled
-    rows.
-    """
+    """Return {"rows": number of shown rows and rows of each split} for labelled rows, else {}."""
     counted = dict.fromkeys(("shown", *SPLITS), 0)
     labelled = False
     for problem in (row.problem for row in rows):
@@ -257,8 +255,9 @@ class SessionPlan:
         return None if oracle is None else oracle.bound(self.settings.limits)
 
     def graph(self, rows: Sequence[ProblemRow]) -> Any:
-        """Return the method's graph, followed by reading the bank where the session has an
-        inference.
+        """Return the method's graph.
+
+        It is followed by reading the bank where the session has an inference.
         """
         name = self.settings.method.method
         chosen = method(name, rows[0].problem.family) if rows else method_named(name)

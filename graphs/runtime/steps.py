@@ -1,5 +1,4 @@
-"""The nodes that methods share: ask, ask_for_better, use_tools and record. judging.py has the
-others.
+"""Nodes that methods share: ask, ask_for_better, use_tools and record; judging.py has others.
 
 A method builds a graph of them: with `loop`, which asks, judges, records and decides repeatedly;
 with `in_line`; or with its own edges. Each node is idempotent: every call of a model or tool goes
@@ -210,11 +209,10 @@ async def record(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 def _bank_events(case: Case) -> tuple[BankEvent, ...]:
-    """Return the events that add this step's hypotheses to the bank, one for each shown
-    observation.
+    """Return the events that add this step's hypotheses to the bank.
 
-    A hypothesis enters once: an accepted one, a redundant one where that is no fault, and with
-    `banks_all` every one.
+    There is one event for each shown observation. A hypothesis enters once: an accepted one, a
+    redundant one where that is no fault, and with `banks_all` every one.
     """
     everything = case.settings.text is not None and case.settings.text.banks_all
     events = []
