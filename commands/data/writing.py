@@ -1,6 +1,6 @@
 """Let a model write the topic of generated texts, in a fixed order of questions.
 
-    peirce tasks generate labels:subject --about "Notes to a landlord, and what they want" --model M
+    peirce tasks generate labels:subject --about "Notes to a landlord" --model M --out made/
 
 The model writes labels, types of phrases, the phrases of each type, templates, and then each phrase
 in a form that fits the slot of each template (HypoBench, section 2 and appendix B.3): 23 questions
