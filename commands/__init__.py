@@ -1,6 +1,6 @@
-"""The functions that the public API offers and the command line calls, by what they do.
+"""The functions behind the public API and the command line, grouped by what they do.
 
-`session/` runs sessions, `score/` judges and reports what they found, `train/` makes preference
-pairs and models of them, `data/` looks at tasks and makes problems. What several of them need
-stands here. No package below knows of this one.
+`session/` runs sessions, `score/` judges and reports their hypotheses, `train/` builds preference
+pairs and trains models on them, and `data/` inspects tasks and generates problems. Code that
+several of them need is in this folder. No lower package imports this one.
 """

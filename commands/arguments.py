@@ -1,7 +1,8 @@
-"""What the public functions are given, checked by the types that each declares.
+"""Validation of the arguments of public functions against their type annotations.
 
-pydantic checks the values, and records/settings.py words the refusal as it does for the settings of a
-session. The arguments `workers` and `concurrency` have the bounds of these settings in config.py.
+pydantic checks the values. records/settings.py words the error messages as it does for the settings
+of a session. The arguments `workers` and `concurrency` have the bounds that these settings have in
+config.py.
 """
 
 from __future__ import annotations
@@ -21,13 +22,17 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-METHODS: Mapping[Any, str] = {Proposer: "propose", Repairer: "repair"}  # what tells an object by
+# the method that identifies each kind of object
+METHODS: Mapping[Any, str] = {Proposer: "propose", Repairer: "repair"}
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
-    """Make a function raise UsageError for an argument of another type than it declares, or beyond
-    its bounds, and for **options that it does not take; their values are checked where they are passed
-    on to."""
+    """Decorate a function so that it raises UsageError for invalid arguments.
+
+    An argument is invalid if it has another type than the function declares, is out of bounds, or
+    is an option in **options that the function does not take. The values of **options are checked
+    by the code that they are passed on to.
+    """
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -39,7 +44,12 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def check_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
-    """Raise UsageError as `checked` does, for arguments by their names."""
+    """Raise UsageError for invalid arguments of a function, as `checked` does.
+
+    Args:
+        function: the function whose annotations are the rules.
+        arguments: the values by parameter name.
+    """
     from pydantic import ValidationError
 
     from ..records.settings import describe_value
@@ -59,8 +69,11 @@ def check_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) 
 
 
 def check_names(function: Callable[..., Any], parameter: str, options: Mapping[str, Any]) -> None:
-    """Raise UsageError for a setting that the function does not take. Of those that `run` takes, what
-    its configuration says is better, which knows the method."""
+    """Raise UsageError for an option that the function does not take.
+
+    Functions that take all `RunOptions` are skipped: `RunConfig` gives a better message because it
+    knows the method.
+    """
     from ..records.settings import nearest_name
     from .option_types import RunOptions
 
@@ -75,7 +88,7 @@ def check_names(function: Callable[..., Any], parameter: str, options: Mapping[s
 
 @functools.cache
 def _argument(function: Callable[..., Any], name: str) -> tuple[TypeAdapter[Any], FieldInfo]:
-    """What validates an argument, and the field that a refusal is worded by."""
+    """Return the validator of an argument, and the field that words its error message."""
     from pydantic import ConfigDict, TypeAdapter
     from pydantic.fields import FieldInfo
 
@@ -92,7 +105,10 @@ def _argument(function: Callable[..., Any], name: str) -> tuple[TypeAdapter[Any]
 
 
 def _by_its_method(kind: Any) -> Any:
-    """A type as pydantic checks it: an object of the user's own by the method that it is asked for."""
+    """Return a type as pydantic checks it.
+
+    A protocol is checked by its method, and a settings model by instance.
+    """
     from pydantic import AfterValidator, BaseModel, InstanceOf
 
     def has_method(value: Any) -> Any:

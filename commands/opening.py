@@ -1,4 +1,4 @@
-"""What applies hypotheses, opened for a family and closed in any case: a sandbox or a solver."""
+"""Open the oracle (sandbox or solver) that applies a family's hypotheses, and close it later."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ from ..records import Family, Limits, OpenOracle, OpensOracle, Oracles, OracleSe
 
 @dataclass(frozen=True)
 class Opened:
-    """name: of the kind of oracle. oracle: None where the family has none that is opened."""
+    """An opened oracle together with its name.
+
+    Args:
+        name: the kind of oracle; "" where the family has none.
+        oracle: None where the family has no oracle to open.
+    """
 
     name: str = ""
     oracle: OpenOracle | None = None
 
     @property
     def layers(self) -> Mapping[str, bool]:
-        """Of the sandbox, where there is one."""
+        """The layers of the sandbox and whether each is active; empty without a sandbox."""
         return {} if self.oracle is None else self.oracle.layers()
 
     def oracles(self) -> Oracles:
-        """With the default limits."""
+        """Return the oracles of the family, bound to the default limits."""
         if self.oracle is None:
             return Oracles()
         return Oracles().having(self.name, self.oracle.bound(Limits()))
@@ -30,7 +35,12 @@ class Opened:
 
 @asynccontextmanager
 async def opened(family: Family, settings: OracleSettings | None = None) -> AsyncIterator[Opened]:
-    """Opens what the family's hypotheses are applied with. Raises SandboxUnavailable, UsageError."""
+    """Open the oracle that applies the family's hypotheses, and close it at the end of the block.
+
+    Raises:
+        SandboxUnavailable: the sandbox cannot be started here.
+        UsageError: the settings are invalid.
+    """
     if not isinstance(family, OpensOracle):
         yield Opened()
         return

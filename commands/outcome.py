@@ -1,5 +1,4 @@
-"""What a session came to, read from the store: `Session` for what a run returns, `Trace` for all
-that it left."""
+"""Results of a session, read from the store: `Session` summarises it, `Trace` has every record."""
 
 from __future__ import annotations
 
@@ -21,17 +20,25 @@ DEFAULT_STORE = "peirce.duckdb"
 
 
 def store_path(store: str | Path | None = None) -> Path:
+    """Return the path of the store: the argument, else $PEIRCE_STORE, else peirce.duckdb here."""
     return expanded(store or os.environ.get("PEIRCE_STORE") or DEFAULT_STORE)
 
 
 class Session(Result):
-    """What a session came to.
+    """The outcome of a session.
 
-    status: done, interrupted, budget or failed. problems, steps: counts. verdicts: how many
-    hypotheses (or malformed answers) got each. evaluation: whose metrics. failed: the sentence of each
-    failed problem. ends: how many problems ended why. breaches, malformed: of the answer contract by
-    kind, of answers by reason (`reports.Tally`). cause: why the session ended before its problems did,
-    else "". oracle: what applied its hypotheses, whose calls `usage` counts as those of the role judge.
+    Attributes:
+        status: done, interrupted, budget or failed.
+        problems: number of problems.
+        steps: number of steps.
+        verdicts: number of hypotheses (or malformed answers) by verdict.
+        evaluation: name of the evaluation that computed the metrics.
+        failed: error message by failed problem.
+        ends: number of finished problems by the reason they ended.
+        breaches: number of breaches of the answer contract by kind (`reports.Tally`).
+        malformed: number of malformed answers by reason (`reports.Tally`).
+        cause: why the session ended before all its problems did, else "".
+        oracle: what applied its hypotheses; `usage` counts its calls under the role judge.
     """
 
     session: str
@@ -59,41 +66,55 @@ class Session(Result):
 
 @dataclass(frozen=True)
 class Trace:
-    """A stored session, opened by `load`: each part is read from the store when first asked for."""
+    """A stored session opened by `load`. Each part is read from the store on first access."""
 
     session: str
     store: str
 
     @cached_property
     def settings(self) -> Mapping[str, Json]:
+        """The settings that the session recorded."""
         with reading(self.store) as opened:
             return dict(opened.settings(self.session))
 
     @cached_property
     def problems(self) -> list[Problem]:
+        """The problems of the session."""
         with reading(self.store) as opened:
             return [row.problem for row in opened.problems(self.session)]
 
     @cached_property
     def steps(self) -> list[StepRecord]:
+        """The recorded steps of the session, over all problems."""
         with reading(self.store) as opened:
             return list(opened.steps(self.session))
 
     @cached_property
     def digest(self) -> str:
+        """The digest of the session's record."""
         with reading(self.store) as opened:
             return opened.digest(self.session)
 
 
 @contextmanager
 def reading(store: str | Path | None) -> Iterator[Store]:
+    """Open a store read-only for the length of a `with` block."""
     with closing(Store.open(store_path(store), write=False)) as opened:
         yield opened
 
 
 def problem_in(store: Store, session: str, name: str) -> str:
-    """The id of a session's problem. Of labelled text a data set's name alone means its first sample, as
-    everywhere. Raises UsageError where there is none."""
+    """Return the id of a problem of a session.
+
+    Args:
+        store: the open store.
+        session: id of the session.
+        name: id of the problem; for labelled text, the name of a data set stands for its first
+        sample.
+
+    Raises:
+        UsageError: the session has no such problem.
+    """
     from ..tasks.io.messages import nearest
 
     ids = [row.problem.id for row in store.problems(session)]
@@ -104,7 +125,7 @@ def problem_in(store: Store, session: str, name: str) -> str:
 
 
 def outcome(path: Path, session: str) -> Session:
-    """A session as the store holds it, scored by the evaluation that fits its task."""
+    """Return a stored session's outcome, scored by the evaluation that fits its task."""
     from ..graphs.runtime.budget import priced
     from ..reports import evaluate_session, tally
     from ..tasks import family

@@ -1,7 +1,7 @@
-"""Which problems a verb works on, how a session names their data, and the verb `tasks`.
+"""Selection of the problems that a command works on, and the command `peirce tasks`.
 
-`peirce run`, `check`, `import` and `tasks` share these rules, so that a problem, its observations
-and its sample space are the same whichever verb asks.
+`peirce run`, `check`, `import` and `tasks` all use this selection, so a problem, its observations
+and its sample space are the same in each of them.
 """
 
 from __future__ import annotations
@@ -27,21 +27,23 @@ if TYPE_CHECKING:
     from ..training.splits import Split, Splits
 
 
-# --- Problems of one split alone: `--subset held-out` for the evaluation of what was trained on the
-# rest, by the rule that splits preference pairs (training/splits.py).
+# --- Problems of one split only: `--subset held-out` evaluates on what was not trained on, by the
+# rule that splits preference pairs (training/splits.py).
 
 
 @dataclass(frozen=True)
 class Subset:
-    """The splits that are kept, and the rule that says which problem stands in which."""
+    """A selection of splits, with the rule that assigns each problem to a split."""
 
     names: tuple[Split, ...]  # in the order of `Split`
     splits: Splits
 
     def keeps(self, problem: Problem) -> bool:
+        """Return whether the problem is in one of the selected splits."""
         return self.splits.of(problem) in self.names
 
     def as_json(self) -> dict[str, Json]:
+        """Return the subset as a session records it."""
         parts, fixed = self.splits.fractions, self.splits.fixed
         return {
             "names": [str(name) for name in self.names],
@@ -57,8 +59,19 @@ def subset_of(
     fractions: Sequence[float] | None,
     fixed: str | Path | None = None,
 ) -> Subset | None:
-    """None where no split is named. UsageError for another name, and for a seed, fractions or fixed
-    groups without a name, which would change nothing; DataError for the file of fixed groups."""
+    """Return the subset that the options describe, or None where no split is named.
+
+    Args:
+        names: names of splits.
+        seed: seed of the assignment of groups to splits.
+        fractions: as in `splits_of`.
+        fixed: as in `splits_of`.
+
+    Raises:
+        UsageError: a split is unknown, or the other options have no effect because no split is
+        named.
+        DataError: the file of fixed groups is invalid.
+    """
     if not names:
         for option, told in (("--split-seed", seed or None), ("--fractions", fractions),
                              ("--fixed", fixed)):  # fmt: skip
@@ -78,7 +91,13 @@ def subset_of(
 def splits_of(
     seed: int, fractions: Sequence[float] | None, fixed: str | Path | None = None
 ) -> Splits:
-    """fractions: of train, validation, held-out, None for the default; fixed: as `read_fixed`."""
+    """Return the rule that assigns groups of problems to splits.
+
+    Args:
+        seed: seed of the assignment.
+        fractions: shares of train, validation and held-out, in this order; None for the default.
+        fixed: a file of groups with a fixed split, as `read_fixed` reads it.
+    """
     from ..training.splits import Fractions, Splits
 
     if fractions is not None and len(fractions) != 3:
@@ -88,7 +107,12 @@ def splits_of(
 
 
 def read_fixed(path: str | Path) -> dict[str, Split]:
-    """Groups by name with their split, from {split: [groups]}. Raises DataError, with the file."""
+    """Read a JSON file {split: [groups]} and return the split of each group.
+
+    Raises:
+        DataError: the file has another form or puts a group into two splits. The message names the
+        file.
+    """
     from ..tasks.io.files import expanded, read_json
     from ..training.splits import Split
 
@@ -111,11 +135,18 @@ def read_fixed(path: str | Path) -> dict[str, Split]:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The problems of one verb with their sample spaces. sources: whence they come, as a session
-    records it: {"data", "observations", "space"}, each None or {"name", "sha256"} of a file (no
-    path), observations also the number drawn; "sample", how many problems were drawn, or None;
-    "subset", of which split, where one was asked for. The problems and spaces say all that follows from it, so it is no part of a session's digest. The
-    file of a user's own task stands beside them as "task_file"."""
+    """The problems that a command works on, with their sample spaces.
+
+    Args:
+        task: the task of the problems.
+        pairs: each problem with its sample space.
+        sources: where the problems come from, as a session records it. "data", "observations" and
+            "space" are each None or {"name", "sha256"} of a file (without its folder);
+            "observations" may also be the number of observations drawn. "sample" is the number of
+            problems drawn, or None. "subset" is present where a split was selected. "task_file" is
+            present for a user's own task. The problems and spaces already contain everything that
+            follows from the sources, so the sources are no part of a session's digest.
+    """
 
     task: Task
     pairs: tuple[tuple[Problem, InputSet], ...]
@@ -123,12 +154,15 @@ class Chosen:
 
     @property
     def problems(self) -> list[Problem]:
+        """The problems without their sample spaces."""
         return [problem for problem, _ in self.pairs]
 
 
 def choose(task: str, config: DataConfig) -> Chosen:
-    """The problems that `config` names; see `tasks.load_problems` for the rules and errors. A subset
-    keeps the problems that stand in it as they do in a set of preference pairs."""
+    """Return the problems that `config` selects; `tasks.load_problems` has the rules and errors.
+
+    A subset keeps the problems of its splits, assigned by the same rule as in preference pairs.
+    """
     data, space = config.data, config.space
     shown = None if config.observations is None else str(config.observations)
     told = subset_of(config.subset, config.split_seed, config.fractions, config.fixed)
@@ -162,12 +196,19 @@ def choose(task: str, config: DataConfig) -> Chosen:
 
 
 def has_texts(task: str) -> bool:
-    """Whether a task is about labelled rows. Raises UsageError for one that there is not."""
+    """Return whether a task is about labelled rows.
+
+    Raises:
+        UsageError: there is no such task.
+    """
     return isinstance(family(task_named(task).family), LabelsRows)
 
 
 def _identity(source: Task, data: str | Path) -> Json:
-    """Of the file, or as the task says where its data may be several."""
+    """Return the identity (name and hash) of the data.
+
+    It is that of the data file, or the task's own where the data has several files.
+    """
     if isinstance(source, IdentifiesData):
         return source.identity(data)
     return identity(locate(data, source.files if isinstance(source, NamesFiles) else ()))
@@ -179,20 +220,29 @@ def _observed(observations: str | None) -> Json:
     return identity(locate(observations, ()))
 
 
-# --- the verb `tasks` ----------------------------------------------------------
+# --- The command `peirce tasks`.
 
 
 @checked
 def tasks_list() -> list[TaskRow]:
-    """Every task: its name, its family, one line about it."""
+    """Return one row for each task: its name, its family and one line about it."""
     return [TaskRow(task=one.name, family=one.family, about=one.about) for one in all_tasks()]
 
 
 @checked
 def tasks_help(task: str) -> TaskHelp:
-    """How to run on a task: {task, family, about, takes, commands, methods}; takes: what `--data` may
-    be, "" where the task does not say; commands: lines to copy. Raises UsageError for one that there
-    is not."""
+    """Return how to run on a task.
+
+    Args:
+        task: name of a task, or path of a task file.
+
+    Returns:
+        Its name, family and description; `takes`, what `--data` accepts ("" where the task does not
+        say); `commands`, lines to copy; and `methods`, one line about each method that works on it.
+
+    Raises:
+        UsageError: there is no such task.
+    """
     from ..graphs import all_methods
 
     found = task_named(task)
@@ -201,7 +251,8 @@ def tasks_help(task: str) -> TaskHelp:
         f"peirce tasks show {task} --problems 1",
         f"peirce tasks generate {task} --out made",
     )
-    # what a generator takes is not what its task does
+    # A generator may take other data than its task, so only the task's own name shows the task's
+    # text.
     takes, commands = "", list(plain)
     if found.name == task and isinstance(found, Documented):
         takes, commands = found.takes, list(found.commands)
@@ -228,8 +279,23 @@ def tasks_show(
     label: str | None = None,
     ood: str | None = None,
 ) -> list[ProblemShown]:
-    """Problems whole, hidden parts too: all that the options name, or the one asked for. "drawn":
-    what a person is shown of one, where its task says so."""
+    """Return problems in full, including their hidden observations.
+
+    Args:
+        task: name of a task, or path of a task file.
+        problem: id of one problem; None for all that the other options select.
+        data: a file or folder of problems; None for the task's generator.
+        problems: number of problems, from the first.
+        sample: number of problems to draw at random by the seed.
+        observations: number of observations to show of each problem, or a file that lists them.
+        seed: seed of generated or drawn problems and observations.
+        label: for labelled text, the column that holds the labels.
+        ood: for labelled text, which out-of-distribution file to use.
+
+    Returns:
+        One object for each problem. Its key "drawn" is a drawing for people, where the task has
+        one.
+    """
     wanted = () if problem is None else (problem,)
     config = DataConfig(
         data=data, problems=problems, problem=wanted, sample=sample, observations=observations,
@@ -254,8 +320,18 @@ def tasks_space(
     problem: str | None = None,
     label: str | None = None,
 ) -> SpaceFile:
-    """Writes the sample space of a task (or of one problem) as JSONL that `--space` reads back:
-    that of a run with the same data, without data that of the default number of problems."""
+    """Write the sample space of a task as JSONL, in the form that `--space` reads.
+
+    It is the space of a run with the same data. Without `data`, it is the space of the problems
+    that the generator makes by default.
+
+    Args:
+        task: name of a task, or path of a task file.
+        out: the file to write.
+        data: a file or folder of problems; None for the task's generator.
+        problem: write the space of this problem; None for the first one.
+        label: for labelled text, the column that holds the labels.
+    """
     writable(out)
     wanted = () if problem is None else (problem,)
     space = choose(task, DataConfig(data=data, problem=wanted, label=label)).pairs[0][1]
@@ -264,7 +340,15 @@ def tasks_space(
 
 
 def task_like(dataset: str, file: str | Path) -> str:
-    """The task whose name is nearest to the data set that a record names."""
+    """Return the task whose name is nearest to the data set that a record names.
+
+    Args:
+        dataset: name of the data set.
+        file: the record, named in the error message.
+
+    Raises:
+        UsageError: no task has a similar name.
+    """
     names = [row.task for row in tasks_list()]
     near = difflib.get_close_matches(dataset, names, 1, 0.8)
     if not near:

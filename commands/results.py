@@ -1,13 +1,13 @@
-"""What the public functions return: typed objects that also read like the JSON that is printed of them.
+"""Typed results of the public functions, which can also be read like the JSON that is printed.
 
     scores = peirce.evaluate("last")
     scores.sessions[0].metrics["gamma"].mean         # typed
     scores["sessions"][0]["metrics"]["gamma"]["mean"]  # as in the JSON
     scores.to_dict()                                 # what `peirce eval last --json` prints
 
-A class of results is a frozen dataclass whose fields are the keys of a JSON object, in their order. A
+A result class is a frozen dataclass whose fields are the keys of a JSON object, in their order. A
 field with a default may be absent from the object. A field made by `rest` holds the keys that
-depend on the data; they stand beside the other keys in the object.
+depend on the data; in the object they are at the same level as the other keys.
 """
 
 from __future__ import annotations
@@ -25,27 +25,29 @@ _REST, _UNPRINTED = {"rest": True}, {"unprinted": True}
 
 
 def rest() -> Any:
-    """A field for the keys that are no other field's."""
+    """Return a field for the keys that belong to no other field."""
     return field(default_factory=dict, metadata=_REST)
 
 
 def unprinted(*, default_factory: Callable[[], Any]) -> Any:
-    """A field that is no key of the JSON."""
+    """Return a field that is left out of the JSON."""
     return field(default_factory=default_factory, metadata=_UNPRINTED)
 
 
 def key(name: str) -> Any:
-    """A field whose key in the JSON is no name that a field can have."""
+    """Return a field whose JSON key `name` cannot be the name of a Python attribute."""
     return field(metadata={"key": name})
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True,
                      field_specifiers=(field, rest, unprinted, key))  # fmt: skip
 class Result(Mapping[str, Any]):
-    """Base of the results: a read-only mapping with the keys of its JSON object. It is equal to every
-    mapping with the same keys and values."""
+    """Base class of results: a read-only mapping with the keys of its JSON object.
 
-    _keys: tuple[str, ...] = ()  # of the JSON object, in its order
+    It is equal to every mapping with the same keys and values.
+    """
+
+    _keys: tuple[str, ...] = ()  # the keys of the JSON object, in its order
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -58,8 +60,11 @@ class Result(Mapping[str, Any]):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Build the result from its JSON object. Raises TypeError for a key that is no field's, and
-        for one that is missing."""
+        """Build the result from its JSON object.
+
+        Raises:
+            TypeError: a key belongs to no field, or the key of a field without default is missing.
+        """
         layout = _layout(cls)
         found: dict[str, Any] = {}
         others: dict[str, Any] = {}
@@ -78,7 +83,7 @@ class Result(Mapping[str, Any]):
         return made
 
     def to_dict(self) -> dict[str, Json]:
-        """The JSON object: plain dicts, lists and values."""
+        """Return the JSON object as plain dicts, lists and values."""
         return {key: _plain(value) for key, value in self.items()}
 
     @property
@@ -100,7 +105,10 @@ class Result(Mapping[str, Any]):
 
 
 class Metric(Result):
-    """The mean over `n` problems with the bounds of its 95% interval; None where nothing is known."""
+    """The mean over `n` problems with the bounds of its 95% interval.
+
+    A value is None where it cannot be computed.
+    """
 
     mean: float | None
     low: float | None
@@ -109,8 +117,13 @@ class Metric(Result):
 
 
 class _Layout(NamedTuple):
-    """The fields of a class of results by their keys, what builds the value of each from JSON, and the
-    name of the field that holds all other keys."""
+    """The JSON layout of a result class.
+
+    Args:
+        fields: fields by JSON key.
+        builders: functions that build the value of each field from JSON, by field name.
+        rest: name of the field that holds all other keys; None where there is none.
+    """
 
     fields: Mapping[str, Field[Any]]
     builders: Mapping[str, Callable[[Any], Any]]
@@ -135,7 +148,7 @@ def _is_absent(result: Result, one: Field[Any]) -> bool:
 
 
 def _plain(value: Any) -> Json:
-    if isinstance(value, Mapping):  # a result too
+    if isinstance(value, Mapping):  # this includes nested results
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
@@ -143,7 +156,10 @@ def _plain(value: Any) -> Json:
 
 
 def _builder(kind: Any) -> Callable[[Any], Any]:
-    """What builds a value of this type from JSON; results stand in lists, mappings and unions."""
+    """Return a function that builds a value of this type from JSON.
+
+    It finds results that are nested in lists, mappings and unions.
+    """
     outer, parts = typing.get_origin(kind), typing.get_args(kind)
     if isinstance(kind, type) and issubclass(kind, Result):
         return lambda value: value if isinstance(value, kind) else kind.from_dict(value)

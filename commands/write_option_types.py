@@ -1,9 +1,9 @@
-"""Writes option_types.py: the keywords of `peirce.run` and its kin, for type checkers and editors.
+"""Write option_types.py: the keywords of `peirce.run` and related functions, for type checkers.
 
     python -m peirce.commands.write_option_types
 
-The keywords are the settings of config.py and of the methods in graphs/. A test fails where the file
-is older than they are.
+The keywords are the settings in config.py and of the methods in graphs/. A test fails if the file
+is out of date.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Options = Mapping[str, FieldInfo]
 
 
 def options_of(part: type[Settings], *names: str) -> dict[str, FieldInfo]:
-    """The options of a part by name: all of them, or those named."""
+    """Return the options of a part of the configuration by name: all, or only `names`."""
     found = {option: field for option, _, field in part.options()}
     if part is RolesConfig:
         found["roles"] = part.model_fields["roles"]
@@ -56,7 +56,7 @@ def options_of(part: type[Settings], *names: str) -> dict[str, FieldInfo]:
 
 
 def run_options() -> dict[str, FieldInfo]:
-    """Every option of `run`: of all parts, and of all methods."""
+    """Return every option of `run`: those of all parts and of all methods."""
     found: dict[str, FieldInfo] = {}
     for name, part in RunConfig.parts().items():
         found |= options_of(part)
@@ -67,7 +67,7 @@ def run_options() -> dict[str, FieldInfo]:
 
 
 def method_setting(option: str) -> tuple[type[Settings], FieldInfo]:
-    """A setting that only methods have, and the first of them that has it."""
+    """Return the first method's settings class that has a method-only option, with its field."""
     return next(
         (method.settings, field)
         for method in graphs.all_methods().values()
@@ -77,7 +77,7 @@ def method_setting(option: str) -> tuple[type[Settings], FieldInfo]:
 
 
 def typed_dicts() -> dict[str, tuple[str, Options]]:
-    """The classes to write: name -> (what takes them, options)."""
+    """Return the classes to write: name -> (the functions that take them, their options)."""
     run = run_options()
     transport = options_of(ModelConfig, "timeout_s", "retries")
     judging = options_of(TextConfig, "tau", "judge", "repeats")
@@ -109,11 +109,11 @@ def typed_dicts() -> dict[str, tuple[str, Options]]:
 
 
 def source() -> str:
-    """The text of option_types.py."""
+    """Return the text of option_types.py."""
     parts = [HEAD]
     for name, (functions, options) in typed_dicts().items():
         lines = [f"    {option}: {words(field)}" for option, field in options.items()]
-        if name == "RunOptions":  # of a method that another package brings; no flag
+        if name == "RunOptions":  # for methods from other packages; there is no such flag
             lines.append("    method_options: Mapping[str, Any] | None")
         about = f'    """Settings by name, of {functions}. None counts as not given."""'
         parts.append(
@@ -123,7 +123,7 @@ def source() -> str:
 
 
 def words(field: FieldInfo) -> str:
-    """The annotation of a field as source, with None for what is not given."""
+    """Return the annotation of a field as source code, with None added for "not set"."""
     kinds = list(dict.fromkeys(_words(field.annotation)))
     return " | ".join([*(kind for kind in kinds if kind != "None"), "None"])
 
@@ -143,6 +143,7 @@ def _words(kind: Any) -> Iterator[str]:
 
 
 def main() -> None:
+    """Write option_types.py."""
     FILE.write_text(source(), "utf-8")
 
 

@@ -1,8 +1,9 @@
-"""Methods as compiled LangGraph graphs, and what runs them.
+"""Methods as compiled LangGraph graphs, and the code that runs them.
 
-A method is a `Method` of the registry (records/registry.py). runtime/ has the case of one problem, the
-nodes that all methods share, and what runs and replays a session; methods/ has a file for each method;
-bank/ the nodes of those that keep a rewarded bank; inference/ how a bank is read.
+A method is a `Method` of the registry (records/registry.py). methods/ has a file for each method.
+runtime/ has the case of one problem, the nodes that all methods share, and the code that runs and
+replays a session. bank/ has the nodes of methods that keep a bank of rewarded hypotheses.
+inference/ has the strategies that predict labels from a bank.
 """
 
 from __future__ import annotations
@@ -25,25 +26,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Method:
-    """A way for a session to go.
+    """A method: how a session proceeds on each problem.
 
     Args:
-        name: as `--method` has it.
+        name: value of `--method`.
         about: one line for people.
         families: the families of tasks that it works on; None for all.
-        build: makes its graph, compiled, which takes `steps.START_STATE` with a `case.Case` as
-            context (`memory.case_of` makes one without a store).
-        settings: what it can be set to, with its defaults.
-        asks: whether it asks a model; False where answers are only read back (imported).
+        build: returns its compiled graph. The graph takes `steps.START_STATE`, with a `case.Case`
+            as context (`memory.case_of` makes one without a store).
+        settings: the class of its settings, with their defaults.
+        asks: whether it calls a model; False where recorded answers are read (imported).
         aim: what its prompts ask for after the first answer.
         text: its own defaults of `config.TextSettings`.
-        reads: what it reads besides the problem: "literature" (papers), "bank" (a stored one), "judge" (a
-            model that labels texts).
-        optional: of that, what it can do without.
-        forecast: how many calls of each role one problem takes (forecast.py); by default those of a method
-            that asks for one answer after the other.
-        first_prompt: on labelled text, what it asks first of a case without a model, as far as that is
-            known (without summaries of papers); empty where it proposes nothing.
+        reads: what it reads in addition to the problem: "literature" (papers), "bank" (a stored
+            bank), "judge" (a model that labels texts).
+        optional: which of these it can do without.
+        forecast: counts the calls of each role for one problem (forecast.py); the default is for
+            methods that ask for one answer at a time.
+        first_prompt: returns the first prompt on labelled text for a case without a model, as far
+            as it is known (without summaries of papers); empty where it proposes nothing.
     """
 
     name: str
@@ -60,24 +61,31 @@ class Method:
     first_prompt: Callable[[Case], Sequence[Message]] = propose_from_rows
 
     def serves(self, family: str) -> bool:
-        """Whether it works on tasks of this family."""
+        """Return whether it works on tasks of this family."""
         return self.families is None or family in self.families
 
     @cached_property
     def graph(self) -> Any:
-        """The compiled graph. It draws itself: `METHOD.graph.get_graph().draw_mermaid()`. Made when
-        first asked for, since LangGraph takes most of a second to import."""
+        """The compiled graph, built on first access.
+
+        Importing LangGraph takes most of a second. Draw the graph with
+        `METHOD.graph.get_graph().draw_mermaid()`.
+        """
         return self.build()
 
 
 def all_methods() -> Mapping[str, Method]:
-    """Every method by name."""
+    """Return every method by name."""
     return {name: registry.load("methods", name) for name in registry.names("methods")}
 
 
 def method(name: str, family: str) -> Method:
-    """Raises UsageError, which names the methods of the family and the nearest one, for an unknown name
-    or pair."""
+    """Return the method of this name, which must work on tasks of this family.
+
+    Raises:
+        UsageError: there is no such method for the family. The message lists the family's methods
+            and names the nearest one.
+    """
     if registry.has("methods", name):
         found: Method = registry.load("methods", name)
         if found.serves(family):
@@ -92,7 +100,11 @@ def method(name: str, family: str) -> Method:
 
 
 def method_named(name: str) -> Method:
-    """Raises UsageError for a name that is none."""
+    """Return the method of this name.
+
+    Raises:
+        UsageError: there is no such method.
+    """
     if not registry.has("methods", name):
         raise UsageError(f"{name!r} is no method{nearest_name(name, registry.names('methods'))}")
     found: Method = registry.load("methods", name)
@@ -100,12 +112,16 @@ def method_named(name: str) -> Method:
 
 
 def settings_of(name: str) -> type[MethodSettings]:
-    """The settings of a method. Raises UsageError for a name that is none."""
+    """Return the class of a method's settings.
+
+    Raises:
+        UsageError: there is no such method.
+    """
     return method_named(name).settings
 
 
 def methods_taking(option: str) -> Sequence[str]:
-    """The methods that take an option of methods, by name."""
+    """Return the names of the methods that have an option."""
     return [
         one.name
         for one in all_methods().values()

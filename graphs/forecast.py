@@ -1,11 +1,13 @@
-"""What a method would ask of one problem, by role, before anything is asked (`--dry-run`).
+"""Count the calls that a method makes for one problem, by role, before it runs (`--dry-run`).
 
-A method's `forecast` counts from `Sizes`; the parts that several share stand here. Retries come on top.
+A method's `forecast` counts from `Sizes`; parts that several methods share are here. Retries are
+not included.
 
-On labelled text a model is taken to give as many hypotheses as it is asked for, each another one. Least and
-most are bounds, and what lies between them depends on answers: how often wrong rows make new hypotheses
-(`regenerations`), and under `--judge auto` how many sentences are exact rules, which cost no call. A
-question of a session is asked once, so rows with the same inputs count once where that is certain.
+On labelled text, a model is assumed to give as many hypotheses as requested, all different. The
+counts are bounds. The actual number depends on answers: on how often wrong rows lead to new
+hypotheses (`regenerations`), and under `--judge auto` on how many sentences are exact rules, which
+need no call. A session never asks a question twice, so rows with the same inputs count once where
+that is certain.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Span:
-    """least and most calls."""
+    """The fewest and the most calls."""
 
     least: int = 0
     most: int = 0
@@ -33,17 +35,18 @@ class Span:
         return Span(self.least + other.least, self.most + other.most)
 
 
-Calls = Mapping[str, Span]  # by role
+Calls = Mapping[str, Span]  # the calls of each role
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the calls of one problem are counted from.
+    """The figures that the calls of one problem are counted from.
 
     Args:
-        space: how many inputs S has.
-        settings: as the session records them.
-        ends: whether the model may have nothing left to say (a search, a record).
+        problem: the problem.
+        space: number of inputs in the sample space S.
+        settings: settings as the session records them.
+        ends: whether the model may run out of hypotheses (a search, a record).
     """
 
     problem: Problem
@@ -51,42 +54,46 @@ class Sizes:
     settings: Mapping[str, Json]
     ends: bool = False
 
-    # --- of labelled text -------------------------------------------------------
+    # --- Labelled text only.
 
     @property
     def labelled(self) -> bool:
+        """Whether the session is on labelled text."""
         return "text" in self.settings
 
     @cached_property
     def text(self) -> TextSettings:
+        """The settings of labelled text."""
         return TextSettings(**self.settings["text"])
 
     @property
     def first(self) -> int:
-        """Rows of the first prompt."""
+        """Number of rows in the first prompt."""
         return len(self.problem.shown[: self.text.examples])
 
     @property
     def early(self) -> int:
-        """Texts among them."""
+        """Number of distinct texts in the first prompt."""
         return distinct(self.problem.shown[: self.first])
 
     @property
     def judged_space(self) -> int:
+        """Number of inputs of the sample space that are judged."""
         return self.space if self.text.judge_space else 0
 
     @property
     def stored(self) -> list[int]:
-        """Entries of each stored bank."""
+        """Number of hypotheses in each stored bank."""
         return [len(bank) for bank in self.problem.public.get("banks", ())]
 
     @property
     def predicted(self) -> list[Observation]:
+        """The rows whose labels are predicted at the end."""
         return [row for split in self.text.splits for row in self._of_split(split)]
 
     @property
     def scoring(self) -> int:
-        """Validation rows that score hypotheses."""
+        """Number of validation rows that score hypotheses."""
         most = UNDER_A_MODEL if self.text.validation is None else self.text.validation
         return min(len(self._of_split("val")), most)
 
@@ -97,8 +104,10 @@ class Sizes:
 
     @property
     def regenerations(self) -> int:
-        """Prompts for new hypotheses of a method that goes through the rows, at most: one for each
-        `wrong` rows of a round."""
+        """Maximum number of later prompts for hypotheses of a method that goes through the rows.
+
+        It is one for every `wrong` rows of a round.
+        """
         if not self.text.rounds:
             return 0
         rows = len(self.problem.shown)
@@ -106,7 +115,13 @@ class Sizes:
         return (rows - self.first) // self.text.wrong + again
 
     def judged(self, least: int, most: int, times: int | None = None) -> Span:
-        """Questions about a sentence and a text (or two sentences) as calls."""
+        """Return the calls for questions about a sentence and a text, or about two sentences.
+
+        Args:
+            least: fewest questions.
+            most: most questions.
+            times: answers to each question; None for `repeats`.
+        """
         if self.text.judge == "exact":
             return Span()
         each = self.text.repeats if times is None else times
@@ -114,12 +129,16 @@ class Sizes:
 
     @property
     def judged_first(self) -> Span:
-        """The hypotheses of one prompt on the first examples, and on S."""
+        """The calls that judge the hypotheses of one prompt on the first examples and on S."""
         asked, space = self.text.hypotheses, self.judged_space
         return self.judged(asked * (self.early + space), asked * (self.first + space))
 
     def bank(self, prompts: int = 1) -> Span:
-        """Entries of the bank when it is read, of so many prompts for hypotheses at most."""
+        """Return the size of the bank when it is read.
+
+        Args:
+            prompts: maximum number of prompts for hypotheses before.
+        """
         text = self.text
         made = text.hypotheses * prompts
         return Span(
@@ -128,7 +147,7 @@ class Sizes:
 
     @property
     def summaries(self) -> Span:
-        """Of the papers, in pieces."""
+        """The calls that summarise the papers, in pieces."""
         from ..tasks.text.papers import PIECE_WORDS, pieces
 
         papers = self.problem.public.get("papers", ())
@@ -136,7 +155,7 @@ class Sizes:
         return Span(parts, parts)
 
     def reading(self, bank: Span) -> Span:
-        """Of the judge, to read a bank of so many entries on every split."""
+        """Return the judge's calls to read a bank of this size on every split."""
         text = self.text
         if text.inference is None or text.judge == "exact":
             return Span()
@@ -154,7 +173,10 @@ class Sizes:
         return found if text.judge == "model" else Span(0, found.most)
 
     def _strategy(self, name: str, rows: int, bank: Span) -> Span:
-        """A question about each row, and where it comes to that sentences by themselves."""
+        """Return the calls of one strategy.
+
+        It asks a question for each row, and about single sentences where it uses them.
+        """
         readers = bank.most if name == "weighted" else self.text.readers
         least, most = _ROWS[name](
             self.text.repeats, min(readers, bank.least), min(readers, bank.most)
@@ -162,8 +184,8 @@ class Sizes:
         return Span(rows * least, rows * most)
 
 
-# calls a row: by answers a question, and how many entries are read at least and at most. Where nothing
-# applies the best entry is asked for too.
+# Fewest and most calls for a row, from the number of answers to a question and the fewest and most
+# hypotheses that are read. Where no hypothesis applies, the best one is asked for too.
 _ROWS: Mapping[str, Callable[[int, int, int], tuple[int, int]]] = {
     "multi": lambda times, least, most: (1, 1 + times),
     "best": lambda times, least, most: (times, times),
@@ -175,16 +197,23 @@ _ROWS: Mapping[str, Callable[[int, int, int], tuple[int, int]]] = {
 
 
 def distinct(rows: Sequence[Observation]) -> int:
+    """Return the number of rows with different inputs."""
     return len({canonical_json(one.input) for one in rows})
 
 
-# --- of methods -------------------------------------------------------------------
+# --- Methods.
 
 
 def one_by_one(of: Sizes, least: int | None = None) -> Calls:
-    """A method that asks for one answer after the other, `max_answers` at most: a turn of an answer
-    may end with calls of tools instead, at most `tool_calls` of them an answer. least: answers; by
-    default as many as may be bad, for a method without bad answers may reach its target with the first."""
+    """Count the calls of a method that asks for one answer at a time, at most `max_answers`.
+
+    Up to `tool_calls` turns of each answer may be spent on tool calls.
+
+    Args:
+        of: the sizes.
+        least: fewest answers. The default is the number of bad answers allowed, because a method
+            without bad answers may reach its target with the first answer.
+    """
     most = of.settings["max_answers"]
     if least is None:
         least = 1 if of.ends else min(of.settings.get("max_bad") or 1, most)
@@ -200,7 +229,7 @@ def one_by_one(of: Sizes, least: int | None = None) -> Calls:
 
 
 def in_one_prompt(of: Sizes) -> Calls:
-    """A method that asks for a bank at once, from papers where it reads them."""
+    """Count the calls of a method that asks for a full bank at once, maybe from papers."""
     return {
         "proposer": Span(1, 1),
         "judge": of.judged_first + of.reading(of.bank()),
@@ -209,8 +238,11 @@ def in_one_prompt(of: Sizes) -> Calls:
 
 
 def through_rows(of: Sizes) -> Calls:
-    """HypoGeniC: the same, then rows to the best of the bank, and new hypotheses on the rows that made
-    them. Visits with a hypothesis and a text that came together before are no calls."""
+    """Count the calls of HypoGeniC: one prompt, then a pass over the rows with new hypotheses.
+
+    The best hypotheses of the bank are judged on each row, and rows that they get wrong lead to
+    prompts for new ones. A pair of hypothesis and text that was judged before needs no call.
+    """
     text, asked, again = of.text, of.text.hypotheses, of.regenerations
     bank = of.bank(1 + again)
     found = of.judged_first
@@ -219,7 +251,7 @@ def through_rows(of: Sizes) -> Calls:
         least = min(text.top, asked) * (texts - of.early)
         most = min(text.top, bank.most) * (rows - of.first + (text.rounds - 1) * rows)
         most += again * asked * (text.wrong + of.judged_space)
-        pairs = (1 + again) * asked * texts - asked * of.early  # that there can be at all
+        pairs = (1 + again) * asked * texts - asked * of.early  # all pairs that can exist
         if not text.judge_space:
             most = min(most, pairs)
         found += of.judged(min(least, most), most)
@@ -230,12 +262,14 @@ def through_rows(of: Sizes) -> Calls:
     }
 
 
-# --- the first prompt -------------------------------------------------------------
+# --- The first prompt.
 
 
 def propose_from_rows(case: Case) -> Sequence[Message]:
+    """Return the first prompt of a method that shows rows."""
     return case.prompts.propose(case.view(), case.text.hypotheses)
 
 
 def propose_blind(case: Case) -> Sequence[Message]:
+    """Return the first prompt of a method that shows no rows."""
     return case.prompts.propose(replace(case.view(), shown=()), case.text.hypotheses)

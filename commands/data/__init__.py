@@ -1,1 +1,1 @@
-"""Generated, audited and exported data, and what this machine has."""
+"""Commands that generate, audit and export data, and diagnose the installation."""

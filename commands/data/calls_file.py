@@ -1,8 +1,8 @@
-"""The calls of a model that no session holds: a file, a line a call, written as they come.
+"""The calls of a model outside sessions: a JSONL file, one call per line, written as they come.
 
-A call that stands there is not made again, so who was stopped goes on where it was, and who asks for
-more sets of the same topic pays nothing. A line has the question too: the file is the whole account
-of what was asked and said.
+A stored call is not made again. So an interrupted command continues where it was, and another data
+set on the same topic costs nothing. A line also holds the question, so the file is a complete
+record.
 """
 
 from __future__ import annotations
@@ -14,19 +14,28 @@ from pathlib import Path
 from ...records import DataError, Json, UsageError, canonical_json
 from ...tasks.io.files import expanded, read_lines
 
-BEGINS = b'{"finish":"'  # each line, as it is written
+BEGINS = b'{"finish":"'  # how each written line begins
 FIELDS = ("key", "text", "finish", "usage")
 
 
 @dataclass
 class CallsFile:
-    """rows: by key."""
+    """A file of calls.
+
+    Args:
+        path: path of the file.
+        rows: the calls by key.
+    """
 
     path: Path
     rows: dict[str, dict[str, Json]] = field(default_factory=dict)
 
     def add(self, row: dict[str, Json]) -> None:
-        """Raises UsageError where it cannot be written."""
+        """Append a call to the file.
+
+        Raises:
+            UsageError: the file cannot be written.
+        """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a", encoding="utf-8") as out:
@@ -37,8 +46,14 @@ class CallsFile:
 
 
 def read_calls(path: str | Path) -> CallsFile:
-    """Those of a file, none where it is not there. A last line that was cut off is taken away.
-    Raises DataError for another line that is no call."""
+    """Read a file of calls; it is empty where the file does not exist.
+
+    A last line that was cut off is removed from the file.
+
+    Raises:
+        UsageError: the path is no file.
+        DataError: another line is no call.
+    """
     place = expanded(path)
     found = CallsFile(place)
     if not place.exists():

@@ -1,4 +1,4 @@
-"""`peirce doctor`: what is here, of all that Peirce can use."""
+"""`peirce doctor`: report what is available on this machine of all that Peirce can use."""
 
 from __future__ import annotations
 
@@ -31,10 +31,16 @@ KEY_VARIABLES = ("OPENAI_API_KEY", "PEIRCE_API_KEY")
 def doctor(
     *, store: str | Path | None = None, clean: bool = False, settings: Sequence[Any] = ()
 ) -> Doctor:
-    """One object: versions, sandbox layers, models, extras, GPU, store. Names no secret: of a key
-    it says only whether it is set. clean: first removes what crashed sessions left of their
-    sandboxes, and says under "cleaned" what that was (sandbox/backends/cleaning.py). settings: what the command line's
-    configuration sets, [{key, value, source}], secrets taken out."""
+    """Report versions, sandbox layers, models, extras, GPU and store of this installation.
+
+    No secret is shown: for a key, only whether it is set.
+
+    Args:
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+        clean: first remove what crashed sessions left of their sandboxes, and report it as
+            "cleaned" (sandbox/backends/cleaning.py).
+        settings: the configuration of the command line, [{key, value, source}], without secrets.
+    """
     return Doctor(
         cleaned=_cleaned() if clean else None,
         versions=versions(),
@@ -59,7 +65,7 @@ def _cleaned() -> dict[str, Json]:
 
 
 async def _sandboxes() -> dict[str, Json]:
-    """Each backend: {"here": true, "layers": {name: active}}, or why it is not here."""
+    """Return for each backend {"here": true, "layers": {name: active}}, or why it is missing."""
     from ...sandbox import backend_names, open_sandbox
 
     found: dict[str, Json] = {}
@@ -86,7 +92,7 @@ def _models() -> dict[str, Json]:
 
 
 def _without_credentials(url: str | None) -> str | None:
-    """The endpoint without what may stand before @ or after ? in it."""
+    """Return a URL without user, password and query."""
     if url is None:
         return None
     from urllib.parse import urlsplit

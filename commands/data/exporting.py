@@ -1,4 +1,4 @@
-"""`peirce export`: a session as files."""
+"""`peirce export`: write a session as files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,21 @@ def export(
     format: str = "parquet",
     store: str | Path | None = None,
 ) -> Export:
-    """Writes the session as Parquet or JSONL or as a Hugging Face dataset folder: {session,
-    problems, steps} and what was written."""
+    """Write a session as Parquet, as JSONL or as a Hugging Face dataset folder.
+
+    Args:
+        session: its id, a unique prefix of it, or "last".
+        out: the folder to write.
+        format: parquet, jsonl or huggingface.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+
+    Returns:
+        The session, its number of problems and steps, and the files.
+
+    Raises:
+        UsageError: the format is unknown.
+        StoreError: the session cannot be found.
+    """
     from ...reports import tally
 
     one_of("format", format, ("parquet", "jsonl", "huggingface"))

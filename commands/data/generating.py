@@ -1,4 +1,4 @@
-"""`peirce tasks generate`: new problems from a seed, in a form that `--data` reads back."""
+"""`peirce tasks generate`: make new problems from a seed, in a form that `--data` reads."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from ..session.driving import OnEvent
 from .results import Audit, Generated
 from .topics import Writing, written
 
-# --- Rules that answered problems in a store: what `tasks generate abd --mined STORE` plants against.
+# --- Rules that solved problems in a store; `tasks generate abd --mined STORE` plants against them.
 
 
 def answered_rules(store: str | Path, family: str) -> dict[str, list[str]]:
-    """By the first name of a theory, the rules that were valid in all prompt worlds of one of its
-    problems, each once, in the order of sessions, problems and steps."""
+    """Return the valid rules that sessions of a store found, by the first name of a theory.
+
+    A rule counts if it was valid in all prompt worlds of a problem. Each is listed once, in the
+    order of sessions, problems and steps.
+    """
     found: dict[str, dict[str, None]] = {}
     with reading(store) as opened:
         for session in opened.sessions():
@@ -68,18 +71,43 @@ def tasks_generate(
     price_cached: float | None = None,
     on_event: OnEvent | None = None,
 ) -> Generated:
-    """Writes new problems from `seed` in a form that `--data` reads back, whole or not at all.
-    problems: by default 100, of labels all sets of the generator. regime: of abd, all in turn where it is
-    None. difficulty: easy or hard, of abd (in turn where it is None) and of the program tasks
-    (tasks/programs/difficulty.py; all problems where it is None). mined: a store, whose valid rules compete with those that are planted.
-    level, noise, format: of labels, which sets, how labels are changed (exact, sampled), and the
-    layout (published, huggingface). data: the file of works of labels:citations.
+    """Generate problems from a seed and write them in a form that `--data` reads.
 
-    model: writes the topic of labels:election, labels:personality and labels:subject (docs/labels.md),
-    with settings of model_arg. about: the subject of labels:subject, or a file with it. labels: the
-    user's own, else the model's. calls: the file of its calls, else OUT.calls.jsonl. What budgets and
-    prices are is as in `run`; where one is spent BudgetSpent is raised, and the calls are kept. on_event:
-    is told of each answer {"part", "answer", "kept", "of"}."""
+    Either all files are written or none.
+
+    Args:
+        task: name of a task; labels:GENERATOR for labelled text.
+        out: file or folder to write.
+        problems: number of problems; by default 100, or all sets of a generator of labelled text.
+        seed: seed of the generator.
+        regime: for abd; None for all of them in turn.
+        difficulty: easy or hard, for abd (None: in turn) and for program tasks (None: all problems;
+            tasks/programs/difficulty.py).
+        mined: for abd, a store whose valid rules compete with the planted ones.
+        level: for labels, which sets.
+        noise: for labels, how labels are changed: exact or sampled.
+        format: for labels, the layout: published or huggingface.
+        data: for labels:citations, the file of works.
+        model: the model that writes the topic of labels:election, labels:personality or
+            labels:subject (docs/labels.md).
+        model_arg: further settings of the model.
+        about: for labels:subject, the subject, or a file that holds it.
+        labels: your own labels; by default the model chooses them.
+        calls: file of the model's calls; None for OUT.calls.jsonl.
+        concurrency: number of calls at the same time; None for the default.
+        budget_tokens: maximum number of tokens, as in `run`.
+        budget_usd: maximum cost in US dollars, as in `run`.
+        price_in: US dollars per million input tokens.
+        price_out: US dollars per million output tokens.
+        price_cached: US dollars per million cached input tokens.
+        on_event: called with each answer: {"part", "answer", "kept", "of"}.
+
+    Raises:
+        UsageError: an option is invalid or does not fit the task.
+        DataError: the model's answers break the rules too often, or a file is invalid.
+        BudgetSpent: a budget is spent; the calls are kept.
+        Unavailable: the model cannot be reached.
+    """
     source = task_named(task)
     if problems is not None and problems < 1:
         raise UsageError(f"--problems {problems}: at least 1 problem is needed")
@@ -129,7 +157,7 @@ def tasks_generate(
 
 
 def _published(problem: Problem) -> Json:
-    """The form in which the benchmarks are published: an id, train and test pairs."""
+    """Return a problem in the form of the published benchmarks: an id, train and test pairs."""
     sides = {"train": problem.shown, "test": problem.hidden}
     pairs = {
         side: [{"input": pair.input, "output": pair.output} for pair in some]
@@ -138,15 +166,23 @@ def _published(problem: Problem) -> Json:
     return {"idx": problem.id, **pairs, **({"secret": problem.secret} if problem.secret else {})}
 
 
-# --- `peirce tasks audit`: whether a set of instances is what its paper states.
+# --- `peirce tasks audit` checks whether a set of instances is as its paper states.
 
 
 @checked
 def tasks_audit(file: str | Path) -> Audit:
-    """{"file", "instances", "holdouts", "failed", "checks": [{"check", "of", "passed", "failed",
-    "offenders"}], "statistics": [{"regime", "worlds", "statistic", "mean", "least", "most",
-    "n"}]} of instances of abd in the published form. Raises UsageError (no such file), DataError
-    (a file of another kind)."""
+    """Check instances of abd in the published form against what their paper states.
+
+    Args:
+        file: the file of instances.
+
+    Returns:
+        Checks with the instances that fail them, and statistics by regime.
+
+    Raises:
+        UsageError: there is no such file.
+        DataError: the file is of another kind.
+    """
     from ...tasks.logic.audit import audited
 
     return Audit.from_dict(audited(file))

@@ -1,4 +1,4 @@
-"""What tasks, exports and the diagnosis return."""
+"""Result classes of tasks, exports and the diagnosis."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..results import Result
 
 
 class TaskRow(Result):
-    """A task, with one line about it."""
+    """A task with one line about it."""
 
     task: str
     family: str
@@ -17,8 +17,13 @@ class TaskRow(Result):
 
 
 class TaskHelp(Result):
-    """How to run on a task. takes: what `--data` may be, "" where the task does not say. commands:
-    lines to copy. methods: those that fit, with a line about each."""
+    """How to run on a task.
+
+    Attributes:
+        takes: what `--data` accepts; "" where the task does not say.
+        commands: lines to copy.
+        methods: one line about each method that works on it, by name.
+    """
 
     task: str
     family: str
@@ -29,8 +34,14 @@ class TaskHelp(Result):
 
 
 class ProblemShown(Result):
-    """A problem with its hidden parts. shown, hidden: pairs of input and output. space: how many inputs
-    its sample space has. drawn: what a person is shown of it, where its task says so."""
+    """A problem with its hidden observations.
+
+    Attributes:
+        shown: the shown pairs of input and output.
+        hidden: the hidden pairs.
+        space: number of inputs in its sample space.
+        drawn: a drawing for people, where its task makes one.
+    """
 
     id: str
     task: str
@@ -54,8 +65,14 @@ class SpaceFile(Result):
 
 
 class Generated(Result):
-    """New problems as files. sha256: of the first file. regimes: of abd, how many of each. sets: of labelled text, each data set.
-    model, calls, calls_file: where a model wrote their topic."""
+    """Generated problems in files.
+
+    Attributes:
+        regimes: for abd, number of problems by regime.
+        sets: for labelled text, each data set.
+        model: present where a model wrote the topic, as are calls and calls_file.
+        sha256: hash of the first file.
+    """
 
     task: str
     problems: int
@@ -70,7 +87,11 @@ class Generated(Result):
 
 
 class AuditCheck(Result):
-    """One check of an audit. offenders: what failed it."""
+    """A check of an audit.
+
+    Attributes:
+        offenders: what failed it.
+    """
 
     check: str
     of: str
@@ -92,7 +113,11 @@ class AuditStatistic(Result):
 
 
 class Audit(Result):
-    """Whether instances of abd are what their paper states. failed: checks that failed."""
+    """The audit of instances of abd.
+
+    Attributes:
+        failed: number of checks that failed.
+    """
 
     file: str
     instances: int
@@ -103,7 +128,11 @@ class Audit(Result):
 
 
 class Export(Result):
-    """A session that was written as files. rows: by table."""
+    """A session that was written as files.
+
+    Attributes:
+        rows: number of rows by table.
+    """
 
     session: str
     problems: int
@@ -115,7 +144,11 @@ class Export(Result):
 
 
 class Doctor(Result):
-    """What is here of all that Peirce can use. cleaned: with `clean=True`, what was removed."""
+    """What is available on this machine of all that Peirce can use.
+
+    Attributes:
+        cleaned: with `clean=True`, what was removed.
+    """
 
     cleaned: Mapping[str, Json] | None = None
     versions: Mapping[str, str | None]

@@ -1,4 +1,4 @@
-"""`peirce tasks generate labels:NAME --model M`: the topic of a generator, written by a model."""
+"""`peirce tasks generate labels:NAME --model M`: let a model write the topic of a generator."""
 
 from __future__ import annotations
 
@@ -24,14 +24,23 @@ from ..session.settings import split_model
 from .calls_file import CallsFile, read_calls
 
 ABOUT_LETTERS = (10, 4_000)
-LABELS = (2, 5)  # that a user may give: one type of five phrases has to reach each of them
+LABELS = (2, 5)  # number of labels that a user may name
 
 
 @dataclass(frozen=True)
 class Writing:
-    """What a user says of the model. about: a subject, or a file with one; labels: the user's own;
-    calls: the file of the calls, by default beside the data; spending: as of a session;
-    on_event: is told of each answer (`Writer.on_event`)."""
+    """How a model is to write a topic.
+
+    Args:
+        model: the model string or object.
+        model_arg: further settings of the model.
+        about: the subject, or a file that holds it.
+        labels: the user's own labels; empty to let the model choose them.
+        calls: file of the calls; None for the one next to the data.
+        concurrency: number of calls at the same time; None for the default.
+        spending: budgets and prices, as in a session.
+        on_event: called with each answer (`Writer.on_event`).
+    """
 
     model: str | Proposer
     model_arg: Sequence[str] | Mapping[str, Json] = ()
@@ -44,7 +53,7 @@ class Writing:
 
 
 def beside(out: str | Path) -> Path:
-    """Where the calls are kept where no other file is named: made/ has made.calls.jsonl."""
+    """Return the default file of calls: for the folder made/ it is made.calls.jsonl."""
     place = expanded(out).resolve()
     return place.with_name(f"{place.name}.calls.jsonl")
 
@@ -57,10 +66,20 @@ def written(
     seed: int,
     kinds: Mapping[str, Json],
 ) -> tuple[Labels, dict[str, Json]]:
-    """`source` with a topic that the model wrote, and what is said of it: {"model", "calls",
-    "calls_file"}. What can be refused without a call is refused first. Raises UsageError, DataError
-    for a model that breaks the rules to the end, Unavailable, BudgetSpent; what was answered until
-    then stands in the file."""
+    """Let a model write a topic, and return the task that generates from it.
+
+    Everything that can be checked without a call is checked first. Answers are kept in the file of
+    calls even where an error is raised.
+
+    Returns:
+        The task, and a summary {"model", "calls", "calls_file"}.
+
+    Raises:
+        UsageError: an option is invalid.
+        DataError: the model's answers break the rules too often.
+        Unavailable: the model cannot be reached.
+        BudgetSpent: the budget is spent.
+    """
     name, about, with_twin = _subject(source.generator, writing.about)
     labels = _labels(writing.labels)
     given = {"description": "user" if source.generator == SUBJECT else "peirce"}
@@ -121,7 +140,7 @@ async def _write(
 
 
 def _subject(generator: str, about: str | None) -> tuple[str, str, bool]:
-    """The name of the sets, the subject in words, and whether there is a pair of twins."""
+    """Return the name of the sets, the subject in words, and whether there are twin sets."""
     if generator not in WRITABLE:
         able = ", ".join(f"labels:{name}" for name in WRITABLE)
         raise UsageError(f"labels:{generator} is made without a model; one may write {able}")
@@ -151,7 +170,7 @@ def _subject(generator: str, about: str | None) -> tuple[str, str, bool]:
 
 
 def _labels(names: Sequence[str]) -> list[Named]:
-    """Those that the user gives. Raises UsageError."""
+    """Return the labels that the user named. Raise UsageError for invalid ones."""
     from ...tasks.text.generation.written_rules import label_fault
     from ...tasks.text.label_names import LabelNames
 

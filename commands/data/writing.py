@@ -1,12 +1,13 @@
-"""A model writes the topic of generated texts: what is asked in which order, and asked again.
+"""Let a model write the topic of generated texts, in a fixed order of questions.
 
-    peirce tasks generate labels:subject --about "Notes to a landlord, and what they want" --model M --out made/
+    peirce tasks generate labels:subject --about "Notes to a landlord" --model M --out made/
 
-Labels, types of phrase, phrases type by type, templates, then each phrase in a form for the slot of
-each template (HypoBench, section 2 and appendix B.3): 23 questions where nothing is wrong. What breaks a
-rule (tasks/text/generation/written_rules.py) is asked again with what was wrong, each part at most
-`ANSWERS` times in all; after that the whole is refused in one sentence. There is no session: every
-call stands in a file beside the data, and one that stands there is not made again.
+The model writes labels, types of phrases, the phrases of each type, templates, and then each phrase
+in a form that fits the slot of each template (HypoBench, section 2 and appendix B.3): 23 questions
+if nothing goes wrong. A part that breaks a rule (tasks/text/generation/written_rules.py) is
+requested again with an explanation. Each part gets at most `ANSWERS` answers; then the topic is
+refused with one sentence. There is no session: every call is kept in a file next to the data, and a
+stored call is not made again.
 """
 
 from __future__ import annotations
@@ -40,14 +41,20 @@ from ..score.rating import rater_name
 from ..session.driving import OnEvent
 from .calls_file import CallsFile
 
-ANSWERS = 4  # of one part: the first and three more
+ANSWERS = 4  # maximum number of answers for one part
 T = TypeVar("T")
 
 
 @dataclass
 class Counts:
-    """asked: calls that were made now; recorded: those that the file had; again: of both, questions
-    after one whose answer broke a rule; usage: of both."""
+    """Counts of calls.
+
+    Args:
+        asked: calls that were made now.
+        recorded: calls that the file held.
+        again: calls, of both kinds, that repeat a question after an answer broke a rule.
+        usage: tokens of both kinds.
+    """
 
     asked: int = 0
     recorded: int = 0
@@ -57,8 +64,17 @@ class Counts:
 
 @dataclass
 class Writer:
-    """A model, with the file of its calls. turns: how many are asked side by side. on_event: is told
-    of each answer {"part", "answer" (from 1), "kept", "of"}."""
+    """A model with the file of its calls.
+
+    Args:
+        model: the model.
+        calls: the file of its calls.
+        budget: what it may spend.
+        seed: seed of the calls.
+        turns: limits the number of calls at the same time.
+        on_event: called with each answer: {"part", "answer" (from 1), "kept", "of"}.
+        counts: the calls so far.
+    """
 
     model: Proposer
     calls: CallsFile
@@ -70,18 +86,29 @@ class Writer:
 
     @property
     def name(self) -> str:
+        """The model's name with a digest of its settings."""
         return rater_name(self.model)
 
     @property
     def title(self) -> str:
-        """As sentences name it."""
+        """The model's name for messages."""
         return self.name.rpartition(" ")[0] or self.name
 
     async def ask(
         self, part: str, said: Sequence[str], messages: Sequence[Message]
     ) -> tuple[str, str]:
-        """The answer to `messages` and how it ended. said: earlier answers of this part. Raises
-        Unavailable, BudgetSpent, UsageError for an object that gives no Reply."""
+        """Return the answer to `messages` and how it ended, from the file of calls if it is there.
+
+        Args:
+            part: the part of the topic that is requested.
+            said: earlier answers for this part.
+            messages: the prompt.
+
+        Raises:
+            Unavailable: the model cannot be reached or has no further answer.
+            BudgetSpent: the budget is spent.
+            UsageError: a model object returned no Reply.
+        """
         path = f"{part}/{len(said)}"
         seed = _seed(self.seed, path)
         key = digest_of([self.name, prompts.topic_prompt_hash(), [*map(dict, messages)], seed])
@@ -123,9 +150,20 @@ class Writer:
         shown: Callable[[T], str],
         which: Callable[[list[T]], str] = lambda good: "",
     ) -> None:
-        """Asks until `count` items keep to the rules, and keeps each. read: an answer, and how many
-        are still to come; shown: an item as the model sees it again; which: what is still to come,
-        in words. Raises DataError after `ANSWERS` answers."""
+        """Request a part until `count` items keep the rules, and pass each of them to `keep`.
+
+        Args:
+            part: the part of the topic that is requested.
+            question: the first prompt.
+            count: number of items to collect.
+            read: parses an answer, given the number of items that are still missing.
+            keep: stores an item.
+            shown: returns an item as later prompts show it.
+            which: returns, in words, which items are still missing.
+
+        Raises:
+            DataError: `ANSWERS` answers did not suffice.
+        """
         good: list[T] = []
         said: list[str] = []
         wrong: Sequence[str] = ()
@@ -154,8 +192,13 @@ class Writer:
 
 
 async def write_topic(writer: Writer, draft: Draft) -> None:
-    """Fills the draft, whose labels may be given. Raises DataError for a model whose answers break the
-    rules to the end, Unavailable, BudgetSpent."""
+    """Fill the draft with answers of the model. Labels that it already has are kept.
+
+    Raises:
+        DataError: the model's answers break the rules too often.
+        Unavailable: the model cannot be reached.
+        BudgetSpent: the budget is spent.
+    """
     if not draft.labels:
         await _labels(writer, draft)
     await _types(writer, draft)
@@ -234,7 +277,7 @@ async def _templates(writer: Writer, draft: Draft) -> None:
 
 
 async def _forms(writer: Writer, draft: Draft, number: int, kind: int) -> None:
-    """Of each phrase of a type, what stands in its slot of one template."""
+    """Request the form that each phrase of a type takes in its slot of one template."""
     name, some = draft.kinds[kind], draft.phrases[kind]
     before, after = draft.templates[number].around(kind, draft.kinds)
     first = sum(len(one) for one in draft.phrases[:kind])
@@ -271,5 +314,5 @@ async def _forms(writer: Writer, draft: Draft, number: int, kind: int) -> None:
 
 
 def _seed(seed: int, path: str) -> int:
-    """Of one call, from the seed and where the call stands."""
+    """Return the seed of one call, derived from the seed and the path of the call."""
     return int.from_bytes(hashlib.sha256(f"{seed}|{path}".encode()).digest()[:4], "big") >> 1

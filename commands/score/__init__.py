@@ -1,1 +1,1 @@
-"""Evaluations, judged hypotheses, predictions, ratings and reports."""
+"""Commands that evaluate, judge, predict, rate and report."""

@@ -1,8 +1,9 @@
-"""`peirce agree SESSION`: a sheet for people who rate what a model rated, and how far they agree.
+"""`peirce agree SESSION`: measure how far people agree with the ratings of a model.
 
-The sheet holds pairs of a true sentence and one of the bank, drawn from every problem and every score
-that the model gave alike, without these scores. A rater fills in `feature` (yes or no: are they about a
-variable in common) and, where that is yes, `relationship` (0, 0.25, 0.5, 0.75 or 1).
+The command first writes a sheet for people to fill in. It holds pairs of a true sentence and a
+sentence of the bank, drawn evenly from every problem and every score that the model gave, without
+these scores. A rater fills in `feature` (yes or no: are the two about a common variable) and, where
+that is yes, `relationship` (0, 0.25, 0.5, 0.75 or 1).
 """
 
 from __future__ import annotations
@@ -43,16 +44,29 @@ def agree(
     scores: str | Path | None = None,
     store: str | Path | None = None,
 ) -> list[RatingSheet] | list[Agreement]:
-    """With `sheet`: writes it (CSV) and says {"sheet", "items", "strata": {problem: {score: items}}}.
-    Else one object a question and two raters: {"question", "one", "other", "n", "data_sets",
-    "agreement", "within_one", "kappa", "weighted_kappa", "weighted_kappa_linear"}, of people, and of each
-    model with each of them and with their consensus.
+    """Write a sheet for human raters, or compare filled sheets with the ratings of models.
 
-    ratings: filled sheets, CSV or JSONL, a rater each (named by the file, or by a column `rater`; no
-    two of one name).
-    scores: where the model's ratings are, else beside the store. within_one: share at most one point
-    of the five apart. Consensus: of feature what most say (of as many left out), of relationship the
-    mean, to the nearest point. Raises UsageError, DataError, StoreError.
+    Args:
+        session: its id, a unique prefix of it, or "last". `peirce rate` must have rated it.
+        ratings: filled sheets (CSV or JSONL). Each is of one rater, named by the file or by a
+            column `rater`; two raters must not have the same name.
+        sheet: write a new sheet to this CSV file instead.
+        items: number of pairs on the new sheet.
+        seed: seed of the drawing of pairs.
+        scores: file of the models' ratings; None for the one next to the store.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+
+    Returns:
+        With `sheet`, one object with the number of pairs by problem and score. Else one object for
+        each question and two raters: each two people, and each model with each person and with
+        their consensus. The consensus on `feature` is the majority, without ties; on `relationship`
+        it is the mean, rounded to the nearest point of the scale. `within_one` is the share of
+        pairs with ratings at most one of the five points apart.
+
+    Raises:
+        UsageError: both or neither of `sheet` and `ratings` are set, or the sheet exists already.
+        DataError: the session has no ratings, or a sheet is invalid.
+        StoreError: the store or the session cannot be found.
     """
     if (sheet is None) == (not ratings):
         raise UsageError(
@@ -75,8 +89,15 @@ def agree(
 def compared(
     rows: Sequence[Mapping[str, Json]], sheets: Sequence[str | Path]
 ) -> list[dict[str, Json]]:
-    """What `agree` gives, from ratings of one session or more (`ratings_file`) and filled sheets; without
-    a sheet, of each two models. Raises DataError for a sheet that cannot be read, or has other pairs."""
+    """Return the agreement of all raters, as `agree` does, without reading a store.
+
+    Args:
+        rows: ratings of one or more sessions, as `ratings_file` reads them.
+        sheets: filled sheets; without any, the models are compared with each other.
+
+    Raises:
+        DataError: a sheet is invalid or holds other pairs.
+    """
     pairs, models = _pairs(rows), _models(rows)
     people = _people(sheets, set(pairs))
     both = [*combinations(people.items(), 2)]
@@ -90,8 +111,10 @@ def compared(
 
 
 def item_of(row: Mapping[str, Json]) -> str:
-    """The name of a pair on the sheet; it tells nothing of its score. It begins with a letter that no
-    spreadsheet takes for a part of a number, as it would take 123456e78901."""
+    """Return the identifier of a pair on the sheet, which does not reveal its score.
+
+    It begins with a letter, because a spreadsheet would read 123456e78901 as a number.
+    """
     return "p" + digest_of([row["problem"], row["true"], row["hypothesis"]])[:12]
 
 
@@ -108,7 +131,7 @@ def _models(rows: Sequence[Mapping[str, Json]]) -> dict[str, Rated]:
     return found
 
 
-# --- the sheet ------------------------------------------------------------------------
+# --- The sheet.
 
 
 def _write(
@@ -140,7 +163,7 @@ def _write(
             if strata[key] and len(chosen) < items:
                 chosen.append((key, strata[key].pop()))
     order = [item for _, item in chosen]
-    draw.shuffle(order)  # their order must not tell the scores either
+    draw.shuffle(order)  # The order must not reveal the scores either.
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -157,7 +180,10 @@ def _write(
 
 
 def _shown(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula: what a model wrote is shown, not obeyed."""
+    """Return a cell that no spreadsheet reads as a formula.
+
+    A model may have written the text.
+    """
     return f" {text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
@@ -168,7 +194,7 @@ def _stratum(rated: Rated, item: str) -> str:
     return "unread" if score is None else f"{score:g}"
 
 
-# --- filled sheets --------------------------------------------------------------------
+# --- Filled sheets.
 
 
 def _people(files: Sequence[str | Path], known: set[str]) -> dict[str, Rated]:
@@ -216,7 +242,7 @@ def _quarter(cell: Json, where: str) -> float | None:
     return value
 
 
-# --- agreement ------------------------------------------------------------------------
+# --- Agreement.
 
 
 def _agreed(

@@ -1,10 +1,10 @@
-"""`peirce check TASK --answers FILE`: judges hypotheses that a user brings. No session, and no model
-but one that is named to label texts.
+"""`peirce check TASK --answers FILE`: judge hypotheses that a user provides, without a session.
 
-FILE is JSONL: `{"problem": ID, "hypothesis": TEXT}` (the function's source) or
-`{"problem": ID, "answer": TEXT}` (a model's raw answer, parsed by the protocol's contract). What
-is said of a line does not depend on the other lines, so redundancy, which does, is not judged.
-Of an answer with several hypotheses the first is judged.
+No model is called, except one that is named to label texts. FILE is JSONL: `{"problem": ID,
+"hypothesis": TEXT}` (the function's source) or `{"problem": ID, "answer": TEXT}` (a model's raw
+answer, parsed by the answer contract). Each line is judged independently, so redundancy, which
+depends on other hypotheses, is not judged. If an answer holds several hypotheses, the first is
+judged.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ from ..session.settings import one_of, role_settings
 from .judges import Asked, Judge, judge_of, judged_by
 from .results import CheckRow
 
-# --- `peirce check` on labelled text: sentences that a user brings, applied by exact rules and, for those
-# that are none, by a model where one is named.
+# --- `peirce check` on labelled text: exact rules apply the sentences that they can parse; a model,
+# if one is named, judges the others.
 
-FIRST = ("ind", "ood", "val")  # the first of these that a problem has, where none is named
+FIRST = ("ind", "ood", "val")  # the default split: the first of these that a problem has
 NEEDS_MODEL = "needs_model"
 NOBODY = f"{NEEDS_MODEL}: it is no exact rule, and no model is named to judge it (--judge-model)"
 
 
 class Answers(MemoryJournal):
-    """Keeps what a model was asked; an exact rule is carried out again sooner than kept."""
+    """A journal that stores answers of models only; exact rules are cheap to apply again."""
 
     async def once(
         self,
@@ -71,12 +71,20 @@ class Answers(MemoryJournal):
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
+        """Return the outcome of a call, from the journal if a model has answered it before."""
         return await (make() if kind == "tool" else super().once(key, kind, request, make))
 
 
 @dataclass(frozen=True)
 class TextJudge(Judge):
-    """split: whose rows stand as hidden; None: the first of `FIRST`. proposer: who labels texts."""
+    """Judge sentences about labelled text.
+
+    Args:
+        settings: how texts are judged.
+        split: the split whose rows count as hidden; None for the first of `FIRST` that there is.
+        seed: seed of the judging model's calls.
+        proposer: the model that labels texts; None for exact rules only.
+    """
 
     settings: TextSettings = field(default_factory=TextSettings)
     split: str | None = None
@@ -105,6 +113,7 @@ class TextJudge(Judge):
         return self._cases[problem.id]
 
     def hidden(self, problem: Problem) -> Sequence[Observation]:
+        """Return the rows of the split."""
         return of_split(problem, _split_of(problem, self.split))
 
     def _measures(
@@ -115,8 +124,11 @@ class TextJudge(Judge):
         shown: Agreement | None = None,
         hidden: Agreement | None = None,
     ) -> dict[str, Json]:
-        """accuracy and macro F1 of the sentence by itself on the rows of the split, of which it
-        covers so many; a row that it does not apply to is not right. None where nobody judged."""
+        """Return accuracy and macro F1 of the sentence alone on the rows of the split.
+
+        "covered" is the number of rows that it applies to; the others count as wrong. All are None
+        where nothing could judge the sentence.
+        """
         split = _split_of(problem, self.split)
         told: dict[str, Json] = dict.fromkeys(("accuracy", "f1", "covered"))
         if hidden is not None and hidden.marks and hidden.verdict != NEEDS_MODEL:
@@ -129,8 +141,11 @@ class TextJudge(Judge):
     async def _apply(
         self, hypothesis: Hypothesis, problem: Problem, space: InputSet, key: str, brought: str
     ) -> dict[str, Json]:
-        """As of other tasks; a model that judges is not asked about S, which would cost a call a
-        text and says nothing of right or wrong."""
+        """Judge a sentence as in other tasks.
+
+        A judging model is not called for the sample space: that would cost a call for each text and
+        has no influence on the verdict.
+        """
         case = self._case(problem)
         exact = case.judging.rule(hypothesis.text) is not None
         asks = case.judging.asks and not exact
@@ -147,7 +162,7 @@ class TextJudge(Judge):
 
 @dataclass(frozen=True)
 class Checking:
-    """What `check` was asked of sentences about labelled text."""
+    """The judging of sentences about labelled text, as `check` was called for it."""
 
     family: Family
     settings: TextSettings
@@ -161,13 +176,14 @@ class Checking:
         seed: int,
         proposer: Proposer | None,
     ) -> TextJudge:
+        """Return the judge of these problems, which calls `proposer` to label texts."""
         return TextJudge(
             self.family, answer_format, Oracles(), known, settings=self.settings,
             split=self.split, seed=seed, proposer=proposer,
         )  # fmt: skip
 
     def by_name(self, known: Mapping[str, Any]) -> dict[str, Any]:
-        """The problems by their ids, and the first sample of each data set by its name alone."""
+        """Return the problems by id; the name of a data set alone stands for its first sample."""
         first = {name.removesuffix("#0"): one for name, one in known.items() if name.endswith("#0")}
         return {**first, **known}
 
@@ -179,7 +195,11 @@ def checking(
     split: str | None,
     judge_model: str | Proposer | None,
 ) -> Checking:
-    """Raises UsageError for a split or a judge that cannot be."""
+    """Return how sentences about labelled text are to be judged.
+
+    Raises:
+        UsageError: the split or the judge is invalid.
+    """
     _check_split(problems, split)
     asked = judge_of(judge_model, {}, (), role_settings(config.roles))
     given = config.text.given()
@@ -195,7 +215,7 @@ def _split_of(problem: Problem, wanted: str | None) -> str:
 
 
 def _check_split(problems: Sequence[Problem], split: str | None) -> None:
-    """Raises UsageError for a split that there is not, or that a problem lacks."""
+    """Raise UsageError for an unknown split, or one that a problem does not have."""
     if split is None:
         return
     one_of("split", split, SPLITS)
@@ -206,7 +226,7 @@ def _check_split(problems: Sequence[Problem], split: str | None) -> None:
 
 
 T = TypeVar("T")
-GIVEN_AHEAD = 1_000  # results that wait for the caller
+GIVEN_AHEAD = 1_000  # maximum number of results that wait for the caller
 
 
 @checked
@@ -219,24 +239,27 @@ def check(
     judge_model: str | Proposer | None = None,
     **settings: Unpack[CheckOptions],
 ) -> Iterator[CheckRow]:
-    """Judge hypotheses that you bring: one object for each line of `answers`, in its order.
+    """Judge hypotheses that you provide: one result for each line of `answers`, in order.
 
-    A line that cannot be judged gets the verdict "error" and a reason; the others still run. A
-    sentence about labelled text that is no exact rule is judged by `judge_model`; where none is named
-    it is consistent with nothing that is shown: "inconsistent", reason "needs_model: …", null marks,
-    no accuracy.
+    A line that cannot be judged gets the verdict "error" and a reason; the other lines are still
+    judged. A sentence about labelled text that is no exact rule is judged by `judge_model`. Without
+    that model its verdict is "inconsistent" with the reason "needs_model: ...", null marks and no
+    accuracy.
 
     Args:
-        task: the name of a task, or the path of your own task file.
-        answers: JSONL of hypotheses or raw answers.
-        evaluator: of rules about worlds, exact or released.
-        split: of labelled text, the rows that stand as hidden: ind, ood or val (the first that there
-            is), on which "accuracy", "f1" and "covered" are the sentence's own.
-        judge_model: labels texts; settings of it: roles["judge"].
-        settings: of the data, the contract, the sandbox and the judging, as of `run`.
+        task: name of a task, or path of your own task file.
+        answers: JSONL file of hypotheses or raw answers.
+        evaluator: for rules about worlds, exact or released.
+        split: for labelled text, the rows that count as hidden: ind, ood or val (default: the first
+            of these that exists). "accuracy", "f1" and "covered" are those of the sentence on these
+            rows.
+        judge_model: for labelled text, the model that labels texts; roles["judge"] holds its
+        settings.
+        settings: settings of the data, the answer contract, the sandbox and the judging, as in
+        `run`.
 
     Returns:
-        A `CheckRow` for each line, each as soon as it is judged.
+        An iterator with a `CheckRow` for each line, which yields each as soon as it is judged.
     """
     return _check(task, answers, evaluator, split, judge_model, run_config(None, settings))
 
@@ -290,8 +313,10 @@ def _of_text(
     split: str | None,
     judge_model: str | Proposer | None,
 ) -> Any:
-    """How sentences about labelled text are judged, a `Checking`; None of another
-    family, which takes none of these options."""
+    """Return how sentences about labelled text are judged, as a `Checking`.
+
+    Return None for another family, and raise UsageError for options that it does not take.
+    """
     if not isinstance(family, LabelsRows):
         own = {"split": split, **config.text.given(), "judge_model": judge_model}
         for name, value in own.items():
@@ -306,7 +331,7 @@ def _of_text(
 
 
 def warn_of_layers(tools: Opened, sandbox: str) -> None:
-    """Where the sandbox runs here without some of its layers."""
+    """Warn if the sandbox runs here without some of its layers."""
     if missing := [name for name, on in tools.layers.items() if not on]:
         warnings.warn(
             f"the sandbox {sandbox} runs here without {', '.join(missing)} (docs/safety.md)",
@@ -317,8 +342,16 @@ def warn_of_layers(tools: Opened, sandbox: str) -> None:
 def as_they_come(
     work: Callable[[Callable[[Any], Awaitable[None]]], Any], build: Callable[[Any], T]
 ) -> Iterator[T]:
-    """What `build` makes of each thing that `work` gives, as soon as it is given. The work runs in a
-    thread of its own, since its time limits must go on while the caller is busy with what it got."""
+    """Yield results while asynchronous work produces them.
+
+    The work runs in its own thread, because its time limits must keep running while the caller is
+    busy with a result. It waits when `GIVEN_AHEAD` results are not yet taken, and is cancelled when
+    the caller stops iterating.
+
+    Args:
+        work: coroutine function that is called with an async function, to which it passes results.
+        build: converts each result to what is yielded.
+    """
     given: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
     left = threading.Event()
 

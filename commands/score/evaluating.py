@@ -1,4 +1,4 @@
-"""`peirce eval`: metrics and tables of stored sessions, and their files."""
+"""`peirce eval`: compute metrics and tables of stored sessions, and write them to files."""
 
 from __future__ import annotations
 
@@ -43,16 +43,32 @@ def evaluate(
     out: str | Path | None = None,
     ratings: Sequence[str | Path] = (),
 ) -> Evaluation:
-    """{"sessions": [{session, task, method, model, problems, metrics}]} from the store alone; by
-    `gear` also "settings", a row for each data set, n and model, and "table3"; by `abd` also
-    "evaluator", "bootstrap" and "tables" (docs/abd.md).
+    """Compute the metrics of stored sessions.
 
-    name: abd, gear, hypobench or t3; without it the one that fits the task of the first session. all_pairs:
-    hidden pairs by which no hypothesis can be judged count too. without_memorising: as if hypotheses
-    that memorise what they were shown had not been proposed. evaluator, solver, workers: of `abd`,
-    which judges the stored answers again, holdouts too. out: a folder or file for the tables, a
-    folder for the figures too (docs/gear.md). ratings: of `hypobench`, sheets that people filled
-    (`agree`), for its table 8.
+    The metrics come from the store alone, except those of `abd`, which judges the stored answers
+    again.
+
+    Args:
+        sessions: ids, unique prefixes of ids, or "last" (the default).
+        name: abd, gear, hypobench or t3; None for the one that fits the task of the first session.
+        by_problem: also return the metrics of each problem.
+        all_pairs: also count hidden pairs by which no hypothesis can be judged.
+        without_memorising: leave out hypotheses that memorise the shown observations.
+        evaluator: for `abd`, exact or released; holdouts are judged by it too.
+        solver: for `abd`, the solver to use.
+        workers: for `abd`, the number of workers; None for the default.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+        out: a .csv or .md file for the tables, or a folder for tables and figures (docs/gear.md).
+        ratings: for `hypobench`, sheets filled by people (`agree`), for its table 8.
+
+    Returns:
+        Session, task, method, model, number of problems and metrics for each session. `gear` adds
+        "settings", a row for each data set, n and model, and "table3". `abd` adds "evaluator",
+        "bootstrap" and "tables" (docs/abd.md).
+
+    Raises:
+        UsageError: an option is invalid or does not fit the evaluation.
+        StoreError: a session cannot be found.
     """
     check_solver(solver)
     judged_by = JudgedBy(evaluator, solver, workers)
@@ -72,8 +88,15 @@ def evaluate(
 
 @checked
 def baselines(session: str = "last", *, store: str | Path | None = None) -> list[ProblemBaselines]:
-    """What stands beside a session on labelled text: {problem, baselines, said} of each problem that is
-    done, trained here on the rows that were shown (reports/papers/hypobench/baselines.py)."""
+    """Return baselines without hypotheses for each finished problem of a session on labelled text.
+
+    They are trained here on the rows that the session was shown, and tested on the same rows as the
+    session (reports/papers/hypobench/baselines.py).
+
+    Args:
+        session: its id, a unique prefix of it, or "last".
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+    """
     from ...reports.papers.hypobench.baselines import beside_session
 
     with reading(store) as opened:
@@ -82,7 +105,7 @@ def baselines(session: str = "last", *, store: str | Path | None = None) -> list
 
 
 def _known_word(store: Store, word: str) -> None:
-    """Raises StoreError for a first word of `peirce eval` that is neither of the two."""
+    """Raise StoreError if the word is neither an evaluation nor a session."""
     ids = [row["session"] for row in store.sessions()]
     if word != "last" and not any(session.startswith(word) for session in ids):
         names = ", ".join(one.name for one in evaluations())
@@ -101,9 +124,24 @@ def evaluate_sessions(
     judged_by: JudgedBy = EXACTLY,
     sheets: Sequence[str | Path] = (),
 ) -> dict[str, Json]:
-    """{"sessions": […]} of whole ids with what the section of the evaluation adds; with out "files",
-    and "notes" on what could not be written. judged_by: of rules. sheets: of labelled text, what people
-    rated (`agreeing.compared`), for its table 8."""
+    """Evaluate sessions of an open store.
+
+    Args:
+        store: the open store.
+        sessions: full ids of the sessions.
+        name: name of the evaluation; None for the one that fits the first session.
+        options: what the metrics count.
+        out: file or folder for the tables; None to write nothing.
+        judged_by: how stored answers are judged again, for evaluations that do so.
+        sheets: for labelled text, sheets filled by people (`agreeing.compared`), for table 8.
+
+    Returns:
+        {"sessions": [...]} with what the evaluation's section adds. With `out` it also has "files",
+        and "notes" about what could not be written.
+
+    Raises:
+        UsageError: the evaluation does not support the evaluator or the sheets.
+    """
     target = None if out is None else expanded(out)
     if target is not None:
         writing.check([target]) if _is_file(target) else writing.check_target(target)
@@ -147,8 +185,10 @@ def _is_file(target: Path) -> bool:
 
 
 def _tables(scored: Sequence[Mapping[str, Json]], target: Path) -> dict[Path, str | bytes]:
-    """Tables as files to write: a .csv or .md file, or a folder that gets both and one CSV of
-    problems for each session."""
+    """Return tables as contents of files.
+
+    These are one .csv or .md file, or both in a folder with a CSV of problems for each session.
+    """
     from ...reports.screen import rating
 
     name = str(scored[0]["evaluation"])

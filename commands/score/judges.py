@@ -1,5 +1,7 @@
-"""Who labels texts where there is no session, `predict` and `check`; who rates: `rate`; who writes:
-`tasks generate`.
+"""Models that label, rate or write texts outside sessions, and the judge of single hypotheses.
+
+`predict` and `check` use models that label texts, `rate` one that rates, and `tasks generate` one
+that writes.
 """
 
 from __future__ import annotations
@@ -35,15 +37,24 @@ from ..session.text_course import WITHOUT_JUDGE
 
 @dataclass(frozen=True)
 class Asked:
-    """A model that labels texts or rates, not opened yet. model: None where there is none and exact rules
-    alone judge."""
+    """A model that is not opened yet, with its options.
+
+    Args:
+        model: the model string or object; None where exact rules judge without a model.
+        options: the options to open it with.
+    """
 
     model: str | Proposer | None = None
     options: Mapping[str, Json] = field(default_factory=dict)
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Proposer | None]:
-        """The model, closed in any case where it was opened here. Raises UsageError, DataError."""
+        """Open the model for the length of an `async with` block. An object is passed on as it is.
+
+        Raises:
+            UsageError: the model cannot be opened with these options.
+            DataError: a file of the model is invalid.
+        """
         if not isinstance(self.model, str):
             yield self.model
             return
@@ -62,13 +73,26 @@ def judge_of(
     model_arg: Sequence[str] | Mapping[str, Json] = (),
     roles: Mapping[str, Any] | None = None,
 ) -> Asked:
-    """`model` with its options `own` and `model_arg`; what `roles["judge"]` says goes before it.
-    Raises UsageError for a model that labels no texts, and for options without a model."""
+    """Return the model that labels texts.
+
+    Args:
+        model: the model string or object; None for none.
+        own: options of the model that have a flag of their own.
+        model_arg: further options, K=V.
+        roles: settings by role; those of "judge" take precedence.
+
+    Raises:
+        UsageError: the model cannot label texts, or there are options but no model.
+    """
     return _asked("judge", model, own, model_arg, roles, "labels no texts")
 
 
 def writer_of(model: str | Proposer, model_arg: Sequence[str] | Mapping[str, Json] = ()) -> Asked:
-    """A model that writes texts, with its settings. Raises UsageError for one that writes none."""
+    """Return a model that writes texts.
+
+    Raises:
+        UsageError: the model cannot write texts.
+    """
     arguments = model_args_of(model_arg)
     if not isinstance(model, str):
         if arguments:
@@ -80,8 +104,11 @@ def writer_of(model: str | Proposer, model_arg: Sequence[str] | Mapping[str, Jso
 
 
 def rater_of(model: str | Proposer | None, roles: Mapping[str, Any] | None = None) -> Asked:
-    """The model of `roles["scorer"]`, else `model`. Raises UsageError where there is none, and for one
-    that rates nothing."""
+    """Return the model that rates: that of `roles["scorer"]`, else `model`.
+
+    Raises:
+        UsageError: no model is named, or it cannot rate.
+    """
     found = _asked(SCORER, model, {}, (), roles, "rates nothing")
     if found.model is None:
         raise UsageError("no model rates: name one with --scorer-model")
@@ -119,8 +146,14 @@ def _asked(
 
 
 def judged_by(settings: TextSettings, judge: str | None, asked: Asked) -> TextSettings:
-    """The `TextSettings` with how texts are judged: as `judge` says, else by exact rules, and by
-    the model where there is one. Raises UsageError for `model` without one."""
+    """Return the settings with the way in which texts are judged.
+
+    It is `judge` where that is set, else "auto": exact rules first, then the model. Without a model
+    it is "exact".
+
+    Raises:
+        UsageError: `judge` is "model", but there is no model.
+    """
     if judge == "model" and asked.model is None:
         raise UsageError("judge is 'model', and no model is named: name one with --judge-model")
     if asked.model is None:
@@ -128,7 +161,7 @@ def judged_by(settings: TextSettings, judge: str | None, asked: Asked) -> TextSe
     return settings.model_copy(update={"judge": judge or "auto"})
 
 
-# --- Judges single lines of hypotheses or raw answers that a user brings, for `check`.
+# --- The judge of single hypotheses or raw answers that a user provides, for `check`.
 
 LINES_AT_ONCE = 32
 NO_SPACE = InputSet("none", ())
@@ -136,7 +169,15 @@ NO_SPACE = InputSet("none", ())
 
 @dataclass(frozen=True)
 class Judge:
-    """Judges lines of text against the problems in `known`, by id, with their sample spaces."""
+    """Judge hypotheses or raw answers, one per line of a file.
+
+    Args:
+        family: the family of the problems.
+        answer_format: the format of raw answers.
+        oracles: what applies the hypotheses.
+        known: problems with their sample spaces, by id.
+        evaluator: for rules about worlds, exact or released.
+    """
 
     family: Family
     answer_format: str
@@ -149,7 +190,7 @@ class Judge:
         lines: Iterator[tuple[int, str]],
         give: Callable[[dict[str, Json]], Awaitable[None]],
     ) -> None:
-        """Some lines side by side; gives what is said of each in their order."""
+        """Judge several lines concurrently, and pass the results to `give` in line order."""
         going: deque[asyncio.Task[dict[str, Json]]] = deque()
         try:
             while True:
@@ -166,6 +207,7 @@ class Judge:
             await asyncio.gather(*going, return_exceptions=True)
 
     async def line(self, number: int, text: str) -> dict[str, Json]:
+        """Judge one line. A line with invalid data gets the verdict "error"."""
         start = time.perf_counter()
         said: dict[str, Json] = {"problem": None, "line": number}
         try:
@@ -199,7 +241,7 @@ class Judge:
         return await self._apply(item, problem, space, key, brought)
 
     def hidden(self, problem: Problem) -> Sequence[Observation]:
-        """What stands as hidden."""
+        """Return the observations that count as hidden."""
         return problem.hidden
 
     def _measures(
@@ -210,7 +252,7 @@ class Judge:
         shown: Agreement | None = None,
         hidden: Agreement | None = None,
     ) -> dict[str, Json]:
-        """What a family measures beside the verdict, where it does."""
+        """Return what the family measures in addition to the verdict; {} for most families."""
         if not isinstance(self.family, Measuring):
             return {}
         text = brought if key == "hypothesis" else self.family.said(problem.view(NO_SPACE), brought)
@@ -237,13 +279,14 @@ class Judge:
 
 
 def _read(number: int, text: str) -> tuple[str, str, str]:
-    """(problem, "hypothesis" or "answer", text) of one line."""
+    """Return (problem id, "hypothesis" or "answer", text) of one line."""
     from ...tasks.io.json_text import SURROGATE, parse_json
 
-    if SURROGATE.search(text):  # what stands for bytes that are not UTF-8
+    if SURROGATE.search(text):  # a surrogate represents a byte that is not UTF-8
         raise DataError(f"line {number}: not UTF-8 text")
     row = parse_json(text, f"line {number}")
-    if not isinstance(row, dict) or type(row.get("problem")) not in (str, int):  # true is no id
+    # bool is an int, but no id
+    if not isinstance(row, dict) or type(row.get("problem")) not in (str, int):
         raise DataError(f'line {number}, problem: not an object with the id of a "problem"')
     keys = [key for key in ("hypothesis", "answer") if isinstance(row.get(key), str)]
     if len(keys) != 1:

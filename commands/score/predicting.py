@@ -1,10 +1,10 @@
-"""`peirce predict --bank SESSION|FILE --data FILE`: what a bank says of new rows. No session, and
-nothing is written.
+"""`peirce predict --bank SESSION|FILE --data FILE`: apply a bank to new rows. Nothing is stored.
 
-Of labelled text the bank of a session is read as that session read it: with its settings, with the rows
-that it was shown, its entries weighed by its validation rows. A file tells of none of these, so its
-entries are weighed by what it says of them. Of a family that opens an oracle the first hypothesis of a
-session's bank that is consistent with what was shown is applied to inputs.
+For labelled text, the bank of a session is read as that session read it: with its settings and the
+rows that it was shown, and with its hypotheses weighted by its validation rows. A file holds none
+of these, so its hypotheses are weighted by the statistics that it does hold. For a family with an
+oracle, the first hypothesis of a session's bank that is consistent with the shown observations is
+applied to the inputs.
 """
 
 from __future__ import annotations
@@ -74,30 +74,34 @@ def predict(
     seed: int | None = None,
     **settings: Unpack[PredictOptions],
 ) -> Iterator[PredictionRow]:
-    """Apply a bank to new rows: one object for each row of `data`, in its order.
+    """Apply a bank to new rows: one result for each row of `data`, in order.
 
     Args:
-        bank: a session, its prefix or `last`; of labelled text also a file of `peirce bank --out`.
-        data: the rows. Where an oracle applies hypotheses: JSON Lines, each an input or an object of
-            `input` and maybe `output`, or what the task takes as data, of which the pairs of the
-            problem are taken (or of the only one there is).
-        problem: whose bank, where it has several.
-        label: the column of the labels, where it is not called as the bank says.
-        model: who is asked, where `judge_model` names nobody; without either exact rules alone
+        bank: a session id, a unique prefix of it, or `last`; for labelled text also a file that
+            `peirce bank --out` wrote.
+        data: the rows. For a family with an oracle: JSON Lines, each an input or an object with
+            `input` and optionally `output`; or data of the task, from which the pairs of the same
+            problem are taken (or of the only problem in it).
+        problem: the problem whose bank to use, where there are several.
+        label: column of the labels, where it has another name than in the bank.
+        model: the model to call where `judge_model` is not set. Without either, exact rules alone
             decide.
-        judge_model: who is asked.
-        seed: of what is drawn; None: the session's own.
-        settings: how the bank is read (inference: None: the session's own, of a file multi),
-            settings of the model that is asked, and how an oracle is opened. What is of labelled
-            text is refused for another bank.
+        judge_model: the model to call.
+        seed: seed of random draws; None for the session's own.
+        settings: how the bank is read (`inference`: None for the session's own, or multi for a
+            file), settings of the called model, and how an oracle is opened. Settings of labelled
+            text are an error with any other bank.
 
     Returns:
-        A `PredictionRow` for each row (from 1). how: see `graphs.inference.Decision`, or oracle;
-        reason: unreadable or needs_model, or why the hypothesis is undefined there.
+        An iterator with a `PredictionRow` for each row, numbered from 1. `how` is explained in
+        `graphs.inference.Decision`, or is "oracle". `reason` is unreadable or needs_model, or why
+        the hypothesis is undefined for the input.
 
     Raises:
-        UsageError, DataError, StoreError: before the first row.
-        Unavailable: at an outage.
+        UsageError: a setting is invalid, or no hypothesis can be applied.
+        DataError: the bank or the data is invalid.
+        StoreError: the session cannot be read.
+        Unavailable: the model cannot be reached.
     """
     config = run_config(None, settings)
     found = read_bank(bank, store_path(config.store.store))
@@ -143,7 +147,10 @@ def predict(
 def of_labelled_text(
     bank: str | Path, *, problem: str | None = None, store: str | Path | None = None
 ) -> bool:
-    """Whether a bank is read by rules and models, and not by an oracle. Raises as `predict`."""
+    """Return whether a bank is read by rules and models instead of an oracle.
+
+    It raises the same errors as `predict`.
+    """
     return _labels_rows(_problem_of(read_bank(bank, store_path(store)), str(bank), problem))
 
 
@@ -155,14 +162,23 @@ def _labels_rows(problem: Problem) -> bool:
 
 @dataclass(frozen=True)
 class _Row:
-    """expected: one of the labels; None where the row has none."""
+    """A row of labelled text.
+
+    Args:
+        input: the values by column.
+        expected: one of the labels; None where the row has none.
+    """
 
     input: Json
     expected: str | None
 
 
 def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
-    """The problem whose bank is read (of a file: with no row shown), with its rows as the stored bank of an `infer` session."""
+    """Return the problem whose bank is read.
+
+    A bank from a file has a problem without shown rows. For labelled text the problem holds the
+    bank's hypotheses as its stored bank, as in an `infer` session.
+    """
     from ...tasks import family
 
     ids = list(bank.rows)
@@ -238,6 +254,7 @@ class _Work:
     concurrency: int
 
     def case(self, proposer: Proposer | None) -> Any:
+        """Return the case of the problem with the bank's entries."""
         from ...graphs.methods.infer import entries_of
         from ...graphs.runtime.case import SessionSettings
         from ...graphs.runtime.memory import case_of
@@ -254,7 +271,7 @@ class _Work:
         return case
 
     def check(self, bank: str) -> None:
-        """Raises DataError where nothing of the bank is a sentence; warns of what is none."""
+        """Raise DataError if no hypothesis of the bank can be judged; warn if some cannot."""
         from ...tasks.io.messages import warn
 
         kept, there = len(self.case(None).entries), len(self.problem.public["banks"][0])
@@ -265,6 +282,7 @@ class _Work:
                  " no sentence")  # fmt: skip
 
     async def give_all(self, give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
+        """Pass the prediction for each row to `give`."""
         from ...graphs.bank.reading import in_parts, reading_of, strategy_of
         from ...graphs.inference import REASONS, predict
 
@@ -291,21 +309,26 @@ class _Work:
                     await give(said if row.expected is None else said | told)
 
 
-# --- Of a family that opens an oracle: the best hypothesis applied to inputs.
+# --- Families with an oracle: the best hypothesis is applied to inputs.
 
-PART = 1_000  # inputs that a hypothesis is applied to at once
+PART = 1_000  # inputs that a hypothesis is applied to in one batch
 
 
 @dataclass(frozen=True)
 class _Given:
-    """told: whether the output was given too; else it is None."""
+    """An input with its output.
+
+    Args:
+        pair: the input and its output, which is None where it is not known.
+        told: whether the output is known.
+    """
 
     pair: Observation
     told: bool
 
 
 def _given(data: str | Path, problem: Problem) -> list[_Given]:
-    """Of JSON Lines of inputs, or of pairs as the task of the problem loads them."""
+    """Read inputs from JSON Lines, or pairs from data that the task of the problem loads."""
     from ...tasks.io.files import expanded, locate, read_jsonl
 
     place, name = expanded(data), problem.task
@@ -335,8 +358,10 @@ def _given(data: str | Path, problem: Problem) -> list[_Given]:
 
 
 def _of_other_inputs(task: object, problem: Problem) -> bool:
-    """Whether the inputs that the task can check, those of its sample space, are others than those of
-    observations (elements of worlds): then pairs come from the data of the task alone."""
+    """Return whether the task checks other inputs than those of observations (elements of worlds).
+
+    In this case pairs can only come from the task's own data.
+    """
     if not isinstance(task, ReadsInputs) or not problem.shown:
         return False
     try:
@@ -352,7 +377,15 @@ def _is_input(row: Json) -> bool:
 
 @dataclass(frozen=True)
 class _Applied:
-    """texts: the hypotheses of the bank, best first. rows: what the best is applied to."""
+    """Predictions by the best hypothesis of a bank.
+
+    Args:
+        problem: the problem of the bank.
+        bank: name of the bank, for messages.
+        texts: the hypotheses of the bank, best first.
+        rows: the inputs that the best one is applied to.
+        opening: how the oracle is opened.
+    """
 
     problem: Problem
     bank: str
@@ -361,6 +394,7 @@ class _Applied:
     opening: OracleSettings
 
     async def give_all(self, give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
+        """Pass the prediction for each row to `give`."""
         from ...tasks import family_of
 
         family = family_of(self.problem)
@@ -385,7 +419,11 @@ class _Applied:
                     await give(said | told if row.told else said)
 
     async def _best(self, family: Family, view: View, oracles: Oracles) -> Hypothesis:
-        """The first that is consistent with what is shown. Raises UsageError where none is."""
+        """Return the first hypothesis that is consistent with the shown observations.
+
+        Raises:
+            UsageError: there is none.
+        """
         for text in self.texts:
             read = family.read(text, view)
             if isinstance(read, Hypothesis) and family.consistent(

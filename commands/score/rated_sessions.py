@@ -1,5 +1,7 @@
-"""Ratings of sessions as `eval hypobench` shows them, beside what exact rules say: read from the file that
-`peirce rate` writes, never asked for."""
+"""Read stored ratings of sessions, for `eval hypobench`; no model is called.
+
+The ratings come from the file that `peirce rate` writes.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,13 @@ from .ratings_file import beside, read_ratings
 
 
 def ratings_of(store: Store, session: str) -> list[dict[str, Json]]:
-    """{"problem", "by", "scores"} of each problem and rater, of the sentences that the bank holds; () where
-    nobody rated. Raises DataError for a file that holds something else."""
+    """Return {"problem", "by", "scores"} for each problem and rater, for the sentences in the bank.
+
+    The list is empty where nothing was rated.
+
+    Raises:
+        DataError: the file holds something else.
+    """
     kept = read_ratings(beside(Path(store.path), session))
     if not kept.rows:
         return []
@@ -38,12 +45,16 @@ def ratings_of(store: Store, session: str) -> list[dict[str, Json]]:
 
 
 def rating_rows(store: Store, session: str) -> list[dict[str, Json]]:
-    """The ratings as they stand in the file. Raises DataError as `ratings_of` does."""
+    """Return the ratings as the file holds them.
+
+    Raises:
+        DataError: the file holds something else.
+    """
     return list(read_ratings(beside(Path(store.path), session)).rows.values())
 
 
 def qualities(rated: list[dict[str, Json]]) -> Mapping[str, Mapping[str, float | None]]:
-    """By problem the mean novelty, plausibility and clarity, of the rater who came last."""
+    """Return the last rater's mean novelty, plausibility and clarity by problem."""
     return {
         str(one["problem"]): {
             name: one["scores"][name]["mean"] for name in QUALITIES if name in one["scores"]

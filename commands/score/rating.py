@@ -1,10 +1,10 @@
-"""`peirce rate SESSION --scorer-model MODEL`: a model rates what a session's bank holds.
+"""`peirce rate SESSION --scorer-model MODEL`: let a model rate the sentences in a session's bank.
 
-Asked is, one question a call: of each true sentence and each sentence of the bank, whether they are
-about a variable in common (`feature`), and where they are, how much of the true one the other says
-(`relationship`: 0, .25, .5, .75, 1); of each true variable, whether the sentence is about it
-(`variable`); of each sentence its `novelty`, `plausibility` and `clarity`, 1 to 5. What cannot be
-read is missing (score None) and counted.
+Each call asks one question. For a true sentence and a sentence of the bank: are they about a common
+variable (`feature`), and if so, how much of the true sentence does the other express
+(`relationship`: 0, .25, .5, .75, 1)? For a true variable: is the sentence about it (`variable`)?
+For a sentence alone: its `novelty`, `plausibility` and `clarity`, 1 to 5. An answer that cannot be
+read has score None and is counted as missing.
 """
 
 from __future__ import annotations
@@ -55,13 +55,32 @@ def rate(
     ratings: str | Path | None = None,
     store: str | Path | None = None,
 ) -> Iterator[Rating | RatingSummary]:
-    """One object a rating: {"problem", "by", "wording", "kind", "true", "hypothesis", "score", "reason",
-    "said"}; after those of a problem one of kind "summary", with "scores" (`reports.rated.summed`).
+    """Rate the hypotheses in a session's bank with a model, and yield each rating.
 
-    scores: of `SCORES`; by default those that the data allow. known: a file of findings, a line each,
-    beside those of the data set. ratings: where they are kept, else beside the store; what stands
-    there is not asked again. Raises UsageError where novelty or plausibility is asked for and nothing
-    is known, and where discovery is and no true sentence is; StoreError; Unavailable at an outage.
+    Ratings are saved as they come, and saved ratings are not requested again.
+
+    Args:
+        session: its id, a unique prefix of it, or "last".
+        problem: rate only the bank of this problem.
+        scores: what to rate: discovery, novelty, plausibility, clarity; by default all that the
+            data allow.
+        scorer_model: the model that rates.
+        roles: settings by role; those of "scorer" apply, and its model replaces `scorer_model`.
+        known: file of known findings, one per line, in addition to those of the data set.
+        seed: seed of the model's calls.
+        concurrency: number of calls at the same time; None for the default.
+        ratings: file of ratings; None for the one next to the store.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+
+    Returns:
+        An iterator over ratings. After those of a problem it yields a `RatingSummary`
+        (`hypobench.tables.summed`).
+
+    Raises:
+        UsageError: no model is named; novelty or plausibility is requested without known findings;
+            or discovery is requested without true sentences.
+        StoreError: the session cannot be found.
+        Unavailable: the model cannot be reached.
     """
     asked = rater_of(scorer_model, roles)
     found = _findings(known)
@@ -99,7 +118,14 @@ def _findings(path: str | Path | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Banked:
-    """A problem with the sentences of its bank, best first, and findings that a user brings."""
+    """A problem with its bank.
+
+    Args:
+        problem: the problem.
+        bank: the sentences of its bank, best first.
+        brought: known findings that the user provides.
+        about: the variables of each true sentence that is an exact rule, filled in for discovery.
+    """
 
     problem: Problem
     bank: tuple[str, ...]
@@ -108,17 +134,18 @@ class Banked:
 
     @property
     def truths(self) -> tuple[str, ...]:
+        """The sentences that the labels were made by; empty where they are unknown."""
         return tuple(self.problem.secret.get("truths") or ())
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Findings of the literature and those brought; what made the labels is none of them."""
+        """Known findings of the literature and the user, except sentences that made the labels."""
         told = self.problem.secret.get("known") or ()
         return (*(one for one in told if one not in self.truths), *self.brought)
 
 
 def _wanted(one: Banked, scores: Sequence[str]) -> tuple[str, ...]:
-    """Raises UsageError for what the problem does not allow."""
+    """Return what to rate. Raise UsageError for scores that the problem does not allow."""
     from ..session.settings import one_of
 
     for name in scores:
@@ -141,7 +168,7 @@ def _wanted(one: Banked, scores: Sequence[str]) -> tuple[str, ...]:
 
 
 def variables_of(problem: Problem, truths: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The variables of each true sentence that is an exact rule, in words."""
+    """Return the variables, in words, of each true sentence that is an exact rule."""
     from ...tools.discovery.parts import compile_truth
     from ...tools.discovery.space import Space
     from ...tools.sentence_rules.rules import Rule
@@ -232,7 +259,7 @@ class _Work:
     async def all_of(
         self, one: Banked, questions: Sequence[_Question], scorer: Proposer, give: Give
     ) -> list[dict[str, Json]]:
-        """Each is given as soon as it and those before it are answered."""
+        """Answer questions concurrently, and pass the rows to `give` in order."""
         from ...graphs.runtime.asking import side_by_side
 
         answered: dict[int, dict[str, Json]] = {}
@@ -275,7 +302,7 @@ class _Work:
 
 
 def read(kind: str, said: str) -> dict[str, Json]:
-    """{"score", "reason", "said"} of an answer; score None where none can be read."""
+    """Parse an answer into {"score", "reason", "said"}; an unreadable answer has score None."""
     from ...tasks.text.answers import yes_no_in
     from ...tasks.text.rating_answers import MARKS, QUARTERS, number_in, reason_in
 
@@ -291,7 +318,10 @@ def read(kind: str, said: str) -> dict[str, Json]:
 
 
 def rater_name(scorer: Proposer) -> str:
-    """A model with settings of its own is another rater."""
+    """Return the name of a rater: the model's name and a digest of its settings.
+
+    Settings of the endpoint do not count.
+    """
     told = scorer.settings()
     if isinstance(told, Mapping):
         told = {k: v for k, v in told.items() if k not in ("endpoint", "transport")}

@@ -1,7 +1,8 @@
-"""The ratings of a session: a file beside the store, a line a rating, written as they come.
+"""The ratings of a session: a JSONL file next to the store, one rating per line.
 
-A rating that stands there is not asked for again, so a `rate` that was stopped goes on where it
-was. The store itself is not touched: what a session found does not change by who looks at it later.
+Each rating is appended as it comes and is not requested again, so a `rate` that was stopped
+continues where it was. The store itself is not changed: a session's record does not depend on later
+ratings.
 """
 
 from __future__ import annotations
@@ -29,31 +30,44 @@ Key = tuple[str, ...]
 
 
 def beside(store: Path, session: str) -> Path:
-    """Where the ratings of a session are where no other file is named."""
+    """Return the default path of a session's ratings."""
     return store.with_name(f"{store.name}.ratings") / f"{session}.jsonl"
 
 
 def key_of(row: Mapping[str, Json]) -> Key:
-    """true: the true sentence or variable that a question is about, None of the qualities of a
-    hypothesis by itself. known: digest of the findings that were shown."""
+    """Return the key of a rating: everything that its question depends on.
+
+    "true" is the true sentence or variable that the question is about; it is None for a quality of
+    the hypothesis alone. "known" is the digest of the findings that the rater was shown.
+    """
     return tuple(str(row.get(name)) for name in (*KEY, "known"))
 
 
 @dataclass
 class RatingsFile:
-    """rows: by key, in the order of the file."""
+    """A file of ratings.
+
+    Args:
+        path: path of the file.
+        rows: the ratings by key, in the order of the file.
+    """
 
     path: Path
     rows: dict[Key, dict[str, Json]] = field(default_factory=dict)
 
     def add(self, row: dict[str, Json]) -> None:
-        """Raises OSError; then nothing of the row stands in the file."""
+        """Append a rating to the file.
+
+        Raises:
+            OSError: the rating could not be written; the file is as before.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("ab", buffering=0) as out:
             end, line = out.tell(), (json.dumps(row) + "\n").encode()
             try:
                 if (done := out.write(line)) < len(line):
-                    out.write(line[done:])  # says why not all of it was written
+                    # this second write raises the reason for the short first one
+                    out.write(line[done:])
             except OSError:
                 out.truncate(end)
                 raise
@@ -63,9 +77,18 @@ class RatingsFile:
 def read_ratings(
     path: str | Path, *, needed: bool = False, mend: bool = False
 ) -> RatingsFile:  # fmt: skip
-    """A last line that is not whole (being written, or cut off) is passed over; with `mend`, for who
-    goes on writing, it is taken away. Raises DataError for another line that is no rating, and where
-    the file is needed and not there."""
+    """Read a file of ratings.
+
+    An incomplete last line (still being written, or cut off) is ignored.
+
+    Args:
+        path: path of the file.
+        needed: raise DataError where the file does not exist.
+        mend: remove an incomplete last line from the file, so that ratings can be appended.
+
+    Raises:
+        DataError: another line is no rating.
+    """
     place = expanded(path)
     found = RatingsFile(place)
     if not place.exists():

@@ -1,4 +1,4 @@
-"""The verb `report`: sessions as one self-contained HTML page."""
+"""The commands `report` and `view`: sessions as an HTML page, as a file or from a local server."""
 
 from __future__ import annotations
 
@@ -24,9 +24,18 @@ def report(
     name: str | None = None,
     store: str | Path | None = None,
 ) -> Report:
-    """Writes the page and returns {"sessions", "problems", "file", "bytes"}. sessions: by id, unique
-    prefix or "last" (the default). name: of the evaluation whose metrics it shows, by default the one
-    that fits the task. out: an .html file, which is replaced whole."""
+    """Write sessions as one self-contained HTML page.
+
+    Args:
+        sessions: ids, unique prefixes of ids, or "last" (the default).
+        out: an .html file. An existing file is replaced.
+        name: the evaluation whose metrics are shown; None for the one that fits the task.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+
+    Raises:
+        UsageError: the name of the file is invalid, or it cannot be written.
+        StoreError: a session cannot be found.
+    """
     target = expanded(out)
     if target.suffix.lower() not in ENDINGS:
         raise UsageError(f"--out {out}: the page is one file; name it with {ENDINGS[0]} at its end")
@@ -35,14 +44,15 @@ def report(
         found = list(dict.fromkeys(opened.find(session) for session in sessions or ("last",)))
         contents = Contents(opened, found, name)
         overview = contents.overview()
-        # Part by part: a page of thousands of problems is never in memory whole.
+        # The page is written in parts, so that a page of thousands of problems is never in memory
+        # at once.
         parts = document(overview, contents.problems())
         write_whole({target: (part.encode("utf-8", "replace") for part in parts)})
     problems = sum(len(one["problems"]) for one in overview["sessions"])
     return Report(sessions=found, problems=problems, file=str(target), bytes=target.stat().st_size)
 
 
-# --- The verb `view`: the page of sessions on loopback, while they run.
+# --- The command `view` serves the page on the loopback interface while sessions run.
 
 
 @checked
@@ -52,9 +62,20 @@ def view(
     name: str | None = None,
     store: str | Path | None = None,
 ) -> Viewer:
-    """A viewer of the page of these sessions (by id, unique prefix or "last", the default), which
-    listens: `serve` answers until it is interrupted, `url` is where. port: 0 takes a free one. name: of
-    the evaluation whose metrics it shows."""
+    """Return a server for the HTML page of sessions, already listening on this machine.
+
+    Its method `serve` answers requests until it is interrupted; its `url` is the address.
+
+    Args:
+        sessions: ids, unique prefixes of ids, or "last" (the default).
+        port: the port; 0 takes a free one.
+        name: the evaluation whose metrics are shown; None for the one that fits the task.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+
+    Raises:
+        UsageError: the port is not available.
+        StoreError: a session cannot be found.
+    """
     with reading(store) as opened:
         found = list(dict.fromkeys(opened.find(session) for session in sessions or ("last",)))
     return Viewer(partial(reading, store), found, name, port)

@@ -1,4 +1,4 @@
-"""What evaluations, studies, ratings and reports return."""
+"""Result classes of evaluations, studies, checks, predictions, ratings and reports."""
 
 from __future__ import annotations
 
@@ -15,15 +15,25 @@ class AverageMetric(Metric):
 
 
 class ProblemScores(Result):
-    """A problem with its value of each metric, None where it has none, and what an evaluation says of
-    the problem beside them."""
+    """The metrics of one problem.
+
+    Attributes:
+        scores: the value of each metric, None where it has none, and further fields of the
+        evaluation.
+    """
 
     problem: str
     scores: Mapping[str, Json] = rest()
 
 
 class Baseline(Result):
-    """How good a baseline is on one split, with the interval of its accuracy over the n rows."""
+    """The scores of a baseline on one split.
+
+    Attributes:
+        low: lower bound of the interval of its accuracy over the n rows.
+        high: upper bound of the interval.
+        n: number of rows.
+    """
 
     name: str
     split: str
@@ -35,8 +45,11 @@ class Baseline(Result):
 
 
 class ProblemBaselines(Result):
-    """The baselines of a problem of labelled text, trained on the rows that its session was shown.
-    said: how the session compares, in sentences."""
+    """The baselines of a problem on labelled text, trained on the rows that its session was shown.
+
+    Attributes:
+        said: sentences that compare the session with the baselines.
+    """
 
     problem: str
     baselines: Sequence[Baseline]
@@ -44,7 +57,7 @@ class ProblemBaselines(Result):
 
 
 class ModelRatings(Result):
-    """What one model's ratings of a problem's bank come to (`peirce rate`)."""
+    """A summary of one model's ratings of a problem's bank (`peirce rate`)."""
 
     problem: str
     by: str
@@ -52,12 +65,17 @@ class ModelRatings(Result):
 
 
 class SessionScores(Result):
-    """The metrics of one session, over the problems that are done.
+    """The metrics of one session over its finished problems.
 
-    left_out: the others, by status. memorising: hypotheses that memorise what they were shown.
-    left_out_pairs: hidden pairs by which no hypothesis can be judged. by_problem: with
-    `by_problem=True`. feedback, evaluator, by_regime, by_theory, by_difficulty, failures: of
-    rules about worlds. rows, baselines, rated: of labelled text. added: as of `Evaluation`.
+    Attributes:
+        left_out: number of unfinished problems by status.
+        memorising: number of hypotheses that memorise the shown observations.
+        left_out_pairs: number of hidden pairs by which no hypothesis can be judged.
+        by_problem: metrics of each problem; present with `by_problem=True`.
+        feedback: present for rules about worlds, as are evaluator, by_regime, by_theory,
+            by_difficulty and failures.
+        rows: present for labelled text, as are baselines and rated.
+        added: fields of another package's report section.
     """
 
     session: str
@@ -86,7 +104,7 @@ class SessionScores(Result):
 
 
 class SettingScores(Result):
-    """A setting of GEAR's study: one data set, one number of shown pairs, one model."""
+    """A setting of GEAR's study: one data set, one number of shown pairs and one model."""
 
     data_set: str
     n: int | str
@@ -100,7 +118,7 @@ class SettingScores(Result):
 
 
 class TableRow(Result):
-    """A row of GEAR's table 3: a model, averaged over data sets."""
+    """A row of GEAR's table 3: one model, averaged over data sets."""
 
     model: str
     data_sets: Sequence[str]
@@ -109,7 +127,11 @@ class TableRow(Result):
 
 
 class CrossModelCell(Result):
-    """A bank read by a model: `scores` are means by metric and split, None where there is none."""
+    """A bank read by a model.
+
+    Attributes:
+        scores: means by metric and split; None where there is no value.
+    """
 
     bank: str
     proposer: str
@@ -120,7 +142,7 @@ class CrossModelCell(Result):
 
 
 class FineTuned(Result):
-    """A trained classifier on the rows that a problem was tested on."""
+    """The scores of a trained classifier on the rows that a problem was tested on."""
 
     training: str
     base: str
@@ -129,7 +151,7 @@ class FineTuned(Result):
 
 
 class Beside(Result):
-    """What is known of the problems without any session: references and trivial rules."""
+    """Metrics of reference rules and trivial rules, which need no session."""
 
     problems: int
     metrics: Mapping[str, Metric]
@@ -137,9 +159,16 @@ class Beside(Result):
 
 
 class Evaluation(Result):
-    """Metrics of sessions. settings, table3: of `gear`. beside, evaluator, bootstrap, tables: of
-    `abd`. cross_model, fine_tuned: of `hypobench`. files, notes: what was written to `out`, and what
-    could not be. added: what the report section of another package adds, under keys of its own."""
+    """The metrics of sessions.
+
+    Attributes:
+        settings: present for `gear`, as is table3.
+        beside: present for `abd`, as are evaluator, bootstrap and tables.
+        cross_model: present for `hypobench`, as is fine_tuned.
+        notes: what could not be written to `out`.
+        files: the files written to `out`.
+        added: fields of another package's report section.
+    """
 
     sessions: Sequence[SessionScores]
     settings: Sequence[SettingScores] | None = None
@@ -156,7 +185,11 @@ class Evaluation(Result):
 
 
 class StudySession(Result):
-    """A session of a study. left_out: problems that are not done, by status."""
+    """A session of a study.
+
+    Attributes:
+        left_out: number of unfinished problems by status.
+    """
 
     session: str
     task: str | None
@@ -167,10 +200,12 @@ class StudySession(Result):
 
 
 class StudyRow(Result):
-    """One cell of a study: figures ({value, low, high, n, undefined}) and counts, by name.
+    """One row of a study.
 
-    data_set, n, m, k: what the cell is of; "all" pools. left_out: problems that have no place in it,
-    by reason.
+    Attributes:
+        data_set: the data set, or "all" for all of them pooled; n, m and k may be "all" too.
+        left_out: number of problems that do not count in this row, by reason.
+        figures: figures ({value, low, high, n, undefined}) and counts, by name.
     """
 
     data_set: str | None = None
@@ -184,8 +219,12 @@ class StudyRow(Result):
 
 
 class Study(Result):
-    """A simulation study over sessions (reports/papers/gear/studies.py). whole: of `defeasible`, its figures over
-    everything. contexts, pairs: of `general`, its limits."""
+    """A simulation study over sessions (reports/papers/gear/studies.py).
+
+    Attributes:
+        contexts: limit of the study `general`, as is pairs.
+        whole: for the study `defeasible`, its figures over everything.
+    """
 
     study: str
     seed: int
@@ -208,11 +247,15 @@ class Study(Result):
 
 
 class CheckRow(Result):
-    """What `check` says of one line.
+    """The judgement of one line by `check`.
 
-    problem: None where the line names none. verdict: consistent, inconsistent, malformed or error.
-    observations, hidden: a mark for each pair, None where nothing is predicted. undefined: on how many
-    inputs of the sample space, by reason. measures: what the family of the problem measures besides.
+    Attributes:
+        problem: None where the line names none.
+        verdict: consistent, inconsistent, malformed or error.
+        observations: whether it is right on each shown pair; None where it predicts nothing.
+        hidden: the same for the hidden pairs.
+        undefined: number of inputs of the sample space for which it predicts nothing, by reason.
+        measures: further measures of the problem's family.
     """
 
     problem: str | None
@@ -228,9 +271,15 @@ class CheckRow(Result):
 
 
 class PredictionRow(Result):
-    """What a bank says of one row: a label of a labelled text, the prediction (any JSON) of an input
-    that an oracle applied the hypothesis to. None where it says nothing, for the `reason`. hypothesis:
-    the one that decided, where one did. expected, right: where the row has a label or an output."""
+    """The prediction of a bank for one row.
+
+    Attributes:
+        label: for labelled text, the predicted label; None where there is none (see `reason`).
+        prediction: for a family with an oracle, the predicted output (any JSON).
+        hypothesis: the hypothesis that decided, where one did.
+        expected: the known label or output; present where the row has one.
+        right: whether the prediction equals it; present where the row has one.
+    """
 
     row: int
     label: str | None = None
@@ -243,7 +292,11 @@ class PredictionRow(Result):
 
 
 class Rating(Result):
-    """A model's answer to one question about a hypothesis. score: None where none can be read."""
+    """A model's answer to one question about a hypothesis.
+
+    Attributes:
+        score: None where none can be read in the answer.
+    """
 
     problem: str
     by: str
@@ -258,7 +311,7 @@ class Rating(Result):
 
 
 class RatingSummary(Result):
-    """What the ratings of a problem come to; `kind` is "summary"."""
+    """A summary of the ratings of a problem's bank; `kind` is "summary"."""
 
     problem: str
     by: str
@@ -268,8 +321,12 @@ class RatingSummary(Result):
 
 
 class RatingSheet(Result):
-    """A sheet that was written for people to fill in. rows: pairs on it; strata: by problem and score
-    how many."""
+    """A sheet that was written for people to fill in.
+
+    Attributes:
+        rows: number of pairs on it; the JSON key is "items".
+        strata: number of pairs by problem and score.
+    """
 
     sheet: str
     rows: int = key("items")
@@ -277,7 +334,7 @@ class RatingSheet(Result):
 
 
 class Agreement(Result):
-    """How far two raters agree on one question, over the n pairs that both rated."""
+    """The agreement of two raters on one question, over the n pairs that both rated."""
 
     question: str
     one: str
@@ -292,7 +349,7 @@ class Agreement(Result):
 
 
 class Report(Result):
-    """A page that was written."""
+    """A report that was written."""
 
     sessions: Sequence[str]
     problems: int

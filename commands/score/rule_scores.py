@@ -1,6 +1,4 @@
-"""`peirce eval abd`: the stored answers of sessions judged again, their metrics, and the paper's
-tables.
-"""
+"""`peirce eval abd`: judge the stored answers of sessions again, and make the paper's tables."""
 
 from __future__ import annotations
 
@@ -54,19 +52,24 @@ from ..opening import opened
 from ..session.driving import complete
 from ..session.settings import shown_model
 
-# --- Stored answers of a logic session judged again, by either evaluator, holdouts too: what `peirce
-# eval abd` scores. Never a model; the solver is what `run` and `check` use.
+# --- Stored answers of a logic session are judged again, holdouts included, by either evaluator. No
+# model is called. The solver is the one that `run` and `check` use.
 
 PROBLEMS_AT_ONCE = 8
 NO_SPACE = InputSet("none", ())
-EVERYTHING = "(= x x)"  # valid wherever a rule can be: it asks for the lower bounds alone
+EVERYTHING = "(= x x)"  # valid wherever any rule is; judging it gives the lower bounds
 T = TypeVar("T")
 Item = TypeVar("Item")
 
 
 class Said(NamedTuple):
-    """What a session has said to a problem. answers: raw texts, in order. refined: see
-    `abd_records.choose`."""
+    """The answers of a session to a problem.
+
+    Args:
+        problem: the problem.
+        answers: the raw texts, in order.
+        refined: whether the session refined its answers (see `abd.records.choose`).
+    """
 
     problem: Problem
     answers: Sequence[str]
@@ -75,22 +78,32 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True)
 class Judging:
-    """family: as the evaluator reads rules."""
+    """A judge of rules.
+
+    Args:
+        family: the family, set to read rules as the evaluator does.
+        evaluator: exact or released.
+        oracles: what applies the rules.
+    """
 
     family: Family
     evaluator: str
     oracles: Oracles
 
     async def records(self, answered: Sequence[Said]) -> tuple[Record, ...]:
-        """One for each problem with its answers, in their order. Raises Unavailable."""
+        """Return the record of each problem with its answers, in order.
+
+        Raises:
+            Unavailable: the solver died.
+        """
         return await _in_turn(self._record, answered)
 
     async def described(self, problems: Sequence[Problem]) -> tuple[Described, ...]:
-        """The problems, with the bounds of their worlds and what the planted rules cost there."""
+        """Return the problems with the bounds of their worlds and the planted rules' costs."""
         return await _in_turn(self._described, problems)
 
     async def known(self, problems: Sequence[Problem]) -> tuple[Known, ...]:
-        """Of each problem the planted rule and the antecedent of its theory, those that there are."""
+        """Return the planted rules and the antecedents of the theories that the problems have."""
         found = await _in_turn(self._known, problems)
         return tuple(one for some in found for one in some)
 
@@ -149,7 +162,10 @@ class Judging:
         return described(known, facts_of(known), of_rule, rule is not None, in_scope)
 
     async def _costed(self, problem: Problem) -> Problem:
-        """With the cost of the planted rule, where that is not recorded."""
+        """Return the problem with the cost of its planted rule.
+
+        The rule is judged here where the cost is not recorded.
+        """
         rule, _ = _reference(problem)
         if problem.secret.get("reference_cost") is not None or rule is None:
             return problem
@@ -162,7 +178,7 @@ class Judging:
         return self.family.seen(problem, self.evaluator)
 
     def _closed(self, problem: Problem, view: View, answer: str) -> int:
-        """Parentheses that were added to a text that is no rule all the same."""
+        """Return how many parentheses were added to a text that is still no rule."""
         assert isinstance(self.family, Measuring)
         said = self.family.said(view, answer)
         told = self.family.measures(problem, said, None, None, self.evaluator)
@@ -176,8 +192,11 @@ class Judging:
 
 
 def _reference(problem: Problem) -> tuple[Hypothesis | None, bool]:
-    """The planted rule, and whether it is in scope: published ones are not always, and cost what
-    they cost. None where there is none, or it is no formula about x."""
+    """Return the planted rule and whether it is in scope.
+
+    Published planted rules are not always in scope; their cost counts all the same. The rule is
+    None where there is none, or where it is no formula about x.
+    """
     text = problem.secret.get("reference")
     if not isinstance(text, str):
         return None, False
@@ -189,7 +208,7 @@ def _reference(problem: Problem) -> tuple[Hypothesis | None, bool]:
 
 
 def _antecedent(problem: Problem) -> tuple[Hypothesis | None, bool]:
-    """The same of the antecedent of the theory's defaults."""
+    """Return the antecedent of the theory's defaults and whether it is in scope."""
     theory = theory_from(problem.public["theory"])
     if theory.antecedent is None:
         return None, False
@@ -204,7 +223,7 @@ def _bounds_alone(problem: Problem) -> Hypothesis:
 
 
 async def _in_turn(work: Callable[[Item], Awaitable[T]], items: Sequence[Item]) -> tuple[T, ...]:
-    """What `work` makes of each item, some side by side, in their order."""
+    """Apply `work` to the items, a batch at a time, and return the results in order."""
     made: list[T] = []
     for start in range(0, len(items), PROBLEMS_AT_ONCE):
         made += await asyncio.gather(*map(work, items[start : start + PROBLEMS_AT_ONCE]))
@@ -217,9 +236,21 @@ NAME = metrics.EVALUATION.name
 def evaluate_rules(
     store: Store, sessions: Sequence[str], judged_by: JudgedBy, target: Path | None
 ) -> dict[str, Json]:
-    """{"sessions", "beside", "evaluator", "bootstrap", "tables"} of whole ids; with a target "files". Raises
-    UsageError for sessions of another family and for an evaluator or a solver that there is not, Unavailable
-    where the solver died."""
+    """Evaluate sessions on rules about worlds.
+
+    Args:
+        store: the open store.
+        sessions: full ids of the sessions.
+        judged_by: evaluator, solver and number of workers.
+        target: file or folder for the tables; None to write nothing.
+
+    Returns:
+        {"sessions", "beside", "evaluator", "bootstrap", "tables"}, and "files" with a target.
+
+    Raises:
+        UsageError: a session has another family, or the evaluator or solver is unknown.
+        Unavailable: the solver died.
+    """
     check_evaluator(judged_by.evaluator)
     check_solver(judged_by.solver)
     stored = [_stored(store, session) for session in sessions]
@@ -250,8 +281,12 @@ def evaluate_rules(
 
 @dataclass(frozen=True)
 class Stored:
-    """A session. told: what is said of it beside its metrics, as `evaluate_session` says it.
-    answered: its problems that are done, with what it said to each."""
+    """A stored session.
+
+    Args:
+        told: its fields other than metrics, as in `evaluate_session`.
+        answered: its finished problems with their answers.
+    """
 
     told: dict[str, Json]
     answered: list[Said]
@@ -287,8 +322,10 @@ def _said(problem: Problem, steps: Sequence[StepRecord]) -> Said:
 async def _judged(
     stored: Sequence[Stored], judged_by: JudgedBy
 ) -> tuple[list[tuple[Record, ...]], tuple[Described, ...], tuple[Known, ...]]:
-    """The records of each session; each problem that one of them has, once, and what is known of
-    it."""
+    """Return the records of each session, and descriptions and known rules of all problems.
+
+    A problem of several sessions is described once.
+    """
     from ...tasks import family as family_named
 
     family = family_named("logic")
@@ -304,7 +341,7 @@ async def _judged(
 
 
 def _told(evaluator: str, records: Sequence[Record], feedback: str) -> dict[str, Json]:
-    """What takes the place of a session's scores from the store alone."""
+    """Return the fields that replace those that `evaluate_session` computes from the store."""
     modes = Counter(one.mode for one in records)
     groups: Mapping[str, list[tuple[str, list[Record]]]] = {
         "by_regime": abd_groups.by_regime(records),

@@ -1,5 +1,8 @@
-"""Report sections of the evaluations `abd` and `hypobench`, which take more than the store: the solver that
-judges answers again, ratings that people and models gave, baselines that are trained here."""
+"""Report sections of `abd` and `hypobench`, which need more than the store.
+
+They use the solver that judges answers again, ratings by people and models, and baselines trained
+here.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def _evaluate_rules(
 
 
 def _show_evaluator(out: Console, result: Mapping[str, Json]) -> None:
-    """Who judged, and what is known of the problems without a session."""
+    """Print the evaluator, and the metrics of rules that no session proposed."""
     from ...reports.screen.text import number_of
 
     drawn = result["bootstrap"]
@@ -60,8 +63,10 @@ def _rated(store: Store, session: str) -> Rated:
 
 
 def _add_texts(given: ScoredSessions) -> Added:
-    """Baselines and ratings of each session, one bank read by several models, tuned classifiers; into a
-    folder HypoBench's tables and figures."""
+    """Add baselines, ratings, banks read by several models, and trained classifiers.
+
+    With a folder, also make HypoBench's tables and figures.
+    """
     from ...reports.papers.hypobench import cross_model, files
     from ...reports.papers.hypobench.baselines import beside_session
     from ...reports.papers.hypobench.entries import tuned
@@ -105,7 +110,7 @@ def _show_baselines(out: Console, scored: Mapping[str, Json]) -> None:
 
 
 def _finish_with_baselines(out: Console, session: Any) -> None:
-    """The baselines beside what was predicted. They are trained only here, where somebody reads them."""
+    """Print baselines after a run. They are trained only here, where they are read."""
     if session.status == "failed":
         return
     from ...reports.screen import endings, text

@@ -1,4 +1,4 @@
-"""`peirce study`: the simulation studies of GEAR over stored sessions, and their files."""
+"""`peirce study`: run GEAR's simulation studies over stored sessions and write their files."""
 
 from __future__ import annotations
 
@@ -34,15 +34,26 @@ def study(
     store: str | Path | None = None,
     out: str | Path | None = None,
 ) -> Study:
-    """A simulation study of GEAR over sessions joined by problem and shown pairs: {study, sessions,
-    problems, hypotheses, rows, …}, from the store alone (reports/papers/gear/studies.py).
+    """Run a simulation study of GEAR over sessions joined by problem and shown pairs.
 
-    name: defeasible or general. draws: of hidden pairs, for each problem and number of them.
-    all_pairs: hidden pairs by which nothing can be judged count too. distinct: hypotheses of one
-    problem that predict the same count once. without_memorising: as if hypotheses that memorise
-    what they were shown had not been proposed. contexts, pairs: of `general`, the most contexts of
-    one size and problem, and how many comparisons one of them counts as at most. out: a folder or
-    file for tables and a figure (see `write_study`).
+    It reads the store and calls no model (reports/papers/gear/studies.py).
+
+    Args:
+        name: defeasible or general.
+        sessions: ids, unique prefixes of ids, or "last" (the default).
+        seed: seed of the draws.
+        draws: number of draws of hidden pairs for each problem and number of pairs.
+        all_pairs: also count hidden pairs by which no hypothesis can be judged.
+        distinct: count hypotheses of a problem that predict the same once.
+        without_memorising: leave out hypotheses that memorise the shown observations.
+        contexts: for `general`, maximum number of contexts of one size for each problem.
+        pairs: for `general`, maximum number of comparisons that one context counts as.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+        out: a file or folder for tables and a figure (see `write_study`).
+
+    Raises:
+        UsageError: the study is unknown, or the files cannot be written.
+        StoreError: a session cannot be found.
     """
     one_of("study", name, list(studies.STUDIES))
     if out is not None:
@@ -61,7 +72,7 @@ def study(
 
 
 def check_study_files(out: str | Path) -> None:
-    """Raises UsageError where `write_study` could not write, so that nobody waits for that."""
+    """Raise UsageError where `write_study` could not write, before the study runs."""
     target = expanded(out)
     if target.suffix not in STUDY_FORMS:
         writing.check_target(target)
@@ -72,8 +83,11 @@ def check_study_files(out: str | Path) -> None:
 
 
 def write_study(result: Mapping[str, Json], out: str | Path) -> list[str]:
-    """What a study came to as files: a .csv, .md, .png or .svg file, or a folder that gets all
-    four, without the figures, and with a warning, where matplotlib is absent. Returns the paths."""
+    """Write a study as files and return their paths.
+
+    `out` is a .csv, .md, .png or .svg file, or a folder that gets all four. Without matplotlib the
+    folder gets no figures, and a warning is given.
+    """
     target = expanded(out)
     name = str(result["study"])
     single = target.suffix if target.suffix in STUDY_FORMS else None

@@ -1,1 +1,1 @@
-"""Sessions planned, run, resumed, replayed and listed."""
+"""Commands that plan, run, resume, replay and list sessions."""

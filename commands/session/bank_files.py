@@ -1,7 +1,9 @@
-"""A bank that is used again: of a session of the store, or of a file.
+"""Read and write banks of hypotheses that a later session uses again.
 
-Files are what `peirce bank --json` prints, what `peirce bank --out FILE` writes (`written`), and the
-reference's own JSON, a map from text to its statistics (acc, num_visits, reward, correct_examples).
+A bank comes from a session of the store or from a file. Three forms of file can be read: what
+`peirce bank --json` prints, what `peirce bank --out FILE` writes (`written`), and the JSON of the
+reference implementation, a map from text to its statistics (acc, num_visits, reward,
+correct_examples).
 """
 
 from __future__ import annotations
@@ -18,14 +20,21 @@ from ...store import Store
 from ...tasks.io.files import expanded, identity, read_json, read_jsonl
 
 FIELDS = ("text", "accuracy", "visits", "reward", "covered", "right")
-PUBLIC = ("labels", "label_name", "columns", "shape", "description")  # of a problem, in a file
+# the public fields of a problem that a file holds
+PUBLIC = ("labels", "label_name", "columns", "shape", "description")
 
 
 @dataclass(frozen=True)
 class StoredBank:
-    """rows: by problem id; "" for those of no problem. source: as a session records it. public: of
-    the problems, where the bank says them. problems, settings: of a session, the problems that it
-    worked on and how it was run; of a file there are none."""
+    """A bank read from the store or from a file.
+
+    Args:
+        rows: the hypotheses by problem id; "" for those that belong to no problem.
+        source: where the bank comes from, as a session records it.
+        public: public fields by problem id, where the bank holds them.
+        problems: the problems of the session that made the bank; empty for a file.
+        settings: the settings of that session; empty for a file.
+    """
 
     rows: Mapping[str, Sequence[Mapping[str, Json]]]
     source: Json
@@ -34,9 +43,15 @@ class StoredBank:
     settings: Mapping[str, Json] = field(default_factory=dict)
 
     def of(self, problem: Problem) -> list[Json]:
-        """The rows for a problem: its own, else those of the same data set, else the only ones there
-        are. Of another sample, `right` is what is shown here too; of a file nobody can tell. Raises
-        UsageError where the bank holds several others."""
+        """Return the rows for a problem.
+
+        They are the problem's own rows, else those of the same data set, else the only rows there
+        are. From another sample of the data, `right` keeps only the observations that this problem
+        shows too. For a file the samples cannot be compared, and `right` stays as it is.
+
+        Raises:
+            UsageError: the bank holds the rows of several problems, and none of them matches.
+        """
         name = problem.group or problem.id
         only = list(self.rows) if len(self.rows) == 1 else []
         for key in (problem.id, name, f"{name}#0", *only):
@@ -51,7 +66,7 @@ class StoredBank:
 def _as_shown(
     rows: Sequence[Mapping[str, Json]], before: Problem | None, now: Problem
 ) -> list[Json]:
-    """The rows of a bank, `right` by the places that the rows of `before` have in what `now` shows."""
+    """Return the rows with the indices in `right` translated from the sample `before` to `now`."""
     if before is None or before.shown == now.shown:
         return [dict(row) for row in rows]
     here: dict[str, int] = {}
@@ -65,7 +80,17 @@ def _as_shown(
 
 
 def read_bank(named: str | Path, store: Path) -> StoredBank:
-    """named: a file, or a session of the store. Raises UsageError, DataError, StoreError."""
+    """Read a bank from a file, or from a session of the store.
+
+    Args:
+        named: path of a file, else a session of the store.
+        store: path of the store.
+
+    Raises:
+        UsageError: there is no such file or session, or the session's bank is empty.
+        DataError: the file holds no valid bank.
+        StoreError: the store cannot be opened.
+    """
     place = expanded(named)
     if place.is_file():
         return _of_file(place)
@@ -116,14 +141,14 @@ def _of_file(place: Path) -> StoredBank:
 
 
 def _are_banks(said: Json) -> bool:
-    """Whether it is a list of banks, one a problem, as `written` makes it of several."""
+    """Return whether this is a list of banks, one for each problem, as `written` makes it."""
     return isinstance(said, list) and bool(said) and all(
         isinstance(one, dict) and "hypotheses" in one for one in said
     )  # fmt: skip
 
 
 def _public(bank: Mapping[str, Json], place: Path) -> Mapping[str, Json]:
-    """What the file says of the problem; {} where that is nothing."""
+    """Return the public fields of the problem that the file holds, or {} where it holds none."""
     told = bank.get("public") or {}
     if not isinstance(told, dict):
         raise DataError(f"{place}: public is {told!r:.60}: it must be an object")
@@ -146,8 +171,11 @@ def _public(bank: Mapping[str, Json], place: Path) -> Mapping[str, Json]:
 def save_bank(
     store: Store, session: str, problem: str | None, alpha: float | None, out: str | Path
 ) -> None:
-    """Writes `written` of a session's bank, or of that of one problem. Raises UsageError for a path
-    where no file can be written, and for an empty bank."""
+    """Write the bank of a session, or of one of its problems, to a JSON file (`written`).
+
+    Raises:
+        UsageError: the file cannot be written, or the bank is empty.
+    """
     from ...reports.files import writing
 
     target = expanded(out)
@@ -161,8 +189,17 @@ def save_bank(
 
 
 def written(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[str, Json]]) -> str:
-    """The JSON that `--bank FILE` reads: {"task", "problem", "public", "hypotheses"}, of several
-    problems a list of such. rows: of a session's bank, each with its problem."""
+    """Return a bank as JSON text that `--bank FILE` reads.
+
+    Args:
+        task: name of the task.
+        problems: the problems of the session.
+        rows: rows of the session's bank, each with its problem.
+
+    Returns:
+        An object {"task", "problem", "public", "hypotheses"}, or a list of them if several problems
+        have hypotheses.
+    """
     banks = []
     for problem in problems:
         own = [
@@ -221,7 +258,7 @@ _FITS: Mapping[str, tuple[Callable[[Json], bool], str]] = {
 
 
 def _of_reference(text: str, told: Json, place: Path) -> Json:
-    """As the released code saves it."""
+    """Convert an entry of a bank that the released reference code saved."""
     if not isinstance(told, dict):
         raise DataError(
             f"{place}, key {text!r:.60}: {told!r:.60} is no object: a map from texts to their"

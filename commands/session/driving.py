@@ -1,7 +1,7 @@
-"""Drives a session: opens store, model and sandbox, runs what is open, closes them in any case.
+"""Execute a session: open store, models and sandbox, run the open problems, and close everything.
 
-Ctrl-C once, SIGTERM or a terminal that goes lets the steps in flight finish and saves them; a second
-Ctrl-C leaves at once.
+The first Ctrl-C, a SIGTERM or a closed terminal lets the steps in flight finish and saves them. A
+second Ctrl-C stops at once.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class OpenedSettings:
     """Settings that the opened models, sandbox and solver report about themselves.
 
     Args:
-        model: of the proposer.
-        repairer: of who mends answers; None where nobody does.
-        players: of the models of other roles.
-        layers: which layers of the sandbox hold.
-        concurrency: problems side by side.
+        model: settings of the proposer.
+        repairer: settings of the repairer; None where there is none.
+        players: settings of the models of other roles, by role.
+        layers: the layers of the sandbox and whether each is active.
+        concurrency: number of problems that run at the same time.
     """
 
     model: Json
@@ -64,14 +64,14 @@ async def execute_session(
     """Run the session that `begin` names, and return its id.
 
     Args:
-        path: the store.
-        begin: makes or finds the session in the open store.
-        family: the family of its task.
-        config: how it is run.
-        players: {role: [model, its options]} of the roles that the proposer does not play.
-        on_event: is told what happens.
-        callbacks: LangChain's.
-        retry_failed: whether problems that failed are tried again.
+        path: path of the store.
+        begin: creates or finds the session in the open store, and returns its id.
+        family: name of the task's family.
+        config: the configuration of the run.
+        players: {role: [model, its options]} for the roles that the proposer does not play.
+        on_event: called with each event of the run.
+        callbacks: LangChain callbacks.
+        retry_failed: whether to try problems again that failed.
     """
     from ...agents import open_model
     from ...graphs.runtime.asking import checked_settings
@@ -103,7 +103,7 @@ async def execute_session(
         tools = await stack.enter_async_context(
             opened(family_named(family), oracle_settings(config.sandbox, config.cluster))
         )
-        # Last: what cannot be run leaves no empty store behind.
+        # The store is opened last, so that a session that cannot run leaves no empty store behind.
         store = stack.enter_context(closing(Store.open(path, write=True)))
         concurrency = config.cluster.concurrency or default_concurrency(model_settings)
         told = OpenedSettings(model_settings, repairer_settings, told_by, tools.layers, concurrency)
@@ -130,12 +130,20 @@ async def execute_session(
 
 
 def oracle_settings(sandbox: SandboxConfig, cluster: ClusterConfig) -> OracleSettings:
-    """How the oracle of a session is opened."""
+    """Return the settings that the oracle of a session is opened with."""
     return OracleSettings(sandbox.sandbox, cluster.workers, sandbox.strict_sandbox, sandbox.solver)
 
 
 async def _open_repairer(repair: str | Repairer, options: Mapping[str, Json]) -> Repairer:
-    """Who is meant; of an object, itself. options: of the model that repairs. Raises UsageError."""
+    """Open the repairer of this name; return a repairer object as it is.
+
+    Args:
+        repair: name of a model, or a repairer object.
+        options: options that the model is opened with.
+
+    Raises:
+        UsageError: the model cannot repair hypotheses.
+    """
     if not isinstance(repair, str):
         return repair
     from ...agents import open_model
@@ -148,7 +156,7 @@ async def _open_repairer(repair: str | Repairer, options: Mapping[str, Json]) ->
 
 
 def _showing(on_event: OnEvent) -> OnEvent:
-    """Tells of the session's settings as people read them."""
+    """Return a listener that passes events on with readable session settings."""
 
     def tell(event: Mapping[str, Json]) -> None:
         shown = {"settings": shown_settings(event["settings"])} if "settings" in event else {}
@@ -159,10 +167,13 @@ def _showing(on_event: OnEvent) -> OnEvent:
 
 @contextlib.contextmanager
 def interruptible(emit: OnEvent) -> Iterator[asyncio.Event]:
-    """Yields the event that a first Ctrl-C or SIGTERM sets; a second one cancels the task. SIGHUP
-    sets it too and never cancels, for a terminal that goes may send several.
+    """Yield the event that a first Ctrl-C or SIGTERM sets; a second one cancels the task.
 
-    Outside the main thread signals are not ours, and nothing is installed.
+    SIGHUP sets the event too but never cancels, because a terminal that closes may send it several
+    times. Outside the main thread no signal handler is installed.
+
+    Raises:
+        Interrupted: a second signal cancelled the task.
     """
     stopping = asyncio.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -183,7 +194,7 @@ def interruptible(emit: OnEvent) -> Iterator[asyncio.Event]:
         stop()
 
     signals = {signal.SIGINT: interrupt, signal.SIGTERM: interrupt}
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under nohup
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup ignores SIGHUP
         signals[signal.SIGHUP] = stop
     for number, react in signals.items():
         loop.add_signal_handler(number, react)
@@ -199,7 +210,7 @@ def interruptible(emit: OnEvent) -> Iterator[asyncio.Event]:
 
 
 def _leave(seconds: float = 3.0) -> None:
-    """Ends the search workers under way, and this process even where closing hangs."""
+    """Terminate the search workers, and end this process after `seconds` even if closing hangs."""
     for child in multiprocessing.active_children():
         child.terminate()
     timer = threading.Timer(seconds, os._exit, [Interrupted.exit_code])
@@ -209,8 +220,10 @@ def _leave(seconds: float = 3.0) -> None:
 
 @contextlib.contextmanager
 def loop_runner() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
-    """Yields what runs coroutines, one after the other on one loop, to their ends: here, or in a
-    thread where a loop is running already, as in a notebook."""
+    """Yield a function that runs coroutines to completion, one after the other, on one event loop.
+
+    They run in this thread, or in another one where a loop is already running, as in a notebook.
+    """
     runner = asyncio.Runner()
     if not _loop_is_running():
         with runner:
@@ -234,7 +247,7 @@ def _loop_is_running() -> bool:
 
 
 def complete(work: Coroutine[Any, Any, T]) -> T:
-    """What `work` returns."""
+    """Run a coroutine to completion and return its result."""
     with loop_runner() as run:
         result: T = run(work)
         return result

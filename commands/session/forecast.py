@@ -1,6 +1,7 @@
-"""`peirce run --dry-run`: how many calls a session would make, by role, before anything is asked.
+"""Count the calls of a session by role before any model is called (`peirce run --dry-run`).
 
-The method counts them (graphs/forecast.py). Retries come on top. A repairer may never be asked.
+The method counts them (graphs/forecast.py). Retries are not included. The repairer's count starts
+at 0 because it may never be called.
 """
 
 from __future__ import annotations
@@ -13,14 +14,22 @@ from .driving import OnEvent, complete
 from .planning import RunPlan, opening_settings, plan_run
 from .settings import ROLES
 
-ENDING = ("search", "scripted", "recorded")  # models that may have nothing left to say
+ENDING = ("search", "scripted", "recorded")  # models that may run out of hypotheses
 
 
 def forecast(plan: RunPlan) -> dict[str, Json]:
-    """{task, method, model, seed, problems, calls: {role: {least, most}}}; least and most count
-    over all problems, where no call fails. Of `ENDING` and of a proposer object the least is one
-    call a problem; for imported answers no model is asked. Of labelled text it has "prompt_tokens" too,
-    the estimate of the longest first prompt. Where somebody repairs, calls has "repairer" too."""
+    """Return how many calls a session would make.
+
+    Args:
+        plan: what the session would do.
+
+    Returns:
+        {task, method, model, seed, problems, calls: {role: {least, most}}}, and "prompt_tokens" for
+        labelled text: the estimated length of the longest first prompt. `least` and `most` are
+        totals over all problems, assuming that no call fails. A proposer that may run out of
+        hypotheses (`ENDING`, or a proposer object) makes at least one call for each problem.
+        Imported answers need no call. With a repairer, calls has "repairer" too.
+    """
     from ...graphs import method_named
     from ...graphs.forecast import Sizes
 
@@ -54,8 +63,13 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
 
 
 def forecast_run(task: str, config: RunConfig) -> dict[str, Json]:
-    """The forecast of a run. Raises UsageError and DataError as the run would, as far as that is
-    known before a model is asked or loaded."""
+    """Return the forecast of a run.
+
+    Raises:
+        UsageError: a setting is invalid, as far as this is known before a model is called or
+        loaded.
+        DataError: the data is invalid.
+    """
     from ...agents import check_model
     from ...graphs.runtime.asking import checked_settings
 
@@ -70,7 +84,11 @@ def forecast_run(task: str, config: RunConfig) -> dict[str, Json]:
 
 
 def with_forecast(on_event: OnEvent | None, plan: RunPlan) -> OnEvent | None:
-    """Tells a listener with the start of a session on labelled text how many calls it may take."""
+    """Return a listener that adds the forecast of calls to the event that starts a session.
+
+    Only sessions on labelled text get it; for other sessions, and for None, return `on_event`
+    itself.
+    """
     if on_event is None or "text" not in plan.settings:
         return on_event
 

@@ -1,4 +1,4 @@
-"""What is in the store: its sessions, and of one its problems, hypotheses, calls and bank."""
+"""List the sessions of a store, and the problems, hypotheses, calls and bank of a session."""
 
 from __future__ import annotations
 
@@ -19,8 +19,14 @@ Place: TypeAlias = str | Path
 
 @checked
 def sessions(*, store: str | Path | None = None) -> list[SessionRow]:
-    """Every session of the store, oldest first: its id, status, counts and settings, and of these
-    beside them task, method, seed, the model and the data by their names."""
+    """Return every session of the store, oldest first.
+
+    Each row holds the session's id, status, counts and settings. Task, method, seed, model and data
+    are repeated as keys of the row itself.
+
+    Args:
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+    """
     with reading(store) as opened:
         listed = opened.sessions()
     lifted = ("task", "method", "model", "seed", "data")
@@ -58,8 +64,15 @@ def show(
     calls: bool = False,
     store: Place | None = None,
 ) -> list[ProblemRow] | list[HypothesisRow] | list[CallRow]:
-    """One object a problem of the session, or one a hypothesis of the problem; with `calls` one a
-    call of either: its tokens, seconds, retries, and its cost where prices are known."""
+    """Return one row for each problem of a session, or for each hypothesis of a problem.
+
+    Args:
+        session: its id, a unique prefix of it, or "last".
+        problem: list the hypotheses of this problem.
+        calls: list the calls of the session or the problem instead, with tokens, seconds, retries,
+            and the cost where prices are known.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+    """
     with reading(store) as opened:
         found = opened.find(session)
         if problem is not None:
@@ -96,11 +109,16 @@ def bank(
     out: Place | None = None,
     store: Place | None = None,
 ) -> list[BankRow] | list[BankStep]:
-    """The session's bank, best first; alpha: the weight of exploration to rank by, the session's own
-    where it is not given.
+    """Return the bank of hypotheses that a session keeps, best first.
 
-    history: how it grew instead, one object a step: size, which texts entered and left, the best reward
-    and accuracy (store/bank.py). out: a .json file to write the bank to, whole, for `--bank FILE`.
+    Args:
+        session: its id, a unique prefix of it, or "last".
+        problem: only the hypotheses of this problem.
+        alpha: weight of exploration in the ranking; None for the session's own.
+        history: return how the bank grew instead, one object for each step that changed it: its
+            size, the texts that entered and left, the best reward and accuracy (store/bank.py).
+        out: also write the full bank to this .json file, which `--bank FILE` reads.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
     with reading(store) as opened:
         found = opened.find(session)
@@ -115,18 +133,26 @@ def bank(
 
 @checked
 def load(session: str = "last", *, store: str | Path | None = None) -> Trace:
-    """A stored session with its problems, steps and predictions, each read when first asked for."""
+    """Open a stored session; its problems and steps are read on first access.
+
+    Args:
+        session: its id, a unique prefix of it, or "last".
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+    """
     with reading(store) as opened:
         return Trace(opened.find(session), str(store_path(store)))
 
 
-# --- parts of `show` ------------------------------------------------------------
+# --- Parts of `show`.
 
 
 def show_session(store: Store, session: str) -> list[ProblemRow]:
-    """One object a problem: its status, why it ended, its steps, verdicts and breaches. reason: of
-    a problem that ended as exhausted what the model said of it, else "". inference: of labelled
-    text, how the bank was read and how good that is (`labels.told`); None where it was not."""
+    """Return one row for each problem: its status, why it ended, its steps, verdicts and breaches.
+
+    `reason` is what the model gave as its reason where a problem ended as exhausted, else "". For
+    labelled text, `inference` describes how the bank was read and how well that predicts
+    (`hypobench.metrics.told`); it is None where the bank was not read.
+    """
     from ...reports import tally
     from ...reports.papers.hypobench.metrics import told
     from ...tasks import family
@@ -159,18 +185,18 @@ def show_session(store: Store, session: str) -> list[ProblemRow]:
 
 
 def _reason(response: Mapping[str, Any] | None) -> str:
-    """Of a reply that has nothing left to say: `Reply.meta` may say why."""
+    """Return why a reply proposes nothing more (`Reply.meta`), or "" where it does not say."""
     said = (response or {}).get("meta", {}).get("reason", "")
     return said if isinstance(said, str) else ""
 
 
 def show_problem(store: Store, session: str, problem: str) -> list[HypothesisRow]:
-    """One object a hypothesis or malformed answer of the problem, in the order of its steps."""
+    """Return one row for each hypothesis or malformed answer of the problem, in step order."""
     return _judged(store.steps(session, problem))
 
 
 def _judged(steps: Iterable[StepRecord]) -> list[HypothesisRow]:
-    """Each hypothesis or malformed answer of some steps as `peirce show` lists it."""
+    """Return each hypothesis or malformed answer of these steps as `peirce show` lists it."""
     return [
         HypothesisRow(
             problem=step.problem,
@@ -195,9 +221,11 @@ def _judged(steps: Iterable[StepRecord]) -> list[HypothesisRow]:
 
 
 def show_calls(store: Store, session: str, problem: str | None) -> list[CallRow]:
-    """One object a model or tool call, without what was asked and answered (`export` has that):
-    tokens, seconds, retries, the session that it repeats, and cost_usd of a model's where prices
-    are known."""
+    """Return one row for each model or tool call, without its request and response.
+
+    A row has the call's tokens, seconds and retries, the session whose answer it repeats, and the
+    cost of a model call where prices are known. `export` gives the requests and responses.
+    """
     from ...graphs.runtime.budget import Prices
 
     prices = Prices.of(store.session(session).get("spending") or {})

@@ -1,5 +1,7 @@
-"""What a run is asked to do, checked before a model, a sandbox or a store is opened: `run` goes on
-from here, and a dry run (`forecast`) counts from here."""
+"""Plan a run and check it before a model, a sandbox or a store is opened.
+
+`run` executes the plan; a dry run (`forecast`) counts its calls.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,9 @@ from ..problems import Chosen, choose
 from .settings import PRICES, model_args_of, model_options, one_of, role_settings, session_words
 from .text_course import text_course, with_reading
 
-CONCURRENCY = 8  # problems side by side
-REPAIRS = ("search",)  # --repair, each with its presets as search:PRESET
-# Fields of `ModelConfig` that are settings of the model itself.
+CONCURRENCY = 8  # problems that run at the same time
+REPAIRS = ("search",)  # values of --repair, each also with a preset, as in search:PRESET
+# The fields of `ModelConfig` that are settings of the model itself.
 OF_MODEL = tuple(name for name in ModelConfig.model_fields if name not in ("model", "model_arg"))
 
 
@@ -44,10 +46,10 @@ class RunPlan:
 
     Args:
         chosen: its problems.
-        config: the configuration that it was asked for.
-        settings: its settings as it will record them, but for what the opened model, repairer and
-            sandbox say of themselves.
-        operational: what it will record and its digest leaves out.
+        config: the requested configuration.
+        settings: the settings that it will record, except those that the opened model, repairer and
+            sandbox report.
+        operational: what it will record outside its digest.
     """
 
     chosen: Chosen
@@ -57,15 +59,22 @@ class RunPlan:
 
     @property
     def model(self) -> str | Proposer:
+        """The model string, or the proposer object."""
         return self.config.model.model
 
     @property
     def repair(self) -> str | Repairer | None:
+        """The model string of the repairer, or the repairer object; None where there is none."""
         return repairer_of(self.config.method)
 
 
 def plan_run(task: str, config: RunConfig) -> RunPlan:
-    """Raises UsageError and DataError for what cannot be, before anything is opened."""
+    """Return the plan of a run, checked without opening anything.
+
+    Raises:
+        UsageError: a setting is invalid or does not fit the task, the method or another setting.
+        DataError: the data is invalid.
+    """
     from ... import graphs
     from ...sandbox import check_backend
     from ...tasks import family_of
@@ -121,9 +130,14 @@ def plan_run(task: str, config: RunConfig) -> RunPlan:
 
 
 def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
-    """The settings of a method as a session on this family records them: what was given before
-    what is the family's own before the method's defaults. Raises UsageError for what the method, or
-    the family, does not take."""
+    """Return the settings of a method as a session on this family records them.
+
+    A setting that the user set takes precedence over the family's own default, and that over the
+    method's default.
+
+    Raises:
+        UsageError: the method or the family does not take a setting.
+    """
     from ... import graphs
 
     graphs.method(method.method, family.name)
@@ -135,9 +149,9 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
     of_family = own.get(method.method, {})
     record |= {name: value for name, value in of_family.items() if name not in given}
     if method.template == "full":
-        del record["template"]  # the one that needs no word
+        del record["template"]  # the default template is not recorded
     elif "tool_calls" not in given:
-        record["tool_calls"] = 0  # the compact prompts speak of no tools
+        record["tool_calls"] = 0  # the compact prompts do not mention tools
     if "target_gap" in record and not isinstance(family, Measuring):
         if "target_gap" in given:
             raise UsageError(
@@ -149,8 +163,10 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
 
 
 def check_method(task: str, method: object) -> None:
-    """Raises UsageError for a name that is no method, with the methods for this task; and for a task that
-    is none, where the method is none either."""
+    """Raise UsageError for an unknown method, naming the methods that work on this task.
+
+    A wrong task is reported only where the method is unknown too.
+    """
     if isinstance(method, str) and not registry.has("methods", method):
         from ... import graphs
         from ...tasks import task as task_named
@@ -159,8 +175,17 @@ def check_method(task: str, method: object) -> None:
 
 
 def drop_untaken(options: Mapping[str, Any], standing: Collection[str]) -> dict[str, Any]:
-    """`options` without those among `standing` (of file and environment) that the method does not
-    take: they were written for another one. Raises UsageError for an unknown method."""
+    """Return the options without those from file and environment that the method does not take.
+
+    Such options were written for another method.
+
+    Args:
+        options: all options by name.
+        standing: names of the options that come from the configuration file or the environment.
+
+    Raises:
+        UsageError: the method is unknown.
+    """
     from ... import graphs
 
     of_method = graphs.settings_of(options.get("method", MethodSettings().method))
@@ -170,12 +195,12 @@ def drop_untaken(options: Mapping[str, Any], standing: Collection[str]) -> dict[
 
 
 def repairer_of(method: MethodSettings) -> str | Repairer | None:
-    """Who mends answers, where the method has them mended."""
+    """Return who repairs answers; None where the method does not have them repaired."""
     return method.repair if isinstance(method, MendingSettings) else None
 
 
 def _check_repair(repair: str | Repairer | None, family: Family) -> None:
-    """Raises UsageError for a name of nobody who repairs, and for a family that nobody named knows."""
+    """Raise UsageError for an unknown repairer, and for a family that it cannot repair."""
     if not isinstance(repair, str):
         return
     if repair.partition(":")[0] not in REPAIRS:
@@ -187,7 +212,10 @@ def _check_repair(repair: str | Repairer | None, family: Family) -> None:
 
 
 def opening_settings(config: ModelConfig, cluster: ClusterConfig | None = None) -> dict[str, Json]:
-    """The settings that a model is opened with; the embedded search shares the number of workers."""
+    """Return the settings that a model is opened with.
+
+    The embedded search also gets the number of workers.
+    """
     own: dict[str, Any] = {name: getattr(config, name) for name in OF_MODEL}
     options = model_options(config.model, model_args_of(config.model_arg), own)
     search = isinstance(config.model, str) and config.model.partition(":")[0] == "search"
@@ -195,12 +223,16 @@ def opening_settings(config: ModelConfig, cluster: ClusterConfig | None = None) 
 
 
 def workers_of(cluster: ClusterConfig) -> dict[str, Json]:
+    """Return the option for the number of workers; empty where none is set."""
     return {} if cluster.workers is None else {"workers": cluster.workers}
 
 
 def default_concurrency(model_settings: Json) -> int:
-    """How many problems run side by side where nobody says: of a model in this process half as many
-    again as it answers at once, as the others are being judged."""
+    """Return the default number of problems that run at the same time.
+
+    For a model in this process it is one and a half times the model's batch size, because some
+    problems are being judged while others wait for the model.
+    """
     if not in_process(model_settings):
         return CONCURRENCY
     batch: int = model_settings["transport"]["batch"]
@@ -208,7 +240,10 @@ def default_concurrency(model_settings: Json) -> int:
 
 
 def in_process(model_settings: Json) -> bool:
-    """Whether this is a language model that runs here (agents/local/proposer.py)."""
+    """Return whether the settings are those of a language model in this process.
+
+    See agents/local/proposer.py.
+    """
     return isinstance(model_settings, Mapping) and model_settings.get("endpoint") == "local"
 
 
@@ -218,7 +253,7 @@ def _players(
     opening: Mapping[str, Json],
     others: Mapping[str, Mapping[str, Json]],
 ) -> dict[str, Json]:
-    """Of the roles that the session's method asks and that are set up apart: [model, its options]."""
+    """Return [model, its options] for each role that is configured and that the method may call."""
     if "text" not in settings:
         return {}
     found: dict[str, Json] = {}

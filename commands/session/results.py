@@ -1,4 +1,4 @@
-"""What stands in a store, as the public functions return it."""
+"""Result classes for the records of a store."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from ..results import Result, rest
 class SessionRow(Result):
     """A session of a store.
 
-    fields: what else the session recorded when it ended, as seconds, digest, cause and spending; data:
-    the file that its problems come from, None where they were generated.
+    Attributes:
+        fields: further fields that the session recorded at its end, such as seconds, digest, cause
+            and spending.
+        data: the file that its problems come from; None where they were generated.
     """
 
     fields: Mapping[str, Json] = rest()
@@ -34,9 +36,16 @@ class SessionRow(Result):
 class ProblemRow(Result):
     """A problem of a session.
 
-    cause: why it ended; reason: what the model said when it had nothing left to say. shown, hidden:
-    how many pairs. verdicts, breaches, malformed: how often each. inference: of labelled text, how the
-    bank was read and how good that is; None where it was not read.
+    Attributes:
+        cause: why it ended.
+        reason: the reason that the model gave when it had no further hypothesis.
+        shown: number of shown observations.
+        hidden: number of hidden observations.
+        verdicts: number of answers by verdict.
+        breaches: number of breaches of the answer contract by kind.
+        malformed: number of malformed answers by reason.
+        inference: for labelled text, how the bank was read and how well that predicts; None where
+            it was not read.
     """
 
     problem: str
@@ -53,10 +62,12 @@ class ProblemRow(Result):
 
 
 class HypothesisRow(Result):
-    """A hypothesis, or an answer that holds none, in the order of the steps.
+    """A hypothesis, or a malformed answer.
 
-    observations, hidden: whether it is right on each pair, None where that is undefined. undefined: on
-    how many inputs of the sample space it predicts nothing, by reason.
+    Attributes:
+        observations: whether it is right on each shown pair; None where it is undefined there.
+        hidden: the same for the hidden pairs.
+        undefined: number of inputs of the sample space for which it predicts nothing, by reason.
     """
 
     problem: str
@@ -76,8 +87,12 @@ class HypothesisRow(Result):
 
 
 class CallRow(Result):
-    """A model or tool call. repeats: the session whose answer it repeats, else "". cost_usd: of a model
-    call, where the session has prices."""
+    """A model or tool call.
+
+    Attributes:
+        repeats: the session whose answer it repeats, else "".
+        cost_usd: cost of a model call, where the session has prices.
+    """
 
     problem: str
     path: str
@@ -94,10 +109,14 @@ class CallRow(Result):
 
 
 class BankRow(Result):
-    """A hypothesis that a session keeps.
+    """A hypothesis in a session's bank.
 
-    hypothesis: its digest. accuracy: None before the first visit. covered: visits on which it applied.
-    t: the time of its last visit. right: the observations that it was right on.
+    Attributes:
+        hypothesis: its digest.
+        accuracy: None before the first visit.
+        t: time of its last visit.
+        covered: number of visits on which it applied.
+        right: indices of the observations on which it was right.
     """
 
     problem: str
@@ -114,8 +133,13 @@ class BankRow(Result):
 
 
 class BankStep(Result):
-    """A step in which a bank changed. size: of the bank after it. reward, accuracy: the highest after
-    it, None before the first visit."""
+    """A step that changed a bank.
+
+    Attributes:
+        size: number of hypotheses after the step.
+        reward: highest reward after the step; None before the first visit.
+        accuracy: highest accuracy after the step; None before the first visit.
+    """
 
     problem: str
     step: int
@@ -135,8 +159,12 @@ class CallRange(Result):
 
 
 class Forecast(Result):
-    """What a session would take, before anything is asked. calls: by role. prompt_tokens: of labelled
-    text, the estimate of the longest first prompt."""
+    """The number of calls that a session would make.
+
+    Attributes:
+        calls: fewest and most calls by role.
+        prompt_tokens: for labelled text, the estimated length of the longest first prompt.
+    """
 
     task: str
     method: str
@@ -148,8 +176,12 @@ class Forecast(Result):
 
 
 class Difference(Result):
-    """Where a replay departs from the record. step: 0 for what belongs to no step; problem: "" for
-    what belongs to none."""
+    """A difference between a replay and the record.
+
+    Attributes:
+        problem: "" where the difference belongs to no problem.
+        step: 0 where the difference belongs to no step.
+    """
 
     problem: str
     step: int
@@ -159,7 +191,7 @@ class Difference(Result):
 
 
 class Replay(Result):
-    """What a replay came to; without differences it reproduced the session."""
+    """The result of a replay; without differences it reproduced the session."""
 
     session: str
     steps: int

@@ -1,4 +1,4 @@
-"""The commands that run something: `run`, `plan`, `resume`, `import_recorded`."""
+"""The commands `run`, `plan`, `resume`, `import_recorded` and `replay`."""
 
 from __future__ import annotations
 
@@ -27,16 +27,19 @@ from .settings import (
     split_model,
 )
 
-# --- The configuration that a stored session was begun with.
+# --- The configuration that a stored session was started with.
 
-# What earlier versions recorded under "operational" by the names of options.
+# Earlier versions recorded these under "operational" by the names of options.
 BY_OPTION = ("repair", "sandbox", "strict_sandbox", "workers", "solver", "concurrency", "cache",
              "store")  # fmt: skip
 
 
 def stored_config(record: Mapping[str, Any]) -> RunConfig:
-    """The configuration of a session from its record (`Store.session`). Raises UsageError for one
-    that is no configuration."""
+    """Return the configuration of a session from its record (`Store.session`).
+
+    Raises:
+        UsageError: the record holds no valid configuration.
+    """
     settings = record["settings"]
     operational = settings["operational"]
     if "config" in operational:
@@ -45,8 +48,11 @@ def stored_config(record: Mapping[str, Any]) -> RunConfig:
 
 
 def _without_scorer(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A recorded configuration without the scorer: sessions that were recorded before only `peirce
-    rate` took one may have it, though none asked it."""
+    """Return a recorded configuration without the scorer.
+
+    Earlier versions let every session have a scorer, which none of them called; now only `peirce
+    rate` takes one.
+    """
     if "roles" not in config:
         return dict(config)
     part = {name: value for name, value in config["roles"].items() if name != "scorer_model"}
@@ -62,8 +68,10 @@ def _others(roles: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _migrated(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> dict[str, Json]:
-    """The options of a session that was recorded before version 0.2, which kept the settings of its
-    model as they had been opened."""
+    """Return the options of a session recorded before version 0.2.
+
+    Such a session kept the settings of its model as they had been opened.
+    """
     opening = dict(operational.get("model_options") or {})
     fields = opening.pop("model_args", {})
     own = {name: opening.pop(name) for name in list(opening) if name in ModelConfig.model_fields}
@@ -89,19 +97,19 @@ def run(
     callbacks: Sequence[Any] = (),
     **overrides: Unpack[RunOptions],
 ) -> Session:
-    """Run a session on the problems of `task` and return what it came to.
+    """Run a session on the problems of `task` and return its outcome.
 
     Args:
-        task: the name of a task, or the path of your own task file.
-        config: its settings; None for the defaults.
-        on_event: is told what happens (reports/screen/running.py).
-        callbacks: LangChain's, for tracing.
-        overrides: single settings by name, laid over `config`; None counts as not given. What each
-            means stands in config.py, in `peirce run --help` and in docs/command-line.md.
+        task: name of a task, or path of your own task file.
+        config: settings of the session; None for the defaults.
+        on_event: called with each event of the session (reports/screen/running.py).
+        callbacks: LangChain callbacks, for tracing.
+        overrides: single settings by name, which replace those of `config`; None counts as not set.
+            config.py, `peirce run --help` and docs/command-line.md explain each.
 
     Raises:
-        UsageError: a setting that cannot be.
-        PeirceError: any other expected end, in one sentence.
+        UsageError: a setting is invalid.
+        PeirceError: any other expected failure, in one sentence.
     """
     check_method(task, _method_of(config, overrides))
     plan = plan_run(task, run_config(config, overrides))
@@ -111,9 +119,23 @@ def run(
 
 @checked
 def plan(task: str, config: RunConfig | None = None, **overrides: Unpack[RunOptions]) -> Forecast:
-    """What `run` with these settings would take, as `forecast.forecast` counts it: {task, method,
-    model, seed, problems, calls: {role: {least, most}}}. Refuses what `run` would, as far as that can
-    be known without asking or loading a model; asks nothing, makes no store."""
+    """Return how many calls `run` with the same arguments would make (`peirce run --dry-run`).
+
+    It checks the settings as `run` does, as far as that is possible without calling or loading a
+    model. It creates no store.
+
+    Args:
+        task: name of a task, or path of your own task file.
+        config: settings of the session; None for the defaults.
+        overrides: single settings by name, as in `run`.
+
+    Returns:
+        Task, method, model, seed, number of problems, and the fewest and most calls of each role.
+
+    Raises:
+        UsageError: a setting is invalid.
+        PeirceError: any other expected failure, in one sentence.
+    """
     check_method(task, _method_of(config, overrides))
     return Forecast.from_dict(forecast_run(task, run_config(config, overrides)))
 
@@ -124,8 +146,13 @@ def _method_of(config: RunConfig | None, overrides: Mapping[str, Any]) -> Any:
 
 
 def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunConfig:
-    """The configuration with single settings laid over it; `method_options` holds those of a method
-    that another package brings, and `method_arg` may. Raises UsageError."""
+    """Return the configuration with single settings replaced.
+
+    `method_options`, and also `method_arg`, may hold settings of a method from another package.
+
+    Raises:
+        UsageError: a setting is invalid, unknown or set twice.
+    """
     options = dict(overrides)
     of_method = options.pop("method_options", None)
     chosen = options.get("method") or (config or RunConfig()).method.method
@@ -174,7 +201,7 @@ def _execute(plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[Any]) 
 
 
 def _repair_record(repair: str | Repairer | None, settings: Json) -> dict[str, Json]:
-    """What a session records of who repairs. settings: what they say of themselves."""
+    """Return what a session records about its repairer, whose own report is `settings`."""
     if repair is None:
         return {}
     name = repair if isinstance(repair, str) else str(settings.get("model", type(repair).__name__))
@@ -192,17 +219,22 @@ def resume(
     callbacks: Sequence[Any] = (),
     **overrides: Unpack[ResumeOptions],
 ) -> Session:
-    """Go on where a session stopped, with the settings that it recorded.
+    """Continue a session where it stopped, with the settings that it recorded.
 
     Args:
         session: its id, a unique prefix of it, or "last".
-        model: the proposer object that it ran with, where it ran with one.
-        repair: the repairer object that it ran with, where it ran with one.
-        retry_failed: also try the problems that failed (an endpoint that was down).
-        on_event: is told what happens.
-        callbacks: LangChain's.
-        overrides: settings that may differ from those recorded. Budgets count what was spent
-            before; one given here takes the place of the one that the session began with.
+        model: the proposer object, for a session that was started with one.
+        repair: the repairer object, for a session that was started with one.
+        retry_failed: also retry problems that failed, for example because an endpoint was down.
+        on_event: called with each event of the session.
+        callbacks: LangChain callbacks.
+        overrides: settings that may differ from the recorded ones. A budget set here replaces the
+            recorded one. Budgets include what the session spent before.
+
+    Raises:
+        UsageError: a setting is invalid, or the model, repairer or roles differ from the recorded
+        ones.
+        PeirceError: any other expected failure, in one sentence.
     """
     path = store_path(overrides.get("store"))
     with reading(path) as store:
@@ -242,7 +274,7 @@ def resume(
 def _check_unchanged(
     session: str, settings: Json, opened: OpenedSettings, repairer: str | Repairer | None
 ) -> None:
-    """Raises UsageError where what was opened is not what the session was begun with."""
+    """Raise UsageError if what was opened differs from what the session was started with."""
     now = _repair_record(repairer, opened.repairer)
     if any(settings.get(key) != value for key, value in now.items()):
         raise UsageError(
@@ -273,17 +305,21 @@ def import_recorded(
     callbacks: Sequence[Any] = (),
     **overrides: Unpack[RunOptions],
 ) -> Session:
-    """Judge every recorded answer of `file` on the problems of `data`; nothing is decided.
+    """Judge every recorded answer in `file` on the problems of `data`, without stopping early.
 
     Args:
-        file: the record.
-        task: its task; None where the record's "dataset" tells it.
-        of_model: whose answers, where the file holds those of several models.
-        on_event: is told what happens.
-        callbacks: LangChain's.
-        overrides: settings as of `run`. Problems without a recorded answer are left out;
-            answer_format: None for how recorded answers of the family come (of programs a fenced
-            function).
+        file: the record of answers.
+        task: name of the task; None to take it from "dataset" in the record.
+        of_model: the model whose answers to judge, where the file holds those of several models.
+        on_event: called with each event of the session.
+        callbacks: LangChain callbacks.
+        overrides: settings, as in `run`. Problems without a recorded answer are left out. The
+            default `answer_format` is the form that recorded answers of the family have (for
+            programs, fenced_function).
+
+    Raises:
+        UsageError: a setting is invalid, or no problem has a recorded answer.
+        PeirceError: any other expected failure, in one sentence.
     """
     from ...agents.recorded import read_record
     from ...tasks import family
@@ -316,7 +352,7 @@ def import_recorded(
     return run(name, on_event=on_event, callbacks=callbacks, **settings)
 
 
-# --- `peirce replay`: a session's graph driven by its journal alone, and compared with its record.
+# --- `peirce replay` runs a session's graph on its journal alone and compares it with its record.
 
 
 @checked
@@ -329,9 +365,18 @@ def replay(
     workers: int | None = None,
     solver: str = "fast",
 ) -> Replay:
-    """Drives the session's graph with its journal alone: {session, steps, differences}.
+    """Run a session's graph again from its journal, and compare the result with the record.
 
-    With `live` the tools are executed again, the models' answers still come from the journal.
+    Args:
+        session: its id, a unique prefix of it, or "last".
+        live: execute the tools again; the models' answers still come from the journal.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+        sandbox: with `live`, the sandbox backend to run hypotheses in.
+        workers: with `live`, the number of workers; None for the default.
+        solver: with `live`, the solver to use.
+
+    Returns:
+        The session, its number of steps, and the differences found.
     """
     from ...graphs.runtime.replay import replay_session
     from ...tasks import family as family_named

@@ -1,8 +1,8 @@
-"""What a session records of how it is run, and the checks of it that need no store.
+"""Settings that a session records, and the checks of them that need no store.
 
-What shapes results stands at the top level of a session's settings; what does not (concurrency,
-names of files, the sandbox's backend) stands under "operational", which the session's digest
-leaves out: what files hold counts there by the digests of problems, spaces and answers.
+Settings that affect results are at the top level of a session's settings. The others (concurrency,
+names of files, the sandbox backend) are under "operational", which the session's digest leaves out.
+The contents of files enter the digest through the digests of problems, spaces and answers.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ PACKAGES = (
     "rich",
 )  # fmt: skip
 REACHED = ("endpoint", "transport")
-FILE = "answers_from"  # of a model that reads them from a file: {"name", "sha256"}
-# under "operational": files, and how many problems of one were drawn
+FILE = "answers_from"  # present for a model that reads answers from a file: {"name", "sha256"}
+# Keys of "operational" that name files, or the number of problems drawn from one.
 BY_NAME = ("data", "observations", "sample", "subset", "space", "task_file", "answers")
 
 
 def session_words(problem: Problem, family: Family, method: MethodSettings) -> dict[str, Json]:
-    """The part of a session's settings that says in which words it goes, and by which code: the rule
-    of equality, a digest of the prompts, versions of packages."""
+    """Return the part of a session's settings that identifies its wording and code.
+
+    It holds the version of the equality rule, a hash of the prompts, and the versions of packages.
+    """
     from ... import graphs
     from ...agents.prompts import protocol
     from ...sandbox.inside.canonical import EQUALITY_VERSION
@@ -55,7 +57,10 @@ def session_words(problem: Problem, family: Family, method: MethodSettings) -> d
 
 
 def versions() -> dict[str, str | None]:
-    """Of Python, of this package and of those it stands on; None where one is not installed."""
+    """Return the versions of Python, of this package and of its dependencies.
+
+    A package that is not installed has None.
+    """
     found: dict[str, str | None] = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -66,9 +71,14 @@ def versions() -> dict[str, str | None]:
 
 
 def model_name(model: str | Proposer, model_settings: Json, shown: bool = False) -> str:
-    """What the session calls the model: its name at an endpoint; where a file gives the answers,
-    the first digits of their digest, or with `shown` what the file says of the model, else the
-    file's name."""
+    """Return the name that the session records for its model.
+
+    Args:
+        model: the model string, or the proposer object.
+        model_settings: what the opened model reports about itself.
+        shown: for answers from a file, return a name for people instead of the first digits of the
+            answers' digest: the model that the file names, else the name of the file.
+    """
     if not isinstance(model, str):
         return str(model_settings.get("model", type(model).__name__))
     scheme, _, rest = model.partition(":")
@@ -81,8 +91,11 @@ def model_name(model: str | Proposer, model_settings: Json, shown: bool = False)
 
 
 def split_model(model_settings: Json) -> tuple[dict[str, Json], dict[str, Json]]:
-    """A proposer's settings in two: what shapes its answers, and under "reached" and "answers"
-    where and how it is reached and whose answers it gives."""
+    """Split a model's settings into what affects its answers and what does not.
+
+    The second part holds "reached" (endpoint and transport) and "answers" (the file they come
+    from).
+    """
     apart = (*REACHED, FILE)
     shaping = {key: value for key, value in model_settings.items() if key not in apart}
     reached = {key: model_settings[key] for key in REACHED if key in model_settings}
@@ -90,27 +103,32 @@ def split_model(model_settings: Json) -> tuple[dict[str, Json], dict[str, Json]]
 
 
 def role_records(players: Mapping[str, Json]) -> dict[str, Json]:
-    """What a session records of who plays its other roles; nothing where the proposer does."""
+    """Return what a session records about the models of its other roles; empty without any."""
     if not players:
         return {}
     return {"roles": {name: split_model(told)[0] for name, told in players.items()}}
 
 
 def shown_model(settings: Json) -> str:
-    """What tables call the model of a session."""
+    """Return the name of a session's model as tables show it."""
     return str(settings.get("operational", {}).get("model_name") or settings.get("model"))
 
 
 def shown_settings(settings: Json) -> dict[str, Json]:
-    """A session's settings as people read them: files and the model by their names."""
+    """Return a session's settings in readable form, with the names of files and the model."""
     operational = settings.get("operational", {})
     named = {key: operational[key] for key in BY_NAME if key in operational}
     return {**settings, **named, "model": shown_model(settings)}
 
 
 def own_settings(method: str) -> frozenset[str]:
-    """The settings of a method that have no flag: of one that another package brings. `--method-arg`
-    sets them. Raises UsageError for a method that is none."""
+    """Return the settings of a method from another package, which have no flag of their own.
+
+    They are set with `--method-arg`.
+
+    Raises:
+        UsageError: there is no such method.
+    """
     from ... import graphs
     from ..option_types import RunOptions
 
@@ -121,7 +139,15 @@ def own_settings(method: str) -> frozenset[str]:
 def model_args_of(
     given: Sequence[str] | Mapping[str, Json], option: str = "--model-arg"
 ) -> dict[str, Json]:
-    """K=V pairs; V is JSON where it parses as such, else text."""
+    """Parse K=V pairs. A value is read as JSON where possible, else as text.
+
+    Args:
+        given: the pairs, or a mapping, which is returned as a dict.
+        option: the option named in the error message.
+
+    Raises:
+        UsageError: an entry is no K=V pair.
+    """
     if isinstance(given, Mapping):
         return dict(given)
     pairs = {}
@@ -134,30 +160,32 @@ def model_args_of(
 
 
 def one_of(name: str, value: str, valid: Sequence[str]) -> None:
+    """Raise UsageError for a value that is not among the valid ones."""
     if value not in valid:
         raise UsageError(f"{name} is {value!r}: it must be one of {', '.join(valid)}")
 
 
-# --- The roles that models play, each with a model string and settings of its own.
-#
-# The proposer makes hypotheses, judge labels texts, literature reads papers; where these two are not named
-# the proposer plays them. The scorer rates what sessions hold: `peirce rate` asks it, no session does.
+# --- Roles that models play, each with a model string and settings of its own. The proposer makes
+# hypotheses, the judge labels texts, and literature reads papers. The proposer plays the last two
+# where no other model is named. The scorer rates the hypotheses of stored sessions; only `peirce
+# rate` calls it.
 
-ROLES = ("proposer", "judge", "literature")  # of a session
-SCORER = "scorer"  # of `peirce rate`
-NOT_HERE = {  # why a role that there is cannot be set up
+ROLES = ("proposer", "judge", "literature")  # the roles of a session
+SCORER = "scorer"  # the role of `peirce rate`
+NOT_HERE = {  # why a known role cannot be set in a command
     "proposer": "the options of the command itself set it up",
     "judge": "`peirce rate` does not ask it",
     "literature": "`peirce rate` does not ask it",
     SCORER: "`peirce rate` alone asks it",
 }
-BODY = ("reasoning_effort",)  # fields of the request that have an option of their own
-PRICES = ("price_in", "price_out", "price_cached")  # settings of the session, one set a role
+BODY = ("reasoning_effort",)  # fields of a request that have an option of their own
+# settings of the session, separate for each role
+PRICES = ("price_in", "price_out", "price_cached")
 
 
 @functools.cache
 def role_keys() -> frozenset[str]:
-    """What may be set of a role: every setting of every kind of model, and the model itself."""
+    """Return every setting that a role may have: those of all kinds of models, and the model."""
     from ...agents import schemes, settings_of
 
     known = {"model", "model_arg", *BODY, *PRICES}
@@ -167,7 +195,7 @@ def role_keys() -> frozenset[str]:
 
 
 def adapter_settings(spec: str) -> frozenset[str]:
-    """The settings that this kind of model takes of its own, beside the fields of a request."""
+    """Return the settings of this kind of model itself, without the fields of its requests."""
     from ...agents import settings_of
 
     return frozenset(settings_of(spec).names()) - {"model_args", "workers"}
@@ -176,9 +204,17 @@ def adapter_settings(spec: str) -> frozenset[str]:
 def drop_unsupported(
     model: str, options: Mapping[str, Any], standing: Collection[str], pairs: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
-    """`options` and K=V `pairs` of file and environment without those that this kind of model does
-    not take: they were written for another one. standing: the options that come from there; what
-    a flag says is never left out."""
+    """Return the options and pairs without those that this kind of model does not support.
+
+    Only options and pairs from file and environment are dropped, because they were written for
+    another model. A flag is always kept.
+
+    Args:
+        model: the model string.
+        options: all options by name.
+        standing: names of the options that come from file or environment.
+        pairs: the K=V pairs that come from file or environment.
+    """
     taken = adapter_settings(model)
     fields = taken_fields(model)
     if not standing and not pairs:
@@ -189,14 +225,14 @@ def drop_unsupported(
 
 
 def taken_fields(spec: str) -> frozenset[str]:
-    """The fields of a request with an option of their own, where this kind of model takes any."""
+    """Return the request fields with an option of their own that this kind of model supports."""
     from ...agents import settings_of
 
     return frozenset(BODY if "model_args" in settings_of(spec).names() else ())
 
 
 def value_of(text: str) -> Json:
-    """JSON where it parses as such, else the text."""
+    """Return a text parsed as JSON where possible, else the text itself."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -206,8 +242,17 @@ def value_of(text: str) -> Json:
 def model_options(
     model: Any, arguments: Mapping[str, Json], own: Mapping[str, Json]
 ) -> dict[str, Json]:
-    """The options that open the proposer: `own`, and what --model-arg gives; of that, the names of
-    settings of this kind of model become settings, the others fields of the request."""
+    """Return the options that open a model.
+
+    Args:
+        model: the model string, or a proposer object.
+        arguments: the pairs of --model-arg. Those that name a setting of this kind of model become
+            settings, the others become fields of the request.
+        own: the options that have a flag of their own.
+
+    Raises:
+        UsageError: an argument contradicts a flag.
+    """
     apart = adapter_settings(model) if isinstance(model, str) else frozenset()
     options = {key: value for key, value in own.items() if value is not None and key not in BODY}
     fields = {key: own[key] for key in BODY if own.get(key) is not None}
@@ -221,8 +266,14 @@ def model_options(
 
 
 def role_settings(config: RolesConfig | RaterConfig) -> dict[str, dict[str, Json]]:
-    """{role: {"model": …, key: value}} of the roles that are set up: tables before --role
-    ROLE.KEY=VALUE before --judge-model and its like. Raises UsageError."""
+    """Return {role: {"model": ..., key: value}} for the roles that are configured.
+
+    `--judge-model` and similar flags take precedence over --role ROLE.KEY=VALUE, and those over
+    tables.
+
+    Raises:
+        UsageError: a role or a setting is unknown or invalid.
+    """
     names = [
         name.removesuffix("_model") for name in type(config).model_fields if name.endswith("_model")
     ]
@@ -266,7 +317,7 @@ def _check(role: str, settings: Mapping[str, Json]) -> None:
 
 
 def _check_kinds(role: str, settings: Mapping[str, Json]) -> None:
-    """What is a setting of the proposer too is of the same kind as there."""
+    """Check settings that the proposer has too by the same rules."""
     from ...config import BudgetConfig, ModelConfig
     from ...records import UsageError
 
@@ -282,7 +333,7 @@ def _check_kinds(role: str, settings: Mapping[str, Json]) -> None:
 
 
 def _check_own(role: str, model: str, settings: Mapping[str, Json]) -> None:
-    """What this kind of model says of settings of its own."""
+    """Check the settings of this kind of model itself by the model's own rules."""
     from ...agents import settings_of
     from ...records import UsageError
 
@@ -303,13 +354,13 @@ def _check_model(role: str, model: str) -> None:
                 f"the model of role {role} is no URL: write http://host:port/v1#NAME"
             ) from None
         if parts.username or parts.password or parts.query:
-            raise _wrong(  # without the URL: it may hold a secret
+            raise _wrong(  # The message leaves out the URL because it may hold a secret.
                 f"the model of role {role} must be a plain URL: a key belongs into the environment"
             )
 
 
 def _check_secrets(role: str, value: Json) -> None:
-    """Settings are recorded in the session, so a secret must not come in by them."""
+    """Refuse secrets in settings, because the session records them."""
     if isinstance(value, Mapping):
         for key, one in value.items():
             if key != "api_key_env" and SECRET_NAME.search(str(key)):
@@ -323,6 +374,7 @@ def _check_secrets(role: str, value: Json) -> None:
 
 
 def _wrong(sentence: str) -> UsageError:
-    from ...records import UsageError  # with numpy: not at the start of the command line
+    # It imports numpy, which the command line must not load at its start.
+    from ...records import UsageError
 
     return UsageError(sentence)

@@ -1,5 +1,7 @@
-"""What a session on labelled text is asked to do: the settings of its method, its judge, and what goes
-with its problems (papers, a stored bank), checked before anything is opened."""
+"""Plan a session on labelled text: its text settings, its judge, and the papers and banks it reads.
+
+All of it is checked before anything is opened.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,29 @@ from ..problems import Chosen
 from .bank_files import read_bank
 from .settings import model_args_of, own_settings
 
-WITHOUT_JUDGE = ("search", "recorded")  # kinds of models that label no texts
-NOT_SETTINGS = ("literature", "bank", "method_arg")  # of `config.TextConfig`
+WITHOUT_JUDGE = ("search", "recorded")  # kinds of models that cannot label texts
+# fields of `config.TextConfig` that are no text settings
+NOT_SETTINGS = ("literature", "bank", "method_arg")
 
 
 def text_course(
     config: RunConfig, family: Family, problem: Problem, roles: Mapping[str, Mapping[str, Json]]
 ) -> dict[str, Json]:
-    """{"text": settings, "text_prompt": a digest of the wording} of a session on labelled text, {} of
-    another. problem: the first; roles: as `roles.role_settings` gives them. Raises UsageError for
-    settings that only such sessions take, and for a method that needs a judge."""
+    """Return the text settings that a session records, or {} where the family has no labelled text.
+
+    Args:
+        config: the configuration of the run.
+        family: the family of the task.
+        problem: the first problem.
+        roles: settings of the roles, as `role_settings` returns them.
+
+    Returns:
+        {"text": settings, "text_prompt": a hash of the prompt wording}.
+
+    Raises:
+        UsageError: a setting is only for labelled text, or the method needs a model that labels
+        texts.
+    """
     from ... import graphs
     from ...graphs.inference import STRATEGIES
 
@@ -58,7 +73,7 @@ def text_course(
 
 
 def _refuse(name: str, value: Json, method: str, family: Family) -> None:
-    """Raises UsageError for a setting of labelled text on a task of another family."""
+    """Raise UsageError for a setting of labelled text on a task of another family."""
     from ...graphs import methods_taking
 
     able = methods_taking(name)
@@ -83,7 +98,11 @@ def _refuse(name: str, value: Json, method: str, family: Family) -> None:
 
 
 def _prompt_hash(source: str, problem: Problem) -> Digest:
-    """Of our wording, or of the data set's own. Raises DataError for templates that cannot be filled."""
+    """Return the hash of the default prompts, or of the data set's own prompts.
+
+    Raises:
+        DataError: a template of the data set cannot be filled.
+    """
     from ...agents.prompts.config_prompts import ConfigPrompts
     from ...agents.prompts.text import text_prompt_hash
 
@@ -92,9 +111,17 @@ def _prompt_hash(source: str, problem: Problem) -> Digest:
 
 
 def _of_model(model: str | Proposer, judged: bool, own: Mapping[str, Json]) -> dict[str, Json]:
-    """The embedded search reads every row of the sample at once and answers with a whole bank, whose
-    sentences are made to be weighed: not where a model judges, for that is a call a sentence and row,
-    nor against what the method itself says. judged: whether one can."""
+    """Return the defaults of the embedded search, which differ from those of language models.
+
+    It reads every row of the sample at once and answers with a full bank whose sentences are made
+    for weighted inference. The default inference is left as it is where a model judges, because
+    weighting would cost a call for each sentence and row, and where the method sets one itself.
+
+    Args:
+        model: the proposer.
+        judged: whether a model can label texts.
+        own: text settings of the method.
+    """
     if not isinstance(model, str) or model.partition(":")[0] != "search":
         return {}
     reading = {} if judged or "inference" in own else {"inference": "weighted"}
@@ -109,9 +136,16 @@ def _can_judge(model: str | Proposer, roles: Mapping[str, Mapping[str, Json]]) -
 def with_reading(
     chosen: Chosen, method: str, config: TextConfig, store: Path
 ) -> tuple[Chosen, dict[str, Json]]:
-    """The problems with the papers and the banks that the method reads, and their sources as a
-    session records them. Raises UsageError where the method needs what is not given, or the other
-    way round; DataError, StoreError for what cannot be read."""
+    """Add the papers and banks that the method reads to the problems.
+
+    Returns:
+        The problems, and the sources of papers and banks as a session records them.
+
+    Raises:
+        UsageError: papers or banks are missing, or the method does not read them.
+        DataError: a file is invalid.
+        StoreError: the store cannot be read.
+    """
     from ... import graphs
     from ...tasks import family
 

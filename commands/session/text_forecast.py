@@ -1,4 +1,4 @@
-"""How long the first prompt of a session on labelled text is, and whether the model holds it."""
+"""Estimate the first prompt's length on labelled text, and check that the model can hold it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ...records import InputSet, Json, Message, Problem, UsageError
 
 
 def first_prompt(problem: Problem, settings: Mapping[str, Json]) -> Sequence[Message]:
-    """The messages that a session would begin with, as far as they are known."""
+    """Return the messages of a session's first prompt, as far as they are known before it runs."""
     shaped = SessionSettings(seed=settings["seed"], text=TextSettings(**settings["text"]))
     case = case_of(problem, None, space=InputSet("none", ()), settings=shaped)
     return method_named(settings["method"]).first_prompt(case)
 
 
 def prompt_tokens(problems: Sequence[Problem], settings: Mapping[str, Json]) -> int:
-    """The estimate of the longest first prompt."""
+    """Return the estimated number of tokens of the longest first prompt."""
     prompts = (first_prompt(one, settings) for one in problems)
     return max((estimated_tokens(one, {}, 0) for one in prompts if one), default=0)
 
@@ -28,9 +28,15 @@ def prompt_tokens(problems: Sequence[Problem], settings: Mapping[str, Json]) -> 
 def check_prompt(
     problems: Sequence[Problem], settings: Mapping[str, Json], options: Mapping[str, Json]
 ) -> None:
-    """Raises UsageError where the first prompt and an answer are estimated above `context_tokens` of
-    the model's options. Without that option an endpoint is asked what its model holds at the first
-    request (agents/endpoint/context.py), and refuses one that cannot fit in one sentence too."""
+    """Check that the first prompt and an answer fit into the model's context.
+
+    Without the option `context_tokens` nothing is checked here: at the first request an endpoint is
+    asked for the limit of its model (agents/endpoint/context.py), and a prompt that is too long is
+    refused then.
+
+    Raises:
+        UsageError: the estimate exceeds `context_tokens` of the model's options.
+    """
     holds, answer = options.get("context_tokens"), options.get("max_tokens") or 0
     if not isinstance(holds, int) or not holds:
         return

@@ -1,1 +1,1 @@
-"""Preference pairs, DPO, classifiers, and a small proposer from nothing."""
+"""Commands that build preference pairs, and train proposers, classifiers or new models."""

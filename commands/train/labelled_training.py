@@ -1,5 +1,8 @@
-"""`peirce train --labels`: a local model fine-tuned as a classifier of labelled text, one for each data
-set: the fine-tuned row of HypoBench's tables (reports/papers/hypobench/entries.py)."""
+"""`peirce train --labels`: fine-tune a local model as a classifier of labelled text.
+
+It trains one classifier for each data set: the fine-tuned row of HypoBench's tables
+(reports/papers/hypobench/entries.py).
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,8 @@ if TYPE_CHECKING:
 
 GENERATED = "labels:"
 SCORES, PREDICTIONS = "scores.json", "predictions.jsonl"
-VALIDATED = {"loss": "val_loss", "accuracy": "val_accuracy", "f1": "val_f1"}  # names in the log
+# names of the log for those of an epoch
+VALIDATED = {"loss": "val_loss", "accuracy": "val_accuracy", "f1": "val_f1"}
 
 
 @checked
@@ -58,13 +62,28 @@ def train_labels(
     on_progress: Callable[[Any], None] | None = None,
     **settings: Any,
 ) -> ClassifierRecord:
-    """Fine-tunes `base` on each data set of `data` (as `--data` of `labels` takes it, or
-    `labels:GENERATOR`): {training, status, out, base, seconds, store, sets: [{set, labels, rows, scores:
-    {split: {accuracy, low, high, f1, n}}, epochs, best, cut, model}]}.
+    """Fine-tune a local model as a classifier on each data set of labelled text.
 
-    problem: data sets by name, all where none is named. settings: of
-    `training.classifier.settings.ClassifierSettings`. resume: sets that are done are left, the one under way
-    goes on from its last pass. on_progress: is told {"set", "epoch", "update", "updates"}.
+    Args:
+        data: data sets as `--data` of the task `labels` takes them, or `labels:GENERATOR`.
+        base: folder of the model to fine-tune.
+        out: folder of the training.
+        problem: names of data sets; all of them by default.
+        label: column that holds the labels.
+        ood: which out-of-distribution file to use, where there are several.
+        config: a file of settings.
+        resume: continue a training in `out`. Finished sets are kept, and the unfinished one
+            continues after its last pass.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+        on_progress: called with {"set", "epoch", "update", "updates"}.
+        settings: fields of `training.classifier.settings.ClassifierSettings`.
+
+    Returns:
+        The training with its scores by set and split.
+
+    Raises:
+        UsageError: a setting is invalid, or it differs from those of the training to resume.
+        DataError: the data is invalid.
     """
     from ...training.bases import find_base
     from ...training.classifier.fitting import check_packages
@@ -83,7 +102,7 @@ def train_labels(
     base, path = whole_path(base), store_path(store or before.get("store")).resolve()
     over = {**(before.get("settings") or {}), **read_config(config), **settings}
     told = settings_of(over)
-    trackers(told.report_to)  # said before anything is written, not after
+    trackers(told.report_to)  # checked before anything is written
     wanted = list(problem or before.get("problem") or ())
     label, ood = label or before.get("label"), ood or before.get("ood")
     model = find_base(base)
@@ -113,7 +132,7 @@ def train_labels(
         raise
     finally:
         seconds = round(time.monotonic() - began, 3)
-        if log.settings:  # it began
+        if log.settings:  # only a training that began is recorded
             log.close(status, {"sets": done, "seconds": seconds})
     return ClassifierRecord(
         training=training, status=status, out=str(folder), base=base, seconds=seconds,
@@ -124,7 +143,7 @@ def train_labels(
 def sets_of(
     data: str, wanted: Sequence[str], label: str | None, ood: str | None, seed: int
 ) -> list[LabelledSet]:
-    """The data sets, each with all of its rows. wanted: names, all where there are none."""
+    """Return the named data sets with all of their rows; every data set where `wanted` is empty."""
     from ...training.classifier.fitting import LabelledSet
 
     found = []
@@ -155,7 +174,11 @@ def _rows(
 
 
 def settings_of(told: Mapping[str, Any]) -> ClassifierSettings:
-    """Raises UsageError for a name that is none, and as `ClassifierSettings`."""
+    """Return the settings of a classifier.
+
+    Raises:
+        UsageError: a name is unknown or a value is invalid.
+    """
     from ...training.classifier.settings import ClassifierSettings
 
     names = list(ClassifierSettings.model_fields)
@@ -168,7 +191,7 @@ def settings_of(told: Mapping[str, Any]) -> ClassifierSettings:
 
 
 def _same(folder: Path, before: Mapping[str, Json], asked: Mapping[str, Json]) -> None:
-    """Raises UsageError where a training would go on as another one."""
+    """Raise UsageError if a training to resume was started with other settings, rows or base."""
     for key, what in (("base", "base"), ("digests", "rows"), ("settings", "settings")):
         if before.get(key) != asked[key]:
             raise UsageError(
@@ -186,7 +209,7 @@ def _fitted(
     resume: bool,
     on_progress: Callable[[Any], None] | None,
 ) -> dict[str, Json]:
-    """Trains on one set, or reads what it came to; its part of the record."""
+    """Train on one set, or read the scores of a finished one; return its part of the record."""
     from ...training.classifier.fitting import fit
 
     out = folder / "sets" / data.name
@@ -214,12 +237,13 @@ def _fitted(
             out / CARD: classifier_card(base.name, told, settings),
         }
     )
-    writing.write({out / SCORES: json.dumps(told, indent=1)})  # last: then the set is done
+    # written last, because this file marks the set as finished
+    writing.write({out / SCORES: json.dumps(told, indent=1)})
     return told
 
 
 def _scored(path: Path) -> dict[str, Json]:
-    """What a set that is done came to. Raises DataError."""
+    """Return the stored scores of a finished set. Raise DataError for an invalid file."""
     try:
         told: dict[str, Json] = json.loads(path.read_text("utf-8"))
         _ = told["set"], told["scores"], told["model"]

@@ -1,4 +1,4 @@
-"""`peirce pairs`: preference pairs from sessions, into the store and out of it."""
+"""`peirce pairs`: build preference pairs from sessions, keep them in the store and export them."""
 
 from __future__ import annotations
 
@@ -33,27 +33,29 @@ def pairs(
     progress: Callable[[int, int, int], None] | None = None,
     **overrides: Unpack[PairsOptions],
 ) -> PairReport:
-    """Build preference pairs (GEAR, section 6.1) of sessions joined by problem and O_n, and keep them
-    in the store as a set that its digest names.
+    """Build preference pairs (GEAR, section 6.1) from sessions joined by problem and O_n.
+
+    The set is kept in the store under its digest.
 
     Args:
-        sessions: by id, prefix or "last" (the default).
-        config: the settings of the set; None for the defaults.
-        saved: a set of the store by its digest instead of sessions, to be written to `out`.
-        dry_run: count alone, keep nothing.
-        out: a folder to write the set to.
-        format: parquet or hf, a Hugging Face data set folder.
-        plain: prompts go through the chat template of `base`.
-        store: the store.
-        progress: is told problems read, all problems, pairs so far.
-        overrides: single settings by name, laid over `config` (`training.pairs.PairsConfig`).
+        sessions: ids, unique prefixes of ids, or "last" (the default).
+        config: settings of the set; None for the defaults.
+        saved: digest of a stored set to write to `out`, instead of building one from sessions.
+        dry_run: only count pairs; store nothing.
+        out: folder to write the set to.
+        format: parquet, or hf for a Hugging Face data set folder.
+        plain: apply the chat template of `base` to prompts.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+        progress: called with the number of problems read, of all problems, and of pairs so far.
+        overrides: single settings by name, which replace those of `config`
+            (`training.pairs.PairsConfig`).
 
     Returns:
-        The report of its counts (`training.pairs.report`), with `out` also what was written.
+        Counts of the set (`training.pairs.report`); with `out` also the written files.
 
     Raises:
-        UsageError: what cannot be.
-        DataError: the file of `fixed`.
+        UsageError: a setting is invalid or does not fit another one.
+        DataError: the file of `fixed` is invalid.
         StoreError: there is no pair.
     """
     from ...training.pair_table import read_table, save_table
@@ -96,7 +98,7 @@ def pairs(
         fits = None if text is None or max_length is None else Length(text, max_length)
         with reading(store) as opened:
             named = [opened.find(session) for session in sessions or ("last",)]
-        if not dry_run:  # said before anything is read, not after; reading bounds its memory
+        if not dry_run:  # fail early if the store cannot be written; reading limits its memory
             Store.open(store_path(store), write=True).close()
         with reading(store) as opened:
             made = harvest(opened, named, choices, fits, progress)
@@ -114,13 +116,17 @@ def pairs(
 
 @checked
 def pair_sets(*, store: str | Path | None = None) -> list[PairSetRow]:
-    """The sets of pairs of the store, oldest first: digest, created, settings, counts."""
+    """Return the sets of pairs in the store, oldest first, each with its settings and counts.
+
+    Args:
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+    """
     with reading(store) as opened:
         return [PairSetRow.from_dict(row) for row in opened.pairs.list()]
 
 
 def _free(out: str | Path | None) -> None:
-    """Said before anything is read, not after."""
+    """Raise UsageError if the folder exists already, before anything is read."""
     if out is not None and Path(out).expanduser().exists():
         raise UsageError(f"{out} exists already; name another place or remove it first")
 

@@ -1,4 +1,4 @@
-"""`peirce pretrain`: a small proposer from nothing, and what it answers on problems it has not seen."""
+"""`peirce pretrain`: train a small proposer from random weights, and test it on unseen problems."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..arguments import checked
 from ..session.driving import complete
 from .results import Pretrained
 
-MEASURED_SEED = 90_001  # of generated problems: far from those of the library
+MEASURED_SEED = 90_001  # seed of generated problems, far from the seeds of the library
 OBSERVED: Mapping[str, Sequence[int]] = {
     "list_functions": (1, 2, 3, 4), "acre": (2, 3, 4), "mini_arc": (1, 2, 3), "arc": (1, 2, 3),
 }  # fmt: skip
@@ -41,22 +41,36 @@ def pretrain(
     workers: int | None = None,
     on_progress: Callable[[Mapping[str, Json]], None] | None = None,
 ) -> Pretrained:
-    """Trains a small decoder on generated problems with answers of the search, and writes it as an
-    ordinary Hugging Face folder `out`: {"out", "used", "digest", "settings", "tokens", "loss",
-    "measured", …}. With the same settings a folder that is there is used again ("used").
+    """Train a small decoder from random weights on generated problems with answers of the search.
 
-    architecture: llama or gpt_neox. size: small (below a million parameters, for a CPU) or large
-    (for a GPU). minutes: of training; tokens: instead, so many, whatever the time. tasks: of
-    list_functions, acre, mini_arc and arc, without them all. measure: problems of each task and
-    number of observations, with 8 answers each, that the model is asked at the end; 0 for none.
-    sandbox, workers: for these answers."""
+    The result is an ordinary Hugging Face folder. A folder that was trained with the same settings
+    is used again instead.
+
+    Args:
+        out: the folder to write.
+        architecture: llama or gpt_neox.
+        size: small (below a million parameters, for a CPU) or large (for a GPU).
+        minutes: duration of the training.
+        tokens: number of training tokens, which replaces `minutes`.
+        tasks: list_functions, acre, mini_arc, arc; all of them by default.
+        seed: seed of the training.
+        template: template of the prompts, compact or full.
+        measure: number of test problems for each task and number of observations, with 8 answers
+            each; 0 for no test.
+        sandbox: sandbox backend for the test.
+        workers: number of workers for the test; None for the default.
+        on_progress: called with the progress of the training.
+
+    Raises:
+        UsageError: a setting is invalid, or the folder cannot be written.
+    """
     settings = _settings(
         tasks, architecture=architecture, size=size, minutes=minutes, tokens=tokens, seed=seed,
         template=template,
     )  # fmt: skip
     if measure < 0:
         raise UsageError(f"measure is {measure}: it must be at least 0")
-    if making.finished(expanded(out)) is None:  # said before it is trained, not after
+    if making.finished(expanded(out)) is None:  # checked before the training
         writing.check_folder(expanded(out).absolute().parent)
     tell: making.Progress = on_progress or (lambda said: None)
     made = making.pretrain(settings, out, tell)
@@ -106,15 +120,20 @@ async def _measured(
 
 
 def unseen(task: str, observations: int, count: int) -> tuple[list[Problem], list[InputSet]]:
-    """Easy generated problems, that no library was made of, with so many observations, and their
-    sample spaces."""
+    """Return easy generated problems that are in no library, and their sample spaces.
+
+    Args:
+        task: name of the task.
+        observations: number of shown observations of each problem.
+        count: number of problems.
+    """
     from ...records.tasks import SharesSpaces
     from ...tasks import task as task_named
     from ...tasks.programs.difficulty import of_difficulty
 
     source: Any = task_named(task)
     easy = of_difficulty(source, count, MEASURED_SEED + observations, "easy")
-    with warnings.catch_warnings():  # of choices that a user of this verb has not made
+    with warnings.catch_warnings():  # they would be about choices that the user did not make
         warnings.simplefilter("ignore", DataWarning)
         problems = list(source.observe(easy, str(observations), 0))
     if isinstance(source, SharesSpaces):

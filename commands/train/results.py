@@ -1,4 +1,4 @@
-"""What preference pairs and trainings return."""
+"""Result classes of preference pairs and trainings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from ..results import Result, rest
 
 
 class PairExport(Result):
-    """A set of pairs that was written as files. rows: by split."""
+    """A set of pairs that was written as files.
+
+    Attributes:
+        rows: number of rows by split.
+    """
 
     out: str
     format: str
@@ -19,12 +23,20 @@ class PairExport(Result):
 
 
 class PairReport(Result):
-    """A set of preference pairs in counts; a stage is parsing, consistency or gear.
+    """Counts of a set of preference pairs. A stage is parsing, consistency or gear.
 
-    problems: with one set of shown pairs each; without_pairs: how many of them. by_split, by_task,
-    by_context, by_model: pairs by stage. found: pairs before the caps, ties beside them. contexts:
-    kept and all, by size. left_out: answers and pairs by reason. several: answers with more than one
-    hypothesis. groups: by split; missing: splits that have none.
+    Attributes:
+        problems: number of problems, each with one set of shown pairs.
+        without_pairs: number of these without any pair.
+        by_split: pairs by split and stage; by_task, by_context and by_model likewise.
+        found: pairs before the caps, by stage, without ties.
+        ties: number of ties.
+        contexts: number of contexts kept and in all, by size.
+        left_out: answers and pairs that were left out, by reason.
+        several: number of answers with more than one hypothesis.
+        groups: number of groups by split.
+        missing: splits without any group.
+        others: further fields of the report.
     """
 
     digest: str
@@ -50,7 +62,11 @@ class PairReport(Result):
 
 
 class PairSetRow(Result):
-    """A set of pairs of a store. counts: the report that it was saved with."""
+    """A set of pairs in a store.
+
+    Attributes:
+        counts: the report that it was saved with.
+    """
 
     digest: str
     created: str
@@ -59,10 +75,14 @@ class PairSetRow(Result):
 
 
 class TrainingRecord(Result):
-    """A training by DPO. model: the folder of the weights, None where it was stopped before there were
-    any. stages: the first and last loss, accuracy and chosen log-ratio. said: its warnings.
+    """A training by DPO.
 
-    A process that is not the first of those that a launcher started has training, status and out alone.
+    Processes of a launcher other than the first one return only training, status and out.
+
+    Attributes:
+        model: folder of the weights; None where the training stopped before there were any.
+        stages: first and last loss, accuracy and chosen log-ratio of each stage.
+        said: its warnings.
     """
 
     training: str
@@ -83,8 +103,11 @@ class TrainingRecord(Result):
 
 
 class TrainingRow(Result):
-    """A training of a store. total: the examples that it is to see. One that was killed is
-    interrupted."""
+    """A training in a store. One that was killed has the status interrupted.
+
+    Attributes:
+        total: number of examples that it is to see.
+    """
 
     training: str
     created: str
@@ -102,8 +125,11 @@ class TrainingRow(Result):
 
 
 class TrainingCurve(Result):
-    """The curves of a training: {stage: {name: [[examples, value], …]}}, "" for the training as a
-    whole."""
+    """The curves of a training.
+
+    Attributes:
+        curves: {stage: {name: [[examples, value], ...]}}; stage "" is the training as a whole.
+    """
 
     training: str
     base: str
@@ -116,7 +142,12 @@ class TrainingCurve(Result):
 
 
 class TrainingCurves(Result):
-    """Trainings with their curves; files and notes: what was written to `out`, and what could not be."""
+    """Trainings with their curves.
+
+    Attributes:
+        files: the files written to `out`.
+        notes: what could not be written.
+    """
 
     trainings: Sequence[TrainingCurve]
     files: Sequence[str] | None = None
@@ -124,7 +155,7 @@ class TrainingCurves(Result):
 
 
 class ClassifierScores(Result):
-    """How good a classifier is on one split; low and high bound its accuracy."""
+    """The scores of a classifier on one split; low and high bound its accuracy."""
 
     accuracy: float
     low: float
@@ -134,9 +165,17 @@ class ClassifierScores(Result):
 
 
 class ClassifierSet(Result):
-    """A classifier of one data set. digests: of the rows of each split. epochs: that were trained;
-    best: the one that was kept. cut: rows that lost the end of a column; held: training rows that
-    were for validation. weights: all of the model's; trained: those that were."""
+    """A classifier of one data set.
+
+    Attributes:
+        digests: digest of the rows of each split.
+        epochs: number of epochs trained.
+        best: the epoch that was kept.
+        cut: number of rows that lost the end of a column.
+        held: number of training rows used for validation.
+        weights: number of all weights of the model.
+        trained: number of weights that were trained.
+    """
 
     set: str
     labels: Sequence[str]
@@ -166,7 +205,7 @@ class ClassifierRecord(Result):
 
 
 class Merged(Result):
-    """An adapter and its base as one model."""
+    """An adapter merged with its base into one model."""
 
     adapter: str
     base: str | None
@@ -174,9 +213,13 @@ class Merged(Result):
 
 
 class Pretrained(Result):
-    """A small model that was trained from nothing, in the folder `out`. used: it was there already,
-    with the same settings. measured: what it answers on problems that it has not seen. others: the
-    rest of the record that its folder keeps."""
+    """A small model trained from random weights, in the folder `out`.
+
+    Attributes:
+        used: whether the folder existed already, with the same settings.
+        measured: scores on unseen problems.
+        others: further fields of the record in its folder.
+    """
 
     out: str
     used: bool

@@ -1,8 +1,8 @@
-"""What a model under training answers to prompts of the validation problems: how many of its answers
-can be read, and how many agree with what they were shown.
+"""Sample answers of a model under training to prompts of validation problems.
 
-Probe losses do not show a collapse: a model may learn to tell two answers apart while what it writes
-falls to pieces. So a training asks it, each period the same prompts with the same seed.
+They show how many answers can be parsed and how many agree with the shown observations. Probe
+losses do not show a collapse: a model may learn to tell two answers apart while its own answers
+fall apart. So each period the training samples answers to the same prompts with the same seed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ...store import Store
     from ...training.dpo.progress import Ask
 
-PROMPTS = 64  # of different problems at most
-TOGETHER = 16  # hypotheses judged side by side
+PROMPTS = 64  # maximum number of prompts, each of another problem
+TOGETHER = 16  # number of hypotheses judged at the same time
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A problem as the model is asked about it."""
+    """A problem with the prompt that the model gets for it."""
 
     family: Family
     view: View
@@ -40,10 +40,16 @@ class Asked:
 
 
 class SampledAnswers:
-    """`training.dpo.progress.Sampled`: {"instruction_following", "consistent"} over `answers` answers,
-    to each of `asked` (one at least) as many, and one more to the first where they do not divide.
+    """The metrics "instruction_following" and "consistent" over sampled answers.
 
-    consistent is left out where hypotheses need a model to be judged.
+    It implements `training.dpo.progress.Sampled`. "consistent" is left out where judging a
+    hypothesis needs a model.
+
+    Args:
+        asked: the prompts, at least one. They get equally many answers; where these do not divide
+            evenly, the first prompts get one more.
+        answers: total number of answers.
+        seed: seed of the sampling.
     """
 
     def __init__(self, asked: Sequence[Asked], answers: int, seed: int) -> None:
@@ -66,7 +72,7 @@ class SampledAnswers:
 
 
 async def _consistent(read: Sequence[tuple[Asked, Hypothesis | None]]) -> int:
-    """How many agree with all that they were shown."""
+    """Return how many hypotheses agree with all shown observations."""
     own = [(one, hypothesis) for one, hypothesis in read if hypothesis is not None]
     by_family: dict[str, list[tuple[Asked, Hypothesis]]] = {}
     for one, hypothesis in own:
@@ -91,9 +97,18 @@ async def _judged(
 def asked_of(
     store: Store, sessions: Sequence[str], pair_settings: Mapping[str, Json], prompts: int = PROMPTS
 ) -> list[Asked]:
-    """First prompts (no earlier hypothesis) of validation problems of the sessions that the pairs came
-    from, those in the store; tasks in turn, drawn by hash. One that a held-out problem has too is
-    left out."""
+    """Return first prompts (without earlier hypotheses) of validation problems.
+
+    The problems are those of the sessions that the pairs came from, as far as they are in the
+    store. Tasks take turns, and problems of a task are drawn by hash. A prompt that a held-out
+    problem has too is left out.
+
+    Args:
+        store: the open store.
+        sessions: ids of sessions.
+        pair_settings: settings of the set of pairs, which hold the splits and the template.
+        prompts: maximum number of prompts.
+    """
     splits = _splits(pair_settings)
     template: Template = "compact" if pair_settings.get("template") == "compact" else "full"
     there = {str(row["session"]) for row in store.sessions()}

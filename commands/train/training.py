@@ -1,5 +1,7 @@
-"""`peirce train`: a proposer trained on stored preference pairs, its log, its card; trainings listed, their
-curves as tables and figures."""
+"""Train a proposer on stored preference pairs (`peirce train`), list trainings, and merge adapters.
+
+A training writes a log and a model card. Training curves come as tables and figures.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,9 @@ if TYPE_CHECKING:
 
 PLOTS = "plots"
 OF_VERSIONS = ("trl", "transformers", "peft", "torch", "bitsandbytes")
-SAMPLED = 128  # answers, at each sample
-OPENED = ("settings", "digest", "pairs", "base", "stages", "pools")  # of training.json, in the log
+SAMPLED = 128  # number of answers in each sample
+# fields of training.json that the log holds too
+OPENED = ("settings", "digest", "pairs", "base", "stages", "pools")
 
 
 @checked
@@ -56,15 +59,31 @@ def train(
     on_progress: Callable[[Any], None] | None = None,
     **settings: Any,
 ) -> TrainingRecord:
-    """Trains `base` (a folder, or an id of the hub) by DPO on a stored set of pairs: the
-    record {training, status, out, model, base, pairs, schedule, seed, examples, seconds, stages: {stage:
-    {loss, accuracy, chosen_logratio: [first, last]}}, template, said, store, files}.
+    """Train a model by DPO on a stored set of preference pairs.
 
-    pairs: a digest, a unique prefix of one, or "last". settings: of `training.dpo.settings.TrainConfig`,
-    over those of the YAML file `config`. resume: goes on with the training in `out`; what is not given
-    is as it was. sample_answers: to validation prompts of the sessions in the store, each period (128);
-    0 none. on_progress: is told `training.dpo.progress.Progress`. Ctrl-C once ends at a checkpoint.
-    Raises UsageError, DataError, StoreError.
+    The first Ctrl-C ends the training at a checkpoint.
+
+    Args:
+        base: the model to train: a folder, or an id of the Hugging Face hub.
+        out: folder of the training.
+        pairs: digest of a set of pairs, a unique prefix of one, or "last".
+        config: YAML file of settings.
+        resume: continue the training in `out`. Arguments that are not set keep their old values.
+        sample_answers: number of answers to sample each period, to validation prompts of the
+            sessions in the store; None for 128, 0 for no sampling.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+        on_progress: called with `training.dpo.progress.Progress`.
+        settings: fields of `training.dpo.settings.TrainConfig`, which take precedence over
+        `config`.
+
+    Returns:
+        The training with its status, folders, settings, and the first and last loss, accuracy and
+        chosen log-ratio of each stage.
+
+    Raises:
+        UsageError: a setting is invalid, or `out` holds another training.
+        DataError: a file of the training or of settings is invalid.
+        StoreError: the set of pairs cannot be found.
     """
     from ...training.bases import check_packages
     from ...training.dpo.run import read_record
@@ -111,7 +130,8 @@ def train(
                 base, table, told, folder, log, sampled=sampled, progress=on_progress,
                 interrupt=interrupt, resume=resume,
             )  # fmt: skip
-        if is_first() and not log.settings:  # it was done already; the store may not know
+        # the training was finished already, but the store may lack its end
+        if is_first() and not log.settings:
             held = read_record(folder)
             log.open(trained.training, {key: held[key] for key in OPENED if key in held})
             log.close(trained.status, trained.fields)
@@ -125,8 +145,11 @@ def train(
 
 @checked
 def trainings(*, store: str | Path | None = None) -> list[TrainingRow]:
-    """Every training of the store, oldest first: {training, created, status, kind, base, pairs,
-    schedule, seed, examples, total, out, settings, fields}. One that was killed is interrupted."""
+    """Return every training in the store, oldest first. A killed one has the status interrupted.
+
+    Args:
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+    """
     with reading(store) as opened:
         return [TrainingRow.from_dict(_listed(row)) for row in opened.trainings.list()]
 
@@ -135,10 +158,18 @@ def trainings(*, store: str | Path | None = None) -> list[TrainingRow]:
 def training_curves(
     *names: str, store: str | Path | None = None, out: str | Path | None = None
 ) -> TrainingCurves:
-    """{"trainings": [{training, base, label, schedule, seed, status, examples, curves: {stage: {name:
-    [[examples, value], …]}}}]} of DPO trainings by id, unique prefix or "last" (all, where none is
-    named), from the store alone; also while they run. out: a folder for tables and figures, whose
-    paths are then "files", with "notes"."""
+    """Return the curves of DPO trainings from the store, also while they run.
+
+    Args:
+        names: ids, unique prefixes of ids, or "last"; all DPO trainings by default.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+        out: folder for tables and figures. The result then lists them under "files", with "notes"
+            about what could not be written.
+
+    Raises:
+        UsageError: a training is of a classifier, or the folder cannot be written.
+        StoreError: a training cannot be found.
+    """
     target = None if out is None else expanded(out)
     if target is not None:
         writing.check_target(target)
@@ -181,8 +212,16 @@ def training_curves(
 
 @checked
 def merge(adapter: str | Path, *, base: str | Path | None = None, out: str | Path) -> Merged:
-    """Writes an adapter and its base as one model that any server loads: {adapter, base, model}. base:
-    None for the one that the adapter names. Raises UsageError for an adapter of another base."""
+    """Merge an adapter and its base into one model, and write it.
+
+    Args:
+        adapter: folder of the adapter.
+        base: the base model; None for the one that the adapter names.
+        out: folder of the merged model.
+
+    Raises:
+        UsageError: the adapter belongs to another base.
+    """
     from ...training.dpo.models import merge as merged
 
     writing.check_folder(expanded(out).parent)
@@ -192,8 +231,11 @@ def merge(adapter: str | Path, *, base: str | Path | None = None, out: str | Pat
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Yields what says whether Ctrl-C (or SIGTERM) came; a second one raises KeyboardInterrupt. Outside
-    the main thread signals are not ours."""
+    """Yield a function that returns whether Ctrl-C or SIGTERM was received.
+
+    A second signal raises KeyboardInterrupt. Outside the main thread no signal handler is
+    installed.
+    """
     stopping = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stopping.is_set
@@ -212,13 +254,13 @@ def interruptible() -> Iterator[Callable[[], bool]]:
             signal.signal(number, old)
 
 
-# --- inside ------------------------------------------------------------------------------
+# --- Private parts.
 
 
 def _settings_over(
     before: Mapping[str, Json], config: str | Path | None, given: Mapping[str, Json]
 ) -> TrainConfig:
-    """Flags over the lines of a file over what a training was begun with."""
+    """Return the settings: arguments replace those of the file, which replace earlier ones."""
     from ...training.dpo.settings import TrainConfig
 
     return TrainConfig.of({**before, **read_config(config), **given})
@@ -231,8 +273,13 @@ def _sampler(
     answers: int,
     settings: TrainConfig,
 ) -> Sampled | None:
-    """None where nothing is to be sampled, or no session of the pairs is in the store. Raises UsageError
-    where the training is to be stopped by answers, and none are sampled."""
+    """Return the sampling of answers during training.
+
+    It is None where nothing is to be sampled, or no session of the pairs is in the store.
+
+    Raises:
+        UsageError: the training shall stop by sampled answers, but none are sampled.
+    """
     if answers < 0:
         raise UsageError(f"sample_answers is {answers}: it must be at least 0")
     from .sampled_answers import PROMPTS, SampledAnswers, asked_of
@@ -259,7 +306,7 @@ def _finished(
     counts: Mapping[str, Json],
     pair_settings: Mapping[str, Json],
 ) -> dict[str, Json]:
-    """Writes card and figures beside the weights; the record."""
+    """Write the model card and the figures, and return the record of the training."""
     from ...training.cards import dpo_card
     from ...training.durable_log import LINES, read_lines
 
@@ -323,7 +370,7 @@ def _listed(row: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _status(row: Mapping[str, Json]) -> str:
-    """One that says it is running, and whose folder nobody holds, was killed."""
+    """Return the status, which is interrupted for a running training that no process holds."""
     from ...training.durable_log import alive
 
     out = (row["settings"].get("operational") or {}).get("out")

@@ -1,5 +1,7 @@
-"""The folder of a training: what the training was asked, which `--resume` reads again, and who writes
-there. The same for a training on pairs and for a classifier."""
+"""The folder of a training: the stored request that `--resume` reads, and checks of the folder.
+
+It is the same for DPO trainings and classifiers.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,12 @@ KINDS = {"dpo": "a training on pairs", "labels": "a classifier (--labels)"}
 
 
 def read_asked(folder: Path, kind: str) -> dict[str, Any]:
-    """What the training in a folder was asked, {} where there is none. Raises UsageError for one of
-    another kind, DataError."""
+    """Return the stored request of the training in a folder, or {} where there is none.
+
+    Raises:
+        UsageError: the training is of another kind.
+        DataError: the file is invalid.
+    """
     told = _asked_in(folder)
     if told and told["kind"] != kind:
         raise UsageError(f"{folder} holds {KINDS[told['kind']]}, not {KINDS[kind]}")
@@ -30,7 +36,11 @@ def read_asked(folder: Path, kind: str) -> dict[str, Any]:
 
 
 def kind_in(folder: Path) -> str:
-    """Of `KINDS`; "" of a folder without a training. Raises DataError."""
+    """Return the kind of the training in a folder (one of `KINDS`), or "" where there is none.
+
+    Raises:
+        DataError: the file is invalid.
+    """
     return str(_asked_in(folder).get("kind", ""))
 
 
@@ -51,24 +61,29 @@ def _asked_in(folder: Path) -> dict[str, Any]:
 
 
 def read_config(config: str | Path | None) -> dict[str, Json]:
-    """The settings of a YAML file, by name. Raises DataError."""
+    """Return the settings in a YAML file by name.
+
+    Raises:
+        DataError: the file is invalid.
+    """
     from ...training.dpo.settings import TrainConfig
 
     return {} if config is None else TrainConfig.names_in(expanded(config))
 
 
 def whole_path(base: str | Path) -> str:
-    """A folder from the root on, so that it is found from elsewhere too; an id of the hub as it is."""
+    """Return the absolute path of a folder; an id of the hub is returned as it is."""
     place = expanded(base)
     return str(place.resolve()) if place.is_dir() else str(base)
 
 
 def keep_asked(folder: Path, asked: Mapping[str, Json]) -> None:
+    """Store the request of a training in its folder."""
     writing.write({folder / ASKED: json.dumps(asked, indent=1)})
 
 
 def check_unused(folder: Path) -> None:
-    """Raises UsageError for a folder with a training."""
+    """Raise UsageError if the folder holds a training."""
     if (folder / ASKED).exists() or (folder / RECORD).exists():
         raise UsageError(
             f"{folder} holds a training: go on with it (--resume), or name another folder"
@@ -76,11 +91,11 @@ def check_unused(folder: Path) -> None:
 
 
 def say_new(folder: Path) -> None:
-    """Of a resume that has nothing to go on with."""
+    """Warn that `--resume` starts a new training, because the folder holds none."""
     if is_first():
         warn(f"--resume: {folder} holds no training yet, so one begins")
 
 
 def is_first() -> bool:
-    """Of the processes that a launcher started, the one that writes; alone a process is it."""
+    """Return whether this process writes files: the first of those that a launcher started."""
     return os.environ.get("RANK", "0") == "0"

@@ -1,1 +1,4 @@
-"""What methods that keep a rewarded bank of sentences share (HypoGeniC; HypoBench, section 3)."""
+"""Parts shared by methods that keep a bank of rewarded sentences.
+
+The bank is that of HypoGeniC (HypoBench, section 3).
+"""

@@ -1,4 +1,4 @@
-"""What comes of literature: each paper is summarised once, and hypotheses that rest on papers name them.
+"""Literature: summarise each paper once, and read hypotheses that cite their papers.
 
 paper/3/summary/0      the first piece of the fourth paper
 """
@@ -14,12 +14,12 @@ from ..runtime.case import Case, Runtime
 from ..runtime.judge_calls import bare_view
 from ..runtime.steps import State
 
-CUT = "length"  # how a reply ended that was cut at the token limit
+CUT = "length"  # finish of a reply that was cut at the token limit
 NO_SOURCE, NO_QUOTE, FALSE_QUOTE = "no_source", "no_quote", "quote_not_in_source"  # breaches
 
 
 async def summarise(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Reads every paper of the problem, side by side; one of which nothing came is noted."""
+    """Summarise every paper of the problem, concurrently. Papers without a summary are recorded."""
     case = runtime.context
     papers = papers_of(case)
     told = await side_by_side([_summary(case, n, one) for n, one in enumerate(papers)])
@@ -37,6 +37,7 @@ async def summarise(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 def papers_of(case: Case) -> list[Paper]:
+    """Return the papers of the problem."""
     return [Paper(**one) for one in case.problem.public.get("papers", ())]
 
 
@@ -55,14 +56,23 @@ async def _summary(case: Case, number: int, paper: Paper) -> str:
 
 
 def read_sentences(case: Case, reply: Reply) -> list[Hypothesis | Malformed]:
+    """Return the hypotheses of a reply, without the last one of a reply that was cut."""
     items = list(case.family.parse(case.view(), reply.text, case.answer_format))
-    return items[:-1] if reply.finish == CUT else items  # the last was cut in its middle
+    return items[:-1] if reply.finish == CUT else items  # the last one is incomplete
 
 
 def sourced(case: Case, reply: Reply, with_rows: bool) -> list[Hypothesis | Malformed]:
-    """The hypotheses of a reply to a prompt with papers. meta: "from" ("literature", or "both" with
-    rows), "source" (the paper's file) and "quote"; breaches say where they are missing, and where
-    the quote does not stand in the paper."""
+    """Return the hypotheses of a reply to a prompt with papers.
+
+    Their meta holds "from" ("literature", or "both" with rows), "source" (the paper's file) and
+    "quote". Breaches are recorded where source or quote is missing, or the quote is not in the
+    paper.
+
+    Args:
+        case: the case of the problem.
+        reply: the reply.
+        with_rows: whether the prompt showed rows too.
+    """
     texts = {paper.source: paper.text for paper in papers_of(case)}
     found: list[Hypothesis | Malformed] = []
     items = sourced_in(reply.text, MOST_HYPOTHESES)

@@ -1,17 +1,16 @@
-"""What follows a method on labelled text: its bank is read on validation, test and OOD rows.
+"""Read a bank on validation, test and OOD rows, after a method on labelled text.
 
-    infer/bank/multi/9f…      the model is asked about a row, named by what it holds, by multi
-    text/…, texts/…           what judges single sentences (judge_calls.py)
+    infer/bank/multi/9f...      a question of `multi` about a row, named by the digest of its
+    content text/..., texts/...         judgements of single sentences (judge_calls.py)
 
-Whatever is chosen here (a hypothesis, weights, a strategy) is chosen by validation rows, or by the
-bank where there are none; labels of test and OOD rows are never read. What came of it stands in the
-fields of the step, and reports score it.
+Every choice here (of a hypothesis, of weights, of a strategy) uses validation rows, or the bank
+where there are none. Labels of test and OOD rows are never read. The predictions are kept in the
+fields of the step, and reports score them.
 
-GEAR's scores of a bank of sentences, over the unlabelled texts of its problem (GEAR, section 3).
-
-Consistent is an entry that is right on at least `tau` of its visits that it applied to. The other scores
-are those of the consistent entries over S; they are left out where a model would have to judge S and
-`judge_space` does not say so.
+This module also computes GEAR's scores of a bank, over the unlabelled texts of its problem (GEAR,
+section 3). An entry is consistent if it is right on at least `tau` of its visits that it applied
+to. The other scores are those of the consistent entries over S; they are left out where a model
+would have to judge S, unless `judge_space` is set.
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ from ..runtime.case import Case, Runtime
 from ..runtime.judge_calls import bare_view
 from ..runtime.steps import END, START, State, compiled, new_graph
 
-ROWS = 50  # read at a time: what an interruption waits for
+ROWS = 50  # number of rows read at a time, which an interruption waits for
 CHOOSE = "choose"
 
 
 def followed_by_reading(graph: Any) -> Any:
-    """The graph of a method, and then the reading of what it left in the bank."""
+    """Return a graph that runs the method and then reads the bank."""
     outer = new_graph()
     outer.add_node("find", graph)
     outer.add_node("read", read_bank)
@@ -60,13 +59,18 @@ def followed_by_reading(graph: Any) -> Any:
 
 
 async def _after_find(state: State, runtime: Runtime) -> str:
-    """A bank without a sentence is read too: it predicts the majority, and its rows are counted."""
+    """Return the node that follows the method.
+
+    A bank without a sentence is read too: it predicts the majority.
+    """
     return "read" if state["stop"] else END
 
 
 async def read_bank(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Predicts the rows of every split and writes the step; interrupted, it leaves the problem open,
-    and what was asked stands in the journal."""
+    """Predict the rows of every split and write the step.
+
+    An interruption leaves the problem open; answers so far are in the journal.
+    """
     case = runtime.context
     reading = await reading_of(case)
     chosen, tried = await strategy_of(case, reading)
@@ -96,20 +100,22 @@ async def read_bank(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def strategy_of(case: Case, reading: Reading) -> tuple[str, dict[str, Json]]:
-    """The strategy that the settings name or that validation rows choose, and what each strategy came
-    to on those."""
+    """Return the strategy, and the accuracy of each strategy on validation rows.
+
+    The settings name it, or validation rows select it; only then are there accuracies.
+    """
     chosen = case.text.inference or ""
     if chosen != CHOOSE:
         return chosen, {}
     rows = validation_rows(case)
     if not rows:
-        return "multi", {}  # there is nothing to choose by
+        return "multi", {}  # there are no rows to select by
     made = await choose(reading, [one.input for one in rows], [one.output for one in rows])
     return made.strategy, dict(made.accuracy)
 
 
 def in_parts(reading: Reading, inputs: Sequence[Json]) -> Iterator[Sequence[Json]]:
-    """The inputs as they are read: `ROWS` at a time where a model is asked, else all at once."""
+    """Yield the inputs in parts: `ROWS` at a time where a model is asked, else all at once."""
     rows = ROWS if reading.ask else max(1, len(inputs))
     for start in range(0, len(inputs), rows):
         yield inputs[start : start + rows]
@@ -118,7 +124,7 @@ def in_parts(reading: Reading, inputs: Sequence[Json]) -> Iterator[Sequence[Json
 async def _predicted(
     case: Case, strategy: str, reading: Reading, inputs: Sequence[Json]
 ) -> dict[str, Json] | None:
-    """{labels, reasons, decided} of a split; None where the session is to stop."""
+    """Return {labels, reasons, decided} of a split; None where the session is to stop."""
     labels: list[str | None] = []
     reasons: Counter[str] = Counter()
     decided: Counter[str] = Counter()
@@ -133,9 +139,16 @@ async def _predicted(
 
 
 async def reading_of(case: Case, *, same_sample: bool = False) -> Reading:
-    """The bank as strategies read it. Its entries are weighed by validation rows where that is free,
-    or where the strategy chooses by it. same_sample: a stored bank comes from the rows that are shown
-    here, and the ones it was right on are those."""
+    """Return the bank in the form that strategies read.
+
+    Its entries are weighed by validation rows where that costs no call, or where the strategy
+    depends on it.
+
+    Args:
+        case: the case of the problem.
+        same_sample: whether a stored bank comes from the same shown rows, so that its indices of
+            correct rows are valid here.
+    """
     entries = case.entries or [
         Entry(
             one.text, one.accuracy(case.bank.chance) or 0.0, one.visits, one.reward,
@@ -167,12 +180,13 @@ async def reading_of(case: Case, *, same_sample: bool = False) -> Reading:
     if not exact and (not asks or case.text.inference == "multi"):
         return reading
     if exact and case.entries and not same_sample:
-        reading = await with_right(reading)  # of another sample, its rows were others
+        # the indices of a bank from another sample refer to other rows
+        reading = await with_right(reading)
     return await weighed(reading, validation_rows(case))
 
 
 def validation_rows(case: Case) -> list[Observation]:
-    """Those that a choice rests on: all where rules are exact, else a sample of them."""
+    """Return the rows that choices use: all where every rule is exact, else a sample of them."""
     rows = list(of_split(case.problem, "val"))
     most = case.text.validation
     if most is None:
@@ -189,8 +203,10 @@ def _all_exact(case: Case) -> bool:
 
 
 async def bank_scores(case: Case, entries: Sequence[Entry]) -> dict[str, Json]:
-    """{consistency, generalizability, beta, gamma, space}; None where there is no such score. space:
-    how many texts S has."""
+    """Return {consistency, generalizability, beta, gamma, space} of a bank.
+
+    A score that cannot be computed is None. "space" is the number of texts in S.
+    """
     good = [one for one in entries if _consistent(case, one)]
     found: dict[str, Json] = {
         "consistency": len(good) / len(entries) if entries else None,

@@ -1,12 +1,14 @@
-"""The nodes of methods that keep a rewarded bank of sentences: ask_first, ask_again, admit, visit,
-record_bank (HypoGeniC: notes on the reference, section a).
+"""The nodes ask_first, ask_again, admit, visit and record_bank, for methods with a rewarded bank.
+
+They follow HypoGeniC (notes on the reference, section a).
 
     step/1/propose/0            the first hypotheses, from the first examples
-    step/5/propose/0            new ones, from the wrong rows that came together in step 5
-    texts/…, text/…             what judges them (judge_calls.py)
+    step/5/propose/0            new hypotheses, from the wrong rows collected up to step 5
+    texts/..., text/...         their judgements (judge_calls.py)
 
-A step visits at most `ROWS` rows, or fewer where so many were wrong that new hypotheses are asked for,
-and is then recorded: its fields say which rows it visited, and which were wrong at a regeneration.
+A step visits at most `ROWS` rows, or fewer where enough wrong rows are collected for new
+hypotheses. It is then recorded: its fields say which rows it visited, and which were wrong at a
+regeneration.
 """
 
 from __future__ import annotations
@@ -38,17 +40,17 @@ from ..runtime.judging import malformed, with_verdict
 from ..runtime.steps import END, State
 from .papers import papers_of, read_sentences, sourced
 
-ROWS = 10  # of one step: what a reader of a running session has to wait for
+ROWS = 10  # rows of one step, which is how often a running session shows progress
 
 
 async def ask_first(state: State, runtime: Runtime) -> dict[str, Json]:
-    """The first hypotheses, from the first examples (and papers, where they are read)."""
+    """Query the proposer for the first hypotheses, from the first examples and any papers."""
     case = runtime.context
     return await ask_for_new(case, state, range(len(case.shown)), case.summaries)
 
 
 async def ask_again(state: State, runtime: Runtime) -> dict[str, Json]:
-    """New hypotheses, from the rows that were wrong."""
+    """Query the proposer for new hypotheses, from the rows that were wrong."""
     case = runtime.context
     return await ask_for_new(case, state, case.wrong_rows, ())
 
@@ -56,26 +58,36 @@ async def ask_again(state: State, runtime: Runtime) -> dict[str, Json]:
 async def ask_for_new(
     case: Case, state: State, rows: Sequence[int], papers: Sequence[Summary]
 ) -> dict[str, Json]:
+    """Query the proposer for hypotheses.
+
+    Args:
+        case: the case of the problem.
+        state: the state of the graph.
+        rows: indices of the shown observations in the prompt.
+        papers: summaries in the prompt.
+    """
     path = f"step/{state['step']}/propose/{state['turn']}"
     view = view_of_rows(case, rows)
     messages = case.prompts.propose(view, case.text.hypotheses, papers)
     case.reply = await asked(case, PROPOSER, path, view, messages)
     case.reply_path = path
-    of_papers = papers or (not rows and papers_of(case))  # also where no summary came of any
+    of_papers = papers or (not rows and papers_of(case))  # also where no paper has a summary
     case.proposed = sourced(case, case.reply, bool(rows)) if of_papers else None
     return {"turn": state["turn"] + 1}
 
 
 def view_of_rows(case: Case, rows: Sequence[int]) -> View:
-    """What a proposer is shown: these observations, and no earlier answer."""
+    """Return what the proposer is shown: these observations, and no earlier answer."""
     shown = tuple(case.problem.shown[row] for row in rows)
     return replace(case.view(), shown=shown, earlier=())
 
 
 async def admit(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Judges the new hypotheses on the rows that they come from and lets them into the bank: the first
-    ones all, later ones where they are among the best `capacity`. Its verdicts are recorded and keep
-    nobody out (GEAR 4.1)."""
+    """Judge new hypotheses on the rows that they come from, and admit them to the bank.
+
+    The first ones are all admitted; later ones where they are among the best `capacity`. Their
+    verdicts are recorded but exclude none (GEAR, section 4.1).
+    """
     case = runtime.context
     first = not state["answers"]
     rows = list(range(len(case.shown))) if first else list(case.wrong_rows)
@@ -99,7 +111,10 @@ async def admit(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 def read_new(case: Case) -> list[Hypothesis | Malformed]:
-    """What the last reply holds, at most as many as were asked for; or what a rewriting made of it."""
+    """Return the hypotheses of the last reply, or of its rewriting.
+
+    There are at most as many as were requested.
+    """
     items = read_sentences(case, case.reply) if case.proposed is None else case.proposed
     return items[: case.text.hypotheses] or [Malformed("empty", "the answer holds no hypothesis")]
 
@@ -107,7 +122,7 @@ def read_new(case: Case) -> list[Hypothesis | Malformed]:
 async def judge_rows(
     case: Case, items: Sequence[Hypothesis | Malformed], rows: Sequence[int]
 ) -> list[Judged]:
-    """One for each item, in their order. Calls of all of them go side by side."""
+    """Return the judgement of each item, in order. Calls for different items run concurrently."""
     new = [item for item in items if isinstance(item, Hypothesis)]
     shown = await side_by_side([agreement_on(case, one.text, rows) for one in new])
     spaces = await side_by_side([over_space(case, one) for one in new])
@@ -119,7 +134,7 @@ async def judge_rows(
 
 
 async def agreement_on(case: Case, sentence: str, rows: Sequence[int]) -> Agreement:
-    """With all shown observations; those that are not in `rows` were not asked."""
+    """Return the agreement with all shown observations; those not in `rows` count as not asked."""
     codes = dict(zip(rows, await case.judging.of_rows(sentence, rows), strict=True))
     shown = case.problem.shown
     whole = [codes.get(row, NOT_ASKED) for row in range(len(shown))]
@@ -128,6 +143,7 @@ async def agreement_on(case: Case, sentence: str, rows: Sequence[int]) -> Agreem
 
 
 async def over_space(case: Case, hypothesis: Hypothesis) -> Predictions:
+    """Return the predictions over S; marked as not asked where they are not computed."""
     if not case.judges_space(hypothesis):
         return Predictions.not_asked(len(case.space))
     return predictions_of(await case.judging.codes(hypothesis.text, case.space))
@@ -136,7 +152,7 @@ async def over_space(case: Case, hypothesis: Hypothesis) -> Predictions:
 def enter(
     case: Case, hypothesis: Hypothesis, shown: Agreement, rows: Sequence[int], t: int
 ) -> None:
-    """A visit for each row; a sentence that is in the bank already keeps what it has."""
+    """Add a hypothesis to the bank with a visit for each row, unless it is there already."""
     if case.bank.holds(hypothesis.text):
         return
     if shown.verdict != "ok" or not rows:
@@ -152,17 +168,18 @@ def _event(
 
 
 def log(case: Case, event: BankEvent) -> None:
+    """Apply an event to the bank and keep it for the record of the step."""
     case.events.append(event)
     case.bank.apply(event)
 
 
 async def close(state: State, runtime: Runtime) -> dict[str, Json]:
-    """The end of a method that does not go through the rows."""
+    """Return why the problem ends, for a method that does not go through the rows."""
     return {} if state["stop"] else {"stop": "answered"}
 
 
 async def visit(state: State, runtime: Runtime) -> dict[str, Json]:
-    """The next rows in their order: each is given to the best of the bank, side by side."""
+    """Judge the best hypotheses of the bank on the next rows, in order; each row concurrently."""
     case = runtime.context
     settings, shown = case.text, case.problem.shown
     start = row = state["row"]
@@ -174,7 +191,7 @@ async def visit(state: State, runtime: Runtime) -> dict[str, Json]:
         for entry, (code,) in zip(best, found, strict=True):
             right = mark_of(code, labels, expected)
             not_right += right is not True
-            if code != NEEDS_MODEL:  # a sentence that nobody judges was not tried
+            if code != NEEDS_MODEL:  # a sentence that nothing can judge is not visited
                 about = (entry.hypothesis, entry.text, entry.description)
                 log(case, BankEvent(*about, row, right, row + 1))
         if not best or not_right >= settings.scale * len(best) * row / len(shown):
@@ -185,19 +202,23 @@ async def visit(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 def mark_of(code: int, labels: Sequence[str], expected: Json) -> bool | None:
-    """Right, wrong (also an answer that names no label), or None where it does not apply."""
+    """Return whether a code is right; None where the sentence does not apply.
+
+    An answer that names no label is wrong.
+    """
     if code >= 0:
         return bool(labels[code] == expected)
     return False if code == UNREADABLE else None
 
 
 async def after_visit(state: State, runtime: Runtime) -> str:
+    """Return the node that follows a visit: new hypotheses once enough rows are wrong."""
     full = len(runtime.context.wrong_rows) >= runtime.context.text.wrong
     return "ask_again" if full else "record_bank"
 
 
 async def record_bank(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Writes the finished step: answers with their verdicts, and the bank's events."""
+    """Write the finished step: answers with their verdicts, and the bank's events."""
     case = runtime.context
     if case.answered or case.events or case.step_fields:
         record = StepRecord(
@@ -215,7 +236,7 @@ async def record_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     if not case.text.rounds and not state["stop"]:
         forward["stop"] = "trained"
     elif state["row"] >= len(case.problem.shown) and not state["stop"]:
-        case.wrong_rows.clear()  # too few of them are left to an epoch's end for a prompt
+        case.wrong_rows.clear()  # too few are left at the end of an epoch for a prompt
         forward |= {"row": 0, "epoch": state["epoch"] + 1}
         if state["epoch"] + 1 >= case.text.rounds:
             forward["stop"] = "trained"
@@ -223,4 +244,5 @@ async def record_bank(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def after_record_bank(state: State, runtime: Runtime) -> str:
+    """Return the node that follows a recorded step."""
     return END if state["stop"] or runtime.context.stopping.is_set() else "visit"

@@ -1,17 +1,18 @@
-"""Reading a bank: what its sentences together say of new rows, one file a strategy.
+"""Predict labels of new rows from a bank of sentences, with one file for each strategy.
 
     reading = Reading(entries, view, judge, prompts=prompts, ask=ask)
-    reading = await weighed(reading, validation)        # where there are such rows
+    reading = await weighed(reading, validation)        # if there are validation rows
     predicted = await predict("multi", reading, inputs)
     predicted.codes      # [0, 1, -2, ...]: index of a label, or why there is none
 
-Strategies (HypoGeniC; mended as each file says): `best`, `filter-weight`, `one-step`, `two-step`,
-`multi` (the default, as in HypoBench's published results), and `weighted` (ours: a regression over all
-sentences). Each has a meaning without a model, by exact rules alone. All questions go side by side; none waits for another row's. A row that nothing
-decides gets the majority label of the shown rows, in either order of two texts; every other
-decision follows the sentences, so that texts swapped swap it where judge and model do.
+The strategies of HypoGeniC, corrected as each file says, are `best`, `filter-weight`, `one-step`,
+`two-step` and `multi` (the default, as in HypoBench's published results). `weighted`, a regression
+over all sentences, is Peirce's own. Each also works without a model, by exact rules alone. All
+questions run concurrently; none waits for another row's. A row that nothing decides gets the
+majority label of the shown rows, in either order of two texts. Every other decision follows the
+sentences, so swapping two texts swaps it if judge and model are symmetric.
 
-`choose.choose` picks a strategy by validation rows.
+`choose.choose` selects a strategy by validation rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the strategies ask, and what becomes of rows that nothing decided."""
+"""Questions of the strategies to judge and model, and the labels of rows that nothing decided."""
 
 from __future__ import annotations
 
@@ -17,16 +17,23 @@ NAMED = 16  # hex digits of a digest in a place
 
 
 def place_of(input: Json) -> str:
-    """How a row is named in the places of questions: by what it holds, so that the same row of
-    another part, split or strategy's second reading is the same question."""
+    """Return the name of a row in the places of questions: a digest of its content.
+
+    So the same row in another part, split or reading is the same question.
+    """
     return digest_of(input)[:NAMED]
 
 
 async def answers(
     reading: Reading, questions: Sequence[tuple[str, Sequence[Message]]]
 ) -> list[str]:
-    """What the model says to each (place, messages), in their order; a place that comes several
-    times is asked once. Raises Unavailable."""
+    """Return the model's answers to questions (place, messages), in order.
+
+    A place that occurs several times is asked once.
+
+    Raises:
+        Unavailable: the model cannot be reached.
+    """
     assert reading.ask is not None
     once = dict(questions)
     said = await side_by_side([_asked(reading.ask, place, once[place]) for place in once])
@@ -41,13 +48,19 @@ async def _asked(ask: Asking, place: str, messages: Sequence[Message]) -> str:
 async def judged(
     reading: Reading, wanted: Mapping[int, Sequence[int]], inputs: Sequence[Json]
 ) -> NDArray[np.int64]:
-    """int64 (entries, rows): what each entry says of the rows that `wanted` names for it, one batch
-    an entry; `DOES_NOT_APPLY` elsewhere."""
+    """Return the codes of entries for rows, as an int64 array of shape (entries, rows).
+
+    Args:
+        reading: the bank.
+        wanted: the rows to judge by each entry, in one batch per entry. All other places hold
+            `DOES_NOT_APPLY`.
+        inputs: the rows.
+    """
     codes = np.full((len(reading.entries), len(inputs)), DOES_NOT_APPLY, np.int64)
     some = [(entry, tuple(rows)) for entry, rows in wanted.items() if rows]
     parts = {
         rows: inputs for _, rows in some
-    }  # one object for all entries: a judge prepares it once
+    }  # one object for all entries, so that a judge prepares it once
     for rows in parts:
         if len(rows) < len(inputs):
             parts[rows] = [inputs[i] for i in rows]
@@ -69,8 +82,11 @@ async def _of_one(reading: Reading, entry: int, inputs: Sequence[Json]) -> NDArr
 async def mended(
     reading: Reading, decided: Sequence[Decision | None], inputs: Sequence[Json]
 ) -> tuple[Decision, ...]:
-    """`decided` with an end for the rows where nothing applied: what the best entry says there,
-    and where it says nothing either, the majority label of the shown rows."""
+    """Return the decisions with a decision for each row where nothing applied.
+
+    It is that of the best entry, or the majority label of the shown rows where that does not apply
+    either.
+    """
     open_rows = [i for i, one in enumerate(decided) if one is None]
     ends = dict(zip(open_rows, await _by_best(reading, open_rows, inputs), strict=True))
     return tuple(ends[i] if one is None else one for i, one in enumerate(decided))
@@ -83,7 +99,7 @@ async def _by_best(reading: Reading, rows: Sequence[int], inputs: Sequence[Json]
     best = reading.ranked[0]
     if (
         reading.ask is None
-    ):  # an exact rule runs over an input set at once, and has run over this one
+    ):  # an exact rule runs over a full input set, and this one's result is known already
         codes = (await _of_one(reading, best, inputs))[rows]
     else:
         codes = await _of_one(reading, best, [inputs[i] for i in rows])

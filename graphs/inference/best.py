@@ -1,6 +1,9 @@
-"""`best`: the most accurate entry alone (the reference's default inference: by accuracy, not by
-reward). With a model or without, the judge applies it; where it does not apply, the majority label
-of the shown rows."""
+"""`best`: predict with the most accurate entry alone.
+
+It is the reference's default inference; "best" is by accuracy, not by reward. The judge applies the
+entry, with a model or without. Where it does not apply, the row gets the majority label of the
+shown rows.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from .selection import undecided
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
-    """See `reading.Strategy`; asks nothing but the judge."""
+    """Predict labels (see `reading.Strategy`). It queries only the judge."""
     majority = Decision(reading.majority, "majority")
     if not reading.entries:
         return Predicted((majority,) * len(inputs))

@@ -1,7 +1,8 @@
-"""`--inference choose`: the strategy that does best on the validation rows, and on no others.
+"""`--inference choose`: select the strategy that does best on the validation rows.
 
-By accuracy, then macro F1, then the order of `STRATEGIES`. Where the entries' worth comes from the
-same rows, the figures of the choice are too good; those of the test rows are not.
+Strategies are compared by accuracy, then macro F1, then the order of `STRATEGIES`. Where the worth
+of entries comes from the same rows, the figures of the choice are optimistic; those of the test
+rows are not.
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ from .weighing import gold
 
 @dataclass(frozen=True)
 class Choice:
-    """accuracy, f1: of each strategy on the n validation rows. predicted: what each said there."""
+    """The selected strategy.
+
+    Args:
+        strategy: its name.
+        accuracy: accuracy of each strategy on the validation rows.
+        f1: macro F1 of each strategy on the validation rows.
+        n: number of validation rows.
+        predicted: predictions of each strategy for these rows.
+    """
 
     strategy: str
     accuracy: Mapping[str, float]
@@ -33,9 +42,22 @@ async def choose(
     labels: Sequence[str],
     strategies: Mapping[str, Strategy] = STRATEGIES,
 ) -> Choice:
-    """inputs, labels: the n validation rows. The strategies go one after the other, so that what
-    one has asked of the judge the next one finds answered. Raises UsageError without rows or
-    strategies, DataError for an unknown label, Unavailable for an outage."""
+    """Select the best strategy on validation rows.
+
+    The strategies run one after the other, so that a later one reuses the judge's answers to an
+    earlier one.
+
+    Args:
+        reading: the bank.
+        inputs: the n validation rows.
+        labels: their labels.
+        strategies: the strategies to compare, by name.
+
+    Raises:
+        UsageError: there are no rows or no strategies.
+        DataError: a label is unknown.
+        Unavailable: judge or model cannot be reached.
+    """
     if not inputs or not strategies:
         names = ", ".join(strategies or STRATEGIES)
         raise UsageError(f"there are no validation rows to choose by: name one of {names}")

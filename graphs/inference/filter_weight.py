@@ -1,10 +1,11 @@
-"""`filter-weight`: of the most accurate entries those that bear on a row vote on it.
+"""`filter-weight`: let those of the most accurate entries that are relevant to a row vote on it.
 
-With a model each (row, entry) is first asked about: is the sentence relevant here? Those that are,
-the judge applies. Without one relevant is what applies. A vote weighs as much as the entry is
-trusted (`Worth.trust`; the reference: its training accuracy, and one entry alone by default, which
-leaves nothing to weigh). An answer about relevance that is neither yes nor no counts as no, and in
-the notes as `relevance_unreadable`. Where nothing is relevant: the best entry, then the majority.
+With a model, each pair of row and entry is first asked about: is the sentence relevant here? The
+judge applies the relevant ones. Without a model, an entry is relevant where it applies. A vote
+weighs as much as the entry is trusted (`Worth.trust`). The reference weighs by training accuracy
+and uses one entry alone by default, which leaves nothing to weigh. An answer about relevance that
+is neither yes nor no counts as no, and is counted in the notes as `relevance_unreadable`. Where
+nothing is relevant, the best entry decides, then the majority.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from .selection import top, trusts, voted
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
-    """See `reading.Strategy`; asks at `filter-weight/ROW/relevant/SENTENCE`, both digests."""
+    """Predict labels (see `reading.Strategy`).
+
+    It asks at `filter-weight/ROW/relevant/SENTENCE`, where both are digests.
+    """
     voters = top(reading)
     wanted: Mapping[int, Sequence[int]] = {entry: range(len(inputs)) for entry in voters}
     unreadable = 0

@@ -1,8 +1,8 @@
-"""`multi`: all entries at once, what HypoBench's published results are made with.
+"""`multi`: use all entries at once. HypoBench's published results are made with it.
 
-With a model one prompt a row lists every sentence, and the model weighs them. Without one every
-entry that applies votes with its log-odds (`Worth.log_odds`). Entries that say the same in other
-words count each time: the vote takes them for independent.
+With a model, one prompt for each row lists every sentence, and the model weighs them. Without a
+model, every entry that applies votes with its log-odds (`Worth.log_odds`). Entries that say the
+same in other words count each time, because the vote treats them as independent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .selection import log_odds, voted
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
-    """See `reading.Strategy`; asks at `multi/ROW`, ROW a digest (`asking.place_of`)."""
+    """Predict labels (see `reading.Strategy`). It asks at `multi/ROW` (`asking.place_of`)."""
     if not reading.entries:
         return Predicted(await mended(reading, [None] * len(inputs), inputs))
     decided = await (
@@ -46,7 +46,7 @@ async def _asked(reading: Reading, inputs: Sequence[Json], place: str) -> list[D
 
 
 def read(reading: Reading, text: str) -> Decision | None:
-    """A model's answer to several sentences; None where it says that none of them applies."""
+    """Parse a model's answer to several sentences; None where it says that none of them applies."""
     label = judgement_in(text, reading.labels)
     if label is NOT_APPLICABLE:
         return None

@@ -1,6 +1,9 @@
-"""`one-step`: adaptive inference in one prompt a row. The prompt shows entries that got different
-rows right (`selection.patterns`), each with some of those rows, and the model judges by the one
-that fits best. Without a model the entry of them that applies and is most trusted decides."""
+"""`one-step`: adaptive inference with one prompt for each row.
+
+The prompt shows entries that got different rows right (`selection.patterns`), each with some of
+these rows, and the model judges by the one that fits best. Without a model, the most trusted of
+these entries that applies decides.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from .selection import most_trusted, patterns, with_examples
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
-    """See `reading.Strategy`; asks at `one-step/ROW`."""
+    """Predict labels (see `reading.Strategy`). It asks at `one-step/ROW`."""
     chosen = patterns(reading)
     if not chosen or reading.ask is None:
         decided = await by_rules(reading, chosen, inputs)
@@ -28,7 +31,7 @@ async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> 
 async def by_rules(
     reading: Reading, chosen: Sequence[int], inputs: Sequence[Json]
 ) -> list[Decision | None]:
-    """What of the entries `chosen` the most trusted one that applies says of each input."""
+    """Return for each input the decision of the most trusted entry in `chosen` that applies."""
     codes = await judged(reading, {entry: range(len(inputs)) for entry in chosen}, inputs)
     return [most_trusted(reading, row, chosen) for row in codes.T.tolist()]
 
@@ -50,7 +53,10 @@ async def _asked(
 
 
 def _by_pattern(reading: Reading, chosen: Sequence[int], text: str) -> Decision | None:
-    """The label, and the pattern where the answer names one; the label counts either way."""
+    """Return the label with the pattern that the answer names, if it names one.
+
+    The label counts either way.
+    """
     decided, number = read(reading, text), pattern_in(text, len(chosen))
     if decided is None or decided.code < 0 or number is None:
         return decided

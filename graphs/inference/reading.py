@@ -1,7 +1,7 @@
-"""What a strategy reads: a bank's entries, what each is worth, and who may be asked.
+"""The input of a strategy: a bank's entries, their worth, and functions that query models.
 
-A code is the index of a label, or why there is none. Nothing here asks; the strategies beside this
-file do, through the two functions of a `Reading`.
+A code is the index of a label, or a negative code for why there is none. Nothing here makes a
+query. The strategies in the files next to this one do, through the two functions of a `Reading`.
 """
 
 from __future__ import annotations
@@ -29,29 +29,53 @@ REASONS: Mapping[int, str] = {
 
 
 class Judging(Protocol):
+    """A function that applies a sentence to inputs."""
+
     async def __call__(self, text: str, inputs: Sequence[Json]) -> NDArray[np.int64]:
-        """What the sentence `text` says of each of n inputs: int64 (n,), the index of a label,
-        `DOES_NOT_APPLY`, `UNREADABLE` or `NEEDS_MODEL`. Raises Unavailable."""
+        """Return the codes of the sentence `text` for n inputs, as an int64 array of shape (n,).
+
+        A code is the index of a label, `DOES_NOT_APPLY`, `UNREADABLE` or `NEEDS_MODEL`.
+
+        Raises:
+            Unavailable: the model cannot be reached.
+        """
         ...
 
 
 class Asking(Protocol):
+    """A function that queries a model."""
+
     async def __call__(self, role: str, place: str, messages: Sequence[Message]) -> str:
-        """A model's answer. place: where the call stands in this reading, such as
-        `multi/5f0c9a2b41d7e836`: the digest of the row, never an order of arrival. Raises
-        Unavailable."""
+        """Return a model's answer.
+
+        Args:
+            role: the role to query.
+            place: identifies the call within this reading, such as `multi/5f0c9a2b41d7e836`. It
+                holds the digest of the row, never an order of arrival.
+            messages: the prompt.
+
+        Raises:
+            Unavailable: the model cannot be reached.
+        """
         ...
 
 
-Pattern = tuple[str, Sequence[Observation]]  # a sentence, and shown rows that it got right
+Pattern = tuple[str, Sequence[Observation]]  # a sentence with shown rows that it got right
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One sentence of a bank. accuracy: share of its visits on which it was right, where a visit on
-    which it does not apply counts as a guess (store/bank.py); covered: of its visits those where it
-    applied, None where the bank does not tell. right: positions in the shown rows that it labelled
-    rightly."""
+    """A sentence of a bank.
+
+    Args:
+        text: the sentence.
+        accuracy: share of its visits on which it was right; a visit on which it does not apply
+            counts as a guess (store/bank.py).
+        visits: number of visits.
+        reward: its reward.
+        right: indices of the shown rows that it labelled correctly.
+        covered: number of visits on which it applied; None where the bank does not record it.
+    """
 
     text: str
     accuracy: float = 0.0
@@ -63,41 +87,57 @@ class Entry:
 
 @dataclass(frozen=True)
 class Worth:
-    """Of `rows` labelled rows an entry applied to `covered` (None: that is not known) and was right
-    on `right`. An answer without a label applies and is not right."""
+    """Counts of how well an entry labels rows.
+
+    Args:
+        right: number of rows that it labelled correctly.
+        covered: number of rows that it applied to; None where that is unknown. An answer without a
+            label applies and is not correct.
+        rows: number of rows.
+    """
 
     right: int = 0
     covered: int | None = 0
     rows: int = 0
 
     def accuracy(self, labels: int) -> Fraction:
-        """Share of the rows that it gets right, with a guess among `labels` labels where it does
-        not apply, as in the bank. 0 without rows."""
+        """Return the share of correct rows; a row that it does not apply to counts as a guess.
+
+        A guess is right with probability 1 / `labels`, as in the bank. Without rows the share is 0.
+        """
         passed = 0 if self.covered is None else self.rows - self.covered
         return (
             (self.right + Fraction(passed, max(labels, 1))) / self.rows if self.rows else Fraction()
         )
 
     def trust(self, labels: int) -> float:
-        """How likely it is right where it applies: (right + 1) / (covered + labels), Laplace's
-        estimate, so that one lucky row is no certainty; 1 / labels where nothing is known. All rows
-        count as covered where that is not known."""
+        """Return how likely the entry is right where it applies.
+
+        This is Laplace's estimate (right + 1) / (covered + labels), so that one lucky row is no
+        certainty. It is 1 / labels where nothing is known. All rows count as covered where that is
+        unknown.
+        """
         covered = self.rows if self.covered is None else self.covered
         return (self.right + 1) / (covered + max(labels, 2))
 
     def log_odds(self, labels: int) -> float:
-        """The weight of its vote among `labels` labels: ln(p (labels - 1) / (1 - p)), p its trust.
-        0 at chance. Below, it speaks against the label that it names, but only where it is known
-        that it applied to the rows that it got wrong; else 0."""
+        """Return the weight of the entry's vote among `labels` labels.
+
+        It is ln(p (labels - 1) / (1 - p)), where p is the trust: 0 at chance. Below chance it is
+        negative, a vote against the label, but only where the number of covered rows is known; else
+        it is 0.
+        """
         trust = self.trust(labels)
         weight = math.log(trust * (max(labels, 2) - 1) / (1 - trust))
         return max(weight, 0.0) if self.covered is None else weight
 
     @staticmethod
     def of_bank(entry: Entry, labels: int) -> Worth:
-        """What the bank says of it, without the guesses that its accuracy holds. Of figures that
-        contradict each other, as a file may hold them, right is at most covered, covered at most
-        the visits."""
+        """Return the worth of an entry by the bank's figures, without the guesses in its accuracy.
+
+        A file may hold figures that contradict each other. So `right` is limited to `covered`, and
+        `covered` to the visits.
+        """
         covered = entry.visits if entry.covered is None else min(entry.covered, entry.visits)
         right = round(entry.accuracy * entry.visits - (entry.visits - covered) / max(labels, 1))
         known = None if entry.covered is None else covered
@@ -105,9 +145,12 @@ class Worth:
 
 
 class ReadingSettings(Settings):
-    """How a bank is read. The released command line has 5, 5, 0.7 and 0; its classes 1, 3, 0.7 and
-    5. One vote alone is no vote, and patterns without rows are what `multi` asks: so 5, 5, 0.7 and 5
-    here."""
+    """Settings of the strategies.
+
+    The released command line has the values 5, 5, 0.7 and 0; its classes have 1, 3, 0.7 and 5. One
+    vote alone is no vote, and patterns without rows are what `multi` asks about, so the defaults
+    here are 5, 5, 0.7 and 5.
+    """
 
     top: int = setting(5, "entries that vote in filter-weight", ge=1)
     patterns: int = setting(5, "entries that one-step and two-step select", ge=1)
@@ -122,16 +165,27 @@ class ReadingSettings(Settings):
 
 @dataclass(frozen=True)
 class Reading:
-    """A bank that is read. entries: in the bank's order, which decides ties. worth: one an entry,
-    of validation rows where they are known (`weighed`), else of the bank. labels: L names; codes
-    are their indices. ask: None where no model is there to be asked, then the exact rules alone
-    decide. validation: the rows that weighed it (`weighed`), none before. Raises UsageError where
-    worth and entries are not of one length."""
+    """A bank to read.
+
+    Args:
+        entries: the sentences, in the bank's order, which decides ties.
+        view: what is known of the problem, with its shown rows.
+        judge: applies a sentence to inputs.
+        labels: names of the L labels, whose indices are codes; empty for those of the view.
+        prompts: the prompts, needed with `ask`.
+        ask: queries a model; None to decide by exact rules alone.
+        worth: the worth of each entry on validation rows (`weighed`); empty for that of the bank.
+        validation: the rows that the worth was measured on (`weighed`).
+        settings: settings of the strategies.
+
+    Raises:
+        UsageError: worth and entries differ in length, or there is a model but no prompts.
+    """
 
     entries: tuple[Entry, ...]
     view: View
     judge: Judging
-    labels: tuple[str, ...] = ()  # empty: those of the view
+    labels: tuple[str, ...] = ()  # empty for those of the view
     prompts: TextPrompts | None = None
     ask: Asking | None = None
     worth: tuple[Worth, ...] = ()
@@ -154,17 +208,21 @@ class Reading:
 
     @property
     def shown(self) -> tuple[Observation, ...]:
+        """The shown rows."""
         return self.view.shown
 
     @cached_property
     def ranked(self) -> tuple[int, ...]:
-        """Positions of the entries, the most accurate first; ties in the bank's order."""
+        """Indices of the entries, the most accurate first; ties are in the bank's order."""
         right = [worth.accuracy(len(self.labels)) for worth in self.worth]
         return tuple(sorted(range(len(right)), key=lambda i: -right[i]))
 
     @cached_property
     def majority(self) -> int:
-        """The commonest label of the shown rows; ties, and no rows: the first of `labels`."""
+        """The most frequent label of the shown rows.
+
+        On a tie, or without rows, it is the first such label in `labels`.
+        """
         counts = [0] * len(self.labels)
         for observation in self.shown:
             if observation.output in self.labels:
@@ -174,11 +232,17 @@ class Reading:
 
 @dataclass(frozen=True)
 class Decision:
-    """Of one row. code: the index of a label, `UNREADABLE` or `NEEDS_MODEL`. how: "hypothesis" (the
-    sentence `entry`), "vote" (`entry`: the first in rank that voted so), "weights" (a regression over
-    all of them), "model" (an answer to a prompt with several sentences), "best" (nothing of what was
-    read applied: the best entry did), "majority" (nor did that), "no_pattern" (the model named none:
-    the best of those selected), "unreadable", "needs_model"."""
+    """The decision on one row.
+
+    Args:
+        code: index of a label, `UNREADABLE` or `NEEDS_MODEL`.
+        how: "hypothesis" (the sentence `entry` decided), "vote" (`entry` is the first in rank that
+            voted so), "weights" (a regression over all entries), "model" (an answer to a prompt
+            with several sentences), "best" (nothing else applied, so the best entry decided),
+            "majority" (that did not apply either), "no_pattern" (the model named no pattern, so the
+            best selected one decided), "unreadable" or "needs_model".
+        entry: index of the entry that decided; None for none.
+    """
 
     code: int
     how: str
@@ -187,39 +251,54 @@ class Decision:
 
 @dataclass(frozen=True)
 class Predicted:
-    """decisions: one a row, in the order of the inputs. notes: counts of what is no row's, such as
-    answers about relevance that say neither yes nor no."""
+    """The predictions for rows.
+
+    Args:
+        decisions: one for each row, in the order of the inputs.
+        notes: counts that belong to no row, such as unreadable answers about relevance.
+    """
 
     decisions: tuple[Decision, ...]
     notes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def codes(self) -> list[int]:
+        """The code of each row."""
         return [decision.code for decision in self.decisions]
 
     @property
     def counts(self) -> dict[str, int]:
-        """Rows by how they were decided, and the notes that are not 0."""
+        """Number of rows by how they were decided, and the notes that are not 0."""
         found: dict[str, int] = {}
         for decision in self.decisions:
             found[decision.how] = found.get(decision.how, 0) + 1
         return dict(sorted(found.items())) | {k: n for k, n in self.notes.items() if n}
 
     def labels(self, names: Sequence[str]) -> list[str | None]:
-        """The label of each row; None where it has none."""
+        """Return the label of each row; None where it has none."""
         return [names[code] if code >= 0 else None for code in self.codes]
 
     @property
     def reasons(self) -> dict[str, int]:
-        """Counts of rows without a label by reason."""
+        """Number of rows without a label, by reason."""
         codes = self.codes
         return {name: codes.count(code) for code, name in REASONS.items() if code in codes}
 
 
 class Strategy(Protocol):
+    """A function that predicts labels from a bank."""
+
     async def __call__(
         self, reading: Reading, inputs: Sequence[Json], place: str = ""
     ) -> Predicted:
-        """place: before the place of each question, where one session reads several banks.
-        Raises Unavailable: an outage is never a prediction."""
+        """Return the predictions for the inputs.
+
+        Args:
+            reading: the bank.
+            inputs: the rows.
+            place: prefix of the place of each question, for sessions that read several banks.
+
+        Raises:
+            Unavailable: judge or model cannot be reached; an outage is never a prediction.
+        """
         ...

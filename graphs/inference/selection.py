@@ -1,4 +1,4 @@
-"""What the strategies choose by: votes, sets of entries that differ, examples. Nothing asks here."""
+"""Votes, selection of entries that differ, and examples for prompts. Nothing here makes a query."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from functools import cache
 from ...records import Observation
 from .reading import NEEDS_MODEL, UNREADABLE, Decision, Pattern, Reading
 
-SEARCHED = 40  # entries among which the best set is searched
+SEARCHED = 40  # number of entries among which the best set is searched
 
 
 def top(reading: Reading) -> list[int]:
-    """The positions of the `settings.top` most accurate entries, best first."""
+    """Return the indices of the `settings.top` most accurate entries, best first."""
     return list(reading.ranked[: reading.settings.top])
 
 
@@ -26,12 +26,18 @@ def vote(
     labels: int,
     majority: int,
 ) -> int | None:
-    """The label with the most weight; None where no code is a label.
+    """Return the label with the most weight; None where no code is a label.
 
-    codes, weights: one an entry; order: their positions, the first in rank first. Weights of the
-    voters that are all 0 count as 1 each. A label that nobody named has 0, so it wins where all
-    others are below. Ties, to 1e-9: the label of the first voter among the tied ones; without one
-    `majority` where it is tied, else the lowest.
+    If all voters have weight 0, each counts as 1. A label without votes has 0, so it wins where all
+    others are negative. Ties (within 1e-9) go to the label of the first voter among them; without
+    one to `majority` if it is tied, else to the lowest label.
+
+    Args:
+        codes: the code of each entry.
+        weights: the weight of each entry.
+        order: indices of the voters, best in rank first.
+        labels: number of labels.
+        majority: the label that wins some ties.
     """
     voters = [i for i in order if codes[i] >= 0]
     if not voters:
@@ -50,10 +56,16 @@ def vote(
 def voted(
     reading: Reading, codes: Sequence[int], weights: Sequence[float], order: Sequence[int]
 ) -> Decision | None:
-    """What the entries of `order` come to on one row; None where none of them applies.
+    """Return the decision of the entries in `order` on one row; None where none of them applies.
 
-    codes, weights: one an entry of the bank. An answer without a label is no abstention: where
-    nothing else was said the row is unreadable. Where nobody could judge it is that.
+    An answer without a label is no abstention: where there is no label at all, the row is
+    unreadable. Where nothing could judge the row, it needs a model.
+
+    Args:
+        reading: the bank.
+        codes: the code of each entry of the bank for this row.
+        weights: the weight of each entry of the bank.
+        order: indices of the voters, best in rank first.
     """
     label = vote(codes, weights, order, len(reading.labels), reading.majority)
     if label is not None:
@@ -62,7 +74,7 @@ def voted(
 
 
 def undecided(codes: Sequence[int]) -> Decision | None:
-    """The end of a row on which no code is a label; None where sentences merely do not apply."""
+    """Return the decision on a row without any label; None where sentences just do not apply."""
     if UNREADABLE in codes:
         return Decision(UNREADABLE, "unreadable")
     if codes and all(code == NEEDS_MODEL for code in codes):
@@ -71,17 +83,22 @@ def undecided(codes: Sequence[int]) -> Decision | None:
 
 
 def similarity(first: Sequence[int], second: Sequence[int]) -> float:
-    """Cosine of two sets of rows as one-hot vectors: common / sqrt(sizes). 0.0 where either is
-    empty: an entry that got no row right is like no other."""
+    """Return the cosine of two sets of rows as one-hot vectors: common / sqrt(product of sizes).
+
+    It is 0.0 where either is empty: an entry that got no row right is similar to none.
+    """
     one, two = set(first), set(second)
     return len(one & two) / math.sqrt(len(one) * len(two)) if one and two else 0.0
 
 
 def patterns(reading: Reading) -> list[int]:
-    """The entries that adaptive inference shows, the most accurate first: of all sets in which no
-    pair got rows right that are alike (`settings.similar`) the one with the most accuracy in sum,
-    and of that the `settings.patterns` most accurate (HypoGeniC's selection, exact here without a
-    solver). Searched among the 40 most accurate."""
+    """Return the entries that adaptive inference shows, the most accurate first.
+
+    Two entries exclude each other if the rows that they got right are similar (`settings.similar`).
+    Among the sets without such a pair, the one with the highest sum of accuracies is taken, and of
+    it the `settings.patterns` most accurate. This is HypoGeniC's selection, exact here without a
+    solver, among the 40 most accurate entries.
+    """
     ranked = reading.ranked[:SEARCHED]
     right = [reading.entries[i].right for i in ranked]
     near = [
@@ -98,10 +115,13 @@ def patterns(reading: Reading) -> list[int]:
 
 
 def heaviest(weights: Sequence[Fraction], near: Sequence[int]) -> list[int]:
-    """The set of vertices without an edge between them that weighs most, in ascending order.
+    """Return the heaviest set of vertices without an edge between them, in ascending order.
 
-    weights: at least 0, one a vertex; near: bit k of near[j] says that j and k are neighbours.
-    Exact; of sets that weigh the same the one that takes the earlier vertices.
+    The result is exact. Among sets of equal weight, the one with the earlier vertices is taken.
+
+    Args:
+        weights: the weight of each vertex, at least 0.
+        near: bit k of near[j] is set if j and k are neighbours.
     """
 
     @cache
@@ -122,8 +142,10 @@ def heaviest(weights: Sequence[Fraction], near: Sequence[int]) -> list[int]:
 
 
 def examples(reading: Reading, entry: int) -> list[Observation]:
-    """At most `settings.examples` shown rows that the entry got right, in shown order: a draw that
-    depends on the seed and the sentence alone."""
+    """Return shown rows that the entry got right, at most `settings.examples`, in shown order.
+
+    They are drawn at random, depending on the seed and the sentence only.
+    """
     right = sorted({i for i in reading.entries[entry].right if 0 <= i < len(reading.shown)})
     draw = random.Random(f"{reading.settings.seed}|{reading.entries[entry].text}")
     some = draw.sample(right, min(reading.settings.examples, len(right)))
@@ -131,13 +153,20 @@ def examples(reading: Reading, entry: int) -> list[Observation]:
 
 
 def with_examples(reading: Reading, chosen: Sequence[int]) -> list[Pattern]:
-    """The entries as prompts show them: text and rows that it got right (none where it has none)."""
+    """Return entries as prompts show them: the text with rows that it got right, if any."""
     return [(reading.entries[i].text, examples(reading, i)) for i in chosen]
 
 
 def most_trusted(reading: Reading, codes: Sequence[int], chosen: Sequence[int]) -> Decision | None:
-    """What the most trusted of the entries `chosen` that gives a label says; ties by rank. None
-    where none of them applies. codes: one an entry of the bank."""
+    """Return the decision of the most trusted entry in `chosen` that gives a label; ties by rank.
+
+    It is None where none of them applies.
+
+    Args:
+        reading: the bank.
+        codes: the code of each entry of the bank.
+        chosen: indices of the entries.
+    """
     trust = trusts(reading)
     for entry in sorted(chosen, key=lambda i: (-trust[i], reading.ranked.index(i))):
         if codes[entry] >= 0:
@@ -146,8 +175,10 @@ def most_trusted(reading: Reading, codes: Sequence[int], chosen: Sequence[int]) 
 
 
 def trusts(reading: Reading) -> list[float]:
+    """Return the trust of each entry."""
     return [worth.trust(len(reading.labels)) for worth in reading.worth]
 
 
 def log_odds(reading: Reading) -> list[float]:
+    """Return the log-odds of each entry."""
     return [worth.log_odds(len(reading.labels)) for worth in reading.worth]

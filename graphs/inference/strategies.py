@@ -1,4 +1,4 @@
-"""The strategies by name; the first is the default."""
+"""The strategies by name. The first is the default."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ STRATEGIES: Mapping[str, Strategy] = {
 
 
 def strategy(name: str) -> Strategy:
-    """Raises UsageError, which names the valid ones, for an unknown name."""
+    """Return the strategy of this name.
+
+    Raises:
+        UsageError: the name is unknown. The message lists the valid ones.
+    """
     if name not in STRATEGIES:
         raise UsageError(f"unknown inference {name!r}: it is one of {', '.join(STRATEGIES)}")
     return STRATEGIES[name]
@@ -28,6 +32,16 @@ def strategy(name: str) -> Strategy:
 async def predict(
     name: str, reading: Reading, inputs: Sequence[Json], place: str = ""
 ) -> Predicted:
-    """What the strategy `name` predicts for each of n inputs. place: see `Strategy`. Raises
-    UsageError for an unknown name, Unavailable for an outage of judge or model."""
+    """Predict a label for each of n inputs with a strategy.
+
+    Args:
+        name: name of the strategy.
+        reading: the bank.
+        inputs: the rows.
+        place: see `Strategy`.
+
+    Raises:
+        UsageError: the name is unknown.
+        Unavailable: judge or model cannot be reached.
+    """
     return await strategy(name)(reading, inputs, place)

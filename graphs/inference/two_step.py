@@ -1,7 +1,10 @@
-"""`two-step`: adaptive inference in two calls a row. The first shows the same patterns as
-`one-step` and asks which one fits, by its number; the judge then applies that entry alone. A number
-that is none of theirs, or none at all, is counted (`no_pattern`), and the most accurate of them is
-applied. Without a model: as `one-step`. Where there is one pattern alone nothing is asked first.
+"""`two-step`: adaptive inference with two calls for each row.
+
+The first call shows the same patterns as `one-step` and asks for the number of the one that fits.
+The judge then applies that entry alone. If the answer names none of the numbers, the most accurate
+pattern is applied; the decision is marked `no_pattern`, and the notes count it as
+`pattern_unnamed`. With a single pattern the first call is skipped. Without a model it works as
+`one-step`.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from .selection import patterns, undecided, with_examples
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
-    """See `reading.Strategy`; asks at `two-step/ROW/select`."""
+    """Predict labels (see `reading.Strategy`). It asks at `two-step/ROW/select`."""
     chosen = patterns(reading)
     if not chosen or reading.ask is None:
         return Predicted(await mended(reading, await by_rules(reading, chosen, inputs), inputs))
@@ -42,7 +45,7 @@ def _decision(code: int, entry: int, *, named: bool) -> Decision | None:
 async def _numbers(
     reading: Reading, chosen: Sequence[int], inputs: Sequence[Json], place: str
 ) -> list[int | None]:
-    """The number, from 1, of the pattern that the model names for each row; None for none."""
+    """Return the number, from 1, of the pattern that the model names for each row, or None."""
     if len(chosen) == 1:
         return [1] * len(inputs)
     assert reading.prompts is not None

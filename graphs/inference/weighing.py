@@ -1,4 +1,4 @@
-"""What the entries of a bank are worth on labelled rows."""
+"""Measure the worth of a bank's entries on labelled rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from .reading import DOES_NOT_APPLY, NEEDS_MODEL, Reading, Worth
 
 
 def gold(reading: Reading, labels: Sequence[Json]) -> list[int]:
-    """The code of each row's label. Raises DataError for a label that the reading does not know."""
+    """Return the code of each row's label.
+
+    Raises:
+        DataError: a label is unknown to the reading.
+    """
     known = {label: code for code, label in enumerate(reading.labels)}
     for row, label in enumerate(labels):
         if label not in known:
@@ -27,15 +31,21 @@ def _gold(reading: Reading, rows: Sequence[Observation]) -> list[int]:
 
 
 async def codes_on(reading: Reading, rows: Sequence[Observation]) -> NDArray[np.int64]:
-    """int64 (entries, rows): what each entry says of each row, one batch an entry."""
+    """Return the codes of entries for rows, as an int64 array of shape (entries, rows).
+
+    Each entry is judged in one batch.
+    """
     inputs: list[Json] = [one.input for one in rows]
     everything = {entry: range(len(inputs)) for entry in range(len(reading.entries))}
     return await judged(reading, everything, inputs)
 
 
 async def weighed(reading: Reading, rows: Sequence[Observation]) -> Reading:
-    """The reading with each entry's worth on `rows`: validation rows, never test rows. Without rows
-    it stays as it is. An entry that nobody can judge there is worth nothing."""
+    """Return the reading with each entry's worth on `rows`.
+
+    The rows must be validation rows, never test rows. Without rows the reading stays as it is. An
+    entry that nothing can judge on them has the worth of no rows.
+    """
     if not rows:
         return reading
     codes, true = await codes_on(reading, rows), _gold(reading, rows)
@@ -47,8 +57,10 @@ async def weighed(reading: Reading, rows: Sequence[Observation]) -> Reading:
 
 
 async def with_right(reading: Reading) -> Reading:
-    """The reading with the shown rows that each entry gets right as its judge says now: for a bank
-    from another sample, whose positions mean other rows."""
+    """Return the reading with the shown rows that each entry gets right, as judged now.
+
+    This is for a bank from another sample, whose indices refer to other rows.
+    """
     hits = await codes_on(reading, reading.shown) == np.array(_gold(reading, reading.shown))
     entries = (
         replace(entry, right=tuple(np.flatnonzero(one).tolist()))

@@ -1,18 +1,19 @@
 """`weighted`: a ridge logistic regression over what all sentences say of a row.
 
-A sentence counts by degrees where it is an exact rule with degrees (tools/sentence_rules/grading.py: how many
-more of A than of B); else by the label that it names. Validation rows fit the weights, and shown rows
-beside them as far as that helps: sentences that were mined from shown rows look too good there, so
-how much those count, and the penalty, are chosen by log loss on validation rows that were left out.
-A validation row is itself predicted by weights of the others, so a choice of strategies by validation
-rows is fair. Without validation rows the shown ones do it all; under a model judge, who is asked about
-each sentence and row, only where there are no others.
+A sentence that is an exact rule with degrees contributes its degree
+(tools/sentence_rules/grading.py: how many more of A than of B); any other contributes the label
+that it names. The weights are fitted on validation rows, and on shown rows as far as that helps:
+sentences that were mined from shown rows look too good on them. So the weight of shown rows and the
+penalty are chosen by log loss on validation rows that were left out. A validation row is itself
+predicted by weights fitted on the others, so a choice of strategies by validation rows is fair.
+Without validation rows only the shown ones are used. With a judging model, which is asked about
+each sentence and row, shown rows are used only where there are no validation rows.
 
-Among more than two labels each has its own weights against the rest. Where the weights say nothing (no
-labelled rows that a sentence applies to, two texts alike) the votes of `multi` do; where no sentence
-says anything of a row, the best entry, then the majority.
+With more than two labels, each has its own weights against the rest. Where the weights decide
+nothing (no labelled rows that a sentence applies to, or two equal texts), the votes of `multi`
+decide. Where no sentence says anything about a row, the best entry decides, then the majority.
 
-A ridge logistic regression in numpy, and its penalty by rows that it was not fitted to.
+The regression is implemented in numpy; its penalty is chosen on rows that it was not fitted to.
 """
 
 from __future__ import annotations
@@ -36,14 +37,21 @@ from .selection import log_odds, undecided, voted
 
 FOLDS = 5
 PENALTIES = (3.0, 10.0, 30.0, 100.0)
-SHOWN = (0.0, 0.3, 1.0)  # how much a shown row counts beside a validation row
-NOTHING = 1e-9  # a logit that says nothing
+SHOWN = (0.0, 0.3, 1.0)  # weight of a shown row relative to a validation row
+NOTHING = 1e-9  # logits this close to 0 decide nothing
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """features: (n, m); codes: (entries, n), what the entries say; folds: (n,); degrees: whether an
-    entry has degrees, which say something of rows that it does not apply to."""
+    """Rows as the regression sees them.
+
+    Args:
+        features: shape (n, m).
+        codes: shape (entries, n), what each entry says of each row.
+        folds: shape (n,), the fold of each row.
+        degrees: whether an entry has degrees, which also say something of rows that it does not
+            apply to.
+    """
 
     features: Numbers
     codes: NDArray[np.int64]
@@ -52,7 +60,7 @@ class _Rows:
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
-    """See `reading.Strategy`; asks nothing but the judge."""
+    """Predict labels (see `reading.Strategy`). It queries only the judge."""
     if not reading.entries or not inputs:
         return Predicted(await mended(reading, [None] * len(inputs), inputs))
     rows = await _read(reading, inputs)
@@ -71,13 +79,13 @@ async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> 
 
 
 def _most(logit: Numbers) -> int | None:
-    """The label of the greatest logit; None where two are alike."""
+    """Return the label with the highest logit; None on a tie."""
     order = np.argsort(-logit, kind="stable")
     return int(order[0]) if logit[order[0]] - logit[order[1]] > NOTHING else None
 
 
 async def _weighed(reading: Reading, rows: _Rows, inputs: Sequence[Json]) -> Numbers:
-    """Logits (rows, labels); all 0 where there is nothing to fit."""
+    """Return logits of shape (rows, labels); all are 0 where there is nothing to fit."""
     logit = np.zeros((len(inputs), len(reading.labels)))
     main = _labelled(reading, reading.validation or reading.shown)
     beside = _labelled(reading, reading.shown if reading.validation and not reading.ask else ())
@@ -102,7 +110,7 @@ def _labelled(reading: Reading, rows: Sequence[Observation]) -> list[Observation
 
 
 def _row(reading: Reading, input: Json) -> str:
-    """A row's digest; of two texts to choose from the same one in either order."""
+    """Return the digest of a row; for two texts to choose from, the same in either order."""
     if pair_labels(reading.labels) is None or not isinstance(input, Mapping):
         return place_of(input)
     return place_of(sorted(map(canonical_json, input.values())))
@@ -126,7 +134,10 @@ async def _read(reading: Reading, inputs: Sequence[Json]) -> _Rows:
 
 
 def _named(codes: NDArray[np.int64], labels: int) -> Iterator[Numbers]:
-    """A label that is named: of two labels one feature of -1, 0, 1; of more one feature a label."""
+    """Yield features of the label that a sentence names.
+
+    They are one feature of -1, 0 or 1 for two labels, else one feature for each label.
+    """
     if labels == 2:
         yield (codes == 1).astype(np.float64) - (codes == 0)
     else:
@@ -146,7 +157,7 @@ def _rule(reading: Reading, text: str) -> Rule | None:
 
 
 class _Fit:
-    """Weights from labelled rows, of all of them or without a fold."""
+    """Weights fitted on labelled rows, on all of them or without a fold."""
 
     def __init__(self, reading: Reading, rows: _Rows, labelled: Sequence[Observation]) -> None:
         self.labels = reading.labels
@@ -160,10 +171,14 @@ class _Fit:
         return np.array([self.labels.index(one.output) for one in labelled], np.int64)
 
     def add(self, rows: _Rows, labelled: Sequence[Observation]) -> None:
+        """Add shown rows to the validation rows."""
         self.beside = rows.features, self._gold(labelled)
 
     def choose(self) -> None:
-        """How much shown rows count, and the penalty; ties: the heavier penalty, fewer shown rows."""
+        """Choose the weight of shown rows and the penalty.
+
+        Ties go to the heavier penalty and to fewer shown rows.
+        """
         best = math.inf
         for shown in SHOWN if len(self.beside[1]) else SHOWN[:1]:
             for penalty in reversed(PENALTIES):
@@ -185,7 +200,7 @@ class _Fit:
         return sum(log_loss(found[:, one], marks == one) for one in range(len(self.labels)))
 
     def logits(self, features: Numbers, without: int | None = None) -> Numbers:
-        """(n, labels); `without`: by weights that know nothing of that fold."""
+        """Return logits of shape (n, labels), by weights fitted without the fold `without`."""
         rest = self.folds != (-1 if without is None else without)
         some, codes = self.features[rest], self.codes[rest]
         counted = np.ones(len(codes))
@@ -207,25 +222,37 @@ class _Fit:
 
 
 Numbers = NDArray[np.float64]
-STEPS = 30  # of Newton, which needs some six
-CLIPPED = 3.0  # standard deviations: a row that repeats a word ten times is no ten rows
+STEPS = 30  # maximum number of Newton steps; about six are needed
+CLIPPED = 3.0  # standard deviations; a row that repeats a word ten times must not count as ten rows
 
 
 @dataclass(frozen=True)
 class Scale:
-    """What features (n, m) are measured by: where their middle is, and how far they spread."""
+    """The scaling of features of shape (n, m).
+
+    Args:
+        middle: the centre of each feature.
+        spread: the standard deviation of each feature.
+    """
 
     middle: Numbers
     spread: Numbers
 
     @staticmethod
     def of(features: Numbers, through_zero: bool) -> Scale:
-        """through_zero: a feature of 0 speaks for no label, as where two texts are alike."""
+        """Return the scaling of these features.
+
+        Args:
+            features: shape (n, m).
+            through_zero: centre at 0, because a feature of 0 favours no label, as for two equal
+            texts.
+        """
         middle = np.zeros(features.shape[1]) if through_zero else features.mean(axis=0)
         spread = np.sqrt(((features - middle) ** 2).mean(axis=0))
         return Scale(middle, np.where(spread > 1e-9, spread, 1.0))
 
     def measured(self, features: Numbers) -> Numbers:
+        """Return the features, centred, scaled and clipped."""
         found: Numbers = np.clip((features - self.middle) / self.spread, -CLIPPED, CLIPPED)
         return found
 
@@ -233,9 +260,16 @@ class Scale:
 def fitted(
     z: Numbers, marks: NDArray[np.bool_], counted: Numbers, penalty: float, through_zero: bool
 ) -> Numbers:
-    """The weights (m + 1,), the constant last (0 where `through_zero`), which is not penalised.
+    """Return the fitted weights of shape (m + 1,), with the constant last.
 
-    z: (n, m); marks: (n,), what is to be told; counted: (n,), how much each row counts.
+    The constant is not penalised. It is 0 with `through_zero`.
+
+    Args:
+        z: features of shape (n, m).
+        marks: targets of shape (n,).
+        counted: weight of each row, shape (n,).
+        penalty: the ridge penalty.
+        through_zero: fit no constant.
     """
     n, m = z.shape
     x = np.hstack([z, np.zeros((n, 1)) if through_zero else np.ones((n, 1))])
@@ -253,15 +287,16 @@ def fitted(
 
 
 def chance(logit: Numbers) -> Numbers:
+    """Return the probability of each logit."""
     found: Numbers = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
     return found
 
 
 def logits(z: Numbers, weights: Sequence[Numbers]) -> Numbers:
-    """float64 (n, one a weighing)."""
+    """Return logits as float64 of shape (n, number of weight vectors)."""
     return np.stack([z @ w[:-1] + w[-1] for w in weights], axis=1)
 
 
 def log_loss(logit: Numbers, marks: NDArray[np.bool_]) -> float:
-    """In sum."""
+    """Return the sum of the log losses."""
     return float(np.logaddexp(0, np.where(marks, -logit, logit)).sum())

@@ -1,1 +1,1 @@
-"""The methods, a file each."""
+"""The methods, one file each."""

@@ -1,9 +1,10 @@
-"""`abduce`: GEAR's protocol (paper, section 4.1). Ask for a hypothesis, then again and again for
-one that is consistent and new, until three answers in total were bad, the proposer has nothing
-left to say, or the cap on answers is reached.
+"""`abduce`: GEAR's protocol (paper, section 4.1).
 
-An answer is bad if it is malformed, inconsistent with what is shown, or redundant: at least 80%
-of its predictions on the sample space were made by earlier parsable answers.
+It asks for a hypothesis, then repeatedly for another one that is consistent and new. It stops after
+three bad answers in total, when the proposer has no further hypothesis, or at the limit on answers.
+
+An answer is bad if it is malformed, inconsistent with the shown observations, or redundant: at
+least 80% of its predictions on the sample space were made by earlier parsable answers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..runtime.steps import State, loop
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, str]:
-    """Why the problem ends here, if it does."""
+    """Return why the problem ends here, if it does."""
     settings = runtime.context.settings.method
     if state["stop"]:
         return {}

@@ -1,7 +1,7 @@
-"""`direct`: a model labels the rows, with no hypothesis between (HypoBench: zero- and few-shot inference).
+"""`direct`: a model labels the rows itself, without hypotheses.
 
-`shots` labelled rows stand in every prompt, taken in turn from the labels in the order in which the sample
-shows them; 0 is zero-shot.
+This is HypoBench's zero- and few-shot inference. Every prompt shows `shots` labelled rows. They are
+taken from the labels in turn, in the order of the sample; 0 is zero-shot.
 
     direct/ind/label/17      row 17 of the test rows
 """
@@ -26,7 +26,7 @@ from ..runtime.steps import State, in_line
 
 
 async def label_rows(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Labels every split and writes the step; interrupted, it leaves the problem open."""
+    """Label every split and write the step. An interruption leaves the problem open."""
     case = runtime.context
     shots = in_turn(case.problem.shown, case.text.shots)
     splits: dict[str, Json] = {}
@@ -66,7 +66,7 @@ async def _labelled(
 
 
 def in_turn(rows: Sequence[Observation], count: int) -> list[Observation]:
-    """The first rows of each label in turn, the labels in the order of their first rows."""
+    """Return `count` rows, taken from the labels in turn, in the order of their first rows."""
     by_label: dict[Json, list[Observation]] = {}
     for row in rows:
         by_label.setdefault(row.output, []).append(row)
@@ -76,11 +76,13 @@ def in_turn(rows: Sequence[Observation], count: int) -> list[Observation]:
 
 
 def forecast(of: Sizes) -> Calls:
+    """Count one call of the judge for each row."""
     rows = len(of.predicted)
     return {"judge": Span(rows, rows)}
 
 
 def first_prompt(case: Case) -> Sequence[Message]:
+    """Return the prompt of the first row."""
     for split in case.text.splits:
         for row in of_split(case.problem, split):
             shots = case.problem.shown[: case.text.shots]

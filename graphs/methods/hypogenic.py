@@ -1,8 +1,9 @@
-"""`hypogenic`: HypoGeniC (HypoBench, section 3; its algorithm in the notes on the reference).
+"""`hypogenic`: HypoGeniC (HypoBench, section 3; its algorithm is in the notes on the reference).
 
-First hypotheses come from the first examples. Then every row of the sample in order is given to the best
-`top` of the bank, and their rewards follow; a row on which many of them are not right is kept, and so
-many kept rows make one prompt for new hypotheses, which enter the bank by reward.
+The first hypotheses come from the first examples. Then the best `top` hypotheses of the bank are
+judged on every row of the sample in order, and their rewards are updated. A row that many of them
+get wrong is kept. When `wrong` rows are kept, a prompt shows them to get new hypotheses, which
+enter the bank by reward.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from ..runtime.steps import END, START, compiled, new_graph
 
 
 def build() -> Any:
-    """ask_first -> admit -> record_bank -> visit -> (ask_again -> admit) -> record_bank -> visit …"""
+    """Build the graph.
+
+    ask_first -> admit -> record_bank -> visit -> (ask_again -> admit) -> record_bank -> visit ...
+    """
     graph = new_graph()
     for node in (ask_first, admit, record_bank, visit, ask_again):
         graph.add_node(node)

@@ -1,12 +1,12 @@
 """`hyporefine`: HypoGeniC with literature (HypoRefine; notes on the reference, section b).
 
-First hypotheses come from examples and papers together, without refinement. At each regeneration new ones
-come from the wrong rows and are then rewritten `rewrites` times, by the literature and by those rows in
-turn, before they are judged. A rewriting that gives fewer hypotheses than it was given loses none: what
-it neither repeats nor rewrites stays as it was; one that changes nothing ends the rewriting.
+The first hypotheses come from examples and papers together, without refinement. Each later set
+comes from the wrong rows and is rewritten `rewrites` times before it is judged, by the literature
+and by those rows in turn. A rewriting that returns fewer hypotheses loses none: a hypothesis that
+it neither repeats nor rewrites stays as it was. A rewriting that changes nothing ends the sequence.
 
-    step/5/propose/0      new ones, from the wrong rows
-    step/5/rewrite/0      … in the light of the literature;  /1 of the rows;  /2 of the literature …
+    step/5/propose/0      new hypotheses, from the wrong rows
+    step/5/rewrite/0      rewritten by the literature;  /1 by the rows;  /2 by the literature ...
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Item = Hypothesis | Malformed
 
 
 async def rewrite(state: State, runtime: Runtime) -> dict[str, Json]:
-    """The new hypotheses, rewritten by literature and data in turn."""
+    """Rewrite the new hypotheses by literature and data in turn."""
     case = runtime.context
     if case.reply.finish == "exhausted":
         return {}
@@ -79,9 +79,12 @@ async def _rewritten(case: Case, state: State, number: int, items: Sequence[Item
 
 
 def _merged(items: Sequence[Item], written: Sequence[Item], number: int) -> list[Item]:
-    """Unchanged hypotheses keep what is known of them. Another one takes the place of the first that
-    the rewriting does not repeat, and says which rewriting made it; one that cannot be read changes
-    nothing there; those that nothing takes the place of stay."""
+    """Return the hypotheses after a rewriting.
+
+    An unchanged hypothesis keeps its metadata. A new one replaces the first one that the rewriting
+    does not repeat, and records the number of the rewriting. An unreadable one leaves that one in
+    place, and those that nothing replaces stay.
+    """
     before = {one.text: one for one in items if isinstance(one, Hypothesis)}
     texts = {one.text for one in written if isinstance(one, Hypothesis)}
     left = iter([one for text, one in before.items() if text not in texts])
@@ -100,7 +103,11 @@ def _merged(items: Sequence[Item], written: Sequence[Item], number: int) -> list
 
 
 def build() -> Any:
-    """summarise -> ask_first -> admit -> record_bank -> visit -> (ask_again -> rewrite -> admit) …"""
+    """Build the graph.
+
+    summarise -> ask_first -> admit -> record_bank -> visit -> (ask_again -> rewrite -> admit) ->
+    ...
+    """
     graph = new_graph()
     for node in (summarise, ask_first, admit, record_bank, visit, ask_again, rewrite):
         graph.add_node(node)
@@ -116,6 +123,7 @@ def build() -> Any:
 
 
 def forecast(of: Sizes) -> Calls:
+    """Count the calls of HypoGeniC and of the rewritings."""
     calls, again, rewrites = through_rows(of), of.regenerations, of.text.rewrites
     return {
         **calls,

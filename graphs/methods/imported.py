@@ -1,6 +1,7 @@
-"""`imported`: recorded answers, one after the other until there are none. All are judged as in
-`abduce`; nothing is decided: no answer stops a problem. A step is one recorded turn, which may
-hold several answers (five in the records of Qiu et al.); fields of the record, such as the rule
+"""`imported`: judge recorded answers, one after the other, until there are none.
+
+All are judged as in `abduce`, but no answer stops a problem. A step is one recorded turn, which may
+hold several answers (five in the records of Qiu et al.). Fields of the record, such as the rule
 that was chosen in a turn, are kept with the step.
 """
 
@@ -16,19 +17,25 @@ from ..runtime.steps import END, START, State, compiled, new_graph, read_recorde
 
 
 async def after_read(state: State, runtime: Runtime) -> str:
+    """Return the node that follows a read answer."""
     return "record" if state["stop"] else "judge"
 
 
 async def after_judge(state: State, runtime: Runtime) -> str:
+    """Return the node that follows a judged answer: the next answer of the turn, or the record."""
     return "record" if runtime.context.reply.meta.get("last_of_turn", True) else "read_recorded"
 
 
 async def after_record(state: State, runtime: Runtime) -> str:
+    """Return the node that follows a recorded turn."""
     return END if state["stop"] or runtime.context.stopping.is_set() else "read_recorded"
 
 
 def build() -> Any:
-    """read_recorded -> judge -> (read_recorded …) -> record -> read_recorded …"""
+    """Build the graph.
+
+    read_recorded -> judge -> (read_recorded ...) -> record -> read_recorded ...
+    """
     graph = new_graph()
     for node in (read_recorded, judge, record):
         graph.add_node(node)

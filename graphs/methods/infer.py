@@ -1,7 +1,7 @@
-"""`infer`: applies a stored bank, by the model of this session or by exact rules, and proposes nothing.
+"""`infer`: apply a stored bank with the model of this session or by exact rules; propose nothing.
 
-The bank comes with the problem (`--bank SESSION` or `FILE`), so the session replays by itself; which
-session it was stands in its record. Several banks are read as one, each text once.
+The bank is stored with the problem (`--bank SESSION` or `FILE`), so the session can be replayed
+alone. Its record names the bank's session. Several banks are read as one, each text once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..runtime.steps import State, in_line
 
 
 async def open_bank(state: State, runtime: Runtime) -> dict[str, Json]:
-    """The entries of the stored banks; their texts enter this session's bank without a visit."""
+    """Read the hypotheses of the stored banks, and add them unvisited to this session's bank."""
     case = runtime.context
     case.entries = entries_of(case)
     for one in case.entries:
@@ -29,7 +29,7 @@ async def open_bank(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 def entries_of(case: Case) -> list[Entry]:
-    """Sentences that no answer could be are left out; of equal ones the first stays."""
+    """Return the hypotheses of the stored banks, without invalid sentences and duplicates."""
     found: dict[str, Entry] = {}
     for bank in case.problem.public.get("banks", ()):
         for row in bank:
@@ -40,6 +40,13 @@ def entries_of(case: Case) -> list[Entry]:
 
 
 def entry_of(text: str, row: Json, shown: int) -> Entry:
+    """Return a row of a stored bank as an entry.
+
+    Args:
+        text: the sentence.
+        row: the row of the bank.
+        shown: number of shown observations; other indices in `right` are dropped.
+    """
     right = tuple(place for place in row.get("right") or () if 0 <= place < shown)
     return Entry(
         text, row.get("accuracy") or 0.0, row.get("visits") or 0, row.get("reward") or 0.0, right,
@@ -48,6 +55,7 @@ def entry_of(text: str, row: Json, shown: int) -> Entry:
 
 
 def forecast(of: Sizes) -> Calls:
+    """Count the calls that read the bank."""
     entries = len({row["text"] for bank in of.problem.public["banks"] for row in bank})
     return {"judge": of.reading(Span(entries, entries))}
 

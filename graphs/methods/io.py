@@ -1,7 +1,7 @@
-"""`io`: one request, one answer, judged and recorded, and the problem is at its end (ABD, section 6.1:
-models are asked once, without tools and without feedback).
+"""`io`: one request and one answer, which is judged and recorded (ABD, section 6.1).
 
-Tools go with the request where `tool_calls` says so; then it is no longer the paper's protocol.
+In the paper, models are asked once, without tools and without feedback. With `tool_calls` the
+request offers tools, which departs from the paper's protocol.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from ..runtime.steps import State, loop
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, str]:
+    """Return why the problem ends: it was answered."""
     return {} if state["stop"] else {"stop": "answered"}
 
 
 class IoSettings(MethodSettings):
-    """What `io` can be set to."""
+    """Settings of `io`."""
 
     method: MethodName = "io"
     max_answers: int = 1

@@ -1,7 +1,7 @@
 """`literature`: hypotheses from papers alone (HypoBench, section 3: literature-based generation).
 
-Each paper is summarised, one prompt over all summaries asks for hypotheses, each of which names its paper
-and quotes it. The first examples give them their place in the bank; no label shapes them.
+Each paper is summarised. One prompt with all summaries asks for hypotheses, each with the name of
+its paper and a quote. The first examples rank them in the bank, but no label influences their text.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ..runtime.steps import State, in_line
 
 
 async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Query the proposer for hypotheses from the summaries."""
     return await ask_for_new(runtime.context, state, (), runtime.context.summaries)
 
 

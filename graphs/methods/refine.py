@@ -1,12 +1,14 @@
-"""`refine`: the oracle in the loop. After every answer the proposer is told what the oracle says of
-it (where it fails; of a consistent one, what it costs and what for nothing), and is asked for a
-better hypothesis, not for another idea.
+"""`refine`: the oracle in the loop. Each prompt shows feedback and asks for a better hypothesis.
 
-It stops at the first of: the target is reached (a consistent hypothesis, and where `target_gap` is
-set one that costs no more above its lower bound); the proposer has nothing left to say; the cap on
-its answers. With `repair` a search mends and shrinks each answer that falls short of the target;
-what it makes is a further answer of the step, told of in the next prompt. No answer is bad here: a
-mended hypothesis predicts nearly what the one before it did, so being redundant is no fault.
+The feedback says where the last answer fails or, if it is consistent, what it costs and which of
+these costs are unnecessary.
+
+It stops when the target is reached (a hypothesis that is right on all shown observations; where
+`target_gap` is set, a consistent one whose cost is at most that much above its lower bound), when
+the proposer has no further hypothesis, or at the limit on its answers. With `repair`, a search
+improves and shortens each answer that misses the target; its result is another answer of the step,
+and the next prompt shows it. No answer is bad here: a refined hypothesis predicts nearly the same
+as the previous one, so redundancy is no fault.
 """
 
 from __future__ import annotations
@@ -21,20 +23,20 @@ from ..runtime.steps import State, ask_for_better, loop
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, str]:
-    """Why the problem ends here, if it does."""
+    """Return why the problem ends here, if it does."""
     full = state["answers"] >= runtime.context.settings.method.max_answers
     return {"stop": "cap"} if full and not state["stop"] else {}
 
 
 class RefineSettings(MendingSettings):
-    """What `refine` can be set to."""
+    """Settings of `refine`."""
 
     method: MethodName = "refine"
     max_answers: MaxAnswers = 8
-    tool_calls: ToolCalls = 0  # each answer is judged and told, so it is the try
+    tool_calls: ToolCalls = 0  # each answer is judged with feedback, so no tool is needed to try it
     feedback: bool | None = True
     max_bad: int | None = None
-    target_gap: TargetGap = 1.0  # of families that know costs; docs/abd.md says why
+    target_gap: TargetGap = 1.0  # for families with costs; docs/abd.md explains the value
 
 
 METHOD = Method(

@@ -1,15 +1,16 @@
-"""`t3`: exactly three answers to each problem whatever their verdicts, over several rounds (GEAR,
-section 6.2, tables 2 and 4: how a tuned proposer is evaluated).
+"""`t3`: exactly three answers for each problem whatever their verdicts, over several rounds.
 
-Each round is a conversation of its own: its prompts show its own earlier answers alone, and what is
-covered is counted within it, so that a hypothesis is redundant only by its own round. Step
-numbers go on: round r holds the steps 3 (r - 1) + 1 to 3 r, and with them the paths of its calls
-and their seeds differ from those of every other round. A proposer that has nothing left to say ends
-its round alone; the numbers it leaves out stay free. The embedded search, a pure function of what it
-is shown, says the same in every round.
+Tuned proposers are evaluated in this way (GEAR, section 6.2, tables 2 and 4).
+
+Each round is a separate conversation: its prompts show only its own earlier answers, and coverage
+is counted within it, so a hypothesis is redundant only in its own round. Step numbers continue:
+round r holds the steps 3 (r - 1) + 1 to 3 r, so the paths of its calls and their seeds differ from
+those of every other round. A proposer without a further hypothesis ends only its round; the unused
+step numbers stay free. The embedded search is a pure function of the shown observations, so it
+answers the same in every round.
 
 Departure from the paper: none in the protocol. As there, no tools are offered and no feedback is
-given, unless `tool_calls` or `feedback` says so.
+given, unless `tool_calls` or `feedback` is set.
 """
 
 from __future__ import annotations
@@ -27,26 +28,28 @@ from ..runtime.case import Runtime
 from ..runtime.judging import judge
 from ..runtime.steps import State, loop
 
-ANSWERS = 3  # of a round
+ANSWERS = 3  # answers in a round
 
 
 def round_of(step: int) -> int:
-    """The round, from 1 on, that a step, from 1 on, stands in."""
+    """Return the round (from 1) of a step (from 1)."""
     return (step - 1) // ANSWERS + 1
 
 
 async def judge_in_round(state: State, runtime: Runtime) -> dict[str, Json]:
-    """`judge`, and the step is marked with its round."""
+    """Judge as `judge` does, and record the round in the step."""
     told = await judge(state, runtime)
     runtime.context.step_fields["round"] = round_of(state["step"])
     return told
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, Json]:
-    """The next step, in a new round where this one has its answers or nothing more is said in it; or
-    why the problem ends here."""
+    """Return the next step, or why the problem ends here.
+
+    A new round begins where this one has its answers or the proposer has no further hypothesis.
+    """
     case, step = runtime.context, state["step"]
-    if state["stop"]:  # exhausted: there was no step
+    if state["stop"]:  # the proposer was exhausted, so there was no step
         step = ANSWERS * round_of(step) + 1
     last = case.settings.method.max_answers
     if step > last:
@@ -57,7 +60,7 @@ async def decide(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 class T3Settings(MethodSettings):
-    """What `t3` can be set to. `max_answers` follows from `rounds`."""
+    """Settings of `t3`. `max_answers` follows from `rounds`."""
 
     method: MethodName = "t3"
     rounds: int = setting(
@@ -77,7 +80,7 @@ class T3Settings(MethodSettings):
 
 
 def forecast(of: Sizes) -> Calls:
-    """Each of its answers, or where there may be nothing left to say one a round."""
+    """Count the calls: one for each answer, or at least one a round if hypotheses may run out."""
     return one_by_one(of, least=of.settings["rounds" if of.ends else "max_answers"])
 
 

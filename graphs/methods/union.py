@@ -1,10 +1,11 @@
-"""`union`: hypotheses of data and of literature in one bank, each thing said once (HypoBench, section 3).
+"""`union`: hypotheses of data and of literature in one bank, without duplicates.
 
-From two stored banks (`--bank DATA --bank LITERATURE`), or, with `--literature` alone, from hypogenic and
-literature run one after the other in this session. Within each side, then across both, a hypothesis
-that says the same as a more accurate one leaves: the same text, an exact rule that gives all shown rows
-the same labels, or what a model takes for the same. Each side fills half of the bank, and what one side
-leaves free goes to the other.
+This is the union of HypoBench, section 3. The two sides are two stored banks (`--bank DATA --bank
+LITERATURE`) or, with `--literature` alone, hypogenic and literature run one after the other in this
+session. First within each side, then across both, a hypothesis is dropped if a more accurate one
+says the same: it has the same text, it is an exact rule that gives all shown rows the same labels,
+or a model considers the two to be the same. Each side fills half of the bank, and a side may use
+what the other leaves free.
 
     step/1/same/12-3      the model is asked whether candidate 12 says the same as candidate 3
 """
@@ -44,8 +45,15 @@ from .infer import entry_of
 
 @dataclass(frozen=True)
 class Candidate:
-    """A hypothesis of the union. side: 0 of data, 1 of literature (stored banks: their places).
-    entry: of a stored bank; shown: of one that this session proposed and set aside."""
+    """A candidate for the union.
+
+    Args:
+        hypothesis: the hypothesis.
+        accuracy: its accuracy.
+        side: 0 for data, 1 for literature; for stored banks, the index of the bank.
+        entry: its entry in a stored bank.
+        shown: its agreement with shown observations, if this session proposed it from literature.
+    """
 
     hypothesis: Hypothesis
     accuracy: float
@@ -55,11 +63,12 @@ class Candidate:
 
 
 async def ask_papers(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Query the proposer for hypotheses from the summaries."""
     return await ask_for_new(runtime.context, state, (), runtime.context.summaries)
 
 
 async def set_aside(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Judges the hypotheses of literature on the first examples and keeps them out of the bank."""
+    """Judge the hypotheses from literature on the first examples, and keep them out of the bank."""
     case = runtime.context
     judged = await judge_rows(case, read_new(case), range(len(case.shown)))
     case.answered.append(Answered(case.reply_path, case.reply.text, tuple(judged)))
@@ -68,12 +77,13 @@ async def set_aside(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def ask_data(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Query the proposer for hypotheses from the first examples."""
     case = runtime.context
     return await ask_for_new(case, state, range(len(case.shown)), ())
 
 
 async def merge(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Both sides in one bank: what is said twice leaves, then each side fills its half."""
+    """Merge both sides into one bank: drop duplicates, then let each side fill its half."""
     case = runtime.context
     stored = "banks" in case.problem.public
     candidates = _of_banks(case) if stored else _of_session(case)
@@ -119,8 +129,10 @@ def _of_session(case: Case) -> list[Candidate]:
 
 
 def _accuracy(shown: Agreement, chance: float) -> float:
-    """On the rows that it was judged on, as the bank has it: one it does not apply to is a guess.
-    0 where nobody judges it."""
+    """Return the accuracy on the judged rows as the bank counts it; 0 where nothing was judged.
+
+    A row that the hypothesis does not apply to counts as a guess.
+    """
     judged = [
         mark
         for mark, got in zip(shown.marks, shown.got, strict=True)
@@ -131,7 +143,7 @@ def _accuracy(shown: Agreement, chance: float) -> float:
 
 
 async def _different(case: Case, state: State, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that say nothing that a more accurate one says, the most accurate first."""
+    """Return the candidates that repeat no more accurate one, the most accurate first."""
     ranked = sorted(candidates, key=lambda one: -one.accuracy)
     kept: list[tuple[int, Candidate]] = []
     for place, one in enumerate(ranked):
@@ -165,22 +177,27 @@ async def _said_before(
 
 
 async def _labels(case: Case, one: Candidate) -> list[int] | None:
-    """Of an exact rule, what it says of the shown rows."""
+    """Return what an exact rule says of the shown rows; None for another sentence."""
     if case.judging.rule(one.hypothesis.text) is None:
         return None
     return await case.judging.of_rows(one.hypothesis.text, range(len(case.problem.shown)))
 
 
 async def _same(case: Case, path: str, one: Candidate, other: Candidate) -> bool:
-    """An answer that says neither yes nor no is taken for no: nothing leaves unread."""
+    """Return whether a model considers two hypotheses to be the same.
+
+    An answer that is neither yes nor no counts as no, so an unreadable answer drops nothing.
+    """
     view = bare_view(case)
     messages = case.prompts.same(view, one.hypothesis.text, other.hypothesis.text)
     return yes_no_in((await asked(case, JUDGE, path, view, messages)).text) is True
 
 
 def balanced(candidates: Sequence[Candidate], capacity: int) -> list[Candidate]:
-    """At most `capacity`, the best of each side in equal parts; what a side leaves free the others
-    fill, in the order of `candidates`."""
+    """Return at most `capacity` candidates, the best of each side in equal parts.
+
+    What a side leaves free is filled from the others, in the order of `candidates`.
+    """
     sides = sorted({one.side for one in candidates})
     share = capacity // len(sides) if sides else 0
     best = {
@@ -194,17 +211,25 @@ def balanced(candidates: Sequence[Candidate], capacity: int) -> list[Candidate]:
 
 
 async def begin(state: State, runtime: Runtime) -> str:
+    """Return the first node: merging where there are stored banks, else summarising."""
     return "merge" if "banks" in runtime.context.problem.public else "summarise"
 
 
 async def after_rows(state: State, runtime: Runtime) -> str:
-    """The union is made also of a session that is to stop, as its rows are done, and where there
-    was nothing to say of the data."""
+    """Return the node that follows a recorded step.
+
+    The sides are merged once the rows are done, and also where the model proposed nothing from the
+    data.
+    """
     return "merge" if state["stop"] else await after_record_bank(state, runtime)
 
 
 def build() -> Any:
-    """summarise -> ask_papers -> set_aside -> ask_data -> admit -> (hypogenic's rows) -> merge."""
+    """Build the graph.
+
+    summarise -> ask_papers -> set_aside -> ask_data -> admit -> (hypogenic's rows) -> merge; with
+    stored banks only merge.
+    """
     graph = new_graph()
     for node in (
         summarise,
@@ -234,8 +259,12 @@ def build() -> Any:
 
 
 def forecast(of: Sizes) -> Calls:
-    """Of stored banks whether two hypotheses say the same, and the reading. Else hypogenic's calls, and
-    the hypotheses of literature too, whose sentences may be the same ones."""
+    """Count the calls of the union.
+
+    For stored banks these are questions whether two hypotheses are the same, and the reading. Else
+    they are the calls of hypogenic and the hypotheses from literature, which may coincide with
+    others.
+    """
     if of.stored:
         n = sum(of.stored)
         same = of.judged(0, n * (n - 1) // 2, times=1)
@@ -251,6 +280,7 @@ def forecast(of: Sizes) -> Calls:
 
 
 def first_prompt(case: Case) -> Sequence[Message]:
+    """Return the first prompt; empty where stored banks are merged."""
     return () if "banks" in case.problem.public else propose_from_rows(case)
 
 

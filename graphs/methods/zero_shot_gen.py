@@ -1,6 +1,6 @@
-"""`zero-shot-gen`: hypotheses from what the model knows, without data (HypoBench, section 3).
+"""`zero-shot-gen`: hypotheses from the model's own knowledge, without data (HypoBench, section 3).
 
-The first examples give them their place in the bank; the model is shown none.
+The first examples rank them in the bank, but the model is shown none.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ..runtime.steps import State, in_line
 
 
 async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
+    """Query the proposer for hypotheses without examples."""
     return await ask_for_new(runtime.context, state, (), ())
 
 

@@ -1,1 +1,1 @@
-"""One problem of one session: its case, the nodes that all methods share, what runs and replays them."""
+"""The run of one problem in a session: its case, the shared nodes, the runner and the replay."""

@@ -1,7 +1,7 @@
-"""One question to a model in one of its roles: journalled, checked, read back; and many at once.
+"""Query a model in one of its roles: journal, check and parse its reply; run many queries at once.
 
-What comes in from a proposer, a user's own object perhaps: checked before anything is written,
-so that a session goes on once the proposer is mended; and a reply as the journal keeps it.
+A proposer may be a user's own object. What it returns is checked before anything is written, so
+that the session can continue once the proposer is fixed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,12 @@ PROPOSER, JUDGE, LITERATURE = "proposer", "judge", "literature"
 
 @dataclass(frozen=True)
 class Role:
-    """Who plays it (None: the journal answers alone), and its settings as the session records them."""
+    """A role of a session.
+
+    Args:
+        model: the settings of its model, as the session records them.
+        who: the model that plays it; None where only the journal answers.
+    """
 
     model: Json
     who: Proposer | None = None
@@ -52,8 +57,22 @@ async def asked(
     tools: Sequence[ToolSpec] = (),
     schema: Mapping[str, Json] | None = None,
 ) -> Reply:
-    """The reply to `messages`, of the journal where it stands there. Raises Unavailable, StoreError,
-    UsageError for an object that gives no Reply."""
+    """Query the model of a role and return its reply, from the journal if it is there.
+
+    Args:
+        case: the case of the problem.
+        role: the role to query.
+        path: path of the call in the journal.
+        view: what the model may know of the problem.
+        messages: the prompt.
+        tools: the tools that the model may call.
+        schema: JSON schema of the answer; None for free text.
+
+    Raises:
+        Unavailable: the model cannot be reached.
+        StoreError: the journal's reply has another form.
+        UsageError: a proposer object returned no Reply.
+    """
     seed, player = case.seed_of(path), case.role(role)
     request = {
         "role": role,
@@ -76,9 +95,12 @@ async def asked(
 
 
 async def side_by_side(questions: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """The answers in the order of the questions, whatever the order of their arrival. Where one is
-    an outage the others are cancelled and awaited before it is raised: none is left running. Where
-    the budget is spent those in flight come to their end, as they are paid for."""
+    """Run queries concurrently and return their answers in order.
+
+    After an outage or another error, the other queries are cancelled, and awaited before the error
+    is raised, so none keeps running. After a spent budget, the queries in flight finish first,
+    because they are paid for.
+    """
     asked = [asyncio.ensure_future(question) for question in questions]
     try:
         return await asyncio.gather(*asked)
@@ -87,7 +109,7 @@ async def side_by_side(questions: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         raise
     finally:
         for one in asked:
-            one.cancel()  # nothing, where it has come to its end
+            one.cancel()  # this has no effect on a finished query
         await asyncio.gather(*asked, return_exceptions=True)
 
 
@@ -95,11 +117,15 @@ Value = TypeVar("Value")
 
 FINISHES = ("stop", "tool_calls", "length", "exhausted", "no_tools")
 COUNTS = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
-MOST_TOKENS, MOST_RETRIES = 2**63 - 1, 2**31 - 1  # what the store's columns hold
+MOST_TOKENS, MOST_RETRIES = 2**63 - 1, 2**31 - 1  # the largest values of the store's columns
 
 
 def checked_settings(proposer: Any) -> dict[str, Json]:
-    """What `proposer.settings()` says. Raises UsageError where a session cannot record it."""
+    """Return what `proposer.settings()` reports.
+
+    Raises:
+        UsageError: a session cannot record it.
+    """
     name = type(proposer).__name__
     if not callable(getattr(proposer, "settings", None)):
         raise UsageError(f"the proposer {name} has no settings(): it must return a mapping")
@@ -113,7 +139,7 @@ def checked_settings(proposer: Any) -> dict[str, Json]:
 
 
 def check_reply(reply: Any, proposer: Any, verb: str = "propose") -> None:
-    """Raises UsageError, one sentence, for what is no Reply or holds what a Reply cannot."""
+    """Raise UsageError, in one sentence, if this is no valid Reply."""
     wrong = _wrong(reply)
     if wrong is not None:
         what, value, must = wrong
@@ -123,10 +149,10 @@ def check_reply(reply: Any, proposer: Any, verb: str = "propose") -> None:
 
 
 def _wrong(given: Any) -> tuple[str, Any, str] | None:
-    """The first part that cannot be: its name, its value, and what it must be."""
+    """Return the first invalid part: its name, its value, and what it must be."""
     if not isinstance(given, Reply):
         return "", given, "a peirce.records.Reply, as Reply(text) or Reply(finish='exhausted')"
-    reply: Any = given  # what its fields hold is not known yet
+    reply: Any = given  # the types of its fields are not known yet
     if not isinstance(reply.text, str):
         return "a Reply with text ", reply.text, "a text"
     calls = reply.tool_calls
@@ -168,6 +194,7 @@ def _is_object(value: Any) -> bool:
 
 
 def reply_to_json(reply: Reply) -> Json:
+    """Return a reply as the journal stores it."""
     calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls]
     return {
         "text": reply.text,
@@ -178,13 +205,18 @@ def reply_to_json(reply: Reply) -> Json:
 
 
 def reply_of(outcome: Outcome) -> Reply:
+    """Return the reply that the journal stores."""
     data = outcome.response
     calls = tuple(ToolCall(c["id"], c["name"], c["arguments"]) for c in data["tool_calls"])
     return Reply(data["text"], calls, data["finish"], outcome.usage, meta=data["meta"])
 
 
 def read_back(path: str, read: Callable[[Outcome], Value], outcome: Outcome) -> Value:
-    """What `read` makes of a recorded outcome. Raises StoreError where it has another form."""
+    """Return what `read` makes of a recorded outcome.
+
+    Raises:
+        StoreError: the outcome has another form.
+    """
     try:
         return read(outcome)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -1,10 +1,10 @@
-"""What a session may spend on its models, and where it stops if too many problems fail.
+"""Limits on what a session spends on its models.
 
-Every model call is checked before it is made and counted when it has come back; on resume what
-the journal holds is counted first. Calls in flight when the budget is reached are let finish, so a
-session may spend more than its budget by as many calls as run side by side. What an endpoint
-charges for requests that gave no answer is not known here and not counted. Where it does not tell
-what it counted, an estimate binds in its place, and the sentence that ends the session says so.
+Every model call is checked before it is made and counted when it returns. On resume, the calls in
+the journal are counted first. Calls in flight finish when the budget is reached, so a session may
+overspend by as many calls as run at the same time. Charges for requests without an answer are
+unknown and not counted. Where an endpoint does not report its tokens, an estimate is used, and the
+sentence that ends the session says so.
 """
 
 from __future__ import annotations
@@ -15,14 +15,19 @@ from dataclasses import dataclass, field
 from ...agents.endpoint.limits import Estimated
 from ...records import BudgetSpent, Json, PeirceError, Usage
 
-PER = 1_000_000  # prices are for so many tokens
+PER = 1_000_000  # number of tokens that a price is for
 PRICES = ("price_in", "price_out", "price_cached")
 
 
 @dataclass(frozen=True)
 class Prices:
-    """US dollars a million tokens. cached: of those going in; None: as all that go in. Reasoning
-    is part of what comes out."""
+    """Prices in US dollars per million tokens.
+
+    Args:
+        price_in: price of input tokens.
+        price_out: price of output tokens, which include reasoning.
+        price_cached: price of cached input tokens; None for the price of other input tokens.
+    """
 
     price_in: float
     price_out: float
@@ -30,13 +35,17 @@ class Prices:
 
     @staticmethod
     def of(spending: Mapping[str, Json]) -> Prices | None:
-        """The prices that the user gave; None where there are none."""
+        """Return the prices that the user set, or None where there are none."""
         if spending.get("price_in") is None or spending.get("price_out") is None:
             return None
         return Prices(*(spending.get(name) for name in PRICES))  # type: ignore[arg-type]
 
     def cost_usd(self, usage: Mapping[str, Json]) -> float:
-        """Of `tokens_in`, `tokens_out` and `tokens_cached` of a call or of a sum of calls."""
+        """Return the cost of a call, or of a sum of calls, from its token counts.
+
+        Args:
+            usage: a mapping with `tokens_in`, `tokens_out` and `tokens_cached`.
+        """
         cached = min(usage["tokens_cached"], usage["tokens_in"])
         again = self.price_in if self.price_cached is None else self.price_cached
         fresh = (usage["tokens_in"] - cached) * self.price_in
@@ -45,8 +54,15 @@ class Prices:
 
 @dataclass
 class Budget:
-    """spent: tokens and dollars so far, those of the journal first. estimated: calls of this run
-    whose tokens the endpoint did not tell. closed: why no further call is made, whatever is left.
+    """The budget of a session.
+
+    Args:
+        limit_tokens: maximum number of tokens, None for no limit.
+        limit_usd: maximum cost in US dollars, None for no limit.
+        prices: prices of tokens; None where they are unknown.
+        spent: tokens so far, including those of the journal.
+        estimated: number of calls of this run whose tokens the endpoint did not report.
+        closed: the error that `check` raises for every further call, whatever is left; else None.
     """
 
     limit_tokens: int | None = None
@@ -60,14 +76,24 @@ class Budget:
 
     @staticmethod
     def of(given: Mapping[str, Json], used: Mapping[str, Json]) -> Budget:
-        """given: as `config.BudgetConfig.given` gives them; used: the sums of the model calls of the journal, if any."""
+        """Return a budget that counts earlier calls.
+
+        Args:
+            given: settings, as `config.BudgetConfig.given` returns them.
+            used: sums over the model calls in the journal, if there are any.
+        """
         budget = Budget(given.get("budget_tokens"), given.get("budget_usd"), Prices.of(given))
         for name in budget.spent:
             budget.spent[name] += int(used.get(name, 0))
         return budget
 
     def check(self) -> None:
-        """Raises BudgetSpent, or what it was closed with, where no further call may be made."""
+        """Check that another call may be made.
+
+        Raises:
+            BudgetSpent: a limit is reached.
+            PeirceError: the error that the budget was closed with.
+        """
         if self.closed is not None:
             raise self.closed
         told = f"{self.estimated:,} of the calls estimated" if self.estimated else ""
@@ -87,13 +113,17 @@ class Budget:
             )
 
     def count(self, usage: Usage) -> None:
+        """Add the tokens of a call."""
         self.estimated += isinstance(usage, Estimated)
         for name in self.spent:
             self.spent[name] += getattr(usage, name)
 
 
 def priced(usage: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:
-    """`Store.usage` with `cost_usd` in all, by kind and by role, where prices are known."""
+    """Return the result of `Store.usage` with `cost_usd` in total, by kind and by role.
+
+    Without prices it is returned as it is.
+    """
     prices = Prices.of(given)
     if prices is None:
         return dict(usage)

@@ -1,8 +1,8 @@
-"""A case: one problem in one session, as the nodes of every graph see it.
+"""The case of one problem in one session, as the nodes of every graph see it.
 
-The graph's state holds counters only. What the steps so far amount to (earlier answers, what
-they cover, the bank's clock) lives here in memory and is rebuilt on resume by running the same
-graph against the journal.
+The graph's state holds counters only. Everything else that the steps so far have led to (earlier
+answers, what they cover, the bank's clock) is kept here in memory. On resume it is rebuilt by
+running the same graph on the journal.
 """
 
 from __future__ import annotations
@@ -67,11 +67,13 @@ Event = Mapping[str, Json]
 
 @dataclass(frozen=True)
 class SessionSettings:
-    """What shapes the course of every problem of a session.
+    """Settings that affect how each problem of a session proceeds.
 
     Args:
-        method: the settings of its method.
-        text: of sessions on labelled text, how rows are used, judged and read.
+        seed: seed of the session.
+        method: settings of its method.
+        text: for labelled text, how rows are used, judged and read; else None.
+        limits: limits of the oracle.
     """
 
     seed: int = 0
@@ -81,7 +83,11 @@ class SessionSettings:
 
     @staticmethod
     def from_record(record: Mapping[str, Json]) -> SessionSettings:
-        """What a stored session records. Raises UsageError for a method that there is not."""
+        """Return the settings that a stored session recorded.
+
+        Raises:
+            UsageError: the method does not exist.
+        """
         of_method = settings_of(record["method"])
         known = {
             name: record[name] for name in of_method.model_fields if record.get(name) is not None
@@ -97,40 +103,47 @@ class SessionSettings:
 
 @dataclass
 class Case:
-    """All that a node is given: what the session has set and opened, and what the steps so far, and
-    the step under way, amount to. `graphs.memory.case_of` makes one without a store."""
+    """Everything that a node works with.
+
+    It holds the settings and open resources of the session, and the memory of earlier steps and of
+    the current one. `graphs.runtime.memory.case_of` makes one without a store.
+    """
 
     session: str
     problem: Problem
     space: InputSet
     family: Family
     settings: SessionSettings
-    model: Json  # the proposer's settings as the session records them: part of each request
+    model: Json  # the proposer's settings as the session records them; part of each request
     journal: Journal
     ledger: Ledger
-    repairer_model: Json = None  # the same of the repairer
-    others: Mapping[str, Role] = field(default_factory=dict)  # who judges, who reads literature;
-    # the proposer where nobody is named
-    proposer: Proposer | None = None  # None: the journal answers alone
-    repairer: Repairer | None = None  # the same
-    oracle: Apply | None = None  # None: there is only the journal
-    cache: AnswerCache | None = None  # answers of other sessions; None: each question is asked
+    repairer_model: Json = None  # the repairer's settings as the session records them
+    others: Mapping[str, Role] = field(default_factory=dict)  # the models of other roles;
+    # the proposer plays a role that is missing here
+    proposer: Proposer | None = None  # None: only the journal answers
+    repairer: Repairer | None = None  # None: only the journal answers for the repairer
+    oracle: Apply | None = None  # None: only the journal answers tool calls
+    cache: AnswerCache | None = None  # answers of other sessions; None to make every call
     budget: Budget = field(default_factory=Budget)
-    turns: asyncio.Semaphore | None = None  # bounds the requests to models in flight
+    turns: asyncio.Semaphore | None = None  # limits the number of model requests in flight
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     emit: Callable[[Event], None] = lambda event: None
 
-    # memory of the problem
+    # Memory of the problem.
     earlier: list[Earlier] = field(default_factory=list)
     bank_clock: int = 0
     banked: set[Digest] = field(default_factory=set)
-    proposed: list[Hypothesis | Malformed] | None = None  # what a rewriting made of the reply
-    wrong_rows: list[int] = field(default_factory=list)  # of hypogenic, until they make new ones
-    aside: list[Judged] = field(default_factory=list)  # of union: what literature gave
-    entries: list[Entry] | None = None  # of a stored bank, which is read instead of this one's
-    summaries: list[Summary] = field(default_factory=list)  # of the papers, once they are read
+    # hypotheses after a rewriting of the reply
+    proposed: list[Hypothesis | Malformed] | None = None
+    # for hypogenic: rows that the next prompt for new hypotheses shows
+    wrong_rows: list[int] = field(default_factory=list)
+    aside: list[Judged] = field(default_factory=list)  # for union: hypotheses from literature
+    # hypotheses of a stored bank, which is read instead of this session's bank
+    entries: list[Entry] | None = None
+    # summaries of the papers, once they are read
+    summaries: list[Summary] = field(default_factory=list)
     tools_refused: bool = False
-    # memory of the step under way
+    # Memory of the current step.
     reply: Reply = field(default_factory=Reply)
     reply_path: str = ""
     tool_turns: list[Message] = field(default_factory=list)
@@ -145,19 +158,22 @@ class Case:
         self.bank = Bank(alpha, 1 / len(labels) if labels else 0.0)
 
     def begin_conversation(self) -> None:
-        """As if nothing had been answered: for prompts, and for what S counts as covered. The bank
-        stays."""
+        """Forget the earlier answers: prompts omit them, and nothing of S counts as covered.
+
+        The bank is kept.
+        """
         self.earlier.clear()
         self.tool_turns.clear()
         self.covered = Coverage(len(self.space), self.space.weights)
 
     @property
     def text(self) -> TextSettings:
+        """The settings of labelled text, with defaults where the session has none."""
         return self.settings.text or TextSettings()
 
     @cached_property
     def prompts(self) -> TextPrompts:
-        """The words of prompts on labelled text: ours, or those that the data set brings."""
+        """The prompts on labelled text: Peirce's own, or those of the data set."""
         from ...agents.prompts.config_prompts import ConfigPrompts
         from ...agents.prompts.text import OWN
 
@@ -172,60 +188,80 @@ class Case:
 
     @property
     def shown(self) -> tuple[Observation, ...]:
-        """The observations that hypotheses are asked for and judged on: all, unless fewer examples
-        are set."""
+        """The observations that prompts show and hypotheses are judged on.
+
+        These are all shown observations of the problem, unless `examples` limits them.
+        """
         examples = None if self.settings.text is None else self.settings.text.examples
         return self.problem.shown[:examples]
 
     def view(self) -> View:
+        """Return what the proposer may know of the problem, with the earlier answers."""
         return replace(self.problem.view(self.space, self.earlier), shown=self.shown)
 
     def judges_space(self, hypothesis: Hypothesis) -> bool:
-        """Whether what it predicts over S is found out: always, but of a sentence that a model has to
-        judge text by text only where `judge_space` says so."""
+        """Return whether a hypothesis's predictions over S are computed.
+
+        They are, except for a sentence that a model must judge text by text, unless `judge_space`
+        is set.
+        """
         if self.settings.text is None or self.text.judge_space or not self.judging.asks:
             return True
         return self.judging.rule(hypothesis.text) is not None
 
     def role(self, name: str) -> Role:
-        """Who plays a role, and what the session records of them."""
+        """Return the model that plays a role, with its recorded settings."""
         if name == PROPOSER or name not in self.others:
             return Role(self.model, self.proposer)
         return self.others[name]
 
     @cached_property
     def words(self) -> FamilyWords:
-        """The family's, of the template. Raises UsageError for a family that lacks them."""
+        """The family's wording for the template of the session.
+
+        Raises:
+            UsageError: the family has no wording for this template.
+        """
         return words_of(self.family.words, self.settings.method.template)
 
     @property
     def answer_format(self) -> str:
+        """The answer format of the session."""
         return self.settings.method.answer_format or self.family.answer_formats[0]
 
     @property
     def mending(self) -> MendingSettings:
-        """Of a method that mends answers its settings, of another those that mend nothing."""
+        """Settings of repair; those that repair nothing where the method has no repair."""
         method = self.settings.method
         return method if isinstance(method, MendingSettings) else MendingSettings()
 
     @property
     def takes_tools(self) -> bool:
+        """Whether the model accepts tools."""
         return not self.tools_refused and self.model.get("tools") is not False
 
     @property
     def offers_tools(self) -> bool:
+        """Whether the model is offered tools."""
         return self.settings.method.tool_calls > 0 and self.takes_tools
 
     @property
     def gives_feedback(self) -> bool:
-        """GEAR's protocol tells none; a model without tools is told what a call would have said."""
+        """Whether prompts say where an answer failed.
+
+        GEAR's protocol does not. By default, a model without tools gets the feedback that a tool
+        call would have given.
+        """
         method = self.settings.method
         if method.feedback is None:
             return method.tool_calls > 0 and not self.takes_tools
         return method.feedback
 
     def seed_of(self, path: str) -> int:
-        """A seed for one call, from the session's seed and where the call stands."""
+        """Return the seed of one call.
+
+        It is derived from the session's seed, the problem and the path of the call.
+        """
         text = f"{self.settings.seed}|{self.problem.id}|{path}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
 
@@ -238,8 +274,18 @@ class Case:
         *,
         cached: bool = True,
     ) -> Outcome:
-        """Every call of every graph goes through here: the journal first, then, of a model, what
-        other sessions were answered, unless `cached` is False, then `make`."""
+        """Return the outcome of a call. Every call of every graph passes through here.
+
+        The journal is read first. For a model call the answers of other sessions come next, unless
+        `cached` is False. Only then the call is made.
+
+        Args:
+            path: path of the call in the journal.
+            kind: model or tool.
+            request: the request, as the journal records it.
+            make: makes the call.
+            cached: whether answers of other sessions may be used.
+        """
         source = "journal"
 
         async def timed() -> Outcome:
@@ -295,7 +341,12 @@ class Case:
         return await self.judging.exactly(sentence, texts, told)
 
     def oracles(self, path: str | None = None) -> Oracles:
-        """The oracles; with a path, each call of theirs is journalled under it."""
+        """Return the oracles.
+
+        Args:
+            path: where their calls are journalled; None to journal nothing, and to judge labelled
+                text by exact rules alone.
+        """
         found = Oracles(judge=self._judge_exactly if path is None else self._judge)
         if not isinstance(self.family, OpensOracle):
             return found
@@ -321,8 +372,12 @@ class Case:
 
 
 class Runtime(Protocol):
-    """What LangGraph hands to a node as `runtime`, of which nodes use the case alone. Its own class
-    takes most of a second to import."""
+    """The part of LangGraph's runtime that nodes use.
+
+    LangGraph's own class takes most of a second to import.
+    """
 
     @property
-    def context(self) -> Case: ...
+    def context(self) -> Case:
+        """The case of the problem."""
+        ...

@@ -1,10 +1,12 @@
-"""The oracle `judge` of a session (records.Judge): exact rules execute, a model labels what no rule says.
+"""The oracle `judge` of a session (records.Judge), which applies exact rules and queries a model.
 
-An exact rule is one tool call over a whole input set. A model is asked one text at a time, at
+An exact rule is one tool call over a whole input set. Other sentences go to a model, which is asked
+about one text at a time, at the path
 
     text/<digest of the input>/judge/<digest of the sentence>/0
 
-so that a pair is asked once a session, whichever step comes to it first, and a replay finds it.
+so a pair of sentence and text is asked once per session, whichever step needs it first, and a
+replay finds it.
 """
 
 from __future__ import annotations
@@ -39,18 +41,19 @@ if TYPE_CHECKING:
     from .case import Case
 
 _NAMED = 16  # hex digits of a digest in a path
-_KEPT = 8  # prepared input sets
+_KEPT = 8  # number of prepared input sets kept in memory
 
 
 class Judging:
-    """The judge of one problem. Use it as `records.Judge`."""
+    """The judge of one problem, to be used as `records.Judge`."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
         self._rules: dict[str, Rule | NotExact] = {}
         self._prepared: OrderedDict[Digest, Prepared] = OrderedDict()
         self._of_shown: dict[str, NDArray[np.int64]] = {}
-        self._agreed: dict[tuple[str, Digest], float] = {}  # share of the majority, by question
+        # share of the majority answer, by question
+        self._agreed: dict[tuple[str, Digest], float] = {}
 
     async def __call__(
         self, sentence: str, texts: InputSet, told: Mapping[str, Json]
@@ -60,14 +63,20 @@ class Judging:
     async def exactly(
         self, sentence: str, texts: InputSet, told: Mapping[str, Json]
     ) -> Predictions:
-        """Exact rules alone, and nothing journalled: what a tool that a model calls may use."""
+        """Return the predictions of an exact rule, without a model and without the journal.
+
+        Tools that a model calls use this. A sentence that is no exact rule is undefined everywhere.
+        """
         rule = self.rule(sentence)
         if rule is None:
             return predictions_of(np.full(len(texts), NEEDS_MODEL, np.int64))
         return predictions_of(rule.codes(self._ready(texts)))
 
     def rule(self, sentence: str) -> Rule | None:
-        """The sentence as an exact rule; None where it is none, or where a model judges all."""
+        """Return the sentence as an exact rule.
+
+        It is None where the sentence is no exact rule, or where a model judges every sentence.
+        """
         if self._case.text.judge == "model":
             return None
         if sentence not in self._rules:
@@ -77,11 +86,14 @@ class Judging:
 
     @property
     def asks(self) -> bool:
-        """Whether a model judges what no rule says."""
+        """Whether a model judges sentences that are no exact rules."""
         return self._case.text.judge != "exact"
 
     async def codes(self, sentence: str, texts: InputSet) -> NDArray[np.int64]:
-        """int64 (n,): an index of the labels, or one of the negative codes above."""
+        """Return the label of each text as an int64 array of shape (n,).
+
+        A value is the index of a label, or one of the negative codes of `tasks.text.family`.
+        """
         rule = self.rule(sentence)
         if rule is not None:
             return await self._executed(sentence, rule, texts)
@@ -91,7 +103,10 @@ class Judging:
         return np.array(await side_by_side(answers), np.int64)
 
     async def of_rows(self, sentence: str, rows: Sequence[int]) -> list[int]:
-        """Of shown observations, by their place. An exact rule is executed over all of them once."""
+        """Return the codes for shown observations with these indices.
+
+        An exact rule is executed once over all shown observations.
+        """
         shown = self._case.problem.shown
         if self.rule(sentence) is None:
             inputs = InputSet("rows", tuple(shown[row].input for row in rows))
@@ -103,8 +118,7 @@ class Judging:
 
     @property
     def agreement(self) -> float | None:
-        """Of a judge that was asked several times: mean share of the answers that say what the
-        majority does; None where nothing was repeated."""
+        """The mean share of repeated answers that match the majority; None without repetition."""
         shares = self._agreed.values()
         return math.fsum(shares) / len(shares) if shares else None
 
@@ -132,7 +146,7 @@ class Judging:
         codes = await side_by_side(answers)
         if repeats == 1:
             return codes[0]
-        code, count = Counter(codes).most_common(1)[0]  # of equals the one that was given first
+        code, count = Counter(codes).most_common(1)[0]  # the earliest of equally frequent answers
         self._agreed[sentence, digest_of(text)] = count / repeats
         return code
 
@@ -152,7 +166,7 @@ class Judging:
 
 
 def bare_view(case: Case) -> View:
-    """What a judge sees of a problem: what is public, and no observation."""
+    """Return what a judge sees of a problem: its public fields and no observation."""
     return View(
         case.problem.id, case.problem.task, case.problem.family, (), case.problem.public,
         InputSet("none", ()),
@@ -160,7 +174,7 @@ def bare_view(case: Case) -> View:
 
 
 def predictions_of(codes: NDArray[np.int64]) -> Predictions:
-    """Codes of labels as they are; a negative code is undefined for its reason."""
+    """Return the predictions for codes of labels. A negative code is undefined for its reason."""
     reasons = np.where(codes < 0, -codes, 0).astype(np.uint8)
     names = REASONS if reasons.any() else ()
     return Predictions(np.where(codes < 0, 0, codes).astype(np.int64), reasons, names)

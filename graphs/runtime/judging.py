@@ -1,5 +1,7 @@
-"""The nodes that judge: judge, as GEAR has it; judge_and_tell and repair of a method that mends its
-hypotheses. They are idempotent as those of steps.py, with paths from there."""
+"""Nodes that judge answers: `judge` as in GEAR, `judge_and_tell` and `repair` for refining.
+
+They are idempotent, as are the nodes in steps.py, which also lists their paths.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ from .steps import State
 
 
 async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Parses the reply, applies each hypothesis and gives one verdict each (GEAR 4.1)."""
+    """Parse the reply, apply each hypothesis and give each a verdict (GEAR, section 4.1)."""
     case = runtime.context
     judged = await _judge(case, state["step"], case.reply, case.reply_path)
     case.earlier.append(_earlier(case, case.view(), judged))
@@ -46,8 +48,11 @@ async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def judge_and_tell(state: State, runtime: Runtime) -> dict[str, Json]:
-    """`judge`, where every answer is told what the oracle says of it, and none is bad: a mended
-    hypothesis predicts nearly what the one before it did."""
+    """Judge the reply as `judge` does, and keep the oracle's feedback on every answer.
+
+    No answer counts as bad, because a refined hypothesis predicts nearly the same as the previous
+    one.
+    """
     case = runtime.context
     reached = await _judge_and_tell(case, state["step"], case.reply, case.reply_path)
     _end_of_turns(case)
@@ -56,7 +61,7 @@ async def judge_and_tell(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
-    """The repairer's answer to the one that was just judged, told in the same way."""
+    """Let the repairer improve the hypothesis that was just judged, and judge its answer."""
     case = runtime.context
     path, view = f"step/{state['step']}/repair/0", case.view()
     text = _to_mend(case, view)
@@ -74,7 +79,8 @@ async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
         check_reply(reply, case.repairer, "repair")
         return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
 
-    outcome = await case.once(path, "model", request, make, cached=False)  # it is no endpoint
+    # the cache is for answers of endpoints
+    outcome = await case.once(path, "model", request, make, cached=False)
     reply = read_back(path, reply_of, outcome)
     name = str(case.mending.repair or "")
     case.step_fields["repair"] = name
@@ -84,14 +90,14 @@ async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 def _digest_of(view: View) -> Digest:
-    """Of all that a repairer sees, which no messages say."""
+    """Return the digest of everything that a repairer sees, because it gets no messages."""
     shown = [[one.input, one.output] for one in view.shown]
     earlier = [[one.answer, one.feedback, one.by] for one in view.earlier]
     return digest_of([shown, dict(view.public), view.space.digest, earlier])
 
 
 def _to_mend(case: Case, view: View) -> str:
-    """The hypothesis of the last answer, or what stood in its place."""
+    """Return the hypothesis of the last answer, or the text in its place."""
     last = view.earlier[-1]
     return last.hypotheses[0].text if last.hypotheses else _said(case, view, last.answer)
 
@@ -122,7 +128,10 @@ async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[J
 async def _judge_and_tell(
     case: Case, step: int, reply: Reply, path: str, by: str = ""
 ) -> dict[str, Json]:
-    """What it changes of the state: whether the target is reached."""
+    """Judge the reply, keep the feedback, and return whether the target is reached.
+
+    The result is a change of the graph's state.
+    """
     judged = [replace(one, bad=False) for one in await _judge(case, step, reply, path)]
     case.answered[-1] = replace(case.answered[-1], judged=tuple(judged))
     view = case.view()
@@ -139,12 +148,16 @@ async def _judge_and_tell(
 
 
 def _reaches(case: Case, judged: Judged) -> bool:
-    """Whether this is what refining goes for: a consistent hypothesis, and where a gap is set one
-    that costs no more above its lower bound, in a family that knows costs."""
+    """Return whether an answer reaches the target of refining.
+
+    The target is a hypothesis that is right on every shown observation. Where a gap is set, in a
+    family with costs, it is a consistent hypothesis whose cost is at most that much above its lower
+    bound.
+    """
     target = case.mending.target_gap if isinstance(case.family, Measuring) else None
     if not judged.verdict.consistent or judged.shown is None:
         return False
-    if target is None:  # a threshold of consistency is no target
+    if target is None:  # the family's threshold of consistency is not enough
         return all(mark is True for mark in judged.shown.marks)
     return judged.shown.gap is not None and judged.shown.gap <= target
 
@@ -161,11 +174,15 @@ def _parse(case: Case, view: View, reply: Reply) -> Sequence[Hypothesis | Malfor
 
 
 async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) -> Judged:
-    """Consistency first: an answer both inconsistent and redundant is inconsistent. Coverage
-    counts all earlier parsable answers, and an undefined prediction is never covered."""
+    """Judge one hypothesis.
+
+    Consistency comes first: an answer that is both inconsistent and redundant counts as
+    inconsistent. Coverage counts all earlier parsable answers. An undefined prediction is never
+    covered.
+    """
     family, hidden = case.family, case.problem.hidden
     opens = family.opens_hidden and bool(hidden)
-    if not case.judges_space(hypothesis):  # a call a text of S, which the method has no use for
+    if not case.judges_space(hypothesis):  # this would cost a call for each text of S
         shown = await family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown"))
         judged = with_verdict(case, hypothesis, shown, Predictions.not_asked(len(case.space)))
         return replace(judged, bad=judged.verdict is not Verdict.ACCEPTED)
@@ -187,9 +204,11 @@ def with_verdict(
     space: Predictions,
     hidden: Agreement | None = None,
 ) -> Judged:
-    """The verdict by GEAR's rule (section 4.1), and what it predicts over S counted as covered from
-    here on; where S was asked of nobody there is no coverage, and nothing is redundant. Whether it is bad is for the
-    method to say."""
+    """Return a hypothesis with its verdict by GEAR's rule (section 4.1).
+
+    Its predictions over S count as covered from now on. Where it was not applied to S, it has no
+    coverage and is never redundant. The method decides whether it is bad.
+    """
     coverage = None
     if space.verdict != UNASKED:
         coverage = case.covered.of(space)
@@ -203,6 +222,7 @@ def with_verdict(
 
 
 def malformed(item: Malformed) -> Judged:
+    """Return the judgement of a malformed answer."""
     reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
     return Judged(Verdict.MALFORMED, reason, bad=True)
 
@@ -222,7 +242,7 @@ def _why_inconsistent(verdict: str, marks: Sequence[bool | None]) -> str:
 
 
 def _earlier(case: Case, view: View, judged: Sequence[Judged]) -> Earlier:
-    """What later prompts may show of an answer (`Case.gives_feedback`)."""
+    """Return what later prompts may show of an answer (`Case.gives_feedback`)."""
     hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
     feedback = next(
         (

@@ -1,11 +1,11 @@
-"""A method's graph by itself, without a store: for a notebook, a test, a larger graph of your own.
+"""Run a method's graph without a store: in a notebook, in a test, or inside a larger graph.
 
     graph = peirce.graphs.methods.abduce.METHOD.graph
     case = case_of(problem, proposer, sandbox)
     await graph.ainvoke(START_STATE, {"callbacks": [tracer]}, context=case)
-    case.ledger.steps      # what it came to, step by step
+    case.ledger.steps      # the steps that it recorded
 
-Journal and ledger live in memory and are gone with it; `runner.py` is what keeps a session.
+Journal and ledger are kept in memory only; `runner.py` runs stored sessions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .case import Case, SessionSettings
 
 
 class MemoryJournal:
-    """`records.Journal`: every outcome by its key. outcomes: in the order in which they came."""
+    """A `records.Journal` in memory. `outcomes` holds every outcome by key, in order of arrival."""
 
     def __init__(self) -> None:
         self.outcomes: dict[CallKey, Outcome] = {}
@@ -46,22 +46,28 @@ class MemoryJournal:
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
+        """Return the outcome of a call, which is made if it is not in memory."""
         if key not in self.outcomes:
             self.outcomes[key] = await make()
         return self.outcomes[key]
 
 
 class MemoryLedger:
-    """`records.Ledger`: the finished steps, and how the problem ended if the runner said so."""
+    """A `records.Ledger` in memory: the finished steps, and how the problem ended.
+
+    `ended` is None until an end is recorded.
+    """
 
     def __init__(self) -> None:
         self.steps: list[StepRecord] = []
         self.ended: tuple[str, str] | None = None
 
     async def step(self, record: StepRecord) -> None:
+        """Keep a finished step."""
         self.steps.append(record)
 
     async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
+        """Keep how the problem ended."""
         self.ended = (status, cause)
 
 
@@ -76,14 +82,24 @@ def case_of(
     session: str = "alone",
     **rest: Any,
 ) -> Case:
-    """The context for one run of a method's graph on `problem`, one case a run. oracle: what
-    applies hypotheses, opened (`family(…).opens.open(OracleSettings())`). space: the sample
-    space; None: the one of the problem's task. settings: those of a method are an object of
-    `METHOD.settings`, of labelled text with `text`, a `config.TextSettings`. proposer: None where nobody is asked. others (of
-    `Case`): who judges and reads literature, where it is not the proposer.
-    repairer: of refine, which asks it where settings.repair names it. rest: other fields of `Case`
-    (emit, budget, …).
-    Raises UsageError for a problem that shows nothing, and for settings that cannot be."""
+    """Return the context for one run of a method's graph on a problem.
+
+    Args:
+        problem: the problem.
+        proposer: the model that proposes hypotheses; None where no model is called.
+        oracle: the opened oracle that applies hypotheses
+            (`family(...).opens.open(OracleSettings())`).
+        repairer: for `refine`, the repairer; settings.repair must name it.
+        space: the sample space; None for the one of the problem's task.
+        settings: settings of the run. Its `method` is an object of `METHOD.settings`; its `text`,
+            for labelled text, a `config.TextSettings`.
+        session: name of the session in journal keys and traces.
+        rest: other fields of `Case`, for example emit, budget, or others (the models of other
+        roles).
+
+    Raises:
+        UsageError: the problem shows no observation, or a setting is invalid.
+    """
     course = settings or SessionSettings()
     if not problem.shown and proposer is not None and not problem.public.get("banks"):
         raise UsageError(

@@ -1,8 +1,8 @@
-"""Replay: the same graph driven by the journal alone, and its result compared with what the
-store holds. `live=True` takes the models' answers from the journal and executes the tools again.
+"""Replay a session: run its graph on the journal alone and compare the result with the store.
 
-Every difference is named by problem, step and field. A clean replay says that the verdicts and
-scores of a session follow from its recorded answers by the code at hand.
+With `live=True` the models' answers come from the journal, but the tools are executed again. Every
+difference is reported with its problem, step and field. A replay without differences shows that the
+session's verdicts and scores follow from its recorded answers by the current code.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .steps import START_STATE
 
 
 class JournalEnds(PeirceError):
-    """The journal holds no more: where an interrupted session stopped, or a call is missing."""
+    """A call is not in the journal: an interrupted session stopped here, or the call is missing."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"no call {path} is in the journal")
@@ -39,12 +39,13 @@ class JournalEnds(PeirceError):
 
 @dataclass
 class Differences:
-    """Where a replay of a problem departs from its record, by step and field."""
+    """Differences between the replay of a problem and its record."""
 
     problem: str
     found: list[dict[str, Json]] = field(default_factory=list)
 
     def note(self, step: int, name: str, recorded: Json, replayed: Json) -> None:
+        """Add a difference."""
         self.found.append(
             {
                 "problem": self.problem,
@@ -63,9 +64,18 @@ async def replay_session(
     oracle: OpenOracle | None = None,
     live: bool = False,
 ) -> dict[str, Json]:
-    """Returns {"session", "steps", "differences": [{problem, step, field, recorded, replayed}]}.
+    """Replay a session and compare it with its record.
 
-    step is 0 for what belongs to no step, problem "" for what belongs to none.
+    Args:
+        store: the open store.
+        session: id of the session.
+        oracle: with `live`, the opened oracle.
+        live: execute tools again.
+
+    Returns:
+        {"session", "steps", "differences": [{problem, step, field, recorded, replayed}]}. A
+        difference that belongs to no step has step 0; one that belongs to no problem has problem
+        "".
     """
     row_of_session = store.session(session)
     plan, rows = SessionPlan(store, session, row_of_session["settings"]), store.problems(session)
@@ -101,7 +111,10 @@ def _kinds(store: Store, session: str, row: ProblemRow) -> dict[str, str]:
 
 
 async def _replay_problem(graph: Any, case: Any, row: ProblemRow, noted: Differences) -> bool:
-    """Whether the problem came to an end, so that all that is recorded must have been met."""
+    """Replay a problem and return whether it ran to its end.
+
+    Only then must every recorded call and step have been used.
+    """
     try:
         state = await graph.ainvoke(START_STATE, context=case)
     except JournalEnds as end:
@@ -118,9 +131,13 @@ async def _replay_problem(graph: Any, case: Any, row: ProblemRow, noted: Differe
 
 @dataclass
 class _Recorded:
-    """The journal as the only source of answers; with `live`, tools run and are compared.
+    """The journal as the only source of answers; with `live`, tools run and are compared with it.
 
-    kinds: of every recorded call, by path; those that were asked for are taken out.
+    Args:
+        journal: the journal of the session.
+        noted: where differences are added.
+        live: whether tools are executed.
+        kinds: kind of every recorded call by path; calls are removed as they are requested.
     """
 
     journal: SessionJournal
@@ -135,6 +152,7 @@ class _Recorded:
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
+        """Return the recorded outcome of a call, or the new one of a tool with `live`."""
         step, told = _step_of(key.path), self.journal.entry(key)
         if told is None:
             raise JournalEnds(key.path)
@@ -155,6 +173,7 @@ class _Recorded:
         return again
 
     def check_end(self) -> None:
+        """Note every recorded call that was not requested."""
         for path in sorted(self.kinds):
             self.noted.note(_step_of(path), f"call {path}", "a recorded call", None)
 
@@ -165,7 +184,7 @@ def _step_of(path: str) -> int:
 
 
 class _Compared:
-    """A ledger that writes nothing: each replayed step is held against the stored one."""
+    """A ledger that writes nothing and compares each replayed step with the stored one."""
 
     def __init__(self, store: Store, session: str, row: ProblemRow, noted: Differences) -> None:
         self._stored: dict[int, StepRecord] = {}
@@ -179,6 +198,7 @@ class _Compared:
         self.steps = 0
 
     async def step(self, record: StepRecord) -> None:
+        """Compare a replayed step with the stored one."""
         self.steps += 1
         stored = self._stored.pop(record.step, None)
         if stored is None:
@@ -189,9 +209,10 @@ class _Compared:
             self._noted.note(record.step, name, before, after)
 
     async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
-        """Nothing: the runner's ends are compared by replay_session."""
+        """Do nothing, because `replay_session` compares how the problem ended."""
 
     def check_end(self) -> None:
+        """Note every stored step that was not replayed."""
         for step in sorted(self._stored):
             self._noted.note(step, "step", "a recorded step", None)
 
@@ -215,7 +236,7 @@ def _compare_steps(stored: StepRecord, replayed: StepRecord) -> Iterator[Differe
 
 
 def _parts(judged: Judged) -> dict[str, Json]:
-    """All that a judgement holds, by the names under which a difference is told."""
+    """Return everything that a judgement holds, by the names that differences use."""
     hypothesis, space = judged.hypothesis, judged.space
     return {
         "verdict": str(judged.verdict),

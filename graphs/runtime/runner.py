@@ -1,7 +1,7 @@
-"""Runs the problems of a session side by side, and goes on with a session that was stopped.
+"""Run the problems of a session concurrently, and continue a session that was stopped.
 
-Resume is the same call: each open problem's graph runs again from its start, the journal answers
-until it ends, and then the models and tools do. LangGraph therefore needs no checkpointer.
+Resuming is the same call: the graph of each open problem runs again from its start, and the journal
+answers until it ends; then models and tools do. LangGraph therefore needs no checkpointer.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ from .budget import Budget
 from .case import Case, Event, SessionSettings
 from .steps import START_STATE
 
-A_COMMIT = 4  # of the problems side by side one in so many is waited for, where answers come fast
-MANY = 32  # problems side by side; of fewer each would wait longer than it saves
+# With fast answers, a commit waits for the records of 1/A_COMMIT of the running problems.
+A_COMMIT = 4
+MANY = 32  # with fewer workers, batching commits costs more time than it saves
 
 
 async def run_session(
@@ -56,17 +57,37 @@ async def run_session(
     cache: bool = True,
     fast: bool = False,
 ) -> dict[str, Json]:
-    """Runs what is open of `session` and returns {"status", "problems", "done", "failed", "cause"}.
+    """Run the open problems of a session.
 
-    status: "done" (no problem is open; some may have failed, and `failed` maps each to its
-    sentence), "failed" (every problem failed, or `max_failures` did in this run), "budget" (it is
-    spent), "interrupted" (`stopping` was set). In the last three steps in flight were finished and
-    saved, and what is open waits for `resume`; cause: why the session ended early. Raises
-    SandboxUnavailable, and Refused where the model's endpoint will refuse every request: calls in
-    flight were finished and saved then too, and the problems stay open for `resume`.
+    Args:
+        store: the store, open for writing.
+        session: id of the session.
+        proposer: the model that proposes hypotheses.
+        oracle: the opened oracle; None where the family has none.
+        repairer: who repairs answers; None without repair.
+        players: models of other roles, by role.
+        concurrency: number of problems that run at the same time.
+        on_event: called with each event.
+        callbacks: LangChain callbacks.
+        stopping: set it to stop after the steps in flight.
+        retry_failed: also run problems that failed.
+        budget: what may be spent; None for no limit.
+        max_failures: stop when this many problems failed in this run; None for no limit.
+        cache: reuse answers of other sessions in the store.
+        fast: commit several problems together, because answers come at a high rate (from a small
+            model in this process).
 
-    fast: answers come at so high a rate (of a small model in this process) that what is written of
-    several problems is better committed together, if later.
+    Returns:
+        {"status", "problems", "done", "failed", "cause"}. The status is "done" (no problem is open;
+        `failed` maps each failed problem to its error), "failed" (every problem failed, or
+        `max_failures` did), "budget" (it is spent) or "interrupted" (`stopping` was set). After the
+        last three, steps in flight were finished and saved, and open problems wait for `resume`.
+        "cause" is why the session ended early.
+
+    Raises:
+        SandboxUnavailable: the sandbox cannot be used.
+        Refused: the model's endpoint would refuse every request. Calls in flight were finished and
+            saved, and the problems stay open for `resume`.
     """
     settings = store.settings(session)
     rows = store.problems(session)
@@ -89,9 +110,10 @@ async def run_session(
     budget = budget or Budget()
     budget.closed = None
     answers = store.cache(session) if cache else None
-    at_work = max(1, min(concurrency, len(todo)))  # workers that have not come to their end
+    at_work = max(1, min(concurrency, len(todo)))  # number of workers that are still running
     failures = 0
-    early: list[tuple[str, str]] = []  # status and cause, of what first ended the session early
+    # status and cause of each reason to end early; the first one counts
+    early: list[tuple[str, str]] = []
 
     def end_early(status: str, cause: str) -> None:
         early.append((status, cause))
@@ -160,7 +182,7 @@ async def run_session(
 
 
 def _rows_of_texts(rows: Sequence[ProblemRow]) -> dict[str, Json]:
-    """{"rows": how many are shown, and of each split, in all problems} of labelled rows."""
+    """Return {"rows": number of shown rows and rows of each split} for labelled rows, else {}."""
     counted = dict.fromkeys(("shown", *SPLITS), 0)
     labelled = False
     for problem in (row.problem for row in rows):
@@ -174,8 +196,10 @@ def _rows_of_texts(rows: Sequence[ProblemRow]) -> dict[str, Json]:
 
 
 async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> str:
-    """One problem to its end, which is returned: done, failed, or open where it was stopped. An
-    outage fails this problem alone and says why."""
+    """Run one problem and return its status: done, failed, or open where it was stopped.
+
+    An outage fails this problem only and is recorded as its cause.
+    """
     problem = case.problem.id
     case.emit({"type": "problem_started", "problem": problem})
     named = {"session": case.session, "problem": problem}
@@ -186,7 +210,7 @@ async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> str:
         raise
     except Unavailable as outage:
         if case.stopping.is_set():
-            return "open"  # it was not let finish: the problem stays open for `resume`
+            return "open"  # it was interrupted, so it stays open for `resume`
         await case.ledger.end(problem, "failed", str(outage))
         case.emit({"type": "problem_ended", "problem": problem, "status": "failed", "cause": str(outage)})  # fmt: skip
         return "failed"
@@ -197,7 +221,7 @@ async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> str:
 
 
 class Spaces:
-    """Sample spaces by digest, each read once: most problems of a task share one."""
+    """Sample spaces by digest. Each is read once, because most problems of a task share one."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -210,13 +234,13 @@ class Spaces:
 
 
 def _shaping(model_settings: Json) -> Json:
-    """What of a model's settings shapes its answers: where it is reached does not."""
+    """Return the settings of a model that affect its answers, without those of its endpoint."""
     model = dict(model_settings or {})
     return {key: value for key, value in model.items() if key not in ("endpoint", "transport")}
 
 
 class SessionPlan:
-    """A session as its record describes it, read once: its graph, its oracle, its cases."""
+    """A session as its record describes it, read once: its graph, its oracle and its cases."""
 
     def __init__(self, store: Store, session: str, record: Json) -> None:
         self._store, self._session = store, session
@@ -227,11 +251,14 @@ class SessionPlan:
         self._roles = {name: _shaping(one) for name, one in (record.get("roles") or {}).items()}
 
     def bound(self, oracle: OpenOracle | None) -> Apply | None:
-        """The oracle under the session's limits, one for all problems."""
+        """Return the oracle with the session's limits, the same for all problems."""
         return None if oracle is None else oracle.bound(self.settings.limits)
 
     def graph(self, rows: Sequence[ProblemRow]) -> Any:
-        """The method's graph; where the session says how a bank is read, followed by the reading."""
+        """Return the method's graph.
+
+        It is followed by reading the bank where the session has an inference.
+        """
         name = self.settings.method.method
         chosen = method(name, rows[0].problem.family) if rows else method_named(name)
         text = self.settings.text
@@ -242,8 +269,14 @@ class SessionPlan:
     def case(
         self, row: ProblemRow, players: Mapping[str, Proposer] | None = None, **live: Any
     ) -> Case:
-        """The context for one problem. live: what is opened (proposer, execute, …), or stands in for
-        the store (journal, ledger)."""
+        """Return the context for one problem.
+
+        Args:
+            row: the stored problem.
+            players: models of other roles, by role.
+            live: other fields of `Case`: what is opened (proposer, oracle, ...), or a journal and a
+                ledger in place of those of the store.
+        """
         tau = None if self.settings.text is None else self.settings.text.tau
         strict = self.settings.method.strict_contract
         others = {name: Role(one, (players or {}).get(name)) for name, one in self._roles.items()}

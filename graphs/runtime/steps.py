@@ -1,17 +1,16 @@
-"""The nodes that every method is made of: ask, use_tools, judge, record; and those of a method that
-mends its hypotheses: ask_for_better, judge_and_tell, repair.
+"""Nodes that methods share: ask, ask_for_better, use_tools and record; judging.py has others.
 
-A method wires them into a graph: with `loop`, which asks, judges, records and decides again and
-again; with `in_line`; or with its own edges. Each node is idempotent: all that it asks of a model or
-tool goes through the journal under a structural path, so running it again, on resume or replay, gives
+A method builds a graph of them: with `loop`, which asks, judges, records and decides repeatedly;
+with `in_line`; or with its own edges. Each node is idempotent: every call of a model or tool goes
+through the journal under a structural path, so running the node again, on resume or replay, gives
 the same step.
 
-    step/3/propose/0             the model is asked
+    step/3/propose/0             the call of the model
     step/3/propose/0/tool/1      the second tool that it called in that turn
-    step/3/judge/0/0/shown/execute   the first hypothesis of the first answer, on what was shown
-    step/3/repair/0              what the repairer makes of that answer, a further one of the step
+    step/3/judge/0/0/shown/execute   the first hypothesis of the first answer, on shown observations
+    step/3/repair/0              the repairer's version of that answer, another answer of the step
 
-Edges are coroutines too: LangGraph hands a plain function to a pool of threads.
+Edges are coroutines too, because LangGraph runs a plain function in a pool of threads.
 """
 
 from __future__ import annotations
@@ -32,24 +31,24 @@ from .case import Case, Runtime
 START, END = (
     "__start__",
     "__end__",
-)  # as langgraph.graph names them; it is imported where a graph is built
+)  # the values of langgraph.graph, which is imported only where a graph is built
 
 
 def new_graph() -> Any:
-    """An empty graph over `State`, whose nodes are given a `Case`."""
+    """Return an empty graph over `State`, whose nodes get a `Case`."""
     from langgraph.graph import StateGraph
 
     return StateGraph(State, context_schema=Case)
 
 
 class State(TypedDict):
-    """What moves along the edges: counters, and why the problem ended ("" while it goes on)."""
+    """The graph's state: counters, and why the problem ended ("" while it runs)."""
 
     step: int
-    turn: int  # requests of this step so far
-    answers: int  # of the problem, malformed ones too
+    turn: int  # number of requests of this step so far
+    answers: int  # answers to the problem so far, malformed ones included
     bad: int
-    row: int  # of a method that goes through the observations one by one
+    row: int  # the current row, for a method that goes through the observations
     epoch: int
     stop: str
 
@@ -58,13 +57,12 @@ START_STATE = State(step=1, turn=0, answers=0, bad=0, row=0, epoch=0, stop="")
 
 
 async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
-    """One request to the proposer for another hypothesis, with what its tool calls of this step
-    have told."""
+    """Query the proposer for another hypothesis, with the results of this step's tool calls."""
     return await _ask_in_words(state, runtime.context, "another")
 
 
 async def ask_for_better(state: State, runtime: Runtime) -> dict[str, Json]:
-    """`ask`, for a better hypothesis than those so far."""
+    """Query the proposer as `ask` does, for a better hypothesis than the earlier ones."""
     return await _ask_in_words(state, runtime.context, "better")
 
 
@@ -91,7 +89,10 @@ async def _ask_in_words(state: State, case: Case, aim: protocol.Aim) -> dict[str
 
 
 async def read_recorded(state: State, runtime: Runtime) -> dict[str, Json]:
-    """The next recorded answer: asked for without a prompt, as there is nobody to read one."""
+    """Read the next recorded answer.
+
+    It is requested without a prompt, because nothing reads one.
+    """
     case = runtime.context
     path = f"step/{state['step']}/propose/{state['turn']}"
     return await _ask(case, state, path, case.view(), [], [])
@@ -113,7 +114,7 @@ async def _ask(
         case.tools_refused = True
         case.tool_turns.clear()
         case.emit({"type": "no_tools", "problem": case.problem.id})
-        if not tools:  # it would be asked the same for ever
+        if not tools:  # else the same request would repeat without end
             case.reply = replace(case.reply, finish="stop")
     return {"turn": state["turn"] + 1, "stop": stop}
 
@@ -121,11 +122,12 @@ async def _ask(
 async def after_ask(
     state: State, runtime: Runtime
 ) -> Literal["ask", "use_tools", "judge", "record"]:
+    """Return the node that follows a reply."""
     case = runtime.context
     if state["stop"]:
         return "record"
     if case.reply.finish == "no_tools":
-        return "ask"  # the same question, without tools
+        return "ask"  # the same request, without tools
     return "use_tools" if case.reply.tool_calls and _calls_left(case) else "judge"
 
 
@@ -135,20 +137,20 @@ def _calls_left(case: Case) -> int:
 
 
 def tool_specs(case: Case, view: View) -> list[ToolSpec]:
-    """The family's LangChain tools as the proposer is told of them."""
+    """Return the family's LangChain tools as specifications for the proposer."""
     tools = case.family.tools(view, case.oracles())
     return [ToolSpec(tool.name, tool.description, _parameters(tool.args_schema)) for tool in tools]
 
 
 @cache
 def _parameters(arguments: type[BaseModel]) -> Mapping[str, Json]:
-    """The JSON schema of a tool's arguments: each takes a millisecond."""
+    """Return the JSON schema of a tool's arguments, cached because each takes a millisecond."""
     schema: dict[str, Json] = arguments.model_json_schema()
     return schema
 
 
 async def use_tools(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Runs the tools that the reply calls and hands their results back to the model."""
+    """Run the tools that the reply calls, and add their results to the conversation."""
     case = runtime.context
     path = case.reply_path
     tools = {tool.name: tool for tool in case.family.tools(case.view(), case.oracles())}
@@ -166,7 +168,7 @@ async def use_tools(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def _use_tool(case: Case, tools: dict[str, Any], call: ToolCall, path: str) -> str:
-    """The tool's text; a call that cannot be made is told to the model as the tool's result."""
+    """Return the tool's text. A call that cannot be made returns an explanation for the model."""
 
     async def make() -> Outcome:
         tool = tools.get(call.name)
@@ -187,9 +189,9 @@ async def _use_tool(case: Case, tools: dict[str, Any], call: ToolCall, path: str
 
 
 async def record(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Writes the finished step: answers, verdicts, predictions, and the bank's events."""
+    """Write the finished step: answers, verdicts, predictions, and changes of the bank."""
     case = runtime.context
-    if not case.answered:  # exhausted before an answer: there is no step to write
+    if not case.answered:  # the model was exhausted before an answer, so there is no step
         return {}
     events = _bank_events(case)
     await case.ledger.step(
@@ -207,8 +209,11 @@ async def record(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 def _bank_events(case: Case) -> tuple[BankEvent, ...]:
-    """A hypothesis enters the bank once, with one event for each shown observation: an accepted one,
-    a redundant one where that is no fault, and where `banks_all` says so any."""
+    """Return the events that add this step's hypotheses to the bank.
+
+    There is one event for each shown observation. A hypothesis enters once: an accepted one, a
+    redundant one where that is no fault, and with `banks_all` every one.
+    """
     everything = case.settings.text is not None and case.settings.text.banks_all
     events = []
     for answer in case.answered:
@@ -235,10 +240,18 @@ def loop(
     ask: Callable[..., Any] = ask,
     repair: Callable[..., Any] | None = None,
 ) -> Any:
-    """The graph ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask …, compiled. It ends
-    where `decide` or the asking names a reason to stop. A model that refuses tools is asked again
-    without. repair: what comes between judge and record where the session's settings name who
-    repairs."""
+    """Return the compiled graph ask -> (use_tools -> ask)* -> judge -> record -> decide -> ask ...
+
+    It ends where `decide` or a reply sets a reason to stop. A model that refuses tools is asked
+    again without them.
+
+    Args:
+        judge: the node that judges a reply.
+        decide: the node that decides whether to stop.
+        ask: the node that queries the proposer.
+        repair: the node between judge and record, used where the session's settings name a
+        repairer.
+    """
     graph = new_graph()
     graph.add_node("ask", ask)
     graph.add_node("judge", judge)
@@ -268,7 +281,7 @@ async def _after_decide(state: State, runtime: Runtime) -> str:
 
 
 def in_line(*nodes: Callable[..., Any]) -> Any:
-    """The graph whose nodes follow each other once, compiled."""
+    """Return the compiled graph that runs these nodes once, one after the other."""
     graph = new_graph()
     for node in nodes:
         graph.add_node(node)
@@ -279,5 +292,5 @@ def in_line(*nodes: Callable[..., Any]) -> Any:
 
 
 def compiled(graph: Any) -> Any:
-    """The graph ready to run; LangGraph's own limit of steps must never be what ends a problem."""
+    """Compile the graph with a step limit so high that LangGraph's limit never ends a problem."""
     return graph.compile().with_config(recursion_limit=1_000_000)
