@@ -27,8 +27,8 @@ TOLD = (
 def print_outcome(out: Console, session: Any) -> None:
     """Print the summary of a run.
 
-    The summary holds the results with their intervals, the causes of failures with their counts, the
-    cost, the paths and the next command.
+    It holds the results with their intervals, the causes of failures with their counts, the cost,
+    the paths and the next command.
     """
     from .. import find_evaluation
     from ..files import tables
@@ -69,7 +69,7 @@ def _named(metrics: Sequence[str]) -> str:
 
 
 def _faults(breaches: Mapping[str, int], malformed: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Return lines for breaches of the answer contract and for malformed answers; empty ones are left out."""
+    """Return lines on breaches of the answer contract and on malformed answers, if there are any."""
     told = (("breaches", counts(breaches)), ("malformed", counts(malformed)))
     return [(name, said) for name, said in told if said]
 
@@ -111,8 +111,8 @@ def print_scores(out: Console, result: Mapping[str, Json]) -> None:
     """Print the result of `peirce eval`.
 
     Up to three sessions are printed as columns. More sessions are printed as the table of the
-    evaluation's report section if it has one, with a line on what was left out. The section's own output
-    follows, then the problems of each session if the result holds them.
+    evaluation's report section if it has one, with a line on what was left out. The section's own
+    output follows, then the problems of each session if the result holds them.
     """
     from .. import find_evaluation
     from ..files import tables
@@ -163,7 +163,7 @@ def _summed(scored: Sequence[Mapping[str, Json]]) -> str:
 
 
 def _marked(counts: Mapping[str, Json]) -> list[str]:
-    """Return notes on memorising hypotheses and on hidden pairs that judge nothing, if there are any."""
+    """Return notes on memorising hypotheses and on hidden pairs that judge nothing, if any."""
     said = []
     if counts["memorising"]:
         said.append(f"{counts['memorising']:,} hypotheses memorise (--without-memorising)")
@@ -204,7 +204,7 @@ def _range(calls: Mapping[str, int]) -> str:
 
 
 def print_written(out: Console, result: Mapping[str, Json]) -> None:
-    """Print what a command that writes files did, one fact per line; generated data sets form a table."""
+    """Print what a command that writes files did, one fact per line; data sets form a table."""
     sets = result.get("sets") or []
     for name, value in result.items():
         if name == "sets":
@@ -242,9 +242,10 @@ MINE = "the session"
 def print_beside(
     out: Console, metrics: Mapping[str, Mapping[str, Json]], found: Sequence[Mapping[str, Json]]
 ) -> None:
-    """Print the accuracy and macro F1 of a session and of each baseline, then whether it beats them.
+    """Print accuracy and macro F1 of a session and its baselines, then how they compare.
 
-    There is one row per method and one pair of columns per split; each cell is a mean over problems.
+    There is one row per method and one pair of columns per split; each cell is a mean over
+    problems.
 
     Args:
         metrics: Metrics of the session, by name.

@@ -18,7 +18,7 @@ _COLUMNS = ("n", "agreement", "within_one", "kappa", "weighted_kappa")
 
 
 def print_ratings(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
-    """Print one line per rating as it arrives, then the scores of each problem with the name of the rater."""
+    """Print one line per rating as it arrives, then the scores of each problem and their rater."""
     for row in rows:
         if row["kind"] != "summary":
             score = "unread" if row["score"] is None else f"{row['score']:g}"
@@ -36,7 +36,7 @@ def print_ratings(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
 
 
 def print_agreement(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """Print the agreement between raters as a table, or the strata of a rating sheet that was written."""
+    """Print the agreement between raters, or the strata of a rating sheet that was written."""
     if rows and "sheet" in rows[0]:
         told = rows[0]
         out.print(visible(f"written   {told['sheet']}: {told['items']} pairs"), soft_wrap=True)
@@ -57,7 +57,7 @@ def compared_by_rules(scored: Mapping[str, Json]) -> bool:
 
 
 def print_raters(out: Console, scored: Mapping[str, Json]) -> None:
-    """Print who made the discovery scores of an evaluated text session, and the scores of its raters."""
+    """Print who made the discovery scores of an evaluated text session, and its raters' scores."""
     if compared_by_rules(scored):
         out.print(BY_RULES, soft_wrap=True)
     for one in scored.get("rated", ()):
@@ -97,8 +97,8 @@ HOW = {
 def print_rows(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
     """Print each predicted row as it arrives, then a summary.
 
-    The summary gives accuracy and macro F1 over the rows with a label, and the number of correct rows
-    among those with an output.
+    The summary gives accuracy and macro F1 over the rows with a label, and the number of correct
+    rows among those with an output.
     """
     how: Counter[str] = Counter()
     gold: list[str] = []

@@ -3,8 +3,8 @@
 Text from models, files and problems is data and never interpreted: consoles are created without
 markup, and `visible` shows control characters as escapes.
 
-`print_bank` and `print_growth` print the output of `peirce bank`. `pair_lines` draws grids as one line
-of digits per row in the colours of ARC's viewers; without colour the digits remain readable.
+`print_bank` and `print_growth` print the output of `peirce bank`. `pair_lines` draws grids as one
+line of digits per row in the colours of ARC's viewers; without colour the digits remain readable.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _moment(value: Json) -> str:
 
 
 def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """Print the output of `peirce show SESSION`: one row per problem, then the reasons why problems ended."""
+    """Print the output of `peirce show SESSION`: one row per problem, then why problems ended."""
     verdicts = list(VERDICT_STYLES)
     names = [n for n in verdicts if any(n in row["verdicts"] for row in rows)]
     breached = ["breaches"] if any(row["breaches"] for row in rows) else []
@@ -80,7 +80,7 @@ def _read(problem: str, told: Mapping[str, Json]) -> str:
 
 
 def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """Print the output of `peirce show SESSION PROBLEM`: each hypothesis with its verdict and results."""
+    """Print the output of `peirce show SESSION PROBLEM`: each hypothesis with its results."""
     if not rows:
         out.print("No answer stands here; `peirce show SESSION` says how the problem ended.")
     for row in rows:
@@ -147,7 +147,7 @@ def print_tasks(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 
 
 def print_task(out: Console, told: Mapping[str, Json]) -> None:
-    """Print a task with its example commands, which are printed unwrapped so that they can be copied."""
+    """Print a task with its example commands, unwrapped so that they can be copied."""
     out.print(f"{visible(told['task'])}: {visible(told['about'])}", soft_wrap=True)
     if told["takes"]:
         out.print(f"--data: {visible(told['takes'])}", soft_wrap=True)
@@ -160,7 +160,7 @@ def print_task(out: Console, told: Mapping[str, Json]) -> None:
 
 
 def print_problem(out: Console, problem: Mapping[str, Json]) -> None:
-    """Print a problem in full, or as its task draws it; values that no agent sees are marked as hidden."""
+    """Print a problem in full or as its task draws it, and mark what no agent sees as hidden."""
     out.print(
         f"{problem['task']}, problem {visible(problem['id'])}: {len(problem['shown'])} shown,"
         f" {len(problem['hidden'])} hidden, a sample space of {problem['space']:,} inputs"
@@ -232,7 +232,7 @@ def print_differences(out: Console, result: Mapping[str, Json]) -> None:
 
 
 def print_doctor(out: Console, found: Mapping[str, Json]) -> None:
-    """Print the output of `peirce doctor`: versions, platform, sandboxes, models, settings and store."""
+    """Print the output of `peirce doctor`: versions, platform, sandboxes, models, settings, store."""
     platform, store, gpu, models = (found[k] for k in ("platform", "store", "gpu", "models"))
     for line in _cleaned(found.get("cleaned")):
         out.print(f"cleaned   {line}")
@@ -319,8 +319,8 @@ def print_bank(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 def print_growth(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     """Print one row per step of a bank's history.
 
-    Each row gives the size after the step, the numbers of hypotheses that entered and left, and the best
-    reward and accuracy.
+    Each row gives the size after the step, the numbers of hypotheses that entered and left, and the
+    best reward and accuracy.
     """
     if not rows:
         out.print(EMPTY)

@@ -1,11 +1,11 @@
-"""Progress output of a running session: a banner, a live display or plain lines, and the resume command.
+"""Progress output of a running session: banner, live display or plain lines, resume command.
 
 All of this goes to stderr; data goes to stdout. If stdout or stderr is not a terminal, there is no
-live display. Plain lines report progress at the end of steps and problems, at most one per second, and
-also after a period of silence, so that a slow model does not look like a stuck program.
+live display. Plain lines report progress at the end of steps and problems, at most one per second,
+and also after a period of silence, so that a slow model does not look like a stuck program.
 
-`lines_of_text` describes the start of a session on labelled text: the judge, how the bank is applied
-and to which rows.
+`lines_of_text` describes the start of a session on labelled text: the judge, how the bank is
+applied and to which rows.
 """
 
 from __future__ import annotations
@@ -166,9 +166,7 @@ class Screen:
         if event["status"] == "failed":
             self._failed += 1
             if event["cause"] not in self._causes and not self._quiet:
-                self._causes.add(
-                    event["cause"]
-                )  # Each cause is printed once; the final summary counts it.
+                self._causes.add(event["cause"])  # Print each cause only once.
                 self._say(self._ended_line(event, running))
                 return
         self._plain(lambda: self._ended_line(event, running), always=self._ended == self._total)
@@ -258,7 +256,7 @@ class Screen:
     def _draw(self) -> RenderableType:
         """Return the live display.
 
-        It runs in its own thread while events arrive, so it copies each collection before iterating over it.
+        It runs in its own thread while events arrive, so it copies collections before iterating.
         """
         bar = Table.grid(padding=(0, 2))
         bar.add_row(
@@ -296,7 +294,7 @@ class Screen:
 
 
 def banner(event: Mapping[str, Json]) -> list[str]:
-    """Return fewer than ten lines on what is about to run: model, data, seed, limits, sandbox and store."""
+    """Return fewer than ten lines on the run ahead: model, data, seed, limits, sandbox and store."""
     settings = event["settings"]
     operational = settings.get("operational", {})
     lines = [
@@ -391,8 +389,8 @@ def lines_of_text(event: Mapping[str, Json]) -> list[tuple[str, str]]:
     """Return (name, description) pairs for the banner of a session on labelled text.
 
     Args:
-        event: Session event. Its "rows" counts the rows of all problems and its "calls" the model calls
-            by role, each where known.
+        event: Session event. Its "rows" counts the rows of all problems and its "calls" the model
+            calls by role, each where known.
     """
     settings = event["settings"]
     found = [("judge", _judge(settings)), ("bank", _bank(settings))]

@@ -1,4 +1,4 @@
-"""Building blocks of terminal output: consoles, escaped text, tables, durations and commands to copy."""
+"""Building blocks of terminal output: consoles, escaped text, tables and command lines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Terminal output of `train`, `eval training`, `pairs` and `pretrain`, during a run and at its end.
 
-Progress goes to stderr, as a live display. If stderr is not a terminal, each probe and each epoch is
-printed as a line.
+Progress goes to stderr, as a live display. If stderr is not a terminal, each probe and each epoch
+is printed as a line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .text import console, duration, one_line, table, visible
 
 
 def print_record(out: Console, record: Mapping[str, Json]) -> None:
-    """Print the result of a training: losses by stage, warnings, the path of the weights, the next command."""
+    """Print the result of a training: losses by stage, warnings, path of the weights, next command."""
     head = (
         f"Training {record['training']}: {record['status']} after {record['examples']:,} examples"
     )
@@ -121,7 +121,7 @@ def print_trainings(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 
 
 def print_curves(out: Console, result: Mapping[str, Json]) -> None:
-    """Print one row per training and stage with first and last values of the curves, then written files."""
+    """Print one row per training and stage with the ends of its curves, then the written files."""
     if not result["trainings"]:
         out.print("no training on pairs yet")
         return
@@ -153,7 +153,7 @@ DOING = {
 
 
 class _Screen:
-    """A context manager that shows the progress of a training and is called with its progress reports."""
+    """A context manager that shows the progress of a training; call it with each progress report."""
 
     def __init__(
         self,
@@ -286,7 +286,10 @@ class TrainingScreen(_Screen):
 
 
 class ClassifierScreen(_Screen):
-    """A progress display for classifiers, called with mappings of "set", "epoch", "update" and "updates"."""
+    """A progress display for classifiers.
+
+    It is called with mappings of "set", "epoch", "update" and "updates".
+    """
 
     _told: Mapping[str, Any] | None = None
     _set = ""
@@ -404,7 +407,7 @@ def _cells(stages: Mapping[str, int]) -> list[str]:
 
 
 def print_pretrained(out: Console, made: Mapping[str, Any]) -> None:
-    """Print the folder, the size and loss of a pretrained model, and its results on unseen problems."""
+    """Print the folder, size and loss of a pretrained model, and its results on unseen problems."""
     settings = made["settings"]
     if made["used"]:
         out.print(f"{made['out']}: made before with these settings, used again", markup=False)
