@@ -73,9 +73,7 @@ class RowIntervals(Protocol):
 
 
 GENERAL = "gear"  # The default evaluation of a family.
-WITHOUT_BANK = (
-    "direct",
-)  # Methods without a bank of hypotheses, which differs from an empty bank.
+WITHOUT_BANK = ("direct",)  # Methods without a bank, which differs from an empty bank.
 
 
 class BankMetrics(Protocol):

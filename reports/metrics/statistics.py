@@ -101,7 +101,7 @@ def _new_draws(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.i
     rows = max(1, _CHUNK // n)
     for start in range(0, resamples, rows):
         count = min(rows, resamples - start)
-        # 32 bits scaled to [0, n): the bias is at most n / 2**32, and all machines give the same stream.
+        # 32 bits scaled to [0, n): the bias is at most n / 2**32, and every machine draws the same.
         bits = np.frombuffer(rng.randbytes(4 * count * n), "<u4").astype(np.uint64)
         drawn = ((bits * np.uint64(n)) >> np.uint64(32)).astype(np.intp)
         yield drawn.reshape(count, n)

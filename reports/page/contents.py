@@ -104,7 +104,7 @@ def _shown(rows: Sequence[ProblemRow]) -> str:
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
-# --- Curves of a session: verdicts by step, hypotheses accepted after n answers, sizes of the banks;
+# --- Curves of a session (verdicts by step, hypotheses accepted after n answers, sizes of banks)
 # and the feasible region of (gamma, beta).
 
 VERDICTS = (Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED)

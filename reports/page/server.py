@@ -133,7 +133,7 @@ class Viewer:
             return embedded(contents.problem(session, ids[int(place)]))
 
     def search(self, session: str, words: str) -> str | None:
-        """Return the ids of a session's problems that contain all words, or None for another session."""
+        """Return the ids of a session's problems that contain all words; None for another session."""
         with self._lock, self._opened() as store:
             if session not in self._sessions:
                 return None
