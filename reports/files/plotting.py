@@ -62,9 +62,7 @@ def rendered(
             metadata = {"Date": None} if form == ".svg" else {"Software": None}
             figure.savefig(out, format=form[1:], dpi=130, metadata=metadata)
             made[form] = out.getvalue()
-            figure.set_layout_engine(
-                "none"
-            )  # The layout is known now; computing it again would double the time.
+            figure.set_layout_engine("none")  # Do not compute the layout again.
     return made
 
 

@@ -1,10 +1,10 @@
-"""Problems joined across sessions, and ratios of sums with bootstrap intervals clustered by problem.
+"""Problems joined across sessions, and ratios of sums with intervals clustered by problem.
 
 Counts within one problem are not independent: hypotheses share their hidden pairs, pairs of
 hypotheses share members, and one problem may occur in a table with several sets of shown pairs. So
 whole problems are resampled with replacement, with all their counts, and a value (a rate, a mean
 over problems, a ratio of rates) is computed anew from the sums. Intervals are percentiles of 2,000
-resamples, as in `statistics`.
+bootstrap resamples, as in `statistics`.
 """
 
 from __future__ import annotations
@@ -158,9 +158,7 @@ def _resampled(sums: Sums, seed: int, resamples: int) -> Sums:
 TOGETHER = 32  # Problems whose rows are read by one query.
 ORIGINAL = "original"
 
-Given = tuple[
-    "Consistent", list[int]
-]  # with the indices in its marks of the hidden pairs that count
+Given = tuple["Consistent", list[int]]  # with indices of hidden pairs in its marks
 Behaviour = tuple[str, str]  # Digests of prediction codes and of reasons.
 
 

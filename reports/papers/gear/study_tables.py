@@ -49,9 +49,7 @@ def figure(result: Mapping[str, Json]) -> Figure:
         for panel, (name, title) in zip(line, figures.items(), strict=True):
             _panel(panel, own, name, ns)
             panel.set_title(wrapped(f"{data_set}: {title}", WIDTH), fontsize=9)
-        if (
-            result["study"] == "general"
-        ):  # The panels of a row share an axis, which is set after all bars.
+        if result["study"] == "general":  # one axis per row, set after all bars
             for panel in line:
                 _ratio_axis(panel)
     for panel in panels[-1]:

@@ -39,7 +39,7 @@ MOMENTUM = (
     "w_min",
     "w_max",
     "lag",
-)  # Settings of the momentum schedule only.
+)  # of the momentum schedule only
 
 Curve = list[tuple[int, float]]  # (examples, value) pairs, sorted by examples.
 
@@ -306,7 +306,7 @@ def _compared(
 
 
 def _looks(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
-    """Return the style of each label: a colour per schedule, other colours and dashes after the first."""
+    """Return the style of each label: a colour per schedule, then other colours with dashes."""
     labels: dict[str, list[str]] = {}
     for one in runs:
         own = labels.setdefault(one.schedule, [])
