@@ -340,7 +340,7 @@ TESTED = (
     "ind",
     "ood",
     "val",
-)  # The first existing split provides the scores of the set, as in metrics.py.
+)  # The first split with scores stands for the set.
 SCORES = ("accuracy", "f1")
 
 

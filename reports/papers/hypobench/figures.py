@@ -265,7 +265,7 @@ def _bars(found: Sequence[Point], figure: str, what: str) -> Figure:
                 bars = axis.bar(x, heights, 0.9 * width, label=series, color=colours[series])
                 axis.bar_label(
                     bars, fmt="%.2f", fontsize=7, padding=4
-                )  # a bar of height 0 is invisible
+                )  # A bar of height 0 is invisible.
         if figure == "3" and method == HYPOGENIC:
             said = {
                 (int(hard), model): value

@@ -15,9 +15,9 @@ from ...files.tables import NO_VALUE, Cell, Table
 from .entries import MARK, Average
 
 # --- Values in the tables of the HypoBench paper, as shares (its percentages divided by 100), and
-# values of its figures that its text states. Ratings are GPT-4o's. Its averages over real sets leave
-# out paper citations and count its two sets of generated text separately; its averages over synthetic
-# sets cover a subset that it does not name.
+# values of its figures that its text states. Ratings are GPT-4o's. Its averages over real sets
+# leave out paper citations and count its two sets of generated text separately; its averages over
+# synthetic sets cover a subset that it does not name.
 
 MODELS = ("GPT", "Qwen", "Llama", "DeepSeek")
 Published = Mapping[tuple[str, str, str], float]  # row, column, metric

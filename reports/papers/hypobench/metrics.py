@@ -177,9 +177,9 @@ def inferred(problem: Problem, steps: Sequence[StepRecord]) -> Inference | None:
 
 
 def told(problem: Problem, steps: Sequence[StepRecord]) -> dict[str, Json] | None:
-    """Return {strategy, entries, splits: {split: {rows, accuracy, f1, unlabelled}}} for `peirce show`.
+    """Return a summary of a problem's predictions for `peirce show`, or None without predictions.
 
-    Returns None if nothing was predicted.
+    It is {strategy, entries, splits: {split: {rows, accuracy, f1, unlabelled}}}.
 
     Raises:
         ValueError: As in `inferred`.
