@@ -15,8 +15,8 @@ from .printing import emit
 
 app = typer.Typer()
 
+# Settings of a training that classifiers take too.
 CLASSIFIER = ("batch", "learning_rate", "warmup", "weight_decay", "max_length", "full", "lora_rank",
-              # settings that classifiers take too
               "lora_alpha", "lora_dropout", "seed", "report_to")  # fmt: skip
 
 

@@ -32,14 +32,8 @@ STAGES = ("parsing", "consistency", "gear")
 BESIDE = ("schedule", "seed", "examples", "save_every", "keep", "report_to", "device", "device_batch",
           "recompute", "precompute", "log_ratio_warning", "following_drop", "stop", "sample_every",
           "sample_tokens")  # fmt: skip
-MOMENTUM = (
-    "alpha",
-    "epsilon",
-    "m_max",
-    "w_min",
-    "w_max",
-    "lag",
-)  # of the momentum schedule only
+# Settings of the momentum schedule only.
+MOMENTUM = ("alpha", "epsilon", "m_max", "w_min", "w_max", "lag")
 
 Curve = list[tuple[int, float]]  # (examples, value) pairs, sorted by examples.
 

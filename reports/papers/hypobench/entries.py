@@ -336,11 +336,8 @@ def _baselines(found: Iterable[Mapping[str, Json]], problem: str) -> dict[str, d
 
 
 TUNED = "fine-tuned "
-TESTED = (
-    "ind",
-    "ood",
-    "val",
-)  # The first split with scores stands for the set.
+# The first of these splits that has scores represents the data set.
+TESTED = ("ind", "ood", "val")
 SCORES = ("accuracy", "f1")
 
 

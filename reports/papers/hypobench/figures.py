@@ -263,9 +263,8 @@ def _bars(found: Sequence[Point], figure: str, what: str) -> Figure:
             if own:
                 heights = [o.value.mean for o in own]
                 bars = axis.bar(x, heights, 0.9 * width, label=series, color=colours[series])
-                axis.bar_label(
-                    bars, fmt="%.2f", fontsize=7, padding=4
-                )  # A bar of height 0 is invisible.
+                # A bar of height 0 is invisible; its label is not.
+                axis.bar_label(bars, fmt="%.2f", fontsize=7, padding=4)
         if figure == "3" and method == HYPOGENIC:
             said = {
                 (int(hard), model): value
