@@ -1,8 +1,8 @@
-"""The command line: parses options, calls the functions of the package, prints.
-`peirce --help` has the verbs.
+"""The command line: parses options, calls the functions of the package and prints results.
 
-Data goes to stdout, talk to stderr. Heavy imports happen inside the verb that needs them. `main`
-is the boundary: an expected end is one sentence and its exit code, a bug keeps its traceback.
+`peirce --help` lists the commands. Data goes to stdout, messages to stderr. Heavy imports happen
+inside the command that needs them. `main` is the boundary: an expected error is printed as one
+sentence with its exit code, and a bug keeps its traceback.
 """
 
 from __future__ import annotations
@@ -41,8 +41,10 @@ def _root(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs one command line and exits: 0 done, 1 failed, 2 usage, 3 budget spent, 4 sandbox
-    unavailable, 130 interrupted."""
+    """Run one command line and exit.
+
+    Exit codes: 0 done, 1 failed, 2 usage, 3 budget spent, 4 sandbox unavailable, 130 interrupted.
+    """
     from .boundary import run_command
 
     sys.exit(run_command(app, arguments))

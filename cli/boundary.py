@@ -1,5 +1,7 @@
-"""The boundary of the command line: an expected end is one sentence on stderr and an exit code, a
-bug keeps its traceback."""
+"""The boundary of the command line.
+
+An expected error is printed as one sentence on stderr with an exit code; a bug keeps its traceback.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ INTERRUPTED = 130
 
 
 def run_command(app: typer.Typer, arguments: list[str] | None) -> int:
-    """The exit code of one command line."""
+    """Run one command line and return its exit code."""
     from typer.main import get_command
 
     _open_streams()
@@ -37,7 +39,7 @@ def run_command(app: typer.Typer, arguments: list[str] | None) -> int:
         return _say(error, getattr(error, "exit_code", 2))
     except typer.Abort:
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read our data has seen enough
+    except BrokenPipeError:  # the reader closed the pipe
         _drop_stdout()
         return 1
     except KeyboardInterrupt:
@@ -47,17 +49,17 @@ def run_command(app: typer.Typer, arguments: list[str] | None) -> int:
 
         if isinstance(error, PeirceError):
             return _say(error, error.exit_code)
-        if isinstance(error, OSError):  # no right to write, no room
+        if isinstance(error, OSError):  # such as missing permissions or a full disk
             place = "" if error.filename is None else f"{error.filename}: "
             reason = error.strerror or str(error) or type(error).__name__
-            _drop_stdout()  # what could not be written there is not tried again at the end
+            _drop_stdout()  # Do not try to write the rest again at exit.
             return _say(OSError(f"{place}{reason}"), 1)
         raise
     return code if isinstance(code, int) else 0
 
 
 def _open_streams() -> None:
-    """A standard stream that the caller has closed leads nowhere."""
+    """Redirect standard streams that the caller has closed to the null device."""
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stderr is None:
@@ -66,7 +68,7 @@ def _open_streams() -> None:
 
 
 def _drop_stdout() -> None:
-    """What stdout still holds goes out if it can, else nowhere."""
+    """Flush stdout, or discard its buffer if it cannot be written."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -74,18 +76,18 @@ def _drop_stdout() -> None:
 
 
 def _say(error: Exception, code: int) -> int:
-    """One sentence on stderr; what it quotes is shown, not obeyed."""
+    """Print an error as one sentence on stderr; control characters are shown as escapes."""
     from ..reports.screen.text import visible
 
     text = error.format_message() if isinstance(error, TyperException) else str(error)
     context = getattr(error, "ctx", None)
-    if text and context is not None:  # of the command line's grammar
+    if text and context is not None:  # an error in the command line's syntax
         more = " See" if text.endswith("?") else "; see"
         text = f"{text.rstrip('.')}{more} {context.command_path} --help"
         if getattr(getattr(error, "param", None), "name", None) == "task":
             text += ", and `peirce tasks list` for the tasks"
-    if text:  # an error without words has shown the help
-        with contextlib.suppress(OSError):  # the terminal has gone
+    if text:  # an error without a message has printed the help
+        with contextlib.suppress(OSError):  # the terminal is gone
             said = visible(scrubbed(" ".join(text.split())))
             print(f"peirce: {said}", file=sys.stderr, flush=True)
     return code

@@ -1,4 +1,4 @@
-"""`peirce check`: hypotheses that a user brings."""
+"""`peirce check`: judge hypotheses that a user provides."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check(
         roles = RolesConfig(roles=context.obj.roles, judge_model=judge_model, role=role)
         settings["roles"] = role_settings(roles)
     settings |= {"split": split, "judge_model": judge_model}
-    if not has_texts(task):  # what file and environment say of other tasks
+    if not has_texts(task):  # ignore settings for other tasks
         standing = {name for name in of_text if source(context, name) in STANDING}
         settings = {name: one for name, one in settings.items() if name not in standing}
     out = text.console()

@@ -1,10 +1,11 @@
-"""Settings from three places: a flag comes before the environment, the environment before the file.
+"""Settings from flags, environment variables and a file, in this order of precedence.
 
-The environment has PEIRCE_SEED for --seed. The file is $PEIRCE_CONFIG, else peirce.toml of the
-working folder: `seed = 1`, keys as the options, underscores or hyphens. A table of the file sets up
-one role of the models ([proposer], [judge], [scorer], [literature]); PEIRCE_JUDGE_TEMPERATURE is
-the key `temperature` of [judge]. Keys of [proposer] that are no options travel as --model-arg.
-What a training is set to stands in a YAML file of its own (`train --config`), and nowhere here.
+PEIRCE_SEED in the environment sets --seed. The file is $PEIRCE_CONFIG, or peirce.toml in the
+working folder. Its keys are the names of options with underscores or hyphens, as in `seed = 1`. A
+table of the file configures one role of the models ([proposer], [judge], [scorer], [literature]);
+PEIRCE_JUDGE_TEMPERATURE sets the key `temperature` of [judge]. Keys of [proposer] that are not
+options are passed as --model-arg. Settings of a training are in a YAML file of their own (`train
+--config`) and are not read here.
 """
 
 from __future__ import annotations
@@ -25,18 +26,25 @@ FILE = Path("peirce.toml")
 CONFIG = "PEIRCE_CONFIG"
 ARGUMENTS = "model_arg"
 TABLES = (*ROLES, SCORER)
-APART = frozenset({"PEIRCE_API_KEY", "PEIRCE_SHARED", CONFIG})  # of ours, and no settings
+# Variables of Peirce that are not settings.
+APART = frozenset({"PEIRCE_API_KEY", "PEIRCE_SHARED", CONFIG})
 
 
 class ConfigurationError(Exception):
-    """A setting of the file or the environment cannot be used; one sentence."""
+    """A setting of the file or the environment that cannot be used, described in one sentence."""
 
 
 @dataclass
 class Configuration:
-    """What file and environment set. defaults: of each verb's options, in the form of click's
-    default_map. model_args: K=V of the proposer, below those of flags. roles: {role: {key: value}}
-    of the others of a session. scorer: the same of the scorer, which `rate` alone reads. found: (key, value, source) of all that is set."""
+    """Settings of the file and the environment.
+
+    Args:
+        defaults: Defaults of each command's options, in the form of click's default_map.
+        model_args: K=V arguments of the proposer, with lower precedence than flags.
+        roles: {role: {key: value}} of the other roles of a session.
+        scorer: The same for the scorer, which only `rate` reads.
+        found: (key, value, source) of every setting.
+    """
 
     defaults: dict[str, Any] = field(default_factory=dict)
     model_args: list[str] = field(default_factory=list)
@@ -45,7 +53,7 @@ class Configuration:
     found: list[tuple[str, Any, str]] = field(default_factory=list)
 
     def shown(self) -> list[dict[str, Any]]:
-        """[{key, value, source}], with *** for what may be a secret."""
+        """Return [{key, value, source}], with possible secrets replaced by ***."""
         return [
             {"key": key, "value": shown_value(key, value), "source": source}
             for key, value, source in sorted(self.found, key=lambda one: (one[0], one[2]))
@@ -53,17 +61,18 @@ class Configuration:
 
 
 def configure(command: Any) -> Configuration:
-    """Reads file and environment, and gives every option of `command` and its verbs its variables.
+    """Read file and environment, and attach environment variables to the options of all commands.
 
-    Raises ConfigurationError for a file that is no TOML, a key that is no setting, a key that is
-    set twice in one place, and a variable that looks like a misspelt setting.
+    Raises:
+        ConfigurationError: For a file that is not valid TOML, an unknown key, a key that is set
+            twice in one place, and a variable that looks like a misspelt setting.
     """
     path = _path()
     variables = {
         name: value for name, value in os.environ.items() if name.startswith("PEIRCE_") and value
     }
     if not path.is_file() and not variables.keys() - APART:
-        return Configuration()  # and the commands need not be imported for their options
+        return Configuration()  # avoids importing all commands
     options = {_key(option): option for option in _options(command)}
     top, tables = _read(path, options)
     made = Configuration()
@@ -92,7 +101,7 @@ def _path() -> Path:
 
 
 def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """The file's keys that are options, those of [proposer] among them, and the rest by role."""
+    """Return the file's keys that are options, including those of [proposer], and the rest by role."""
     if not path.is_file():
         return {}, {}
     try:
@@ -138,10 +147,10 @@ def _option_of(role: str, key: str) -> str:
 
 
 def _take_cell(made: Configuration, source: str, role: str, key: str, value: Any) -> list[str]:
-    """Notes one key of a role that is no option; the K=V that it is for the proposer."""
+    """Record one key of a role that is not an option, and return its K=V if it is the proposer's."""
     name = f"{role}.{key}"
     if any(known == name for known, *_ in made.found):
-        return []  # the environment has it
+        return []  # the environment takes precedence
     made.found.append((name, value, source))
     if role == "proposer":
         return [f"{key}={json.dumps(value, default=str)}"]
@@ -182,7 +191,7 @@ def _take_variable(
 
 
 def _pairs(value: Any) -> list[str]:
-    """K=V of a list of texts, of one text, or of a table."""
+    """Return K=V strings from a list of strings, a single string or a table."""
     if isinstance(value, dict):
         return [f"{key}={json.dumps(one, default=str)}" for key, one in value.items()]
     pairs = [value] if isinstance(value, str) else value
@@ -199,13 +208,13 @@ def _attach(command: Any, top: Mapping[str, Any], defaults: dict[str, Any]) -> N
     for option in _own_options(command):
         key = _key(option)
         option.show_envvar = False
-        if key == ARGUMENTS:  # merged key by key (`Configuration.model_args`), not replaced whole
+        if key == ARGUMENTS:  # merged by key in `Configuration.model_args`
             continue
         option.envvar = [f"PEIRCE_{key.upper()}"]
         option.envvar.append(f"PEIRCE_PROPOSER_{key.upper()}")  # checked in `_take_variable`
         if key in top:
             value = top[key]
-            if isinstance(value, list) and not option.multiple:  # of another verb's: one problem
+            if isinstance(value, list) and not option.multiple:  # a list for another command
                 if len(value) != 1:
                     continue
                 (value,) = value
@@ -213,8 +222,13 @@ def _attach(command: Any, top: Mapping[str, Any], defaults: dict[str, Any]) -> N
 
 
 def _fitting(what: str, value: Any, many: bool) -> Any:
-    """A value of the file as an option takes it; of a list of one, its text alone may stand.
-    many: whether some verb takes several of them."""
+    """Convert a value of the file for its option; a list of one may be given as a single string.
+
+    Args:
+        what: Name of the setting, for errors.
+        value: Value in the file.
+        many: Whether some command takes several values.
+    """
     several = value if isinstance(value, list) else [value]
     nested = any(isinstance(one, list | dict) for one in several)
     if nested or (several is value and not many):
@@ -243,7 +257,7 @@ def _key(option: Any) -> str:
 def _near(key: str, known: Collection[str]) -> str:
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(key, known, 1, 0.75)), "")  # sede: 3 of 4 letters of seed
+    return next(iter(get_close_matches(key, known, 1, 0.75)), "")  # matches "sede" with "seed"
 
 
 def _nearest(key: str, known: Collection[str]) -> str:

@@ -1,4 +1,4 @@
-"""The verbs as `peirce --help` shows them, and what stands in the place of one."""
+"""The groups of commands in `peirce --help`, and help for tasks in the place of a command."""
 
 from __future__ import annotations
 
@@ -15,25 +15,29 @@ if TYPE_CHECKING:
     from .. import TaskHelp
 
 
-# --- Groups of flags in `--help`, and command lines to copy below it.
+# --- Panels of flags in `--help`, and example command lines below it.
 
 DATA, MODEL, TEXT = "Data", "Model and method", "Labelled text"
 RUNNING, OUTPUT = "Running", "Output"
 WHAT, OF_TRAINING = "What is trained", "Settings of a training"
-OWN_FILE = (WHAT, OF_TRAINING)  # panels whose settings stand in YAML (--config), not in peirce.toml
+# Panels whose settings are read from YAML (--config), not from peirce.toml.
+OWN_FILE = (WHAT, OF_TRAINING)
 
 
 def examples(*lines: str) -> str:
-    """An epilog: command lines to copy, each on a line of its own where the terminal is as wide."""
+    """Return an epilog with command lines to copy, one per line if the terminal is wide enough."""
     return "\n".join(("To copy:", *(f"  {line}" for line in lines)))
 
 
-# --- `peirce TASK`, with or without --help, and `peirce run TASK --help`: lines to copy for that task.
+# --- `peirce TASK`, with or without --help, and `peirce run TASK --help`: examples for that task.
 
 
 def told_of(name: str) -> TaskHelp | None:
-    """What `peirce.tasks_help` says of a task; None where there is none of this name. A file that is there
-    and is no task is an error that says why (PeirceError)."""
+    """Return the help of a task, or None if there is no such task.
+
+    Raises:
+        PeirceError: If `name` is an existing file that is not a valid task.
+    """
     from .. import tasks_help
     from ..records import PeirceError
 
@@ -46,34 +50,40 @@ def told_of(name: str) -> TaskHelp | None:
 
 
 def print_of(told: TaskHelp) -> None:
+    """Print the help of a task."""
     from ..reports.screen import reading, text
 
     reading.print_task(text.console(), told)
 
 
 class TaskHelpCommand(TyperCommand):
+    """A command that prints the help of a task."""
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help of the task."""
         assert self.callback is not None
         self.callback()
 
 
 class OfTask(TyperCommand):
-    """A verb whose first argument is a task: with --help behind one, that task's lines stand below."""
+    """A command whose first argument is a task; its `--help` ends with that task's examples."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Remember the first argument, then parse as usual."""
         ctx.meta[__name__] = args[0] if args and not args[0].startswith("-") else None
         parsed: list[str] = super().parse_args(ctx, args)
         return parsed
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the command's help, then the task's."""
         super().format_help(ctx, formatter)
         told = told_of(ctx.meta[__name__]) if ctx.meta.get(__name__) else None
         if told is not None:
             print_of(told)
 
 
-# The commands by group, each with the module here that holds it and the first line of its help:
-# `peirce --help` imports none of them. A test compares the lines.
+# The commands by group, each with its module in this folder and the first line of its help, so that
+# `peirce --help` imports none of them. A test compares the lines with the docstrings.
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Sessions": {
         "run": ("running", "Run a session: hypotheses for the problems of a task."),
@@ -112,23 +122,27 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 
 
 class Verbs(TyperGroup):
-    """The commands by group, each imported when it is called. In the place of one the name of a task,
-    or the path of a user's own, shows how to run on it; anything else is an unknown command."""
+    """The commands by group, each imported when it is called.
+
+    The name of a task, or the path of a task file, in the place of a command shows how to run it.
+    Any other name is an unknown command.
+    """
 
     _shows_help = False
 
     def __init__(self, **rest: Any) -> None:
-        self._known: dict[str, Any] = {}  # imported so far; settings are attached to their options
+        # Imported commands, with settings attached to their options.
+        self._known: dict[str, Any] = {}
         super().__init__(**rest)
 
     @property
     def commands(self) -> MutableMapping[str, Any]:
-        """Every command by name, imported."""
+        """Every command by name; all are imported."""
         return {name: self._imported(name, group) for name, group in self._groups().items()}
 
     @commands.setter
     def commands(self, value: Any) -> None:
-        """click assigns none; the table above holds them."""
+        """Ignore assignments by click; `COMMANDS` defines the commands."""
 
     def _groups(self) -> dict[str, str]:
         return {name: group for group, names in COMMANDS.items() for name in names}
@@ -142,14 +156,16 @@ class Verbs(TyperGroup):
         return self._known[name]
 
     def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
         return list(self._groups())
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        self._shows_help = True  # of the commands their first lines are enough
+        """Print the help with the first line of each command."""
+        self._shows_help = True  # First lines suffice.
         super().format_help(ctx, formatter)
 
     def _say_nearest_task(self, ctx: Any, name: str) -> None:
-        """Raises the error of a name that is nearer to a task's than to any verb's."""
+        """Fail with a suggestion if a name is closer to a task than to any command."""
         from .. import tasks_list
 
         tasks = [row["task"] for row in tasks_list()]
@@ -158,6 +174,7 @@ class Verbs(TyperGroup):
         ctx.fail(f"No such command {name!r}. Did you mean the task {' or '.join(map(repr, near))}?")
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, or one that prints the help of a task; None if there is neither."""
         group = self._groups().get(cmd_name)
         if group is not None and self._shows_help:
             summary = COMMANDS[group][cmd_name][1]

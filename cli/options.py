@@ -1,8 +1,8 @@
-"""The options of the command line: each means the same in every command that takes it.
+"""The options of the command line; each means the same in every command that takes it.
 
-Settings come from config.py: `takes` gives a command the flags of settings by their names, and
-`flag` is one of them for a command that lists its parameters itself. A setting may also stand in the
-environment or in peirce.toml (configuration.py).
+Settings are defined in config.py: `takes` gives a command the flags of settings by their names, and
+`flag` is a single flag for a command that lists its parameters itself. A setting may also come from
+the environment or from peirce.toml (configuration.py).
 """
 
 from __future__ import annotations
@@ -36,8 +36,14 @@ def _shared() -> Mapping[str, tuple[type[Settings], FieldInfo]]:
 def setting_field(
     option: str, of: type[Settings] | None = None
 ) -> tuple[type[Settings], FieldInfo]:
-    """A setting by its option, with the part that it is of. of: the class that has it, where it is
-    none of a session. The methods are imported only for one that is none of config.py's."""
+    """Return a setting by its option, with the part that defines it.
+
+    Methods are imported only for a setting that config.py does not define.
+
+    Args:
+        option: Name of the option.
+        of: The class that defines it, if it is not a setting of a session.
+    """
     if of is not None:
         return of, of.model_fields[option]
     if option in _shared():
@@ -48,12 +54,12 @@ def setting_field(
 
 
 def flag(option: str, *, text: str = "", of: type[Settings] | None = None) -> Any:
-    """The flag of a setting, with its words from config.py.
+    """Return the flag of a setting, with its help text from config.py.
 
     Args:
-        option: its name.
-        text: other words for `--help`.
-        of: the class that has it, where it is none of a session.
+        option: Name of the option.
+        text: Another text for `--help`.
+        of: The class that defines it, if it is not a setting of a session.
     """
     part, field = setting_field(option, of)
     extra: Any = field.json_schema_extra
@@ -75,13 +81,14 @@ def flag(option: str, *, text: str = "", of: type[Settings] | None = None) -> An
 def takes(
     *options: str, texts: Mapping[str, str] | None = None, of: type[Settings] | None = None
 ) -> Callable[[Any], Any]:
-    """Give a command a flag for each of these settings, in place of its `**settings`, which then
-    holds what was set of them, as `peirce.run` takes it.
+    """Give a command a flag for each of these settings, in place of its `**settings`.
+
+    `**settings` then holds the values that were set, as `peirce.run` takes them.
 
     Args:
-        options: the settings by name.
-        texts: other words of `--help`.
-        of: the class that has them, where they are none of a session.
+        options: Names of the settings.
+        texts: Other texts for `--help`, by name.
+        of: The class that defines them, if they are not settings of a session.
     """
     told = texts or {}
 
@@ -119,7 +126,7 @@ def takes(
 
 
 def _flag_type(field: FieldInfo) -> Any:
-    """What a flag's text is read as: a number, a switch, a list of texts, else a text."""
+    """Return the type of a flag: a number, a switch, a list of strings, otherwise a string."""
     kinds = [typing.get_origin(one) or one for one in alternatives(field.annotation)]
     for kind, read_as in ((bool, bool), (float, float)):
         if kind in kinds:
@@ -130,13 +137,17 @@ def _flag_type(field: FieldInfo) -> Any:
 
 
 def _elements(field: FieldInfo) -> set[Any]:
-    """The types of the elements of a setting that is a list."""
+    """Return the element types of a setting that is a list."""
     lists = [one for one in alternatives(field.annotation) if typing.get_origin(one) is Sequence]
     return {kind for one in lists for kind in alternatives(typing.get_args(one)[0])}
 
 
 def read_flag(option: str, value: Any, field: FieldInfo) -> Any:
-    """A flag's value as the setting takes it; None for a list without entries. Raises UsageError."""
+    """Convert a flag's value for its setting; None for an empty list.
+
+    Raises:
+        UsageError: If a list of numbers cannot be read.
+    """
     if value == []:
         return None
     if isinstance(value, str):
@@ -149,7 +160,11 @@ def read_flag(option: str, value: Any, field: FieldInfo) -> Any:
 
 
 def read_numbers(option: str, text: str) -> list[float]:
-    """Numbers with commas between them. Raises UsageError."""
+    """Read numbers that are separated by commas.
+
+    Raises:
+        UsageError: If a part is not a number.
+    """
     from ..records import UsageError
 
     try:

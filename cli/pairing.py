@@ -1,4 +1,4 @@
-"""`peirce pairs`: preference pairs from sessions."""
+"""`peirce pairs`: build preference pairs from sessions."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def pairs(
 
 
 def _caps(option: str, given: str) -> list[int | None]:
-    """`all` for a number, or for all three."""
+    """Read limits; `all` replaces one number or all three."""
     parts = given.split(",") if given != "all" else ["all"] * 3
     return [None if part.strip() == "all" else _whole(option, part, ",")[0] for part in parts]
 
@@ -100,7 +100,7 @@ def _whole(option: str, given: str, between: str) -> list[int]:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int, int], None] | None]:
-    """A bar on a terminal, nothing elsewhere."""
+    """Show a progress bar on a terminal, and nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""`peirce predict`: what a bank says of new rows."""
+"""`peirce predict`: apply a bank of hypotheses to new rows."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def predict(
 
     if not of_labelled_text(bank, problem=problem, store=settings.get("store")):
         told = {"label": label, "model": model, "judge_model": judge_model, **settings}
-        told = {  # without what file and environment say of labelled text
+        told = {  # Ignore settings for labelled text from file and environment.
             name: one for name, one in told.items()
             if name in OF_ORACLES or source(context, name) not in STANDING
         }  # fmt: skip
@@ -74,7 +74,7 @@ def predict(
         return
     typed = source(context, "model") not in STANDING
     if model is not None and not typed and model.partition(":")[0] in WITHOUT_JUDGE:
-        model = None  # the proposer of other verbs
+        model = None  # the proposer of other commands
     if model is not None and typed and source(context, "judge_model") in STANDING:
         judge_model = None
     role = role_flags(context, settings.pop("role", ()))
@@ -95,6 +95,7 @@ def predict(
 
 
 def show(rows: Iterable[Any], as_json: bool) -> None:
+    """Print predictions as JSON or as text."""
     from ..reports.screen import rating, text
 
     if as_json:

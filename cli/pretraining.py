@@ -1,4 +1,4 @@
-"""`peirce pretrain`: a small proposer from nothing."""
+"""`peirce pretrain`: train a small proposer from scratch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import options as o
 from .printing import emit
 
 app = typer.Typer()
-EVERY_S = 20.0  # seconds between two lines of progress, where stderr is no terminal
+EVERY_S = 20.0  # Interval of progress lines if stderr is not a terminal.
 
 
 def _option(text: str, *names: str, **rest: Any) -> Any:
@@ -72,7 +72,7 @@ def pretrain(
 
 
 class _Told:
-    """Progress on stderr: one line that is written over on a terminal, else one now and then."""
+    """Progress on stderr: one line that is overwritten on a terminal, else occasional lines."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet, self.live = quiet, sys.stderr.isatty()
@@ -89,6 +89,7 @@ class _Told:
         typer.echo(f"\r\x1b[K{line}" if self.live else line, err=True, nl=not self.live)
 
     def end(self) -> None:
+        """Clear the progress line of a terminal."""
         if self.live and not self.quiet and self.part is not None:
             typer.echo("\r\x1b[K", err=True, nl=False)
 

@@ -1,4 +1,4 @@
-"""What verbs print: data as JSON on stdout, or what reports/screen/reading.py makes of it."""
+"""Output of the commands: data as JSON on stdout, or text from reports/screen."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ EXIT_CODES = {"done": 0, "failed": 1, "budget": 3, "interrupted": 130}
 
 
 def emit(rows: Iterable[Any]) -> None:
-    """JSON, one value a line, ASCII: whatever a model wrote, any pipe can carry it. A result is
-    printed as its `to_dict()`."""
+    """Print values as ASCII JSON, one per line, so that any pipe can carry a model's text.
+
+    A result is printed as its `to_dict()`.
+    """
     for row in rows:
         text = json.dumps(row, allow_nan=False, default=lambda result: result.to_dict())
         sys.stdout.write(text + "\n")
@@ -22,6 +24,7 @@ def emit(rows: Iterable[Any]) -> None:
 
 
 def end(session: Any, as_json: bool, all_metrics: bool = False) -> None:
+    """Print the outcome of a session and exit with the code of its status."""
     from ..reports.metrics.sections import section_of
     from ..reports.screen import endings, text
 
@@ -44,6 +47,7 @@ def _whole(problems: int) -> str:
 
 
 def written(result: Mapping[str, Any], as_json: bool) -> None:
+    """Print what a command that writes files did."""
     from ..reports.screen import endings, text
 
     emit([result]) if as_json else endings.print_written(text.console(), result)

@@ -1,4 +1,4 @@
-"""`peirce rate` and `peirce agree`: a model's scores of hypotheses, and people's beside them."""
+"""`peirce rate` and `peirce agree`: ratings of hypotheses by a model, and agreement with people."""
 
 from __future__ import annotations
 

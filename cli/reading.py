@@ -1,4 +1,4 @@
-"""The verbs that read a store, and `doctor`."""
+"""The commands that read a store, and `doctor`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs that run something: run, resume, import, replay."""
+"""The commands that run a session: run, resume, import and replay."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .groups import OfTask
 from .printing import emit, end
 
 app = typer.Typer()
-STANDING = ("ENVIRONMENT", "DEFAULT_MAP")  # sources of options that were not typed for this run
+STANDING = ("ENVIRONMENT", "DEFAULT_MAP")  # Sources of options that were not on the command line.
 
 
 @app.command(
@@ -51,8 +51,10 @@ def run(
 
 
 def with_standing(context: typer.Context, task: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a run with what file and environment say of its model and its roles, without
-    what they say for another kind of model or another method. What a flag says is never left out."""
+    """Return the settings of a run with defaults from file and environment.
+
+    Defaults that do not apply to the model or the method are dropped; flags never are.
+    """
     from ..commands.session.planning import check_method, drop_untaken
     from ..commands.session.settings import drop_unsupported
     from ..config import ModelConfig
@@ -72,7 +74,7 @@ def with_standing(context: typer.Context, task: str, settings: dict[str, Any]) -
 
 
 def source(context: typer.Context, name: str) -> str:
-    """Whence an option came, in click's words."""
+    """Return the source of an option's value, as click names it."""
     found = context.get_parameter_source(name)
     return "" if found is None else found.name
 
@@ -80,8 +82,16 @@ def source(context: typer.Context, name: str) -> str:
 def role_flags(
     context: typer.Context, pairs: Sequence[str] | None, *, scorer: bool = False
 ) -> Sequence[str]:
-    """The ROLE.K=V of --role. Of those of file and environment only the scorer's, for `rate`, or all
-    others: they were written for both."""
+    """Return the ROLE.K=V values of --role.
+
+    Values from file and environment may hold those of all commands: `rate` takes only the scorer's,
+    and other commands take the others.
+
+    Args:
+        context: Context of the command.
+        pairs: Values of --role.
+        scorer: Whether the command is `rate`.
+    """
     from ..commands.session.settings import SCORER
 
     if source(context, "role") not in STANDING:

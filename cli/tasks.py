@@ -1,4 +1,4 @@
-"""`peirce tasks`: what there is to run on, as text and as files."""
+"""`peirce tasks`: list, show, generate and audit problems."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def tasks_generate(
     )  # fmt: skip
     pairs: list[str] = []
     if model is not None and source(context, "model") in STANDING:
-        model = None  # the proposer of other verbs
+        model = None  # the proposer of other commands
     if model is None:
         spending = {
             name: None if source(context, name) in STANDING else one

@@ -1,4 +1,4 @@
-"""`peirce train`: DPO on stored pairs, adapters merged, classifiers of labelled text, trainings listed."""
+"""`peirce train`: DPO on stored pairs, merged adapters, classifiers of labelled text, listings."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from .printing import emit
 
 app = typer.Typer()
 
+# Settings of a training that classifiers take too.
 CLASSIFIER = ("batch", "learning_rate", "warmup", "weight_decay", "max_length", "full", "lora_rank",
-              "lora_alpha", "lora_dropout", "seed", "report_to")  # fmt: skip  # settings of both
+              "lora_alpha", "lora_dropout", "seed", "report_to")  # fmt: skip
 
 
 def _with_settings(function: Callable[..., None]) -> Callable[..., None]:
-    """The command with a flag for each setting of a training, in place of its **settings."""
+    """Give a command a flag for each setting of a training, in place of its **settings."""
     own = [
         one for one in inspect.signature(function, eval_str=True).parameters.values()
         if one.kind is not one.VAR_KEYWORD

@@ -1,4 +1,7 @@
-"""Tables and figures from what a store holds; nothing here knows how a session was run."""
+"""Evaluations, tables, figures and pages that are computed from a store.
+
+Reports read stored sessions only. They do not depend on the code that ran a session.
+"""
 
 from .metrics.evaluation import (
     Evaluation,

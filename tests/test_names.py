@@ -70,7 +70,9 @@ def test_what_is_left_is_still_there() -> None:
 
 def test_a_word_as_a_name_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "module.py"
-    path.write_text("def told(some): ...\nclass A:\n    def of(self): ...\n    def _said(self): ...\n")
+    path.write_text(
+        "def told(some): ...\nclass A:\n    def of(self): ...\n    def _said(self): ...\n"
+    )
     monkeypatch.setattr("test_names.PACKAGE", tmp_path)
     assert words_as_names(path) == {
         "module.py: told", "module.py: told(some)", "module.py: A.of"

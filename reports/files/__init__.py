@@ -1,1 +1,1 @@
-"""Files that reports write: tables as text, Markdown and CSV, figures, several files at once."""
+"""Writing of report files: tables as text, Markdown and CSV, and figures."""

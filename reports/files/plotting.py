@@ -1,6 +1,8 @@
-"""What all figures share: matplotlib (extra `report`, imported when something is drawn), one look,
-bytes that are the same each time, and words that stay within the edges. Names of models and data
-sets are shown as they are, not as mathematics.
+"""Shared functions of all figures.
+
+Figures need matplotlib (extra `report`), which is imported when something is drawn. They share one
+style, have the same bytes each time and keep text within the edges. Names of models and data sets
+are shown literally, never parsed as mathematics.
 """
 
 from __future__ import annotations
@@ -20,16 +22,17 @@ INSTALL = "pip install 'peirce[report]'"
 ABSENT = f"figures are left out: they need matplotlib, {INSTALL}"
 SETTINGS = {"text.parse_math": False, "svg.hashsalt": "peirce", "font.size": 9}
 FORMS = (".png", ".svg")
-AN_INCH = 12  # characters of size 9 that fit, wide ones too
-NAMED = 60  # characters of a name in a legend
+AN_INCH = 12  # Characters of size 9 that fit into an inch, including wide ones.
+NAMED = 60  # Maximum characters of a name in a legend.
 
 
 def available() -> bool:
+    """Return whether matplotlib is installed."""
     return importlib.util.find_spec("matplotlib") is not None
 
 
 def blank(width_in: float, height_in: float) -> Figure:
-    """A figure whose parts will stand apart."""
+    """Return an empty figure with a layout that keeps its parts apart."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -40,8 +43,11 @@ def blank(width_in: float, height_in: float) -> Figure:
 def rendered(
     draw: Callable[[], Figure | None], forms: Sequence[str] = FORMS
 ) -> dict[str, bytes] | None:
-    """What `draw` drew, in each form; None where it drew nothing. Raises UsageError where
-    matplotlib is absent."""
+    """Render the figure that `draw` returns, in each format; return None if it returns None.
+
+    Raises:
+        UsageError: If matplotlib is not installed.
+    """
     try:
         from matplotlib import rc_context
     except ImportError:
@@ -56,19 +62,21 @@ def rendered(
             metadata = {"Date": None} if form == ".svg" else {"Software": None}
             figure.savefig(out, format=form[1:], dpi=130, metadata=metadata)
             made[form] = out.getvalue()
-            figure.set_layout_engine("none")  # it is laid out now, which is half of the work
+            figure.set_layout_engine("none")  # Do not compute the layout again.
     return made
 
 
 def wrapped(text: str, width_in: float) -> str:
-    """In lines that fit so many inches, also where a name has no space."""
+    """Wrap text into lines that fit a width in inches, also where a name has no space."""
     lines = text.split("\n")
     return "\n".join(textwrap.fill(line, max(12, int(width_in * AN_INCH))) for line in lines)
 
 
 def legend_below(figure: Figure, panels: Sequence[Any], order: Sequence[str]) -> None:
-    """One legend for all panels, below them, its labels in `order`, in as many columns as they
-    leave room for."""
+    """Add one legend for all panels below them.
+
+    Labels appear in `order`, in as many columns as the width allows.
+    """
     named: dict[str, Any] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):

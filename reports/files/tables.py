@@ -1,8 +1,10 @@
-"""Tables as plain aligned text, Markdown and CSV. Pure functions of what `peirce eval` prints:
-sessions as {session, task, method, model, problems, metrics: {name: {mean, low, high, n}}}.
+"""Tables as aligned plain text, Markdown and CSV.
 
-Names in a table are data: line breaks and control characters in them are shown as "�", and what
-would end a cell in Markdown is escaped.
+The functions are pure. They take what `peirce eval` prints: sessions as {session, task, method,
+model, problems, metrics: {name: {mean, low, high, n}}}.
+
+Names in a table are data: line breaks and control characters in them are shown as "�", and
+characters that would end a cell in Markdown are escaped.
 """
 
 from __future__ import annotations
@@ -21,8 +23,11 @@ NO_VALUE = "–"
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean with its interval where it has one, in one cell; note: what it is of, where its row does
-    not say."""
+    """A mean with its interval, if it has one, in one cell.
+
+    Args:
+        note: What the mean covers, if its row does not say it.
+    """
 
     mean: float
     low: float | None
@@ -41,8 +46,15 @@ Cell = str | int | float | Mean | None
 
 @dataclass(frozen=True)
 class Table:
-    """headings: (c,) names; rows: c cells each. A number is printed with three decimals in text
-    and Markdown, whole in CSV; None is "–" there and empty here."""
+    """A table of cells.
+
+    Text and Markdown show numbers with three decimals and None as "–". CSV has numbers in full and
+    empty cells for None.
+
+    Args:
+        headings: (c,) names of the columns.
+        rows: Rows with c cells each.
+    """
 
     headings: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -57,8 +69,15 @@ def summary_table(
     *,
     rows: Literal["metrics", "sessions"] = "metrics",
 ) -> Table:
-    """Sessions side by side: each mean with its 95% interval and, beside it, the number of
-    problems behind it. A metric no session has is left out."""
+    """Return sessions in columns, each mean with its 95% interval and its number of problems n.
+
+    A metric that no session has is left out.
+
+    Args:
+        sessions: Entries of `peirce eval`.
+        metrics: Metrics to show; others that the sessions have follow them.
+        rows: What the rows are; "sessions" gives one row per session.
+    """
     names = headings(sessions)
     shown = _metrics(sessions, metrics)
     if rows == "sessions":
@@ -77,8 +96,10 @@ def summary_table(
 
 
 def valued(table: Table) -> tuple[Table, list[str]]:
-    """The rows of a `summary_table` of metrics that hold a mean, and the names of the others; all
-    rows where none holds one."""
+    """Split a `summary_table` into the rows with a mean and the names of the other metrics.
+
+    If no row has a mean, all rows are kept.
+    """
     full = tuple(row for row in table.rows if any(isinstance(cell, Mean) for cell in row))
     if not full:
         return table, []
@@ -87,7 +108,7 @@ def valued(table: Table) -> tuple[Table, list[str]]:
 
 
 def long_table(sessions: Sequence[Mapping[str, Json]], metrics: Sequence[Metric]) -> Table:
-    """One row for each session and metric, numbers whole: what CSV is best read from."""
+    """Return one row per session and metric with numbers in full, for CSV."""
     fields = ("session", "task", "method", "model")
     body = []
     for session in sessions:
@@ -105,7 +126,7 @@ def long_table(sessions: Sequence[Mapping[str, Json]], metrics: Sequence[Metric]
 
 
 def problem_table(by_problem: Sequence[Mapping[str, Json]]) -> Table:
-    """One row a problem; columns as the first row has them, then what others add."""
+    """Return one row per problem; the columns follow the first row, then later additions."""
     columns = list(dict.fromkeys(key for row in by_problem for key in row))
     return Table(
         tuple(columns), tuple(tuple(row.get(key) for key in columns) for row in by_problem)
@@ -113,9 +134,12 @@ def problem_table(by_problem: Sequence[Mapping[str, Json]]) -> Table:
 
 
 def headings(sessions: Sequence[Mapping[str, Json]]) -> list[str]:
-    """A short name for each session, from what tells them apart: the model, and task or method
-    where they differ; the session's id where nothing else does. What the model was told meanwhile
-    is always said (reports/papers/abd/records.py)."""
+    """Return a short name for each session from the fields in which the sessions differ.
+
+    The name contains the model, the task or method if they differ, and the session's id if nothing
+    else distinguishes the sessions. The feedback that the model received is always named
+    (reports/papers/abd/records.py).
+    """
     fields = ["task", "method", "model"]
     differ = [f for f in fields if len({str(s.get(f)) for s in sessions}) > 1]
     used = [f for f in fields if f in differ or f == "model"]
@@ -134,8 +158,10 @@ def _told(session: Mapping[str, Json]) -> list[str]:
 
 
 def as_text(table: Table, width: int | None = 100) -> str:
-    """Aligned columns, numbers to the right. Columns that do not fit `width` characters follow
-    in further blocks that repeat the first one."""
+    """Return aligned columns, with numbers to the right.
+
+    Columns beyond `width` characters follow in further blocks that repeat the first column.
+    """
     cells = [list(map(_clean, table.headings)), *([_shown(c) for c in row] for row in table.rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(table.headings))]
     right = [_numeric(table, i) for i in range(len(table.headings))]
@@ -153,7 +179,7 @@ def as_text(table: Table, width: int | None = 100) -> str:
 
 
 def as_markdown(table: Table) -> str:
-    """A pipe table."""
+    """Return a pipe table."""
     marks = ["---:" if _numeric(table, i) else "---" for i in range(len(table.headings))]
     lines = [[_escaped(_clean(h)) for h in table.headings], marks]
     lines += [[_escaped(_shown(cell)) for cell in row] for row in table.rows]
@@ -161,9 +187,11 @@ def as_markdown(table: Table) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Comma-separated, one heading line of different names, numbers whole, no value empty. A column
-    of means becomes three, "NAME", "NAME low" and "NAME high", and "NAME of" where cells have notes;
-    the "n" behind it is "NAME n"."""
+    """Return comma-separated text with one heading line and numbers in full.
+
+    A column of means becomes "NAME", "NAME low" and "NAME high", and "NAME of" if cells have notes;
+    an "n" after it becomes "NAME n".
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     columns = [[row[i] for row in table.rows] for i in range(len(table.headings))]
@@ -199,7 +227,7 @@ def _in_parts(cells: Sequence[Cell]) -> list[tuple[str, list[Cell]]]:
 
 
 def _metrics(sessions: Sequence[Mapping[str, Json]], metrics: Sequence[Metric]) -> list[Metric]:
-    """Those of `metrics` that a session has, then the sessions' own that are not among them."""
+    """Return those of `metrics` that a session has, then further metrics of the sessions."""
     there = list(dict.fromkeys(name for s in sessions for name in s["metrics"]))
     known = {m.name for m in metrics}
     own = [Metric(name, None, "") for name in there if name not in known]
@@ -240,12 +268,12 @@ def _escaped(text: str) -> str:
 
 
 def _numeric(table: Table, column: int) -> bool:
-    """Numbers, and means with their intervals, stand to the right."""
+    """Return whether a column holds numbers or means, which are aligned to the right."""
     return column > 0 and not any(isinstance(row[column], str) for row in table.rows)
 
 
 def _blocks(headings: tuple[str, ...], widths: Sequence[int], width: int | None) -> list[list[int]]:
-    """The columns of each block, the first one in all; an "n" stays with the mean before it."""
+    """Return the columns of each block; all start with the first one, and "n" follows its mean."""
     blocks, used = [[0]], widths[0]
     for i in range(1, len(widths)):
         if headings[i] == "n" and i > 1:

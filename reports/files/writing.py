@@ -1,5 +1,8 @@
-"""Several files together: all that can be refused is refused before one of them is there, and
-each appears whole, when all are written."""
+"""Atomic writing of several files.
+
+All errors that can be detected are raised before the first file is written, and the files appear
+only after all of them are complete.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,12 @@ from ...tasks.io.files import writable, write_whole
 
 
 def check(paths: Iterable[Path]) -> None:
-    """Raises UsageError for a path where no file can be written: what `tasks.io.files.writable`
-    refuses, a file in the place of a folder, a folder that may not be written to."""
+    """Check that files can be written to all paths.
+
+    Raises:
+        UsageError: For a path that `tasks.io.files.writable` refuses, a file in the place of a
+            folder, or a folder without write permission.
+    """
     for path in paths:
         writable(path)
         check_folder(path.parent)
@@ -24,15 +31,22 @@ FILE_ENDINGS = (".csv", ".htm", ".html", ".json", ".jsonl", ".md", ".parquet", "
 
 
 def check_target(folder: Path) -> None:
-    """As `check_folder`, and raises UsageError for one that is not there and is named like a file."""
+    """Check a folder like `check_folder`, and refuse a missing one that is named like a file.
+
+    Raises:
+        UsageError: If files cannot be written there.
+    """
     if folder.suffix.lower() in FILE_ENDINGS and not folder.is_dir():
         raise UsageError(f"{folder}: several files are written, into a folder; name one")
     check_folder(folder)
 
 
 def check_folder(folder: Path) -> None:
-    """Raises UsageError where this is no folder that files can be written to, and cannot be made
-    into one."""
+    """Check that files can be written to a folder that exists or can be created.
+
+    Raises:
+        UsageError: If they cannot.
+    """
     there = folder
     while not there.exists() and there != there.parent:
         if there.is_symlink():
@@ -45,8 +59,14 @@ def check_folder(folder: Path) -> None:
 
 
 def write(files: Mapping[Path, str | bytes]) -> list[str]:
-    """Text ends with one line break. First all are written under temporary names and synced, then
-    all are renamed. Returns the paths. Raises UsageError as `check` does, before anything else."""
+    """Write text or bytes to several files and return their paths.
+
+    Text gets exactly one line break at its end. All files are written under temporary names and
+    synced, then renamed.
+
+    Raises:
+        UsageError: If `check` refuses a path, before anything is written.
+    """
     check(files)
     write_whole(
         {

@@ -1,1 +1,1 @@
-"""Evaluations: what each problem of a stored session came to, as numbers with intervals."""
+"""Evaluations: metrics for each problem of a stored session, with confidence intervals."""

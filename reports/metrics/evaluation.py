@@ -1,7 +1,7 @@
-"""What an evaluation is, and the scores of a stored session.
+"""The definition of an evaluation, and the scores of a stored session.
 
-An evaluation turns the stored steps of a problem into numbers and never calls a model or a tool. The
-registry (records/registry.py) names them.
+An evaluation computes metrics from the stored steps of a problem and never calls a model or a tool.
+Evaluations are found by name in the registry (records/registry.py).
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metric:
-    """better: the good direction; None where more is neither good nor bad."""
+    """A metric of an evaluation.
+
+    Args:
+        name: Key of the metric in results.
+        better: Direction of improvement; None if neither direction is better.
+        about: One-line description.
+    """
 
     name: str
     better: Literal["higher", "lower"] | None
@@ -32,52 +38,74 @@ class Metric:
 
     @property
     def arrow(self) -> str:
+        """An arrow in the direction of improvement, or an empty string."""
         return {"higher": "↑", "lower": "↓", None: ""}[self.better]
 
 
 class ProblemMetrics(Protocol):
-    """How an evaluation scores a problem."""
+    """Computes the metrics of one problem."""
 
     def __call__(
         self, problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
     ) -> dict[str, float | None]:
-        """One value for each metric, None where the problem has none.
+        """Return one value for each metric, None where the problem has none.
 
-        steps: of this problem alone, in order. space: its sample space, where the evaluation
-        needs the weights of its inputs; without it all inputs weigh the same.
+        Args:
+            problem: The problem.
+            steps: Steps of this problem alone, in order.
+            space: Its sample space, if the evaluation weights inputs; without it all inputs have
+                the same weight.
         """
         ...
 
 
 class RowIntervals(Protocol):
+    """Computes intervals over the rows that one problem predicted."""
+
     def __call__(
         self, problem: Problem, steps: Sequence[StepRecord], seed: int, resamples: int
     ) -> dict[str, Interval]:
-        """Of metrics of one problem over the rows that it predicted, which n counts; those that it
-        has no value of are left out."""
+        """Return intervals of one problem's metrics over the rows that it predicted.
+
+        n counts these rows. Metrics without a value are left out.
+        """
         ...
 
 
-GENERAL = "gear"  # the evaluation of a family that names no other
-WITHOUT_BANK = ("direct",)  # methods that keep no hypotheses, which is not an empty bank
+GENERAL = "gear"  # The default evaluation of a family.
+WITHOUT_BANK = ("direct",)  # Methods without a bank, which differs from an empty bank.
 
 
 class BankMetrics(Protocol):
+    """Computes the metrics of a problem's bank of hypotheses."""
+
     def __call__(self, problem: Problem, bank: Sequence[str]) -> dict[str, float | None]:
-        """Of the sentences in a problem's bank, best first; those that it has no value of are None or
-        left out."""
+        """Return metrics of the sentences in a problem's bank, best first.
+
+        Metrics without a value are None or left out.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """families: those it can score; None for all.
-    stratum: of a problem, within which the intervals draw; None: all problems are one. note: what a
-    reader of its scores from the store alone has to know. over_rows: where a problem is a whole data
-    set; a session of one problem has these intervals, as one problem has none. of_bank: metrics of the
-    hypotheses that a session keeps, beside those of its steps. every_space: it looks at what inconsistent
-    hypotheses predict over S too. main: the metrics that the screen shows unless all are asked for;
-    empty: all."""
+    """A named set of metrics and the functions that compute them.
+
+    Args:
+        name: Name in the registry.
+        about: One-line description.
+        families: Families that it can score; None means all.
+        metrics: Its metrics, in the order of tables.
+        of_problem: Computes the metrics of one problem.
+        stratum: Returns the stratum of a problem within which the bootstrap resamples. None
+            resamples over all problems.
+        note: What a reader of scores from the store alone has to know.
+        over_rows: Intervals over rows, for tasks where a problem is a complete data set. They
+            replace the intervals of a session with one problem, which has none otherwise.
+        of_bank: Metrics of the hypotheses that a session keeps, added to those of its steps.
+        every_space: Whether it needs the predictions over S of inconsistent hypotheses too.
+        main: Metrics that the screen shows unless all are asked for; empty means all.
+    """
 
     name: str
     about: str
@@ -92,7 +120,7 @@ class Evaluation:
     main: tuple[str, ...] = ()
 
     def scores(self, family: str) -> bool:
-        """Whether it can score problems of this family."""
+        """Return whether it can score problems of this family."""
         return self.families is None or family in self.families
 
     def intervals(
@@ -103,8 +131,16 @@ class Evaluation:
         resamples: int,
         rows: Sequence[Mapping[str, Interval]] = (),
     ) -> dict[str, Interval]:
-        """Of each metric over the problems' results; of one problem over its rows (of `over_rows`),
-        where there are any."""
+        """Return the interval of each metric over the problems' results.
+
+        Args:
+            problems: The scored problems.
+            results: Metrics of each problem.
+            seed: Seed of the bootstrap.
+            resamples: Number of bootstrap samples.
+            rows: Intervals of each problem over its rows (from `over_rows`), used if there is one
+                problem.
+        """
         strata = None if self.stratum is None else list(map(self.stratum, problems))
         found = summary(results, self.metric_names, strata=strata, seed=seed, resamples=resamples)
         return found | dict(rows[0]) if len(rows) == 1 else found
@@ -117,6 +153,7 @@ class Evaluation:
 
     @property
     def metric_names(self) -> tuple[str, ...]:
+        """Names of the metrics, in order."""
         return tuple(metric.name for metric in self.metrics)
 
 
@@ -124,7 +161,11 @@ StepsOf = Callable[[Problem], Iterable[StepRecord]]
 
 
 class Scores(TypedDict):
-    """metrics: intervals over problems; by_problem: {"problem": id, metric: value, …} each."""
+    """The result of `evaluate`.
+
+    "metrics" holds intervals over problems. "by_problem" holds {"problem": id, metric: value, …}
+    for each.
+    """
 
     evaluation: str
     problems: int
@@ -133,12 +174,16 @@ class Scores(TypedDict):
 
 
 def evaluations() -> list[Evaluation]:
-    """All evaluations, by name."""
+    """Return all registered evaluations, sorted by name."""
     return [registry.load("metrics", name) for name in registry.names("metrics")]
 
 
 def find_evaluation(name: str) -> Evaluation:
-    """Raises UsageError where there is none of this name."""
+    """Return the evaluation with this name.
+
+    Raises:
+        UsageError: If there is none.
+    """
     if registry.has("metrics", name):
         found: Evaluation = registry.load("metrics", name)
         return found
@@ -149,13 +194,17 @@ def find_evaluation(name: str) -> Evaluation:
 
 
 def default_evaluation(family: str) -> str:
-    """The name of the evaluation of a family when none is asked for."""
+    """Return the name of a family's default evaluation."""
     found = family_named(family)
     return found.evaluation if isinstance(found, Evaluated) else GENERAL
 
 
 def fitting(name: str, problems: Sequence[Problem]) -> Evaluation:
-    """The evaluation `name`. Raises UsageError where it does not fit a problem's family."""
+    """Return the evaluation `name`.
+
+    Raises:
+        UsageError: If there is none of this name, or it cannot score the family of a problem.
+    """
     chosen = find_evaluation(name)
     for family in sorted({p.family for p in problems}):
         if not chosen.scores(family):
@@ -175,12 +224,20 @@ def evaluate(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Scores:
-    """Scores problems by the evaluation `name`, from their steps alone.
+    """Score problems with the evaluation `name` from their steps.
 
-    problems: those that ended; who has problems that failed (an outage is no score) leaves them
-    out and counts them. steps: a function from a problem to its steps, so that predictions of one
-    problem at a time are in memory, or all steps in any order. spaces: by problem id, where
-    inputs have weights. Raises UsageError where the evaluation does not fit a problem's family.
+    Args:
+        name: Name of the evaluation.
+        problems: Problems that ended. Leave failed problems out and count them separately: an
+            outage is not a score.
+        steps: A function from a problem to its steps, which keeps the predictions of one problem in
+            memory at a time, or all steps in any order.
+        spaces: Sample spaces by problem id, needed where inputs have weights.
+        seed: Seed of the bootstrap.
+        resamples: Number of bootstrap samples.
+
+    Raises:
+        UsageError: If the evaluation does not fit a problem's family.
     """
     chosen = fitting(name, problems)
     steps_of = steps if callable(steps) else _grouped(steps)
@@ -216,17 +273,29 @@ def evaluate_session(
     resamples: int = RESAMPLES,
     rated: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> dict[str, Json]:
-    """One entry of `peirce eval`: {session, task, method, model, evaluation, problems, left_out,
-    breaches, malformed, memorising, left_out_pairs, metrics, by_problem}, from the store alone;
-    "details" holds what tables need beside it, a `results.Detail` a problem. "rows", of an
-    evaluation that has them: {"problem", metric: interval over its rows, …} each.
+    """Score a session from the store alone and return one entry of `peirce eval`.
 
-    name: of the evaluation; by default the one that fits the family. Scored are the problems that
-    are done: those that failed or are still open are in `left_out`, counted by status. breaches,
-    malformed: of the scored problems, as in `Tally`. memorising: hypotheses that are; with
-    `options.without_memorising` they are left out. left_out_pairs: hidden pairs by which no
-    hypothesis can be judged, left out unless `options.all_pairs`. spaces: of several sessions. rated: by
-    problem id, metrics that somebody rated and the store does not hold.
+    Only problems with status "done" are scored.
+
+    Args:
+        store: The store.
+        session: Id of the session.
+        name: Name of the evaluation; by default the one of the family.
+        options: What is left out before scoring.
+        spaces: Cached sample spaces, to share between sessions.
+        seed: Seed of the bootstrap.
+        resamples: Number of bootstrap samples.
+        rated: Metrics by problem id that raters gave and the store does not hold.
+
+    Returns:
+        {session, task, method, model, evaluation, problems, left_out, breaches, malformed,
+        memorising, left_out_pairs, metrics, by_problem, details}. "left_out" counts failed and open
+        problems by status. "breaches" and "malformed" are those of `Tally` over the scored
+        problems. "memorising" counts memorising hypotheses, which `options.without_memorising`
+        leaves out. "left_out_pairs" counts hidden pairs by which no hypothesis can be judged, left
+        out unless `options.all_pairs`. "details" holds a `results.Detail` per problem for tables.
+        "rows" holds {"problem", metric: interval over its rows, …} per problem, if the evaluation
+        has them.
     """
     settings = store.settings(session)
     rows = store.problems(session)
@@ -275,9 +344,15 @@ def _named(ids: Sequence[str], results: Sequence[Mapping[str, Json]]) -> list[di
 
 @dataclass(frozen=True)
 class Tally:
-    """What some steps hold. verdicts: how often each was given, all four named. breaches: of the
-    answer contract, by kind, in the hypotheses that were judged; malformed: answers that give no
-    hypothesis, by reason; both the most frequent first."""
+    """Counts over some steps.
+
+    Args:
+        steps: Number of steps.
+        verdicts: Count of each verdict; all four are named.
+        breaches: Breaches of the answer contract in the judged hypotheses, by kind, most frequent
+            first.
+        malformed: Answers without a hypothesis, by reason, most frequent first.
+    """
 
     steps: int
     verdicts: dict[str, int]
@@ -286,6 +361,7 @@ class Tally:
 
     @staticmethod
     def nothing() -> Tally:
+        """Return a tally of no steps."""
         return tally(())
 
     def __add__(self, other: Tally) -> Tally:
@@ -298,7 +374,7 @@ class Tally:
 
 
 def tally(steps: Iterable[StepRecord]) -> Tally:
-    """Steps, and what their hypotheses came to, the most frequent breaches and faults first."""
+    """Count steps, verdicts, breaches and malformed answers, the most frequent first."""
     number = 0
     verdicts: Counter[Verdict] = Counter()
     breaches: Counter[str] = Counter()

@@ -1,17 +1,16 @@
-"""Sessions grouped by what a table compares: the data set, the number of shown observations, the
-model. `Study` holds the problems of all sessions with their metrics, and averages them.
+"""Groups sessions by what a table compares: data set, number of shown observations, model.
 
-One rule for every average. Of a setting, and of a data set: the mean over its problems, a problem
-under another n or in another session being one more value of it. Over data sets: the mean of their
-means, those without a value left out, and the average names the data sets that are in it.
+`Study` holds the problems of all sessions with their metrics and averages them. All averages follow
+one rule. The average of a setting or of a data set is the mean over its problems; the same problem
+with another n or in another session counts as one more value. An average over data sets is the mean
+of their means. Data sets without a value are left out, and the average names those that are in it.
 
-What tables call the data of sessions: one rule for every evaluation and study.
-
-A session's problems come from a file, or from the task's generator. Those of a file stand under the
-task's name, generated ones under "TASK (generated)", whatever their seed. Where the sessions of one
-table read several files of a task, these are one data set if they share problems and no problem
-that they both name has other pairs: a part of the file, or the same compressed. Files of different
-problems stand apart as "TASK (FILE)".
+`data_sets` names the data of sessions by one rule for every evaluation and study. The problems of a
+session come from a file or from the task's generator. Problems from a file have the task's name as
+their data set; generated ones have "TASK (generated)", whatever their seed. If the sessions of a
+table read several files of a task, these count as one data set if they share problems and no shared
+problem has different pairs, as with a part of a file or a compressed copy. Files with different
+problems are named "TASK (FILE)".
 """
 
 from __future__ import annotations
@@ -25,13 +24,17 @@ from ...records import Json, Problem, canonical_json, digest_of
 from .results import Detail
 from .statistics import Interval, Stratum, mean_of_means, rank_correlation
 
-ORIGINAL = "original"  # n where the data's own split is shown
+ORIGINAL = "original"  # Value of n for the data's own split.
 
 
 @dataclass(frozen=True)
 class Setting:
-    """n: shown observations; "original" for the split of the data, "various" where a file shows
-    different numbers of them."""
+    """A combination of data set, number of shown observations and model.
+
+    Args:
+        n: Number of shown observations; "original" for the data's own split, "various" for a file
+            that shows different numbers.
+    """
 
     data_set: str
     n: int | str
@@ -39,17 +42,18 @@ class Setting:
 
     @property
     def place(self) -> tuple[str, tuple[bool, int, str], str]:
+        """Sort key: data set, then n with numbers before names, then model."""
         return (self.data_set, _place(self.n), self.model)
 
 
 def _place(n: int | str) -> tuple[bool, int, str]:
-    """Numbers first."""
+    """Return a sort key that puts numbers before names."""
     return (isinstance(n, str), 0, n) if isinstance(n, str) else (False, n, "")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One problem of one session. metrics: its value of each, None where it has none."""
+    """One problem of one session, with its value of each metric (None where it has none)."""
 
     setting: Setting
     metrics: Mapping[str, float | None]
@@ -57,12 +61,13 @@ class Entry:
 
     @property
     def problem(self) -> str:
+        """Id of the problem."""
         return self.detail.problem
 
 
 @dataclass(frozen=True)
 class Average:
-    """data_sets: those that have a value, hence are in the mean."""
+    """An interval over the data sets that have a value, and the names of these data sets."""
 
     interval: Interval
     data_sets: tuple[str, ...]
@@ -71,9 +76,15 @@ class Average:
 def settings_of(
     sessions: Sequence[Mapping[str, Json]], problems: Sequence[Sequence[Problem]]
 ) -> list[Setting]:
-    """The setting of each session, from what the store says of it (`Store.session`) and the
-    problems it has. Data sets are named by `data_sets`; methods stand apart where there are
-    several."""
+    """Return the setting of each session.
+
+    Data sets are named by `data_sets`. The method is added to the model's name if there are several
+    methods.
+
+    Args:
+        sessions: Records as `Store.session` returns them.
+        problems: The problems of each session.
+    """
     recorded = [one["settings"] for one in sessions]
     methods = {str(settings.get("method")) for settings in recorded}
     found = []
@@ -106,7 +117,7 @@ def _shown(observations: Json, problems: Sequence[Problem]) -> int | str:
 
 @dataclass(frozen=True)
 class Study:
-    """Entries in the order of their sessions."""
+    """Scored problems of several sessions, in the order of their sessions, with averages."""
 
     entries: Sequence[Entry]
     seed: int = 0
@@ -114,24 +125,27 @@ class Study:
 
     @cached_property
     def settings(self) -> list[Setting]:
+        """Distinct settings, sorted."""
         return sorted({entry.setting for entry in self.entries}, key=lambda s: s.place)
 
     @cached_property
     def models(self) -> list[str]:
-        """In the order of their first sessions."""
+        """Models in the order of their first sessions."""
         return list(dict.fromkeys(entry.setting.model for entry in self.entries))
 
     @cached_property
     def data_sets(self) -> list[str]:
+        """Names of the data sets, sorted."""
         return sorted({entry.setting.data_set for entry in self.entries})
 
     @cached_property
     def ns(self) -> list[int | str]:
+        """Distinct values of n, numbers first."""
         return sorted({entry.setting.n for entry in self.entries}, key=_place)
 
     @cached_property
     def _of(self) -> Mapping[tuple[str, str], list[Entry]]:
-        """By model and data set."""
+        """Entries by model and data set."""
         found: dict[tuple[str, str], list[Entry]] = {}
         for entry in self.entries:
             found.setdefault((entry.setting.model, entry.setting.data_set), []).append(entry)
@@ -140,6 +154,7 @@ class Study:
     def chosen(
         self, model: str, data_set: str | None = None, n: int | str | None = None
     ) -> list[Entry]:
+        """Return the entries of a model, optionally of one data set and one n."""
         sets = self.data_sets if data_set is None else [data_set]
         return [
             entry
@@ -151,7 +166,7 @@ class Study:
     def average(
         self, metric: str, model: str, data_sets: Sequence[str], n: int | str | None = None
     ) -> Average:
-        """Of one data set, or over several."""
+        """Return the average of a metric of a model over one or several data sets."""
         key = (metric, model, tuple(data_sets), n)
         if key not in self._kept:
             self._kept[key] = self._average(metric, model, data_sets, n)
@@ -170,11 +185,11 @@ class Study:
         return Average(mean_of_means(strata, seed=self.seed), tuple(named))
 
     def sets_of(self, model: str, n: int | str | None = None) -> list[str]:
-        """Data sets of which the model has problems."""
+        """Return the data sets in which the model has problems."""
         return [name for name in self.data_sets if self.chosen(model, name, n)]
 
     def correlation(self, metric: str, model: str, data_set: str) -> Interval:
-        """Spearman's rank correlation of a metric with n, over the problems of all numeric n."""
+        """Return Spearman's rank correlation of a metric with n, over problems with numeric n."""
         some = [e for e in self.chosen(model, data_set) if isinstance(e.setting.n, int)]
         return rank_correlation(
             [entry.metrics.get(metric) for entry in some],
@@ -187,7 +202,7 @@ class Study:
     def of(
         settings: Sequence[Setting], scored: Sequence[Mapping[str, Json]], seed: int = 0
     ) -> Study:
-        """From the sessions as `evaluate_session` scores them, and the setting of each."""
+        """Build a study from sessions scored by `evaluate_session` and the setting of each."""
         return Study(
             [
                 Entry(setting, metrics, detail)
@@ -198,6 +213,7 @@ class Study:
         )
 
     def count(self, of: Callable[[Detail], Counter[str]], some: Sequence[Entry]) -> Counter[str]:
+        """Return the sum of a counter over the details of some entries."""
         return sum((of(entry.detail) for entry in some), Counter())
 
 
@@ -206,7 +222,7 @@ GENERATED = "generated"
 
 @dataclass
 class _File:
-    """A file of a task, and its problems as far as the sessions have them."""
+    """A file of a task, and those of its problems that the sessions have."""
 
     name: str
     digest: str
@@ -216,8 +232,8 @@ class _File:
 def data_sets(
     settings: Sequence[Mapping[str, Json]], problems: Sequence[Sequence[Problem]]
 ) -> list[str]:
-    """The name for each session, from what it records and the problems it has."""
-    files: dict[str, dict[str, _File]] = {}  # by task and digest
+    """Return the name of each session's data set, from its settings and problems."""
+    files: dict[str, dict[str, _File]] = {}  # keys: task, digest
     found: list[tuple[str, str | None]] = []
     for one, some in zip(settings, problems, strict=True):
         task, source = str(one.get("task")), _source(one)
@@ -233,14 +249,14 @@ def data_sets(
 
 
 def _source(settings: Mapping[str, Json]) -> _File | None:
-    """The data, or the file of a user's own task; None where a generator made the problems."""
+    """Return the data file or the file of a custom task; None if a generator made the problems."""
     operational = settings.get("operational") or {}
     file = operational.get("data") or operational.get("task_file")
     return None if file is None else _File(str(file["name"]), str(file.get("sha256")))
 
 
 def _named(task: str, files: Sequence[_File]) -> dict[str, str]:
-    """By digest."""
+    """Return the name of each file's data set, by digest."""
     sets = [list(files)] if len(files) == 1 else _together(files)
     seen = Counter(some[0].name for some in sets)
     names: dict[str, str] = {}
@@ -253,7 +269,7 @@ def _named(task: str, files: Sequence[_File]) -> dict[str, str]:
 
 
 def _together(files: Sequence[_File]) -> list[list[_File]]:
-    """The files of each data set. The largest come first: a part of one joins it."""
+    """Group files into data sets; larger files come first, so that a part of a file joins it."""
     sets: list[tuple[list[_File], dict[str, str]]] = []
     for file in sorted(files, key=lambda one: (-len(one.problems), one.name, one.digest)):
         own = {name: _content(problem) for name, problem in file.problems.items()}
@@ -269,7 +285,7 @@ def _together(files: Sequence[_File]) -> list[list[_File]]:
 
 
 def _content(problem: Problem) -> str:
-    """Of all pairs as a set, whichever are shown."""
+    """Return the digest of all pairs as a set, shown and hidden alike."""
     pairs = {
         canonical_json([pair.input, pair.output]) for pair in (*problem.shown, *problem.hidden)
     }

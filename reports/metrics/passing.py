@@ -1,12 +1,12 @@
 """Pass rates and Top-1/2/3 on shown and hidden observations (GEAR, section 6.2, tables 2 and 4).
 
-Answers count in the order of the steps, and within a step as they were given. A pass rate is the
-mean, over all answers of a problem, of the share of shown or hidden pairs that an answer gets
-right: 0 for an answer that is malformed or undefined there. Top-k is 1 where any of the first k
-answers is right on all hidden pairs, whether or not it agrees with the shown ones, and 0
-otherwise, also where there are fewer answers. A problem without any answer passes nothing. A
-problem without hidden pairs has no hidden pass rate and no Top-k: it is left out of their n and
-counted in `without_hidden`.
+Answers count in the order of the steps, and within a step in the order of the response. A pass rate
+is the mean, over all answers of a problem, of the share of shown or hidden pairs that an answer
+gets right; an answer that is malformed or undefined there gets 0. Top-k is 1 if any of the first k
+answers is right on all hidden pairs, whether or not it agrees with the shown ones, and 0 otherwise,
+also if there are fewer than k answers. A problem without any answer has pass rates of 0. A problem
+without hidden pairs has no hidden pass rate and no Top-k: it is left out of their n and counted in
+`without_hidden`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,9 @@ WITHOUT_HIDDEN = Metric("without_hidden", None, "share of problems without hidde
 
 
 def pass_rates(problem: Problem, judged: Sequence[Judged]) -> dict[str, float | None]:
-    """train_pass, test_pass, top1, top2, top3 and without_hidden of one problem.
+    """Return train_pass, test_pass, top1, top2, top3 and without_hidden of one problem.
 
-    Rates and Top-k are None where a parsable answer was not compared with the problem's pairs:
-    their value is not known.
+    Rates and Top-k are None if a parsable answer was not compared with the problem's pairs.
     """
     shown = _shares([j.shown for j in judged], judged, len(problem.shown))
     hidden = _shares([j.hidden for j in judged], judged, len(problem.hidden))
@@ -45,7 +44,7 @@ def pass_rates(problem: Problem, judged: Sequence[Judged]) -> dict[str, float | 
 def _shares(
     agreements: Sequence[Agreement | None], judged: Sequence[Judged], pairs: int
 ) -> list[float] | None:
-    """The share of right pairs for each answer; None where there are no pairs, or not known."""
+    """Return the share of right pairs of each answer; None if unknown or if there are no pairs."""
     if not pairs:
         return None
     shares = []

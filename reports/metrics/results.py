@@ -1,7 +1,7 @@
-"""What each problem of a stored session came to, one problem in memory at a time.
+"""The scored contents of each problem of a stored session, one problem in memory at a time.
 
-`read` goes through a session once, in the order of its problems; `Options` says what is left out
-before anything is counted. `Detail` is what tables need beside the metrics.
+`read` goes through a session once, in the order of its problems. `Options` defines what is left out
+before anything is counted. `Detail` holds what tables need in addition to the metrics.
 """
 
 from __future__ import annotations
@@ -26,9 +26,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Options:
-    """all_pairs: hidden pairs by which no hypothesis can be judged count too (`tasks.judgeable`).
-    without_memorising: memorising hypotheses (tools/gear/memorising.py) are left out of everything, as
-    if they had not been proposed."""
+    """What is left out before scoring.
+
+    Args:
+        all_pairs: Also count hidden pairs by which no hypothesis can be judged (`tasks.judgeable`).
+        without_memorising: Leave memorising hypotheses (tools/gear/memorising.py) out of
+            everything, as if they had not been proposed.
+    """
 
     all_pairs: bool = False
     without_memorising: bool = False
@@ -39,10 +43,21 @@ DEFAULT = Options()
 
 @dataclass(frozen=True)
 class Detail:
-    """Of one problem. stop: why it ended. bad: verdicts of its bad answers, in order. undefined,
-    undefined_consistent: predictions over S by reason, of all hypotheses and of the consistent
-    ones; predictions, predictions_consistent: all predictions over S there. point: gamma, beta and
-    the number of consistent hypotheses with undefined as one extra output, from two on."""
+    """Details of one problem that tables need in addition to the metrics.
+
+    Args:
+        problem: Id of the problem.
+        stop: Why it ended.
+        verdicts: Count of each verdict.
+        bad: Verdicts of its bad answers, in order.
+        memorising: Number of memorising hypotheses.
+        undefined: Undefined predictions over S by reason, of all hypotheses.
+        undefined_consistent: The same for consistent hypotheses.
+        predictions: Number of all predictions over S.
+        predictions_consistent: The same for consistent hypotheses.
+        point: Gamma, beta and the number of consistent hypotheses, with undefined as one extra
+            output; None with fewer than two consistent hypotheses.
+    """
 
     problem: str
     stop: str
@@ -58,8 +73,12 @@ class Detail:
 
 @dataclass(frozen=True)
 class Read:
-    """A problem as it is scored, after `Options`: its steps, those left out not among them.
-    left_out_pairs: hidden pairs that cannot judge a hypothesis."""
+    """A problem as it is scored, after `Options` have been applied.
+
+    Args:
+        left_out_pairs: Number of hidden pairs that were removed because they cannot judge a
+            hypothesis.
+    """
 
     problem: Problem
     steps: tuple[StepRecord, ...]
@@ -69,16 +88,18 @@ class Read:
 
 
 class Spaces:
-    """Sample spaces of a store by digest, the last few kept: sessions share them."""
+    """Cached sample spaces of a store, by digest; sessions often share them."""
 
     def __init__(self, store: Store) -> None:
         self._of = lru_cache(maxsize=8)(store.space)
         self._inputs = lru_cache(maxsize=8)(lambda digest: Inputs(self._of(digest).inputs))
 
     def space(self, digest: Digest) -> InputSet:
+        """Return the sample space with this digest."""
         return self._of(digest)
 
     def inputs(self, digest: Digest) -> Inputs:
+        """Return the inputs of a sample space in the form that the memorisation test uses."""
         return self._inputs(digest)
 
 
@@ -91,8 +112,16 @@ def read(
     *,
     every: bool = False,
 ) -> Iterator[Read]:
-    """The problems of `rows`, which stand in the session's order, also those without a step. every:
-    with the codes over S of inconsistent hypotheses too, which are 0 otherwise."""
+    """Yield the problems of `rows`, which are in the session's order, also those without steps.
+
+    Args:
+        store: The store.
+        session: Id of the session.
+        rows: Problems of the session.
+        options: What is left out.
+        spaces: Cached sample spaces.
+        every: Load the prediction codes of inconsistent hypotheses too, which are 0 otherwise.
+    """
     known = spaces or Spaces(store)
     ids = [row.problem.id for row in rows]
     records = store.steps(session, ids, spaces=True if every else "consistent")
@@ -103,7 +132,7 @@ def read(
 def with_steps(
     rows: Iterable[ProblemRow], records: Iterable[StepRecord]
 ) -> Iterator[tuple[ProblemRow, list[StepRecord]]]:
-    """Each row with its steps, which come in the order of the rows; also those that have none."""
+    """Yield each row with its steps, which come in the order of the rows; some rows have none."""
     groups = groupby(records, key=lambda record: record.problem)
     ahead = next(groups, None)
     for row in rows:
@@ -116,7 +145,7 @@ def with_steps(
 
 def _read(row: ProblemRow, steps: list[StepRecord], options: Options, spaces: Spaces) -> Read:
     problem = row.problem
-    written = family(problem.family).oracle == "execute"  # as source code
+    written = family(problem.family).oracle == "execute"  # hypotheses are source code
     memorising = _memorising(row, steps, spaces) if written else set()
     if options.without_memorising and memorising:
         steps = [_without(record, memorising) for record in steps]
@@ -129,7 +158,7 @@ def _read(row: ProblemRow, steps: list[StepRecord], options: Options, spaces: Sp
 
 
 def _memorising(row: ProblemRow, steps: Sequence[StepRecord], spaces: Spaces) -> set[int]:
-    """The consistent hypotheses that are (by `id`)."""
+    """Return the `id` of each consistent hypothesis that memorises."""
     shown = row.problem.shown
     other = spaces.inputs(row.space).other_than(shown)
     return {
@@ -141,7 +170,7 @@ def _memorising(row: ProblemRow, steps: Sequence[StepRecord], spaces: Spaces) ->
 
 
 def all_judged(steps: Sequence[StepRecord]) -> list[Judged]:
-    """Every hypothesis or malformed answer of one problem, in the order of its steps."""
+    """Return every hypothesis or malformed answer of one problem, in the order of its steps."""
     return [judged for record in steps for answer in record.answers for judged in answer.judged]
 
 
@@ -184,7 +213,7 @@ def _without(record: StepRecord, left_out: set[int]) -> StepRecord:
 
 
 def _on_pairs(record: StepRecord, keep: Sequence[bool]) -> StepRecord:
-    """The step as if the other hidden pairs were not there."""
+    """Return the step as if the other hidden pairs did not exist."""
     answers = tuple(
         replace(
             answer,

@@ -1,7 +1,8 @@
-"""Report sections: what stands beside the metrics of an evaluation.
+"""Report sections: additional output of an evaluation, apart from its metrics.
 
-A section belongs to the evaluation of its name, and the registry (kind `report_sections`) finds it. It may
-add to the result and the files of `peirce eval`, print below its metrics, and print at the end of a run.
+A section has the name of its evaluation and is found in the registry (kind `report_sections`). It
+may add to the result and the files of `peirce eval`, print below its metrics, and print at the end
+of a run.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
     from ...store import Store
     from ..files.tables import Table
 
-EXACT = "exact"  # the evaluator where nobody names one
+EXACT = "exact"  # The default evaluator.
 
 
 @dataclass(frozen=True)
 class JudgedBy:
-    """Who judges stored answers again. evaluator: as `Measuring.by` takes it."""
+    """The evaluator that judges stored answers again.
+
+    Args:
+        evaluator: Name of the evaluator, as `Measuring.by` takes it.
+    """
 
     evaluator: str = EXACT
     solver: str = "fast"
@@ -34,14 +39,16 @@ class JudgedBy:
 
 @dataclass(frozen=True)
 class ScoredSessions:
-    """Sessions that an evaluation scored, as their section gets them.
+    """Sessions that an evaluation scored, as their section receives them.
 
     Args:
-        sessions: whole ids.
-        recorded: the sessions as the store has them.
-        scored: of each what `evaluate_session` gives, with its "details".
-        folder: where files of the section will stand; None: none are written.
-        sheets: files that people filled in.
+        store: The store.
+        sessions: Full session ids.
+        recorded: Records of the sessions in the store.
+        scored: The value of `evaluate_session` for each, with its "details".
+        options: What was left out.
+        folder: Folder for the files of the section; None writes none.
+        sheets: Files that people filled in.
     """
 
     store: Store
@@ -55,13 +62,13 @@ class ScoredSessions:
 
 @dataclass(frozen=True)
 class Added:
-    """What a section adds.
+    """What a section adds to a result.
 
     Args:
-        result: keys of the result.
-        by_session: keys of each session's entry.
-        files: by path, in the folder.
-        note: why a file is missing, "" where none is; None where nothing can be missing.
+        result: Keys of the result.
+        by_session: Keys of each session's entry.
+        files: Contents of files by path, in the folder.
+        note: Why a file is missing, "" if none is; None if nothing can be missing.
     """
 
     result: Mapping[str, Json] = field(default_factory=dict)
@@ -76,18 +83,20 @@ Evaluate = Callable[["Store", Sequence[str], JudgedBy, Path | None], dict[str, J
 
 @dataclass(frozen=True)
 class ReportSection:
-    """What an evaluation shows beside its metrics; all but the name is optional.
+    """Additional output of an evaluation; everything except the name is optional.
 
     Args:
-        name: of the evaluation.
-        add: what it adds to the result and the files of `peirce eval`.
-        rated: of a session, by problem, metrics that somebody rated and the steps do not hold.
-        sheets: whether it takes sheets that people filled in (`--ratings`).
-        evaluate: gives the whole result instead, as an evaluation that judges stored answers again.
-        table: the table of a result with more sessions than stand side by side.
-        show: prints below the metrics of a result.
-        show_session: prints below the line of each session.
-        finish: prints at the end of a run, from the session as `run` returns it.
+        name: Name of the evaluation.
+        add: Returns what it adds to the result and the files of `peirce eval`.
+        rated: Returns for a session, by problem, metrics that raters gave and the steps do not
+            hold.
+        sheets: Whether it takes sheets that people filled in (`--ratings`).
+        evaluate: Returns the complete result instead, for an evaluation that judges stored answers
+            again.
+        table: Returns the table of a result with too many sessions for one column each.
+        show: Prints below the metrics of a result.
+        show_session: Prints below the line of each session.
+        finish: Prints at the end of a run, from the session that `run` returns.
     """
 
     name: str
@@ -102,7 +111,7 @@ class ReportSection:
 
 
 def section_of(evaluation: str) -> ReportSection:
-    """The section of an evaluation, an empty one where it has none."""
+    """Return the section of an evaluation, an empty one if it has none."""
     if not registry.has("report_sections", evaluation):
         return ReportSection(evaluation)
     found: ReportSection = registry.load("report_sections", evaluation)
@@ -110,6 +119,6 @@ def section_of(evaluation: str) -> ReportSection:
 
 
 def sections_with(able: Callable[[ReportSection], bool]) -> str:
-    """The evaluations whose section can do something, as a message lists them."""
+    """Return the evaluations whose section satisfies `able`, as a comma-separated list."""
     names = registry.names("report_sections")
     return ", ".join(name for name in names if able(section_of(name)))

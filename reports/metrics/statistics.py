@@ -1,11 +1,10 @@
 """Means over problems with bootstrap intervals.
 
-The unit is the problem: a metric has one value a problem, or none, and problems are drawn again
-with replacement. Intervals are percentiles of 2,000 such draws. They hold what another choice of
-problems would change; they leave out what another seed of the sampling, or another training,
-would change. Where a problem stands several times (shown different numbers of its pairs, or run
-again), all its values are drawn together. Of one problem alone, `wilson` and `over_rows` hold what
-another choice of the rows that it predicts would change.
+The unit is the problem: a metric has at most one value per problem, and problems are resampled with
+replacement. Intervals are percentiles of 2,000 resamples. They cover the choice of problems; they
+do not cover another sampling seed or another training. If a problem occurs several times (with
+different numbers of shown pairs, or in several runs), all its values are resampled together. For a
+single problem, `wilson` and `over_rows` cover the choice of the rows that it predicts.
 """
 
 from __future__ import annotations
@@ -23,13 +22,17 @@ from numpy.typing import NDArray
 
 RESAMPLES = 2_000
 LEVEL = 0.95
-_CHUNK = 1_000_000  # draws held at once
-_KEPT = 400_000  # draws kept for the next metric
+_CHUNK = 1_000_000  # Draws in memory at a time.
+_KEPT = 400_000  # Maximum number of draws that are cached for the next metric.
 
 
 class Interval(TypedDict):
-    """mean and bounds are None where no problem has a value, bounds alone where every draw is of one
-    problem again and again: nothing is then known of others. n counts the problems that have."""
+    """A mean with the bounds of its interval.
+
+    Mean and bounds are None if no problem has a value. The bounds alone are None if every resample
+    would repeat the same problem, which says nothing about other problems. n counts the problems
+    with a value.
+    """
 
     mean: float | None
     low: float | None
@@ -44,10 +47,16 @@ def bootstrap(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Interval:
-    """Mean of one metric over problems, with its percentile interval.
+    """Return the mean of one metric over problems, with its percentile interval.
 
-    values: one for each problem, None where the metric has no value there. The draws depend on
-    the seed and on n alone, so metrics and sessions over the same problems share them.
+    The draws depend only on the seed and on n, so metrics and sessions over the same problems share
+    them.
+
+    Args:
+        values: One value per problem, None where the metric has none.
+        seed: Seed of the draws.
+        resamples: Number of resamples.
+        level: Confidence level.
     """
     kept = np.array([v for v in values if v is not None], np.float64)
     n = len(kept)
@@ -58,21 +67,21 @@ def bootstrap(
         return {"mean": mean, "low": None, "high": None, "n": 1}
     means = np.sort(resampled_means(kept, seed, resamples))
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    # Rounding may put the bounds of equal values an ulp to one side of their mean.
+    # Rounding may put the bounds of equal values one ulp to one side of their mean.
     return {"mean": mean, "low": min(float(low), mean), "high": max(float(high), mean), "n": n}
 
 
 def resampled_means(
     values: NDArray[np.float64], seed: int, resamples: int = RESAMPLES
 ) -> NDArray[np.float64]:
-    """Means (resamples,) of `values` (n,) drawn n at a time with replacement."""
+    """Return means (resamples,) of `values` (n,), each over n draws with replacement."""
     return np.concatenate(
         [values[rows].mean(axis=1) for rows in _draws(len(values), seed, resamples)]
     )
 
 
 def _draws(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.intp]]:
-    """Places (r, n) drawn from n with replacement, `resamples` rows in all."""
+    """Yield indices (r, n) drawn from n with replacement, `resamples` rows in total."""
     if n * resamples <= _KEPT:
         yield _kept_draws(n, seed, resamples)
         return
@@ -81,7 +90,7 @@ def _draws(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.intp]
 
 @lru_cache(maxsize=16)
 def _kept_draws(n: int, seed: int | str, resamples: int) -> NDArray[np.intp]:
-    """Every metric of a table is drawn alike, and making the draws is most of the work."""
+    """Return cached draws: every metric of a table uses the same, and drawing is most of the work."""
     drawn = np.concatenate(list(_new_draws(n, seed, resamples)))
     drawn.flags.writeable = False
     return drawn
@@ -92,13 +101,13 @@ def _new_draws(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.i
     rows = max(1, _CHUNK // n)
     for start in range(0, resamples, rows):
         count = min(rows, resamples - start)
-        # 32 bits scaled to [0, n): a bias of at most n / 2**32, and one stream on any machine.
+        # 32 bits scaled to [0, n): the bias is at most n / 2**32, and every machine draws the same.
         bits = np.frombuffer(rng.randbytes(4 * count * n), "<u4").astype(np.uint64)
         drawn = ((bits * np.uint64(n)) >> np.uint64(32)).astype(np.intp)
         yield drawn.reshape(count, n)
 
 
-# --- values in strata, several a problem ---------------------------------------
+# --- values in strata, several per problem ---------------------------------------
 
 
 @dataclass(frozen=True)
@@ -109,7 +118,7 @@ class Stratum:
     problems: Sequence[Hashable]
 
     def kept(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """The values there are, and the number of each one's problem: 0, 1, …"""
+        """Return the values that are not None, and the number of each one's problem: 0, 1, …"""
         numbers: dict[Hashable, int] = {}
         pairs = [
             (value, numbers.setdefault(problem, len(numbers)))
@@ -127,10 +136,12 @@ def stratified_mean(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    """The mean over problems that have a value, with its interval: problems, those without a value
-    too, are drawn within their stratum, and each draw's mean is over those with a value (ABD,
-    section 6.1: instances within scenario, survivor-conditioned). Of one stratum in which all have
-    a value this is `bootstrap`."""
+    """Return the mean over problems that have a value, with a stratified bootstrap interval.
+
+    Problems, including those without a value, are resampled within their stratum, and each resample
+    averages those with a value (ABD, section 6.1: instances within scenario, survivor-conditioned).
+    With one stratum in which all problems have a value, this equals `bootstrap`.
+    """
     kept = [value for value in values if value is not None]
     if not kept:
         return {"mean": None, "low": None, "high": None, "n": 0}
@@ -157,9 +168,11 @@ def stratified_mean(
 def mean_of_means(
     strata: Sequence[Stratum], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> Interval:
-    """The mean over strata of their means, those without a value left out, with its interval:
-    problems are drawn within each stratum. n counts values. Of one stratum with one value a
-    problem this is `bootstrap`."""
+    """Return the mean over strata of their means, with its interval.
+
+    Strata without a value are left out, and problems are resampled within each stratum. n counts
+    values. With one stratum and one value per problem, this equals `bootstrap`.
+    """
     kept = [found for found in (stratum.kept() for stratum in strata) if len(found[0])]
     if not kept:
         return {"mean": None, "low": None, "high": None, "n": 0}
@@ -178,8 +191,10 @@ def mean_of_means(
 
 
 def wilson(count: int, n: int) -> Interval:
-    """The share of n rows that `count` of them are, with its 95% score interval (E. B. Wilson, 1927),
-    which has a width where the share is 0 or 1 too. n counts rows."""
+    """Return the share `count` / `n` with its 95% score interval (E. B. Wilson, 1927).
+
+    The interval has a positive width for shares of 0 and 1 too. n counts rows.
+    """
     if not n:
         return {"mean": None, "low": None, "high": None, "n": 0}
     share, z = count / n, NormalDist().inv_cdf((1 + LEVEL) / 2)
@@ -203,8 +218,14 @@ def over_rows(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    """A score of n rows, each of one kind, with its interval: rows are drawn again. kinds: (n,),
-    from 0 on. score: of how often (r, kinds) each kind stands, (r,). n counts rows."""
+    """Return a score of n rows with its interval, by resampling the rows. n counts rows.
+
+    Args:
+        kinds: (n,) kind of each row, numbered from 0.
+        score: Computes scores (r,) from counts (r, kinds) of each kind.
+        seed: Seed of the draws.
+        resamples: Number of resamples.
+    """
     n = len(kinds)
     if not n:
         return {"mean": None, "low": None, "high": None, "n": 0}
@@ -230,9 +251,18 @@ def rank_correlation(
     seed: int = 0,
     resamples: int = RESAMPLES // 2,
 ) -> Interval:
-    """Spearman's rho of values (v,) with others, ties at their mean rank, with its interval over
-    problems. mean: rho; None where either is constant. n counts the values there are. Draws
-    in which either is constant have no rho and are left out."""
+    """Return Spearman's rho of two variables, with its interval over problems.
+
+    Ties get their mean rank. "mean" is rho, or None if either variable is constant. n counts the
+    pairs with a value. Resamples in which either variable is constant are left out.
+
+    Args:
+        first: (v,) values, None where there is none.
+        second: (v,) values of the other variable.
+        problems: (v,) problem of each value.
+        seed: Seed of the draws.
+        resamples: Number of resamples.
+    """
     values, numbers = Stratum(first, problems).kept()
     others = np.array([s for s, f in zip(second, first, strict=True) if f is not None], np.float64)
     n = len(values)
@@ -251,7 +281,7 @@ def rank_correlation(
 def _rho(
     weights: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Spearman's rho (r,) where value i stands weights[i] (n, r) times; nan where it has none."""
+    """Return Spearman's rho (r,) if value i occurs weights[i] (n, r) times; nan if undefined."""
     middle = (weights.sum(axis=0) + 1) / 2
     x, xx = _ranks(weights, first, middle)
     y, yy = _ranks(weights, second, middle)
@@ -265,8 +295,7 @@ def _rho(
 def _ranks(
     weights: NDArray[np.float64], values: NDArray[np.float64], middle: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The mean rank (n, r) of each value, counted with its weights, less `middle` (r,), and the
-    sum (r,) of their squares."""
+    """Return the weighted mean ranks (n, r) minus `middle` (r,), and their sums of squares (r,)."""
     _, level = np.unique(values, return_inverse=True)
     order = np.argsort(level, kind="stable")
     starts = np.flatnonzero(np.diff(level[order], prepend=-1))
@@ -279,7 +308,7 @@ def _ranks(
 
 
 def _counts(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.float64]]:
-    """How often (r, n) each of n problems is drawn; `resamples` rows in all."""
+    """Yield how often (r, n) each of n problems is drawn, `resamples` rows in total."""
     if n * resamples <= _KEPT:
         yield _kept_counts(n, seed, resamples)
         return
@@ -300,7 +329,7 @@ def _counted(drawn: NDArray[np.intp]) -> NDArray[np.float64]:
 
 
 def _seed_of(seed: int, stratum: int) -> int | str:
-    """Strata are drawn apart; the first as if it were alone."""
+    """Return a separate seed for each stratum; the first uses the seed itself, as without strata."""
     return f"{seed} stratum {stratum}" if stratum else seed
 
 
@@ -312,8 +341,11 @@ def summary(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> dict[str, Interval]:
-    """`bootstrap` of each named metric over the problems' results, with strata `stratified_mean`;
-    a result that lacks a metric has no value there."""
+    """Return the interval of each named metric over the problems' results.
+
+    The intervals come from `bootstrap`, or from `stratified_mean` if there are strata. A result
+    that lacks a metric has no value there.
+    """
 
     def interval(values: Sequence[float | None]) -> Interval:
         if strata is None:

@@ -1,7 +1,8 @@
-"""One self-contained HTML page of sessions: what was run, what came of it, every problem with every
-hypothesis. It works from a file and asks the network for nothing; all that a model said is data.
+"""One self-contained HTML page that shows sessions with every problem and every hypothesis.
 
-`contents.py` says what stands on the page, `document.py` makes the one file of it; `server.py`
+The page works from a file and makes no network requests. All text from a model is treated as data.
+
+`contents.py` collects what the page shows, and `document.py` writes it as one file. `server.py`
 serves the same page while a session runs.
 """
 

@@ -1,8 +1,7 @@
-"""What stands on the page: of each session its course and scores, of each problem a row and, where a
-reader opens it, all of it.
+"""Contents of the HTML page: settings and scores of sessions, and details of each problem.
 
-Everything is plain JSON, so that the same parts go into a file whole and are fetched one by one from
-`peirce view`. The store alone is read; nothing is executed, and no model is asked.
+Everything is plain JSON. The same parts are embedded in a file or fetched one by one from `peirce
+view`. This module only reads the store; it executes nothing and queries no model.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from ...store import ProblemRow, Store
 
 
-# --- What is said of one session as a whole: what was run on what by whom, how it ended, what it cost.
+# --- Facts about one session: settings, ends, failures and cost.
 
 FILES = ("data", "observations", "space", "task_file", "answers")
 
@@ -36,7 +35,10 @@ FILES = ("data", "observations", "space", "task_file", "answers")
 def facts(
     store: Store, record: Mapping[str, Any], rows: Sequence[ProblemRow], scored: Mapping[str, Any]
 ) -> dict[str, Json]:
-    """settings: pairs of a name and a text, in the order in which they are shown."""
+    """Return the settings, outcome and cost of a session as JSON.
+
+    The value of "settings" is a list of (name, text) pairs in the order in which they are shown.
+    """
     settings = record["settings"]
     operational = settings.get("operational") or {}
     session = str(record["session"])
@@ -89,7 +91,7 @@ def _settings(
 
 
 def _file(told: Any) -> str:
-    """A file by its name and the first digits of its digest; of observations also a number."""
+    """Return a file's name and the first digits of its digest; an integer is returned as text."""
     if not isinstance(told, Mapping):
         return "" if told is None else str(told)
     return " ".join((str(told.get("name")), str(told.get("sha256") or "")[:12])).strip()
@@ -102,23 +104,24 @@ def _shown(rows: Sequence[ProblemRow]) -> str:
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
-# --- How a session went: verdicts by step, what the problems had found after so many answers, how their
-# banks grew; and where a (gamma, beta) can lie.
+# --- Curves of a session (verdicts by step, hypotheses accepted after n answers, sizes of banks)
+# and the feasible region of (gamma, beta).
 
 VERDICTS = (Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED)
-REGIONS = 3  # numbers of hypotheses whose region is drawn
-PLACES = 33  # of a region's border
+REGIONS = 3  # Maximum number of regions, one per number of hypotheses.
+PLACES = 33  # Points on the border of a region.
 
 
 class Course:
-    """Gathers the steps of a session, problem by problem."""
+    """Collects curves over the steps of a session, problem by problem."""
 
     def __init__(self) -> None:
         self._by_step: dict[int, Counter[Verdict]] = {}
-        self._found: list[list[int]] = []  # of each problem, accepted after each answer
+        self._found: list[list[int]] = []  # per problem: hypotheses accepted after each answer
         self._banks: list[dict[str, Json]] = []
 
     def add(self, steps: Sequence[StepRecord]) -> None:
+        """Add the steps of one problem."""
         found, accepted = [], 0
         for step in steps:
             counted = self._by_step.setdefault(step.step, Counter())
@@ -130,7 +133,11 @@ class Course:
         self._found.append(found)
 
     def banks(self, growth: Iterable[Mapping[str, Any]]) -> None:
-        """growth: of `Store.bank_growth`, all problems."""
+        """Add the history of the banks.
+
+        Args:
+            growth: Rows of `Store.bank_growth` for all problems.
+        """
         by_problem: dict[str, dict[int, Mapping[str, Any]]] = {}
         for row in growth:
             by_problem.setdefault(str(row["problem"]), {})[int(row["step"])] = row
@@ -147,9 +154,13 @@ class Course:
             })  # fmt: skip
 
     def as_json(self) -> dict[str, Json]:
-        """verdicts: of each step, how often each was given. found: after so many answers, the mean number
-        of accepted hypotheses and the share of problems with one; a problem that has ended stays at its
-        last value. bank: mean size and mean best accuracy after each step, banks begun or not."""
+        """Return the curves as JSON.
+
+        "verdicts" counts each verdict by step. "found" gives, after n answers, the mean number of
+        accepted hypotheses and the share of problems with at least one; a problem that has ended
+        keeps its last value. "bank" gives the mean size and the mean best accuracy after each step;
+        the size is a mean over all problems with a bank, started or not.
+        """
         longest = max(map(len, self._found), default=0)
         found = []
         for answers in range(1, longest + 1):
@@ -171,8 +182,14 @@ class Course:
 
 
 def regions(ks: Iterable[int]) -> list[dict[str, Json]]:
-    """Of the most frequent numbers of hypotheses: where beta can lie for each gamma (GEAR, appendix D,
-    with the tighter upper bound of `beta_bounds`). gamma, low, high: (`PLACES`,)."""
+    """Return the feasible range of beta for each gamma (GEAR, appendix D).
+
+    The most frequent numbers of hypotheses are drawn, with the tighter upper bound of
+    `beta_bounds`. The lists "gamma", "low" and "high" have `PLACES` values each.
+
+    Args:
+        ks: Number of consistent hypotheses of each problem.
+    """
     drawn = []
     for k, _ in Counter(ks).most_common(REGIONS):
         gammas = np.linspace(1, k, PLACES).tolist()
@@ -186,12 +203,20 @@ def regions(ks: Iterable[int]) -> list[dict[str, Json]]:
     return sorted(drawn, key=lambda one: one["k"])
 
 
-MOST_COMPARED = 6  # sessions of one task of which every pair is compared
+MOST_COMPARED = 6  # Sessions of one task that are compared pairwise.
 
 
 class Contents:
-    """The page of some sessions of a store. evaluation: by name, whose metrics it has; without
-    one that which fits each task. Raises StoreError, and UsageError for an evaluation that does not fit."""
+    """The contents of the page for some sessions of a store.
+
+    Args:
+        evaluation: Name of the evaluation whose metrics are shown. By default each session uses the
+            evaluation of its family.
+
+    Raises:
+        StoreError: If a session cannot be read.
+        UsageError: If the evaluation does not fit a session.
+    """
 
     def __init__(
         self, store: Store, sessions: Sequence[str], evaluation: str | None = None
@@ -202,7 +227,7 @@ class Contents:
         self._spaces = Spaces(store)
 
     def overview(self, *, live: bool = False) -> dict[str, Json]:
-        """All but what `problem` and `problems` give."""
+        """Return everything except the details that `problem` and `problems` return."""
         told = [self._session(session) for session in self._sessions]
         return {
             "version": 1,
@@ -218,13 +243,13 @@ class Contents:
         }
 
     def problems(self) -> Iterator[tuple[str, str, dict[str, Json]]]:
-        """Session, problem and what `problem` says of it, in their order."""
+        """Yield the session, the problem's id and its details for each problem, in stored order."""
         for session in self._sessions:
             for row, told in self._opened(session, self._store.problems(session), None):
                 yield session, row.problem.id, told
 
     def problem(self, session: str, problem: str) -> dict[str, Json]:
-        """One problem whole: observations, hypotheses, calls, where predictions part."""
+        """Return the details of one problem: observations, hypotheses, calls and disagreements."""
         rows = [row for row in self._store.problems(session) if row.problem.id == problem]
         ((_, told),) = self._opened(session, rows, problem)
         return told
@@ -234,7 +259,12 @@ class Contents:
     def _opened(
         self, session: str, rows: Sequence[ProblemRow], problem: str | None
     ) -> Iterator[tuple[ProblemRow, dict[str, Json]]]:
-        """problem: the only one of the rows; None: they are all of the session."""
+        """Yield problems with their details.
+
+        Args:
+            problem: Id of the only problem in `rows`; None if `rows` holds all problems of the
+                session.
+        """
         calls = _by_problem(self._store.listed_calls(session, problem))
         banks = _by_problem(self._store.bank(session, problem))
         records = self._store.steps(session, [row.problem.id for row in rows], spaces="consistent")
@@ -281,7 +311,10 @@ def _by_problem(rows: Iterable[dict[str, Json]]) -> dict[str, list[dict[str, Jso
 def _row(
     row: ProblemRow, steps: Sequence[StepRecord], values: Mapping[str, Json], chosen: Evaluation
 ) -> dict[str, Json]:
-    """What the list of problems has of one. verdicts: accepted, redundant, inconsistent, malformed."""
+    """Return one row of the list of problems.
+
+    "verdicts" counts accepted, redundant, inconsistent and malformed, in this order.
+    """
     counted = tally(steps)
     return {
         "id": row.problem.id,
@@ -306,9 +339,12 @@ def _rounded(value: Json) -> Json:
 
 
 def _differences(told: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Json]]:
-    """Of each two sessions that share a task, problems and an evaluation: the second less the first,
-    over the problems where both have a value; intervals draw problems. Ids are the task's own: problem 0
-    of one is not problem 0 of another."""
+    """Yield the differences between sessions that share a task, problems and an evaluation.
+
+    Each is the second session minus the first over the problems where both have a value; intervals
+    resample problems. Problem ids are only unique within a task: problem 0 of one task is not
+    problem 0 of another.
+    """
     alike: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
     for one in told:
         alike.setdefault((one["task"], one["evaluation"]), []).append(one)

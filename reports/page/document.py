@@ -1,9 +1,10 @@
-"""The page as one file: words, style and script of this folder, and the data behind them.
+"""The page as one file: markup, style and script of this folder, and the embedded data.
 
-What models, files and problems say is data. It stands in script elements that no browser runs
-(`application/json`), with every `<` written as an escape, and reaches the page as text nodes alone
-(no script of this folder writes HTML). A content policy lets exactly the two inline parts of this
-package count, by their hashes, and forbids the network; from `peirce view` it may ask its own server.
+Text from models, files and problems is data. It is embedded in script elements that no browser runs
+(`application/json`) with every `<` escaped, and reaches the page only as text nodes, because no
+script of this folder writes HTML. A content security policy allows only the two inline parts of
+this package, by their hashes, and forbids the network; a page from `peirce view` may query its own
+server.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ STYLE = "page.css"
 SCRIPTS = ("elements.js", "values.js", "plots.js", "overview.js", "figures.js", "problem.js", "listing.js",
            "comparison.js", "training.js", "main.js")  # fmt: skip
 BODY = "page.html"
-DEEPEST = 200  # levels of a value that the encoder could not nest
+DEEPEST = 200  # Nesting depth to which a value is cut if the encoder fails on it.
 
 
 def document(
@@ -31,8 +32,13 @@ def document(
     *,
     live: bool = False,
 ) -> Iterator[str]:
-    """The parts of the file, in order, so that no page has to be in memory whole. problems: session,
-    problem, and what is shown of it; none where a server gives them."""
+    """Yield the parts of the HTML file in order, so that the page never has to fit in memory.
+
+    Args:
+        overview: The value of `Contents.overview`.
+        problems: (session, problem, details) triples; empty if a server delivers the details.
+        live: Allow the page to query the server that it came from.
+    """
     style, script = part(STYLE), _script()
     connect = "'self'" if live else "'none'"
     policy = (
@@ -48,7 +54,7 @@ def document(
         f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n{part(BODY)}\n"
     )
     yield _data("told", overview)
-    # The script stands before the problems: it draws the overview while they are still being read.
+    # The script precedes the problems, so that it draws the overview while they are still loading.
     yield f"<script>{script}</script>\n"
     for number, (session, problem, told) in enumerate(problems):
         yield _data(f"p{number}", {"session": session, "id": problem, **told})
@@ -57,7 +63,7 @@ def document(
 
 @cache
 def part(name: str) -> str:
-    """A file of this folder."""
+    """Read a file of this folder as text, without surrounding white space."""
     return (files(__package__) / name).read_text("utf-8").strip()
 
 
@@ -76,8 +82,11 @@ def _data(name: str, value: Mapping[str, Json]) -> str:
 
 
 def embedded(value: Json) -> str:
-    """JSON that a browser reads back and that ends no element: of ASCII, `<` and `>` as escapes; what
-    is no JSON number (NaN, infinities) is written as a text, and so is what no encoder can nest."""
+    """Encode a value as ASCII JSON that is safe inside a script element.
+
+    `<`, `>` and `&` are escaped. NaN and infinities are written as strings, and values nested too
+    deeply for the encoder are cut.
+    """
     try:
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
-"""Where the consistent hypotheses of a problem part: inputs of S that few of them agree on.
+"""Details of a problem on the page, with the inputs on which consistent hypotheses disagree.
 
-A store keeps predictions over S as codes (`sandbox/inside/canonical.py`), so a prediction is known by
-its value only where that value was seen elsewhere: as an output, or as what a hypothesis gave for an
-observation. Who agrees with whom is known always.
+A store keeps predictions over the sample space S as codes (`sandbox/inside/canonical.py`). A
+predicted value is therefore known only if it also occurs as an output or as a hypothesis's
+prediction for an observation. Which hypotheses agree is always known.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ MOST_INPUTS = 6
 
 @dataclass(frozen=True)
 class Values:
-    """Values by their codes."""
+    """Known values by their codes."""
 
     known: dict[int, Json]
 
     @staticmethod
     def of(values: Iterable[Json]) -> Values:
+        """Compute the codes of `values`; values that cannot be represented are skipped."""
         known = {}
         for value in values:
             try:
@@ -55,12 +56,20 @@ class Values:
 def parting(
     numbers: Sequence[int], predictions: Sequence[Predictions], space: InputSet, values: Values
 ) -> dict[str, Json]:
-    """numbers: how the page calls the hypotheses; predictions: theirs over S.
+    """Return the inputs that best separate the hypotheses, with their predictions there.
 
-    inputs: {place, input, groups: [{hypotheses, value?}], undefined: [number]}, chosen one after the
-    other so that each parts as many pairs of hypotheses as it can that none before has parted. alone:
-    by hypothesis, the share of S where it predicts what no other does. same: groups of hypotheses that
-    predict the same everywhere. left_out: hypotheses beyond `MOST_HYPOTHESES`, which come last.
+    Args:
+        numbers: Numbers of the hypotheses on the page.
+        predictions: Their predictions over S.
+        space: The sample space S.
+        values: Known values by code.
+
+    Returns:
+        A mapping with four keys. "inputs" has entries {place, input, groups: [{hypotheses,
+        value?}], undefined: [number]}; each input is chosen to separate as many as possible of the
+        pairs of hypotheses that no earlier one separates. "alone" gives for each hypothesis the
+        share of S on which no other predicts the same. "same" lists groups of hypotheses with equal
+        predictions everywhere. "left_out" counts the last hypotheses beyond `MOST_HYPOTHESES`.
     """
     kept = predictions[:MOST_HYPOTHESES]
     told: dict[str, Json] = {"left_out": len(predictions) - len(kept)}
@@ -80,8 +89,10 @@ def parting(
 
 
 def _classes(predictions: Sequence[Predictions]) -> NDArray[np.int64]:
-    """(m, n): equal numbers in a column are equal predictions, each the least row that predicts so;
-    undefined is -1."""
+    """Return an (m, n) array in which equal numbers in a column mean equal predictions.
+
+    Each number is the lowest row with that prediction; undefined predictions are -1.
+    """
     codes = np.stack([one.codes for one in predictions])
     defined = np.stack([one.defined for one in predictions])
     found = np.full(codes.shape, -1, np.int64)
@@ -93,7 +104,7 @@ def _classes(predictions: Sequence[Predictions]) -> NDArray[np.int64]:
 def _chosen(classes: NDArray[np.int64]) -> list[int]:
     first, second = np.triu_indices(len(classes), 1)
     parted = classes[first] != classes[second]  # (pairs, n)
-    counts = parted.sum(axis=0)  # of pairs that none before has parted
+    counts = parted.sum(axis=0)  # pairs that no earlier input separates
     left = np.ones(len(first), np.bool_)
     chosen: list[int] = []
     while len(chosen) < MOST_INPUTS:
@@ -125,7 +136,7 @@ def _input(
 
 
 def _alone(classes: NDArray[np.int64]) -> list[float]:
-    # A class is named by its first row, so whoever is alone is named by itself, and nobody else is.
+    # A class is numbered by its first row, so a class of one has the number of its own row.
     rows = range(len(classes))
     return [
         round(float((((classes == row).sum(axis=0) == 1) & (classes[row] == row)).mean()), 4)
@@ -140,9 +151,9 @@ def _same(numbers: Sequence[int], classes: NDArray[np.int64]) -> list[list[int]]
     return [group for group in groups.values() if len(group) > 1]
 
 
-# --- One problem as the page shows it when a reader opens it.
+# --- Details of one problem.
 
-LONGEST = 20_000  # characters of a text that the page holds; what is longer says that it was cut
+LONGEST = 20_000  # Characters of a text; longer texts are cut and end with a note.
 MARKS = {True: "1", False: "0", None: "-"}
 
 
@@ -153,9 +164,20 @@ def opened_problem(
     calls: Sequence[Mapping[str, Json]],
     bank: Sequence[Mapping[str, Json]],
 ) -> dict[str, Json]:
-    """problem: with all that is known of it, hidden parts too. hypotheses: one a judged part of an
-    answer, malformed ones too, by number. calls: by step. marks: a sign an observation, 1 agrees, 0 does
-    not, - is undefined; got: of those that do not agree, by place."""
+    """Return the details of a problem as JSON.
+
+    "problem" holds everything known about it, hidden observations included. "hypotheses" holds each
+    judged part of an answer, also malformed ones, by number. "marks" has one character per
+    observation: 1 agrees, 0 disagrees, - is undefined. "got" holds by index the predictions that do
+    not agree.
+
+    Args:
+        row: The problem as stored.
+        steps: Its steps.
+        space: Its sample space S.
+        calls: Its model calls.
+        bank: Its bank of hypotheses, best first.
+    """
     problem = row.problem
     judged = list(_judged(steps))
     kept = {str(one["hypothesis"]): one for one in bank}
@@ -192,11 +214,12 @@ def opened_problem(
 
 
 def cut(text: str) -> str:
+    """Return `text`, shortened to `LONGEST` characters with a note on its length if it is longer."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(text):,} characters)"
 
 
 def _judged(steps: Sequence[StepRecord]) -> Iterator[tuple[int, int, Judged]]:
-    """Each with its step and the place of its answer there."""
+    """Yield (step number, index of the answer in the step, judged part) triples."""
     for step in steps:
         for place, answer in enumerate(step.answers):
             for one in answer.judged:
@@ -239,7 +262,7 @@ def _agreement(agreement: Agreement) -> dict[str, Json]:
 
 
 def _reference(problem: Problem) -> Json:
-    """What is known to be true of it and no proposer saw, as it stands in the problem."""
+    """Return the problem's secret fields, which no proposer saw, with long texts cut."""
     return {
         key: cut(value) if isinstance(value, str) else value
         for key, value in problem.secret.items()

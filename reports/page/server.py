@@ -1,13 +1,13 @@
-"""The page of running sessions, served on loopback.
+"""A local web server for the page of running sessions.
 
-Bound to 127.0.0.1 and behind a token of 256 bits: the address that is printed bears it once and gets a
-cookie for it (a cookie knows no port, so its name does), then the address is without it. A request under
-another name of the host is refused, whoever's page made it (DNS rebinding); nothing but GET is answered,
-and no other site may read or frame what is. The store is only read.
+The server binds to 127.0.0.1 and requires a token of 256 bits. The printed URL carries the token
+once; the server replaces it by a cookie and redirects to a URL without it. Cookies ignore ports, so
+the cookie's name contains the port. Requests under another host name are refused (DNS rebinding).
+Only GET is answered, and no other site may read or frame the response. The store is only read.
 
  - `/`                    the page
- - `/overview?have=MARK`  what has changed since, nothing (204) where nothing has
- - `/problem?session=&place=`   a problem by its place in the session
+ - `/overview?have=MARK`  the overview; 204 if it has not changed since MARK
+ - `/problem?session=&place=`   a problem by its index in the session
  - `/search?session=&words=`  ids of problems
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 HOST = "127.0.0.1"
-WAIT_S = 10.0  # for a client to send its request
+WAIT_S = 10.0  # Time limit for a client to send its request.
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -46,8 +46,17 @@ HEADERS = {
 
 
 class Viewer:
-    """Serves the page of some sessions until it is closed. opened: gives the store for one request.
-    port: 0 takes a free one. Raises UsageError for a port that cannot be had."""
+    """Serves the page of some sessions until it is closed.
+
+    Args:
+        opened: Returns a context manager that opens the store for one request.
+        sessions: Ids of the sessions on the page.
+        evaluation: Name of the evaluation; by default the one of each session's family.
+        port: Port on loopback; 0 chooses a free one.
+
+    Raises:
+        UsageError: If the port cannot be used.
+    """
 
     def __init__(
         self,
@@ -73,40 +82,47 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """With the token: whoever has it sees the page."""
+        """URL of the page with its token; anyone who has it can see the page."""
         return f"http://{HOST}:{self.port}/?token={self._token}"
 
     @property
     def cookie(self) -> str:
+        """Name of the cookie that holds the token."""
         return f"peirce-{self.port}"
 
     def serve(self) -> None:
-        """Until `close`, or KeyboardInterrupt."""
+        """Serve requests until `close` is called or KeyboardInterrupt is raised."""
         self._serving = True
         self._server.serve_forever(poll_interval=0.2)
 
     def close(self) -> None:
-        """Ends `serve`, wherever it runs; what is being answered is not waited for, and connections
-        that clients hold open are answered no more."""
+        """Stop `serve`, from any thread.
+
+        Responses in progress are not awaited, and open connections get no further responses.
+        """
         self.closed = True
-        if self._serving:  # it waits for `serve`, and without one for ever
+        if self._serving:  # `shutdown` waits for `serve` and would never return without it.
             self._server.shutdown()
         self._server.server_close()
 
     def knows(self, token: str) -> bool:
+        """Return whether `token` is the server's token, compared in constant time."""
         return hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
 
-    # --- what is asked for; one request at a time reads the store
+    # --- Responses. The lock lets one request at a time read the store.
 
     def page(self) -> str:
+        """Return the HTML of the page, without the details of problems."""
         told = self._told()
         return "".join(document(told, (), live=True))
 
     def overview(self, have: str) -> str | None:
+        """Return the overview as JSON, or None if it still has the mark `have`."""
         told = self._told()
         return None if told["mark"] == have else embedded(told)
 
     def problem(self, session: str, place: str) -> str | None:
+        """Return the details of a problem as JSON; None if there is no such session or index."""
         with self._lock, self._opened() as store:
             if session not in self._sessions or not re.fullmatch("[0-9]{1,9}", place):
                 return None
@@ -117,6 +133,7 @@ class Viewer:
             return embedded(contents.problem(session, ids[int(place)]))
 
     def search(self, session: str, words: str) -> str | None:
+        """Return the ids of a session's problems that contain all words; None for another session."""
         with self._lock, self._opened() as store:
             if session not in self._sessions:
                 return None
@@ -136,7 +153,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that went away is no error of ours."""
+        """Ignore clients that disconnect, and report all other errors."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""The trainings that belong to sessions: on pairs of their answers, or of the model that answered them."""
+"""Trainings that belong to sessions: on pairs of their answers, or of the model that answered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ TOLD = ("examples", "batch", "learning_rate", "beta", "full", "lora_rank")
 
 
 def trainings_of(store: Store, sessions: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
-    """sessions: as `Store.session` has them. figures: of each curve that the log has, by stage."""
+    """Return the trainings of sessions as JSON, each with the curves of its log by stage.
+
+    Args:
+        sessions: Records as `Store.session` returns them.
+    """
     digests = {one.get("digest") for one in sessions} - {None, ""}
     models = {
         str((one["settings"].get("operational") or {}).get("model") or "").removeprefix("hf:")

@@ -1,1 +1,1 @@
-"""Tables and figures as the three papers print them."""
+"""Tables and figures in the form in which the reproduced papers print them."""

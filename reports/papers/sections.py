@@ -1,4 +1,4 @@
-"""Report sections of the evaluations `gear` and `t3`: the tables and figures that the paper prints."""
+"""Report sections of the evaluations `gear` and `t3`: the tables and figures of the papers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WITHOUT_MEMORISING = "Without the {} hypotheses that memorise what they were sho
 
 
 def _add_study(given: ScoredSessions) -> Added:
-    """GEAR's settings and table 3; into a folder all its tables and figures."""
+    """Return GEAR's settings and table 3, and with a folder all its tables and figures as files."""
     from ..metrics.grouping import Study, settings_of
     from .gear import files, tables
 
@@ -34,7 +34,7 @@ def _table_3(result: Mapping[str, Json]) -> Table:
 
 
 def _add_tables(given: ScoredSessions) -> Added:
-    """Tables 2 and 4, into a folder."""
+    """Return tables 2 and 4 as files if there is a folder."""
     from .t3 import metrics
 
     return Added(files={} if given.folder is None else metrics.files(given.scored, given.folder))

@@ -1,1 +1,1 @@
-"""What commands print where a person reads: live pictures, lists, endings."""
+"""Terminal output of the commands: live displays, listings and summaries."""

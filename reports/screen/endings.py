@@ -1,6 +1,6 @@
-"""What a verb says at its end: what a session came to and cost, scores, forecasts, files.
+"""Summaries that a command prints when it ends: outcome and cost, scores, forecasts, files.
 
-The baselines beside what a session predicted, as a person reads them.
+`print_beside` prints the text baselines in the same table as a session's own accuracy and macro F1.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ TOLD = (
 
 
 def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None:
-    """Print the end of a run: metrics with intervals, failures, cost, paths and the next command.
+    """Print the summary of a run.
 
-    all_metrics: Whether every metric is printed, or the evaluation's main ones.
+    It holds the results with their intervals, the causes of failures with their counts, the cost,
+    the paths and the next command. `all_metrics` prints every metric, not the main ones alone.
     """
     from .. import find_evaluation
     from ..files import tables
@@ -80,7 +81,7 @@ def _left_out(evaluation: Evaluation, shown: Sequence[Metric]) -> str:
 
 
 def _named(metrics: Sequence[str]) -> str:
-    """At most six by name: of a task with many metrics most want what its data do not have."""
+    """Return at most six metric names; tasks with many metrics lack data for most of them."""
     more = len(metrics) - NAMED
     if more <= 1:
         return ", ".join(map(visible, metrics))
@@ -88,7 +89,7 @@ def _named(metrics: Sequence[str]) -> str:
 
 
 def _faults(breaches: Mapping[str, int], malformed: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Where there are any: breaches of the answer contract by kind, malformed answers by reason."""
+    """Return lines on breaches of the answer contract and on malformed answers, if there are any."""
     told = (("breaches", counts(breaches)), ("malformed", counts(malformed)))
     return [(name, said) for name, said in told if said]
 
@@ -114,8 +115,13 @@ def _failures(failed: Mapping[str, str]) -> list[str]:
 
 
 def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
-    """Calls and tokens by role, seconds by kind of call (summed over problems side by side). oracle:
-    the name of what judged."""
+    """Return lines with calls and tokens by role and with seconds by kind of call.
+
+    Seconds are summed over problems that run concurrently.
+
+    Args:
+        oracle: Name of the judge, printed in place of the role "judge".
+    """
     lines = []
     for role, sums in usage.get("by_role", {}).items():
         told = [f"{sums[name]:,} {name.replace('_', ' ')}" for name in TOLD if sums.get(name)]
@@ -130,10 +136,12 @@ def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
 
 
 def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = False) -> None:
-    """Print the result of `peirce eval`: sessions side by side, then what their section adds.
+    """Print the result of `peirce eval`.
 
-    Many sessions stand in the table of the evaluation's section instead, with what was left out. The
-    values of each problem follow where they were asked for. all_metrics: as of `print_outcome`.
+    Up to three sessions are printed as columns. More sessions are printed as the table of the
+    evaluation's report section if it has one, with a line on what was left out. The section's own
+    output follows, then the problems of each session if the result holds them. `all_metrics` prints
+    every metric, not the main ones alone.
     """
     from .. import find_evaluation
     from ..files import tables
@@ -187,7 +195,7 @@ def _summed(scored: Sequence[Mapping[str, Json]]) -> str:
 
 
 def _marked(counts: Mapping[str, Json]) -> list[str]:
-    """Where there are any: memorising hypotheses, pairs that judge nothing."""
+    """Return notes on memorising hypotheses and on hidden pairs that judge nothing, if any."""
     said = []
     if counts["memorising"]:
         said.append(f"{counts['memorising']:,} hypotheses memorise (--without-memorising)")
@@ -197,7 +205,7 @@ def _marked(counts: Mapping[str, Json]) -> list[str]:
 
 
 def print_study(out: Console, result: Mapping[str, Json]) -> None:
-    """What `peirce study` prints: its short table, and what it is made from."""
+    """Print the short table of `peirce study` and the facts about its source data."""
     from ..files import tables
     from ..papers.gear import study_tables
 
@@ -209,7 +217,7 @@ def print_study(out: Console, result: Mapping[str, Json]) -> None:
 
 
 def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
-    """What --dry-run tells; roles that nobody asks are left out."""
+    """Print the plan that `--dry-run` reports; roles that will make no calls are left out."""
     seed = forecast["seed"]
     out.print(visible(f"{forecast['method']} on {forecast['task']}, seed {seed}"), soft_wrap=True)
     out.print(visible(f"model     {forecast['model']}"), soft_wrap=True)
@@ -228,7 +236,7 @@ def _range(calls: Mapping[str, int]) -> str:
 
 
 def print_written(out: Console, result: Mapping[str, Json]) -> None:
-    """What a verb that writes files did, a line a fact; data sets that were made in a table."""
+    """Print what a command that writes files did, one fact per line; data sets form a table."""
     sets = result.get("sets") or []
     for name, value in result.items():
         if name == "sets":
@@ -245,7 +253,7 @@ def print_written(out: Console, result: Mapping[str, Json]) -> None:
 
 
 def _print_sets(out: Console, sets: Sequence[Mapping[str, Json]]) -> None:
-    """Noise and accuracy are those of the test rows, "–" where they are not known."""
+    """Print noise and accuracy on the test rows, with "–" where they are unknown."""
     shown = table(
         "set", "rows", "labels", "to find", "changed", "best accuracy", numbers=range(1, 6)
     )
@@ -266,9 +274,15 @@ MINE = "the session"
 def print_beside(
     out: Console, metrics: Mapping[str, Mapping[str, Json]], found: Sequence[Mapping[str, Json]]
 ) -> None:
-    """metrics: of the session; found: as `baselines.beside_session` gives it. A row for the session and
-    for each baseline, accuracy and macro F1 of each split, means over problems; then whether it beats
-    them."""
+    """Print accuracy and macro F1 of a session and its baselines, then how they compare.
+
+    There is one row per method and one pair of columns per split; each cell is a mean over
+    problems.
+
+    Args:
+        metrics: Metrics of the session, by name.
+        found: Baselines per problem, as `baselines.beside_session` returns them.
+    """
     from ..papers.hypobench.metrics import SPLITS
 
     rows = [row for one in found for row in one["baselines"]]

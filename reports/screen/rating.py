@@ -1,4 +1,4 @@
-"""What `peirce rate` and `peirce agree` print where a person reads."""
+"""Terminal output of `peirce rate`, `peirce agree`, `peirce predict` and `peirce tasks audit`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS = ("n", "agreement", "within_one", "kappa", "weighted_kappa")
 
 
 def print_ratings(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
-    """A line a rating as it comes; of each problem what they come to, marked by who rated."""
+    """Print one line per rating as it arrives, then the scores of each problem and their rater."""
     for row in rows:
         if row["kind"] != "summary":
             score = "unread" if row["score"] is None else f"{row['score']:g}"
@@ -36,6 +36,7 @@ def print_ratings(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
 
 
 def print_agreement(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Print the agreement between raters, or the strata of a rating sheet that was written."""
     if rows and "sheet" in rows[0]:
         told = rows[0]
         out.print(visible(f"written   {told['sheet']}: {told['items']} pairs"), soft_wrap=True)
@@ -51,12 +52,12 @@ def print_agreement(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 
 
 def compared_by_rules(scored: Mapping[str, Json]) -> bool:
-    """Whether a session has discovery scores by exact rules."""
+    """Return whether a session has discovery scores that come from exact rules."""
     return (scored["metrics"].get("hdr") or {}).get("mean") is not None
 
 
 def print_raters(out: Console, scored: Mapping[str, Json]) -> None:
-    """Of an evaluated session on labelled text, who made its discovery scores; and those of raters."""
+    """Print who made the discovery scores of an evaluated text session, and its raters' scores."""
     if compared_by_rules(scored):
         out.print(BY_RULES, soft_wrap=True)
     for one in scored.get("rated", ()):
@@ -77,7 +78,7 @@ def _number(value: Json) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-# --- What `peirce predict` prints where a person reads: a line a row, and how many were right.
+# --- Output of `peirce predict`: one line per row, then the number of correct rows.
 
 HOW = {
     "hypothesis": "by one sentence",
@@ -90,12 +91,15 @@ HOW = {
     "unreadable": "the judge's answer names no label",
     "needs_model": "needs a model (--judge-model)",
     "oracle": "by the best consistent hypothesis",
-}  # what `graphs.inference.Decision` calls it
+}  # The keys are the values of `graphs.inference.Decision`.
 
 
 def print_rows(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
-    """Each row as it comes; then the sums, with accuracy and macro F1 of the rows with a label, and how
-    many of the rows with an output are right."""
+    """Print each predicted row as it arrives, then a summary.
+
+    The summary gives accuracy and macro F1 over the rows with a label, and the number of correct
+    rows among those with an output.
+    """
     how: Counter[str] = Counter()
     gold: list[str] = []
     said: list[str | None] = []
@@ -126,7 +130,7 @@ def _line(row: Mapping[str, Json]) -> Text:
     if "expected" in row:
         mark = ("right", "green") if row["right"] else (f"not {_short(row['expected'])}", "red")
         line.append(f"  {mark[0]:<8}", style=mark[1])
-    if "prediction" in row:  # the hypothesis is the same of all rows
+    if "prediction" in row:  # All rows share one hypothesis.
         return line
     line.append(f"  {HOW.get(row['how'], row['how'])}", style="dim")
     if row["hypothesis"]:
@@ -135,7 +139,7 @@ def _line(row: Mapping[str, Json]) -> Text:
 
 
 def _said(row: Mapping[str, Json]) -> str:
-    """The label or the prediction of a row."""
+    """Return the label or the prediction of a row as text."""
     if "prediction" in row:
         return f"({row['reason']})" if row["reason"] else _short(row["prediction"])
     return "(no label)" if row["label"] is None else _short(row["label"])
@@ -145,10 +149,11 @@ def _short(value: Json) -> str:
     return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 40)
 
 
-# --- What `peirce tasks audit` prints: a line a check, what fails first, and figures of the set.
+# --- Output of `peirce tasks audit`: one line per check with its first failures, then statistics.
 
 
 def print_audit(out: Console, told: Mapping[str, Json]) -> None:
+    """Print the checks of an audited data set, those that failed first, and the set's statistics."""
     shown = table("check", "of", "passed", "failed", "first that fail", numbers=[2, 3])
     for one in sorted(told["checks"], key=lambda check: not check["failed"]):
         first = "; ".join(one["offenders"][:2])

@@ -1,13 +1,10 @@
-"""What the reading verbs print where a person reads: sessions, problems, banks, what is here.
+"""Terminal output of the commands that read a store: sessions, problems, hypotheses and banks.
 
-Text of models, files and problems is data: nothing in it is obeyed. Consoles are made without
+Text from models, files and problems is data and never interpreted: consoles are created without
 markup, and `visible` shows control characters as escapes.
 
-What `peirce bank` prints where a person reads: the hypotheses that a session keeps, and how they
-came together.
-
-Grids of colours as a terminal shows them: a line of digits a row, in the colours that ARC's
-viewers give them; without colours the digits stand alone.
+`print_bank` and `print_growth` print the output of `peirce bank`. `pair_lines` draws grids as one
+line of digits per row in the colours of ARC's viewers; without colour the digits remain readable.
 """
 
 from __future__ import annotations
@@ -32,11 +29,12 @@ from .text import (
     visible,
 )
 
-MARKS = 60  # observations that are shown one by one
-LISTED = 20  # differences of a replay, reasons of ends
+MARKS = 60  # Longer lists of observations are shown as counts.
+LISTED = 20  # Maximum number of replay differences or end reasons that are listed.
 
 
 def print_sessions(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Print one row per session with its status, task, method and model."""
     if not rows:
         out.print("No session is in this store.")
         return
@@ -56,8 +54,7 @@ def _moment(value: Json) -> str:
 
 
 def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """What `peirce show SESSION` prints: a line a problem, then what the model said of those that
-    it ended."""
+    """Print the output of `peirce show SESSION`: one row per problem, then why problems ended."""
     verdicts = list(VERDICT_STYLES)
     names = [n for n in verdicts if any(n in row["verdicts"] for row in rows)]
     breached = ["breaches"] if any(row["breaches"] for row in rows) else []
@@ -79,7 +76,7 @@ def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 
 
 def _read(problem: str, told: Mapping[str, Json]) -> str:
-    """How a bank was read, and what came of it on each split."""
+    """Return a line on how a bank was applied and its scores on each split."""
     entries = told["entries"]
     of = "" if entries is None else f"a bank of {entries} read by "
     parts = []
@@ -92,7 +89,7 @@ def _read(problem: str, told: Mapping[str, Json]) -> str:
 
 
 def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """What `peirce show SESSION PROBLEM` prints: each hypothesis with all that became of it."""
+    """Print the output of `peirce show SESSION PROBLEM`: each hypothesis with its results."""
     if not rows:
         out.print("No answer stands here; `peirce show SESSION` says how the problem ended.")
     for row in rows:
@@ -120,7 +117,7 @@ def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 
 
 def _marks(found: Sequence[bool | None]) -> str:
-    """Of many observations how many are right and wrong."""
+    """Return one mark per observation, or counts of right and wrong ones if there are many."""
     if len(found) <= MARKS:
         return marks(found)
     right, wrong = (sum(mark is one for mark in found) for one in (True, False))
@@ -128,13 +125,13 @@ def _marks(found: Sequence[bool | None]) -> str:
 
 
 def _sources(meta: Mapping[str, Json]) -> list[str]:
-    """The paper that a hypothesis rests on, and what it quotes."""
+    """Return the paper that a hypothesis rests on and the passage that it quotes."""
     said = [f"from {one_line(str(meta['source']), 60)}"] if meta.get("source") else []
     return said + ([f'"{one_line(str(meta["quote"]), 120)}"'] if meta.get("quote") else [])
 
 
 def print_calls(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """What `peirce show --calls` prints: a line a call."""
+    """Print the output of `peirce show --calls`: one row per call."""
     shown = table("problem", "call", "seconds", "tokens and the rest", numbers=[2])
     for row in rows:
         told = {name: row[f"tokens_{name}"] for name in ("in", "out", "cached", "reasoning")}
@@ -151,6 +148,7 @@ def _indented(text: str, by: str = "    ") -> str:
 
 
 def print_tasks(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Print one row per task with its family and description."""
     shown = table("task", "family", "about")
     for row in rows:
         shown.add_row(row["task"], row["family"], row["about"])
@@ -158,7 +156,7 @@ def print_tasks(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 
 
 def print_task(out: Console, told: Mapping[str, Json]) -> None:
-    """A task with lines to copy, which keep their blanks and stand alone."""
+    """Print a task with its example commands, unwrapped so that they can be copied."""
     out.print(f"{visible(told['task'])}: {visible(told['about'])}", soft_wrap=True)
     if told["takes"]:
         out.print(f"--data: {visible(told['takes'])}", soft_wrap=True)
@@ -171,7 +169,7 @@ def print_task(out: Console, told: Mapping[str, Json]) -> None:
 
 
 def print_problem(out: Console, problem: Mapping[str, Json]) -> None:
-    """A problem drawn whole, or as its task draws it; what no agent sees is said to be hidden."""
+    """Print a problem in full or as its task draws it, and mark what no agent sees as hidden."""
     out.print(
         f"{problem['task']}, problem {visible(problem['id'])}: {len(problem['shown'])} shown,"
         f" {len(problem['hidden'])} hidden, a sample space of {problem['space']:,} inputs"
@@ -199,13 +197,14 @@ def _size(grid: list[list[int]]) -> str:
 
 
 def _told(value: Json) -> str:
-    """The source of a rule in its lines, all else in one."""
+    """Return the source of a rule in its own lines, and any other value on one line."""
     if isinstance(value, str) and "\n" in value.strip():
         return "\n" + _indented(value)
     return one_line(value, 200)
 
 
 def print_check(out: Console, row: Mapping[str, Json]) -> None:
+    """Print one line for a checked answer: verdict, marks on the observations, scores and breaches."""
     line = Text.assemble(
         f"line {row['line']:>4}  problem {one_line(str(row['problem']), 24):<10}  ",
         verdict_text(f"{row['verdict']:<12}"),
@@ -226,7 +225,7 @@ def print_check(out: Console, row: Mapping[str, Json]) -> None:
 
 
 def print_differences(out: Console, result: Mapping[str, Json]) -> None:
-    """The first differences by name; `--json` has all of them."""
+    """Print the first differences of a replay; `--json` prints all of them."""
     found = result["differences"]
     said = f"{len(found)} differences" if found else "no difference"
     out.print(f"session {result['session']}: {result['steps']} steps replayed, {said}")
@@ -242,6 +241,7 @@ def print_differences(out: Console, result: Mapping[str, Json]) -> None:
 
 
 def print_doctor(out: Console, found: Mapping[str, Json]) -> None:
+    """Print the output of `peirce doctor`: versions, platform, sandboxes, models, settings, store."""
     platform, store, gpu, models = (found[k] for k in ("platform", "store", "gpu", "models"))
     for line in _cleaned(found.get("cleaned")):
         out.print(f"cleaned   {line}")
@@ -299,15 +299,17 @@ def _store(store: Mapping[str, Json]) -> str:
     return f"{store['sessions']} sessions, {store['bytes'] / 1e6:.1f} MB"
 
 
-# --- what a session came to ------------------------------------------------------
+# --- hypothesis banks ---------------------------------------------------------------
 
 
 EMPTY = "The bank of this session is empty: no hypothesis was accepted."
 
 
 def print_bank(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """The hypotheses of each problem, best first. applies: the share of its visits on which a
-    hypothesis applied."""
+    """Print the hypotheses of each problem, best first.
+
+    The column "applies" is the share of a hypothesis's visits on which it applied.
+    """
     if not rows:
         out.print(EMPTY)
         return
@@ -324,8 +326,11 @@ def print_bank(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 
 
 def print_growth(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
-    """A line a step: how many hypotheses there were after it, how many of them were new and how many
-    had left, and the best reward and accuracy."""
+    """Print one row per step of a bank's history.
+
+    Each row gives the size after the step, the numbers of hypotheses that entered and left, and the
+    best reward and accuracy.
+    """
     if not rows:
         out.print(EMPTY)
         return
@@ -343,6 +348,7 @@ def print_growth(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 def print_written(
     out: Console, rows: Sequence[Mapping[str, Json]], path: str, history: bool
 ) -> None:
+    """Print a bank or its history, then the path of the file that was written."""
     (print_growth if history else print_bank)(out, rows)
     out.print(f"written   {visible(path)}", soft_wrap=True)
 
@@ -358,12 +364,12 @@ STYLES = tuple(
     Style(color="#ffffff" if colour in DARK else "#000000", bgcolor=back)
     for colour, back in enumerate(BACKGROUNDS)
 )
-ROOM = 100  # columns of the terminal
+ROOM = 100  # Assumed terminal width in columns.
 ARROW = "  ->  "
 
 
 def pair_lines(given: list[list[int]], wanted: list[list[int]]) -> list[Text]:
-    """Two grids side by side; digits stand apart where there is room."""
+    """Draw two grids next to each other, with spaced digits where the width allows it."""
     columns = len(given[0]) + len(wanted[0])
     cell = 2 if 2 * columns + len(ARROW) <= ROOM else 1
     height = max(len(given), len(wanted))

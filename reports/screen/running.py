@@ -1,10 +1,11 @@
-"""What a running session shows: a banner, one live picture or plain lines, the way to go on.
+"""Progress output of a running session: banner, live display or plain lines, resume command.
 
-All of it is talk and goes to stderr; data goes to stdout. Where stdout or stderr is no terminal
-there is no live picture: a line at each problem's end, at most one a second, says how far it is, and
-one where nothing has happened for a while, so that a slow model does not look like a stuck program.
+All of this goes to stderr; data goes to stdout. If stdout or stderr is not a terminal, there is no
+live display. Plain lines report progress at the end of steps and problems, at most one per second,
+and also after a period of silence, so that a slow model does not look like a stuck program.
 
-What the start of a session on labelled text says: who judges, how the bank is read, on which rows.
+`lines_of_text` describes the start of a session on labelled text: the judge, how the bank is
+applied and to which rows.
 """
 
 from __future__ import annotations
@@ -37,31 +38,34 @@ from .text import (
 )
 
 VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
-LINES = 10  # running problems in the picture
+LINES = 10  # Running problems that the live display lists.
 WITHOUT_TOOLS = (
     "The model takes no tools here: it is asked without, and told in its next prompt where an answer"
     " failed (--model-arg tools=true fails with what the endpoint says)."
 )
-PLAIN_EVERY_S = (1.0, 30.0)  # plain lines become rarer as a session grows long
-STILL_EVERY_S = (10.0, 60.0)  # the same of those where nothing happens
-CLOCK = "peirce screen"  # the thread that says so
+PLAIN_EVERY_S = (1.0, 30.0)  # Plain lines become rarer in a long session.
+STILL_EVERY_S = (10.0, 60.0)  # The same bounds for lines during silence.
+CLOCK = "peirce screen"  # Name of the thread that prints them.
 OPENING = "Opening data, model and sandbox"
 SCORING = "Scoring what was found"
 
 
 @dataclass
 class Running:
-    """A problem under way: its step, its verdicts so far, and when it began."""
+    """A problem that is being solved: its step, its verdicts so far and its start time."""
 
     began: float
     step: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
-    calls: set[str] = field(default_factory=set)  # asked and not answered yet
-    again: dict[str, str] = field(default_factory=dict)  # of these, why one is asked again
+    calls: set[str] = field(default_factory=set)  # Paths of calls without an answer yet.
+    again: dict[str, str] = field(default_factory=dict)  # Why a call is being retried, by path.
 
 
 class Screen:
-    """Told of a session's events, as `on_event`; a context manager around the run."""
+    """A progress display that is called with a session's events (`on_event`).
+
+    Use it as a context manager around the run.
+    """
 
     def __init__(
         self,
@@ -111,8 +115,10 @@ class Screen:
                 self._out.print(f"Go on with: {again}{retry}", soft_wrap=True)
 
     def __call__(self, event: Mapping[str, Json]) -> None:
-        """Takes one event of the runner; unknown types are left alone. Where nobody can hear it
-        any more (the terminal has gone, the pipe is closed) the session goes on without talk."""
+        """Handle one event of the runner; unknown event types are ignored.
+
+        If the terminal or pipe is gone, the session continues without progress output.
+        """
         take = getattr(self, f"_on_{event['type']}", None)
         if take is not None:
             with contextlib.suppress(OSError):
@@ -170,7 +176,7 @@ class Screen:
         if event["status"] == "failed":
             self._failed += 1
             if event["cause"] not in self._causes and not self._quiet:
-                self._causes.add(event["cause"])  # the end counts how often; here it is news once
+                self._causes.add(event["cause"])  # Print each cause only once.
                 self._say(self._ended_line(event, running))
                 return
         self._plain(lambda: self._ended_line(event, running), always=self._ended == self._total)
@@ -206,7 +212,7 @@ class Screen:
                 self._still()
 
     def _still(self) -> None:
-        """A line where nothing was said for a while: what it is at. The picture has its own clock."""
+        """Print the current phase after a period of silence; the live display has its own clock."""
         if self._picture is not None and not self._phase:
             return
         now = self._clock()
@@ -259,7 +265,10 @@ class Screen:
     # --- the live picture ----------------------------------------------------------
 
     def _draw(self) -> RenderableType:
-        """Drawn by a thread of its own while events come: it copies what it walks over."""
+        """Return the live display.
+
+        It runs in its own thread while events arrive, so it copies collections before iterating.
+        """
         bar = Table.grid(padding=(0, 2))
         bar.add_row(
             ProgressBar(total=max(self._total, 1), completed=self._ended, width=40),
@@ -296,7 +305,7 @@ class Screen:
 
 
 def banner(event: Mapping[str, Json]) -> list[str]:
-    """Under ten lines: what is about to run, on what, within which limits, and where it goes."""
+    """Return fewer than ten lines on the run ahead: model, data, seed, limits, sandbox and store."""
     settings = event["settings"]
     operational = settings.get("operational", {})
     lines = [
@@ -368,7 +377,7 @@ def _sandbox(event: Mapping[str, Json], operational: Mapping[str, Json]) -> str:
 
 
 def _calls(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
-    """How many answers to expect: the protocol's least and most."""
+    """Return the expected number of answers, from the protocol's minimum and maximum."""
     problems = event.get("open", event["problems"])
     if "text" in settings:
         return "what is open of the session; what stands in the journal is not asked again"
@@ -388,8 +397,12 @@ SAID = {"val": "validation", "ind": "test", "ood": "other source"}
 
 
 def lines_of_text(event: Mapping[str, Json]) -> list[tuple[str, str]]:
-    """(name, what is said). event: of the session; "rows" there counts the rows of all problems, and
-    "calls" those of models, where they are known."""
+    """Return (name, description) pairs for the banner of a session on labelled text.
+
+    Args:
+        event: Session event. Its "rows" counts the rows of all problems and its "calls" the model
+            calls by role, each where known.
+    """
     settings = event["settings"]
     found = [("judge", _judge(settings)), ("bank", _bank(settings))]
     if rows := event.get("rows"):

@@ -1,5 +1,4 @@
-"""The pieces that what is printed is made of: consoles, text that is shown and not obeyed, tables,
-verdicts, times, commands to copy."""
+"""Building blocks of terminal output: consoles, escaped text, tables and command lines."""
 
 from __future__ import annotations
 
@@ -27,7 +26,11 @@ DEFAULT_STORE = "peirce.duckdb"
 
 
 def console(*, talk: bool = False) -> Console:
-    """A console that prints text as it is: on stdout for data, on stderr for talk."""
+    """Return a console that prints text without markup.
+
+    Args:
+        talk: Print to stderr, for progress and messages, instead of to stdout.
+    """
     stream = sys.stderr if talk else sys.stdout
     width = None if stream.isatty() else 120
     return Console(
@@ -36,8 +39,11 @@ def console(*, talk: bool = False) -> Console:
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    """`text` with everything that a terminal would obey shown as an escape: control codes, marks
-    of direction, lone surrogates. With `lines`, line breaks and tabs stay."""
+    """Return `text` with control codes, direction marks and lone surrogates shown as escapes.
+
+    Args:
+        lines: Keep line breaks and tabs.
+    """
     keep = "\n\t" if lines else ""
     return "".join(
         c if c in keep or c.isprintable() else c.encode("unicode_escape").decode("ascii")
@@ -46,13 +52,13 @@ def visible(text: str, *, lines: bool = False) -> str:
 
 
 def one_line(value: object, width: int = 72) -> str:
-    """A value on one line of at most `width` characters."""
+    """Return a value on one line of at most `width` characters."""
     text = visible(" ".join(value.split()) if isinstance(value, str) else repr(value))
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def duration(seconds: float) -> str:
-    """0.4 s, 12 s, 3:05, 1:02:03."""
+    """Format a duration, as in 0.4 s, 12 s, 3:05 or 1:02:03."""
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     whole = int(seconds)
@@ -62,12 +68,13 @@ def duration(seconds: float) -> str:
 
 
 def command(verb: str, session: str, store: str) -> str:
-    """A command line to copy; the store is named where it is not the default one."""
+    """Return a `peirce` command line to copy; the store is named unless it is the default one."""
     named = [] if Path(store) == Path(DEFAULT_STORE) else ["--store", store]
     return shlex.join(["peirce", verb, session, *named])
 
 
 def counts(pairs: Mapping[str, Json]) -> str:
+    """Join nonzero counts with their names, as in "3 accepted, 1 malformed"."""
     return ", ".join(f"{count} {visible(str(name))}" for name, count in pairs.items() if count)
 
 
@@ -89,12 +96,17 @@ def stop_sentence(cause: str) -> str:
 
 
 def number_of(count: int, what: str) -> str:
-    """1 problem, 2 problems, 1,200 problems."""
+    """Format a count with its noun, as in "1 problem", "2 problems" or "1,200 problems"."""
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def table(*headings: str, numbers: Iterable[int] = ()) -> Table:
-    """A table without lines between cells; columns in `numbers` stand to the right."""
+    """Return a table without lines between cells.
+
+    Args:
+        headings: Column headings.
+        numbers: Indices of the columns that are aligned to the right.
+    """
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     right = set(numbers)
     for number, heading in enumerate(headings):
@@ -103,9 +115,10 @@ def table(*headings: str, numbers: Iterable[int] = ()) -> Table:
 
 
 def verdict_text(verdict: str) -> Text:
+    """Return a verdict in its colour."""
     return Text(verdict, style=VERDICT_STYLES.get(verdict, ""))
 
 
 def marks(values: Sequence[bool | None]) -> str:
-    """One character an observation: right, wrong, undefined."""
+    """Return one character per observation: right, wrong or undefined."""
     return "".join({True: "✓", False: "✗", None: "·"}[value] for value in values)

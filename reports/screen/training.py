@@ -1,8 +1,7 @@
-"""What `peirce train` and `peirce eval training` print: what trainings came to.
+"""Terminal output of `train`, `eval training`, `pairs` and `pretrain`, during a run and at its end.
 
-What `peirce train` shows while it trains: one live picture or plain lines (`trained`: what it came to).
-
-Talk goes to stderr; where it is no terminal each probe and each pass is a line.
+Progress goes to stderr, as a live display. If stderr is not a terminal, each probe and each epoch
+is printed as a line.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from .text import console, duration, one_line, table, visible
 
 
 def print_record(out: Console, record: Mapping[str, Json]) -> None:
-    """Where each stage began and ended, warnings, where the weights are, what to do next."""
+    """Print the result of a training: losses by stage, warnings, path of the weights, next command."""
     head = (
         f"Training {record['training']}: {record['status']} after {record['examples']:,} examples"
     )
@@ -57,7 +56,7 @@ def _course(values: Sequence[float] | None) -> str:
 
 
 def print_classifiers(out: Console, record: Mapping[str, Json]) -> None:
-    """A row a data set: accuracy with its interval and macro F1, by split."""
+    """Print one row per data set with accuracy, its interval and macro F1 on each split."""
     splits = [s for s in ("ind", "ood", "val") if any(s in one["scores"] for one in record["sets"])]
     names = {"ind": "test", "ood": "other source", "val": "validation"}
     heads = [h for s in splits for h in (f"accuracy, {names[s]} ↑", "F1 ↑")]
@@ -89,6 +88,7 @@ def _share(of: Mapping[str, Json]) -> str:
 
 
 def print_trainings(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Print one row per training."""
     if not rows:
         out.print("no training yet")
         return
@@ -121,7 +121,7 @@ def print_trainings(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 
 
 def print_curves(out: Console, result: Mapping[str, Json]) -> None:
-    """A row a training and stage; what was written."""
+    """Print one row per training and stage with the ends of its curves, then the written files."""
     if not result["trainings"]:
         out.print("no training on pairs yet")
         return
@@ -153,7 +153,7 @@ DOING = {
 
 
 class _Screen:
-    """A context manager around a training; called with what it tells."""
+    """A context manager that shows the progress of a training; call it with each progress report."""
 
     def __init__(
         self,
@@ -175,7 +175,7 @@ class _Screen:
             if shown and not quiet
             else None
         )
-        self.done = False  # whoever trains says so; else the way to go on is shown
+        self.done = False  # Set by the caller; otherwise the resume command is printed.
 
     def __enter__(self) -> Any:
         if self._picture is not None:
@@ -208,7 +208,7 @@ class _Screen:
                 self._out.print(visible(line), soft_wrap=True)
 
     def _rest(self, done: float, total: float, since: float, began: float) -> str:
-        """Time passed, and about how much is left by the pace since `began`."""
+        """Return the elapsed time and an estimate of the rest from the pace since `began`."""
         passed = self._clock() - began
         if done <= since or total <= 0:
             return duration(passed)
@@ -218,7 +218,7 @@ class _Screen:
 
 
 class TrainingScreen(_Screen):
-    """Told `training.dpo.progress.Progress`."""
+    """A progress display for training on pairs, called with `training.dpo.progress.Progress`."""
 
     _last: Any = None
     _probes: tuple[int, Mapping[str, Mapping[str, float]]] = (-1, {})
@@ -226,6 +226,7 @@ class TrainingScreen(_Screen):
     _said = 0
 
     def __call__(self, told: Any) -> None:
+        """Update the display; a new warning or probe result is also printed as a line where needed."""
         self._last = told
         if told.doing == "train" and self._first is None:
             self._first, self._began = told.examples, self._clock()
@@ -285,12 +286,16 @@ class TrainingScreen(_Screen):
 
 
 class ClassifierScreen(_Screen):
-    """Told {"set", "epoch", "update", "updates"}."""
+    """A progress display for classifiers.
+
+    It is called with mappings of "set", "epoch", "update" and "updates".
+    """
 
     _told: Mapping[str, Any] | None = None
     _set = ""
 
     def __call__(self, told: Mapping[str, Any]) -> None:
+        """Update the display and print a line at the end of an epoch."""
         if told["set"] != self._set:
             self._set, self._began = told["set"], self._clock()
         self._told = told
@@ -315,7 +320,7 @@ class ClassifierScreen(_Screen):
 
 
 def _bar(done: float, total: float) -> RenderableType:
-    """On a line of its own: a bar does not end its line."""
+    """Return a progress bar on its own line; without padding a bar does not end its line."""
     return Padding(ProgressBar(total=max(1, total), completed=done, width=60), 0)
 
 
@@ -323,7 +328,7 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-# --- What a harvest of preference pairs came to, as a terminal shows it.
+# --- Output of `peirce pairs`.
 
 SPLITS = ("train", "validation", "held-out")
 WHY = {
@@ -341,6 +346,7 @@ WHY = {
 
 
 def print_pairs(out: Console, report: Mapping[str, Json]) -> None:
+    """Print the report of a set of preference pairs: counts by split, task, context and model."""
     shown = table("pairs", *STAGES, "all", numbers=range(1, 5))
     for split in SPLITS:
         shown.add_row(split, *_cells(report["by_split"][split]))
@@ -380,6 +386,7 @@ def print_pairs(out: Console, report: Mapping[str, Json]) -> None:
 
 
 def print_sets(out: Console, sets: Sequence[Mapping[str, Json]]) -> None:
+    """Print one row per set of preference pairs in the store."""
     if not sets:
         out.print("no pairs in this store yet: peirce pairs SESSION makes some")
         return
@@ -396,10 +403,11 @@ def _cells(stages: Mapping[str, int]) -> list[str]:
     return [f"{stages[name]:,}" for name in STAGES] + [f"{sum(stages.values()):,}"]
 
 
-# --- What `peirce pretrain` prints: the folder, the course, what the model answers on unseen problems.
+# --- Output of `peirce pretrain`: the folder, the training run, answers on unseen problems.
 
 
 def print_pretrained(out: Console, made: Mapping[str, Any]) -> None:
+    """Print the folder, size and loss of a pretrained model, and its results on unseen problems."""
     settings = made["settings"]
     if made["used"]:
         out.print(f"{made['out']}: made before with these settings, used again", markup=False)

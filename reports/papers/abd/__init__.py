@@ -1,1 +1,1 @@
-"""The evaluation of exception rules (ABD): records, groups, tables 1 to 6 and the appendix."""
+"""Tables and figures for the ABD tasks (abduction of rules over finite relational worlds)."""

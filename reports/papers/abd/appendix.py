@@ -1,6 +1,8 @@
-"""Tables G.1 to H.3 of the paper, for sessions in the place of models: gaps by theory and their
-distribution, survival, rules that beat the planted one, failures. Counts and means without
-intervals, of each session and, of several, of all together as the paper has them.
+"""Tables G.1 to H.3 of the ABD paper, with sessions in the place of models.
+
+They cover gaps by theory and their distribution, survival, rules that beat the planted one, and
+failures. Values are counts and means without intervals, for each session and, if there are several,
+for all of them together as in the paper.
 """
 
 from __future__ import annotations
@@ -15,8 +17,10 @@ from .records import MODES, PATTERNS, Record
 
 
 def table_g1(runs: Sequence[Run]) -> Table:
-    """G.1 to G.3: gap on prompt worlds and on holdouts by regime and theory, and the rules valid on
-    both."""
+    """Return tables G.1 to G.3: gaps on prompt worlds and holdouts by regime and theory.
+
+    The last column counts the rules that are valid on both.
+    """
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         for regime, some in by_regime(run.records):
@@ -30,7 +34,7 @@ def table_g1(runs: Sequence[Run]) -> Table:
 
 
 def table_g4(runs: Sequence[Run]) -> Table:
-    """How the gaps of valid rules on the prompt worlds are spread."""
+    """Return the distribution of the gaps of valid rules on the prompt worlds."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         for regime, some in with_all(by_regime(run.records), run.records):
@@ -41,7 +45,7 @@ def table_g4(runs: Sequence[Run]) -> Table:
 
 
 def table_g5(runs: Sequence[Run]) -> Table:
-    """Growth of the gap by theory, of rules valid on both; regimes together."""
+    """Return the growth of the gap by theory for rules valid on both, with regimes pooled."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         for theory, some in by_theory(run.records):
@@ -51,7 +55,7 @@ def table_g5(runs: Sequence[Run]) -> Table:
 
 
 def table_g6(runs: Sequence[Run]) -> Table:
-    """Rules valid on the prompt worlds, those of them with holdouts, and those valid there."""
+    """Count rules valid on the prompt worlds, those with holdouts, and those valid there."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         valid = [one for one in run.records if one.valid]
@@ -69,12 +73,12 @@ def table_g6(runs: Sequence[Run]) -> Table:
 
 
 def table_g7(runs: Sequence[Run]) -> Table:
-    """Rules that cost less than the planted one on the prompt worlds, by theory."""
+    """Count rules that cost less than the planted one on the prompt worlds, by theory."""
     return _beating(runs, "theory", by_theory)
 
 
 def table_g8(runs: Sequence[Run]) -> Table:
-    """The same by the size of the planted rule."""
+    """Count rules that cost less than the planted one, by the size of the planted rule."""
 
     def sized(records: Sequence[Record]) -> list[tuple[str, list[Record]]]:
         return binned(records, lambda one: one.facts.reference_size, REFERENCE_SIZES)
@@ -104,8 +108,11 @@ def _beating(
 
 
 def table_h1(runs: Sequence[Run]) -> Table:
-    """Shares of all problems. Repaired answers stand in the other columns too; scope and unbound
-    variables are parse errors."""
+    """Return outcomes as shares of all problems.
+
+    Repaired answers are also counted in the other columns. Scope errors and unbound variables are
+    parse errors.
+    """
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         n = len(run.records)
@@ -124,7 +131,7 @@ def table_h1(runs: Sequence[Run]) -> Table:
 
 
 def reasons(runs: Sequence[Run]) -> Table:
-    """Why answers give no rule: syntax apart from scope, unbound variables and names of objects."""
+    """Count why answers hold no rule; syntax is separate from scope, unbound variables and names."""
     names = sorted({one.reason for run in runs for one in run.records if one.reason})
     rows: list[tuple[Cell, ...]] = []
     for run in pooled(runs):
@@ -135,8 +142,11 @@ def reasons(runs: Sequence[Run]) -> Table:
 
 
 def table_h2(runs: Sequence[Run]) -> Table:
-    """The first mode that fits, in the order of the columns; repaired answers are counted beside,
-    and fall under what the repaired rule comes to."""
+    """Count the first failure mode that fits, in the order of the columns.
+
+    Repaired answers are counted in a column of their own and also under the outcome of the repaired
+    rule.
+    """
     rows: list[tuple[Cell, ...]] = []
     for run in pooled(runs):
         for regime, some in with_all(by_regime(run.records), run.records):
@@ -159,7 +169,7 @@ def _failures(records: Sequence[Record]) -> list[int]:
 
 
 def table_h3(runs: Sequence[Run]) -> Table:
-    """Brittle rules by the quantifiers that stand in them."""
+    """Count brittle rules by the quantifiers that they contain."""
     rows: list[tuple[Cell, ...]] = []
     for run in pooled(runs):
         for regime, some in by_regime(run.records):

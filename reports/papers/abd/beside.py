@@ -1,7 +1,8 @@
-"""What every result of exception rules stands beside: the planted rule of each problem, and the
-antecedent of its theory, which is valid wherever a rule can be. Both are judged as a session's rules
-are, by the same evaluator. Published planted rules may hold predicates that no rule may (19 of the
-305 development instances); those in scope stand in a row of their own then.
+"""Reference rows for results on exception rules: the planted rule and the antecedent of the theory.
+
+The antecedent is valid wherever some rule is. Both are judged by the same evaluator as a session's
+rules. Published planted rules may contain predicates that proposed rules may not (19 of the 305
+development instances); if so, the planted rules in scope form a row of their own.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ IN_SCOPE = "planted rule in scope"
 
 
 class Known(NamedTuple):
-    """A rule of a problem that no session gave. in_scope: whether it might have been proposed."""
+    """A reference rule of a problem.
+
+    Args:
+        kind: Planted rule or antecedent.
+        record: Its record.
+        in_scope: Whether it could have been proposed.
+    """
 
     kind: Kind
     record: Record
@@ -29,7 +36,7 @@ class Known(NamedTuple):
 
 
 def besides(known: Sequence[Known]) -> tuple[Run, ...]:
-    """A row each, over the problems that have such a rule."""
+    """Return one run per kind of reference rule, over the problems that have such a rule."""
     planted = [one for one in known if one.kind == PLANTED]
     legal = [one for one in planted if one.in_scope]
     antecedents = [one for one in known if one.kind == ANTECEDENT]
@@ -42,7 +49,7 @@ def besides(known: Sequence[Known]) -> tuple[Run, ...]:
 
 
 def told(runs: Iterable[Run]) -> dict[str, Json]:
-    """{name: {"problems", "metrics", "by_regime"}}, as of a session."""
+    """Return {name: {"problems", "metrics", "by_regime"}}, in the form of a session's result."""
     return {
         run.name: {
             "problems": len(run.records),

@@ -1,5 +1,7 @@
-"""All tables of `peirce eval abd`, as JSON and as the files that `--out DIR|FILE` writes. Every
-table names its evaluator, and says how its intervals were drawn."""
+"""All tables of `peirce eval abd`, as JSON and as the files that `--out DIR|FILE` writes.
+
+Every table names its evaluator and states how its intervals were computed.
+"""
 
 from __future__ import annotations
 
@@ -58,8 +60,14 @@ ABOUT = {
 
 @dataclass(frozen=True)
 class Scored:
-    """Sessions, in the order of the tables, and the problems that they have. beside: other rules
-    of these problems (abd/beside.py)."""
+    """Scored sessions in the order of the tables, and their problems.
+
+    Args:
+        evaluator: Name of the evaluator.
+        runs: The sessions.
+        problems: The problems.
+        beside: Reference rules of these problems (abd/beside.py).
+    """
 
     evaluator: str
     runs: tuple[Run, ...]
@@ -68,7 +76,10 @@ class Scored:
 
 
 def tables_of(scored: Scored) -> dict[str, Table]:
-    """By name; `ABOUT` says what each is. Without the study of pairs for a single session."""
+    """Return the tables by name, as described in `ABOUT`.
+
+    Empty tables are left out, and so is the comparison of pairs for a single session.
+    """
     runs, problems = scored.runs, scored.problems
     all_rows = (*runs, *scored.beside)
     found = {
@@ -99,7 +110,7 @@ def tables_of(scored: Scored) -> dict[str, Table]:
 
 
 def as_json(table: Table) -> list[dict[str, Json]]:
-    """An object a row; a mean is {mean, low, high}, the bounds None where it has no interval."""
+    """Return one object per row; a mean is {mean, low, high}, where the bounds may be None."""
     heads = [heading.rstrip(" ↑↓") for heading in table.headings]
     return [dict(zip(heads, map(_json, row), strict=True)) for row in table.rows]
 
@@ -111,7 +122,7 @@ def _json(cell: Cell) -> Json:
 
 
 def said(evaluator: str, name: str, table: Table) -> str:
-    """The sentences above a table."""
+    """Return the sentences above a table."""
     named = f"{ABOUT[name]} Evaluator: {evaluator}."
     cells = (cell for row in table.rows for cell in row)
     if not any(isinstance(cell, Mean) and cell.low is not None for cell in cells):
@@ -128,9 +139,18 @@ def files(
     by_problem: Mapping[str, Sequence[Mapping[str, Json]]],
     target: Path,
 ) -> dict[Path, str | bytes]:
-    """by_name: `tables_of`; by_problem: rows of each session. A .csv file gets every metric of every
-    group in long form, a .md file all tables; a folder both as abd.csv and abd.md, each table as
-    .csv and .md, and one CSV of problems for each session."""
+    """Return the files to write.
+
+    A .csv file gets every metric of every group in long form, and a .md file all tables. A folder
+    gets both as abd.csv and abd.md, each table as .csv and .md, and one CSV of problems for each
+    session.
+
+    Args:
+        scored: The sessions.
+        by_name: The value of `tables_of`.
+        by_problem: Rows of problems by session.
+        target: A file or a folder.
+    """
     long = with_evaluator(abd_tables.long_table(scored.runs), scored.evaluator)
     if target.suffix == ".csv":
         return {target: tables.as_csv(long)}
@@ -155,5 +175,5 @@ def _markdown(evaluator: str, name: str, table: Table) -> str:
 
 
 def with_evaluator(table: Table, evaluator: str) -> Table:
-    """A first column that names it, for files without sentences."""
+    """Add a first column that names the evaluator, for files without sentences."""
     return Table(("evaluator", *table.headings), tuple((evaluator, *row) for row in table.rows))

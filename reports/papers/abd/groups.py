@@ -1,5 +1,7 @@
-"""The records of several sessions beside each other, and how they are grouped: by regime, theory,
-difficulty, size; the study of shorter against longer rules (ABD, sections 6.2 to 6.5)."""
+"""Records of several sessions, grouped by regime, theory, difficulty and size.
+
+`pairs` supports the comparison of shorter and longer rules (ABD, sections 6.2 to 6.5).
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,15 @@ from .metrics import SEED
 from .records import Record
 
 ALL = "all"
-SIZES = (0, 15, 30)  # of predictions, where a bin begins: table 6
+SIZES = (0, 15, 30)  # Lower bounds of the bins of prediction sizes in table 6.
 FINER_SIZES = (0, 5, 10, 15, 20, 30, 50)
-REFERENCE_SIZES = (0, 5, 10, 15, 20, 30)  # table G.8
+REFERENCE_SIZES = (0, 5, 10, 15, 20, 30)  # Lower bounds of the bins of table G.8.
 BANDS = ((0.9, "high validity"), (0.5, "intermediate validity"), (0.0, "low validity"))
 
 
 @dataclass(frozen=True)
 class Run:
-    """A session's records. name: how tables call it."""
+    """The records of one session, with its name in tables."""
 
     session: str
     name: str
@@ -33,12 +35,12 @@ class Run:
 
     @property
     def validity(self) -> float:
-        """Share of rules valid on the prompt worlds, repaired; 0 where none could be judged."""
+        """Share of rules valid on the prompt worlds after repair; 0 if none could be judged."""
         return _mean(one.valid for one in self.records) or 0.0
 
     @property
     def band(self) -> str:
-        """Table 2's: above 90%, from 50% on, below."""
+        """The band of table 2: above 90%, from 50% to 90%, or below."""
         high, middle = BANDS[0], BANDS[1]
         if self.validity > high[0]:
             return high[1]
@@ -46,7 +48,7 @@ class Run:
 
 
 def ordered(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Table 2's order: by band, then by mean gap, then by name."""
+    """Return runs in the order of table 2: by band, then by mean gap, then by name."""
     names = [band for _, band in BANDS]
 
     def place(run: Run) -> tuple[int, bool, float, str]:
@@ -57,7 +59,7 @@ def ordered(runs: Iterable[Run]) -> tuple[Run, ...]:
 
 
 def pooled(runs: Sequence[Run]) -> tuple[Run, ...]:
-    """The runs; of several first one that holds all their records."""
+    """Return the runs; if there are several, one with all their records comes first."""
     if len(runs) < 2:
         return tuple(runs)
     together = tuple(record for run in runs for record in run.records)
@@ -68,22 +70,23 @@ Group = tuple[str, list[Record]]
 
 
 def by_regime(records: Sequence[Record]) -> list[Group]:
-    """Those that occur, in the order of `REGIMES`."""
+    """Return the regimes that occur, in the order of `REGIMES`."""
     of = {regime: [one for one in records if one.facts.regime == regime] for regime in REGIMES}
     return [(regime, some) for regime, some in of.items() if some]
 
 
 def with_all(groups: Sequence[Group], records: Sequence[Record]) -> list[Group]:
-    """The groups, and where there are several all records together at the end."""
+    """Return the groups; if there are several, one with all records comes last."""
     return [*groups, (ALL, list(records))] if len(groups) > 1 else list(groups)
 
 
 def by_theory(records: Sequence[Record]) -> list[Group]:
+    """Group records by theory."""
     return _by(records, lambda one: one.facts.theory)
 
 
 def by_difficulty(records: Sequence[Record]) -> list[Group]:
-    """Those of which it is known."""
+    """Group records by difficulty; those without one are left out."""
     return _by([one for one in records if one.facts.difficulty], lambda one: one.facts.difficulty)
 
 
@@ -95,7 +98,7 @@ def _by(records: Sequence[Record], key: Callable[[Record], str]) -> list[Group]:
 def binned(
     records: Sequence[Record], size: Callable[[Record], int | None], starts: Sequence[int]
 ) -> list[Group]:
-    """By size, in bins that begin at `starts`; records without a size are in none."""
+    """Group records by size into bins that begin at `starts`; records without a size are left out."""
     groups: list[Group] = []
     for start, end in [*pairwise(starts), (starts[-1], None)]:
         name = f"[{start}, {end})" if end is not None else f"[{start}, ∞)"
@@ -108,7 +111,14 @@ def binned(
 
 
 class Spread(NamedTuple):
-    """Of gaps a world. over: shares above 3 and 5, strictly."""
+    """Distribution of gaps per world.
+
+    Args:
+        n: Number of gaps.
+        most: The largest gap.
+        over_3: Share strictly above 3.
+        over_5: Share strictly above 5.
+    """
 
     n: int
     mean: float
@@ -120,7 +130,10 @@ class Spread(NamedTuple):
 
 
 def spread(records: Sequence[Record]) -> Spread | None:
-    """Of the prompt gaps of valid rules; the 90th percentile is linear at 0.9 (n - 1) (table G.4)."""
+    """Return the distribution of the prompt gaps of valid rules, or None if there are none.
+
+    The 90th percentile interpolates linearly at 0.9 (n - 1) (table G.4).
+    """
     gaps = np.array([one.gap for one in records if one.gap is not None], np.float64)
     if not len(gaps):
         return None
@@ -136,8 +149,11 @@ def spread(records: Sequence[Record]) -> Spread | None:
 
 
 class Pair(NamedTuple):
-    """Of one problem with rules of both kinds: share valid on the holdouts and mean growth of the
-    gap (None without a survivor) of those no longer than the planted rule, and of the longer ones."""
+    """Shorter and longer rules of one problem that has both kinds.
+
+    Shorter rules are no longer than the planted rule. For each kind, the fields hold the share
+    valid on the holdouts and the mean growth of the gap (None without a survivor).
+    """
 
     regime: str
     shorter_valid: float | None
@@ -147,8 +163,11 @@ class Pair(NamedTuple):
 
 
 def pairs(runs: Sequence[Run]) -> list[Pair]:
-    """Problems on which at least two sessions have a valid rule, one no longer than the planted rule
-    and not it, one longer (section 6.5)."""
+    """Return the problems with both shorter and longer valid rules (section 6.5).
+
+    At least two sessions must have a valid rule: one no longer than the planted rule and different
+    from it, and one longer.
+    """
     problems: dict[str, list[Record]] = {}
     for one in (record for run in runs for record in run.records):
         if one.valid and one.facts.reference_size is not None:
@@ -175,7 +194,7 @@ def pairs(runs: Sequence[Run]) -> list[Pair]:
 
 
 def paired_interval(some: Sequence[Pair], field: str) -> Interval:
-    """The mean over problems of one of a pair's numbers, drawn within regimes."""
+    """Return the mean over problems of one field of a pair, resampled within regimes."""
     return stratified_mean(
         [getattr(one, field) for one in some],
         [one.regime for one in some],

@@ -1,11 +1,11 @@
 """The evaluation of exception rules (ABD, section 6; definitions and denominators in docs/abd.md).
 
-One prediction a problem (`abd_records.py`). From the store alone, as at the end of a session, it
-scores on the prompt worlds by the exact evaluator; `peirce eval abd` judges the stored answers
-again, by either evaluator, and opens the holdouts (commands/score/rule_scores.py).
+Each problem has one prediction (`records.py`). From the store alone, as at the end of a session,
+the prediction is scored on the prompt worlds by the exact evaluator. `peirce eval abd` judges the
+stored answers again, by either evaluator, and opens the holdouts (commands/score/rule_scores.py).
 
-Validity divides by all problems, malformed answers too, as `holdout_validity` does; gaps and sizes
-are means over rules that are valid. What a limit of the solver leaves open has no value, and
+Validity and `holdout_validity` divide by all problems, including malformed answers; gaps and sizes
+are means over valid rules. If a limit of the solver leaves a result open, it has no value, and
 `limited` counts it.
 """
 
@@ -19,7 +19,7 @@ from ...metrics.evaluation import Evaluation, Metric
 from ...metrics.statistics import Interval, summary
 from .records import Attempt, Record, choose, facts_of, record, refined
 
-SEED = 0  # of the intervals
+SEED = 0  # Seed of the intervals.
 METRICS = (
     Metric("prompt_validity", "higher", "share of rules valid on all prompt worlds as they came"),
     Metric("prompt_validity_repaired", "higher", "the same, closing parentheses repaired"),
@@ -42,7 +42,7 @@ NAMES = tuple(metric.name for metric in METRICS)
 
 
 def values(one: Record) -> dict[str, float | None]:
-    """The metrics of a record; None where it is in no denominator."""
+    """Return the metrics of a record, None if it is not in the denominator."""
     invalid = None if one.valid is None else one.read and not one.valid
     found = {
         "prompt_validity": one.strictly_valid,
@@ -72,9 +72,15 @@ def intervals(
     *,
     seed: int = SEED,
 ) -> dict[str, Interval]:
-    """Means of metrics over records, with their intervals: instances drawn within their regime.
-    counted: those that have values, of what is drawn from all; what they are is an outcome too, as
-    the size of a rule."""
+    """Return means of metrics over records, with intervals that resample within the regime.
+
+    Args:
+        records: The records.
+        metrics: Names of the metrics.
+        counted: Selects the records that have values. Resamples draw from all records, because the
+            selected property, such as a rule's size, is an outcome too.
+        seed: Seed of the draws.
+    """
     regimes = [one.facts.regime for one in records]
     valued = [values(one) if counted(one) else {} for one in records]
     return summary(valued, metrics, strata=regimes, seed=seed)
@@ -83,7 +89,7 @@ def intervals(
 def problem_metrics(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
 ) -> dict[str, float | None]:
-    """On the prompt worlds alone, by the exact evaluator, from what the session judged."""
+    """Return the metrics on the prompt worlds, by the exact evaluator, from the stored judgements."""
     attempts: list[Attempt] = []
     for answer in (one for step in steps for one in step.answers):
         for judged in answer.judged:
@@ -102,7 +108,7 @@ def problem_metrics(
 
 
 def told(one: Record) -> Mapping[str, float | str | None]:
-    """A record as a row of `--by-problem`."""
+    """Return a record as a row of `--by-problem`."""
     return {
         "regime": one.facts.regime,
         "theory": one.facts.theory,

@@ -1,20 +1,21 @@
-"""One prediction of one problem, as the evaluation `abd` counts it (ABD, sections 4.4 and 6.1).
+"""The prediction of one problem that the evaluation `abd` counts (ABD, sections 4.4 and 6.1).
 
-A model that answers once has one rule a problem. Of a session that answered more often one is
-chosen by the prompt worlds alone: the first that is valid in all of them, since the order of answers
-is the proposer's own order of preference, and later ones are asked for as other ideas. Where the
-proposer was told of each answer by the solver and asked for a better one (`refine`), it is the best:
-of least total cost, then of smallest AST, then the earliest. Without a valid one it is the first
-rule that was read; without any the first answer, with the reason why it gives none.
+A model that answers once has one rule per problem. If a session answered more often, one answer is
+chosen by the prompt worlds alone: the first that is valid in all of them, because the order of
+answers is the proposer's own order of preference and later answers were requested as alternatives.
+If the solver commented on each answer and the proposer was asked for a better one (`refine`), the
+best answer is chosen: least total cost, then smallest AST, then earliest. Without a valid answer it
+is the first rule that could be read, and without any rule the first answer, with the reason why it
+holds none.
 
-What a session's model was told by the oracle while it answered, from the session's settings. Rows
-made so are no single-turn rows, so tables name it.
+`feedback_of` names the feedback that a session's model received from the oracle while it answered,
+from the session's settings. Results with feedback are not single-turn results, so tables name it.
 
-    none            nothing: asked once, or again and again without a word
-    tool            it was offered the oracle as a tool (a model that turns out to refuse tools is
-                    told in its next prompt what a call would have said)
-    solver          each answer is told of in the next prompt
-    solver+search   and a search mends and shrinks them; so are all parts put together
+    none            none: asked once, or repeatedly without comment
+    tool            the oracle was offered as a tool (a model that refuses tools finds the result of
+                    such a call in its next prompt)
+    solver          the next prompt reports on each answer
+    solver+search   and a search repairs and shrinks answers; other parts are joined the same way
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from ....tools.logic.formula import Formula, written
 from ....tools.logic.reading import FormulaError, read_formula
 from ....tools.logic.theories import theory_from
 
-MISSING_CHARACTERS = 10  # an answer of no more holds no rule, and counts as missing
-INFLATED = 2.0  # a gap that grows by more than that is parsimony inflation (table H.2)
+MISSING_CHARACTERS = 10  # An answer of at most this length without a rule counts as missing.
+INFLATED = 2.0  # A gap that grows by more is parsimony inflation (table H.2).
 MISSING = "missing"
-FEEDBACK = "feedback"  # a field of the steps of refine
+FEEDBACK = "feedback"  # Field of the steps of `refine`.
 
 Mode = Literal[
     "missing", "parse_error", "all_invalid", "partial_invalid", "brittle", "parsimony_inflation",
@@ -50,10 +51,20 @@ PATTERNS: tuple[Pattern, ...] = (
 
 @dataclass(frozen=True)
 class Facts:
-    """What a problem is grouped by. key: the problem's digest, by which sessions share it. theory:
-    its names, the paper's and the files'. reference: the planted rule in normal form; None where
-    there is none. opened: whether holdouts were. holdouts_known: whether it is known how many
-    there are, 0 too."""
+    """Properties by which problems are grouped.
+
+    Args:
+        problem: Id of the problem.
+        key: Digest of the problem, which sessions share.
+        regime: Its regime.
+        theory: Name of its theory in the paper and in the files.
+        difficulty: Its difficulty, "" if unknown.
+        reference: The planted rule in normal form; None if there is none.
+        reference_size: Size of the planted rule.
+        prompt_worlds: Number of prompt worlds.
+        holdout_worlds: Number of opened holdouts.
+        holdouts_known: Whether the number of holdouts is known, which may be 0.
+    """
 
     problem: str
     key: str
@@ -68,7 +79,12 @@ class Facts:
 
 
 def facts_of(problem: Problem, opened: bool = True) -> Facts:
-    """opened: False where only prompt worlds were judged, as at the end of a session."""
+    """Return the facts of a problem.
+
+    Args:
+        problem: The problem.
+        opened: False if only prompt worlds were judged, as at the end of a session.
+    """
     told = problem.public["theory"]
     reference = _reference(problem)
     published = problem.secret.get("holdouts_published")
@@ -98,9 +114,16 @@ def _reference(problem: Problem) -> Formula | None:
 
 @dataclass(frozen=True)
 class Attempt:
-    """An answer as an evaluator reads it. place: among the problem's answers. rule: None where it
-    gives none, for `reason`. closed: parentheses that were added at its end. shown: the rule's
-    agreement with the prompt worlds."""
+    """An answer as an evaluator reads it.
+
+    Args:
+        place: Index among the problem's answers.
+        answer: Text of the answer.
+        rule: The rule; None if there is none.
+        reason: Why there is no rule.
+        closed: Number of parentheses that were added at its end.
+        shown: Agreement of the rule with the prompt worlds.
+    """
 
     place: int
     answer: str
@@ -111,18 +134,23 @@ class Attempt:
 
     @property
     def valid(self) -> bool:
+        """Whether the rule is valid in all prompt worlds, of which there is at least one."""
         marks = self.shown.marks if self.shown else ()
         return bool(marks) and all(mark is True for mark in marks)
 
 
 def refined(steps: Sequence[StepRecord]) -> bool:
-    """Whether the answers of a problem were each told of by the solver, to be made better."""
+    """Return whether the solver commented on each answer of a problem to improve the next one."""
     return any(step.fields.get(FEEDBACK) is True for step in steps)
 
 
 def choose(attempts: Sequence[Attempt], refined: bool = False) -> Attempt:
-    """The prediction among the answers to a problem, in their order; without an answer one that is
-    missing. refined: see above."""
+    """Return the prediction among the ordered answers to a problem; without any, a missing one.
+
+    Args:
+        attempts: The answers in their order.
+        refined: Choose the best valid answer instead of the first one.
+    """
     read = [one for one in attempts if one.rule is not None]
     valid = [one for one in read if one.valid]
     if valid:
@@ -138,10 +166,21 @@ def _rank(one: Attempt) -> tuple[bool, int, int, int]:
 
 @dataclass(frozen=True)
 class Record:
-    """answers: how many the problem got. malformed: of all of them that give no rule, the reasons;
-    breaches: of the others, what was tolerated. reason: why there is no rule, "" where there is one.
-    formula: the rule in normal form. closed: parentheses that were added, also where the repaired
-    text is no rule."""
+    """The outcome of one problem.
+
+    Args:
+        facts: Facts of the problem.
+        answers: Number of answers.
+        malformed: Reasons of all answers that hold no rule.
+        breaches: Tolerated breaches of the other answers.
+        reason: Why there is no rule, "" if there is one.
+        formula: The rule in normal form.
+        size: Size of the rule.
+        depth: Depth of the rule.
+        closed: Number of parentheses that were added, also if the repaired text holds no rule.
+        pattern: Quantifiers of the rule.
+        measured: Measures of the rule.
+    """
 
     facts: Facts
     answers: int
@@ -157,37 +196,46 @@ class Record:
 
     @property
     def read(self) -> bool:
+        """Whether a rule could be read."""
         return self.formula is not None
 
     @property
     def missing(self) -> bool:
+        """Whether the answer is missing."""
         return self.reason == MISSING
 
     @property
     def valid(self) -> bool | None:
-        """On all prompt worlds; None where a limit of the solver keeps it open."""
+        """Whether it is valid on all prompt worlds; None if a limit of the solver leaves it open."""
         return self.measured.prompt.valid if self.read else False
 
     @property
     def strictly_valid(self) -> bool | None:
+        """Whether it is valid without repair."""
         return False if self.closed else self.valid
 
     @property
     def gap(self) -> float | None:
+        """Cost above the lower bound per prompt world, for valid rules."""
         return self.measured.prompt.gap if self.valid else None
 
     @property
     def gref(self) -> float | None:
+        """Cost above that of the planted rule per prompt world, for valid rules."""
         return self.measured.gref if self.valid else None
 
     @property
     def beats_reference(self) -> bool | None:
+        """Whether it costs less than the planted rule."""
         return None if self.gref is None else self.gref < 0
 
     @property
     def holdout_valid(self) -> bool | None:
-        """On all holdouts; False without a rule, and where it is known that there are none (the
-        published evaluator's way). None where none were opened, or a limit keeps it open."""
+        """Whether the rule is valid on all holdouts.
+
+        It is False without a rule, and if there are known to be no holdouts (as in the published
+        evaluator). It is None if none were opened, or if a limit of the solver leaves it open.
+        """
         if not self.facts.holdouts_known:
             return None
         if not self.read or not self.facts.holdout_worlds:
@@ -196,25 +244,27 @@ class Record:
 
     @property
     def holdout_given_prompt(self) -> bool | None:
-        """`holdout_valid` of a rule that is valid on the prompt worlds, where there are holdouts."""
+        """`holdout_valid` for a rule that is valid on the prompt worlds, if there are holdouts."""
         return self.holdout_valid if self.valid and self.facts.holdout_worlds else None
 
     @property
     def holdout_gap(self) -> float | None:
+        """Cost above the lower bound per holdout, for rules valid there."""
         return self.measured.holdout.gap if self.holdout_valid else None
 
     @property
     def delta_gap(self) -> float | None:
-        """Of survivors: rules valid on both."""
+        """Growth of the gap of survivors, which are valid on prompt worlds and holdouts."""
         return self.measured.delta_gap if self.valid and self.holdout_valid else None
 
     @property
     def survives(self) -> bool:
+        """Whether it is valid on prompt worlds and holdouts."""
         return bool(self.valid and self.holdout_valid)
 
     @property
     def limited(self) -> bool:
-        """Whether a limit of the solver left something open that is asked for."""
+        """Whether a limit of the solver left a required result open."""
         if not self.read:
             return False
         of_holdouts = bool(self.facts.holdout_worlds)
@@ -227,7 +277,7 @@ class Record:
 
     @property
     def mode(self) -> Mode:
-        """The first that fits of table H.2, repair aside, which is counted beside it."""
+        """The first failure mode of table H.2 that fits; repair is counted separately."""
         if not self.read:
             return "missing" if self.missing else "parse_error"
         if self.valid is not True:
@@ -250,7 +300,7 @@ class Record:
 
     @property
     def catastrophic(self) -> bool:
-        """Brittle, and valid in less than half of the holdouts."""
+        """Whether it is brittle and valid in less than half of the holdouts."""
         marks = [world["valid"] for world in self.measured.holdout.worlds]
         return self.mode == "brittle" and bool(marks) and marks.count(True) < len(marks) / 2
 
@@ -262,14 +312,22 @@ def record(
     chosen: Attempt,
     measured: Measured,
 ) -> Record:
-    """measured: of the chosen rule; of nothing where there is none."""
+    """Return the record of a problem.
+
+    Args:
+        problem: The problem.
+        facts: Facts of the problem.
+        attempts: All its answers.
+        chosen: The prediction among them.
+        measured: Measures of the chosen rule; empty ones if there is none.
+    """
     rule = chosen.rule
     predicates = theory_from(problem.public["theory"]).predicates
     reason = chosen.reason
     if rule is None and len(chosen.answer.strip()) <= MISSING_CHARACTERS:
         reason = MISSING
     elif rule is None and reason == MISSING:
-        reason = "no_formula"  # much was said, and no formula
+        reason = "no_formula"  # a long answer without a formula
     return Record(
         facts=facts,
         answers=len(attempts),
@@ -286,7 +344,7 @@ def record(
 
 
 def pattern_of(formula: Formula) -> Pattern:
-    """By the quantifiers that stand in a rule (table H.3, which gives no rule of its own)."""
+    """Return the pattern of a rule's quantifiers (table H.3, which does not define its patterns)."""
     kinds = {node.kind for node in formula.nodes}
     if "exists" in kinds:
         return "mixed" if "forall" in kinds else "exists_only"
@@ -296,7 +354,7 @@ def pattern_of(formula: Formula) -> Pattern:
 
 
 def _sums(part: Part) -> tuple[int | None, int | None]:
-    """Cost and bound: a rule that is valid has both, unless a limit kept one open."""
+    """Return cost and bound; a valid rule has both unless a limit of the solver left one open."""
     return part.cost, part.bound
 
 
@@ -304,8 +362,11 @@ NONE, TOOL, SOLVER = "none", "tool", "solver"
 
 
 def feedback_of(settings: Mapping[str, Json]) -> str:
-    """settings: of a session, as it records them. What the embedded search asks of itself is not
-    counted: its name says it."""
+    """Return the feedback that a session's model received, from the session's recorded settings.
+
+    Calls that the embedded search makes itself are not counted, because the search's name shows
+    them.
+    """
     if settings.get("method") == "imported":
         return NONE
     takes_tools = settings.get("model_settings", {}).get("tools") is not False

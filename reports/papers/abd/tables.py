@@ -1,9 +1,9 @@
-"""Tables 2 to 6 of the paper for sessions in the place of models, difficulty, and the study of
-shorter against longer rules. Pure functions of `abd_groups.Run`; intervals are 95%, instances drawn
-within their regime.
+"""Tables 2 to 6 of the ABD paper, with sessions in the place of models.
 
-Departure: the published tables print means alone and give intervals in no table; here they stand in
-the cells.
+Further tables show difficulty and compare shorter with longer rules. All are pure functions of
+`groups.Run`. Intervals are 95% and resample instances within their regime.
+
+Departure: the published tables print means without intervals; here the cells include them.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ _ARROWS = {metric.name: metric.arrow for metric in abd.METRICS}
 
 
 def headed(metric: str) -> str:
+    """Return a metric's name with an arrow in the direction of improvement."""
     return f"{metric} {_ARROWS.get(metric, '')}".rstrip()
 
 
 def cell(value: Interval) -> Mean | None:
+    """Return an interval as a cell, None without a mean."""
     if value["mean"] is None:
         return None
     return Mean(value["mean"], value["low"], value["high"])
@@ -46,20 +48,23 @@ def cells(
     metrics: Sequence[str],
     counted: Callable[[Record], bool] = lambda one: True,
 ) -> list[Cell]:
+    """Return one cell per metric over records; `counted` selects the records with values."""
     found = abd.intervals(records, metrics, counted)
     return [cell(found[name]) for name in metrics]
 
 
 def valid_of(records: Sequence[Record]) -> int:
+    """Count the records that are valid on the prompt worlds."""
     return sum(one.valid is True for one in records)
 
 
 def survivors_of(records: Sequence[Record]) -> int:
+    """Count the records that are valid on prompt worlds and holdouts."""
     return sum(one.survives for one in records)
 
 
 def table_2(runs: Sequence[Run]) -> Table:
-    """Prompt worlds, by regime. Sizes and gaps are of the rules that are valid there."""
+    """Return metrics on prompt worlds by regime; sizes and gaps are of rules valid there."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         for regime, some in with_all(by_regime(run.records), run.records):
@@ -71,24 +76,24 @@ def table_2(runs: Sequence[Run]) -> Table:
 
 
 def table_3(runs: Sequence[Run]) -> Table:
-    """Prompt validity and gap to the planted rule, by theory, regimes together."""
+    """Return prompt validity and gap to the planted rule by theory, with regimes pooled."""
     metrics = ("prompt_validity_repaired", "gref", "beats_reference")
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         for theory, some in by_theory(run.records):
             rows.append((theory, run.name, len(some), valid_of(some), *cells(some, metrics)))
-    rows.sort(key=lambda row: str(row[0]))  # stable: sessions keep their order
+    rows.sort(key=lambda row: str(row[0]))  # The sort is stable: sessions keep their order.
     return Table(("theory", "session", "problems", "valid", *map(headed, metrics)), tuple(rows))
 
 
 def table_4(runs: Sequence[Run]) -> Table:
-    """Holdouts, regimes together. Sizes are of all rules that were read."""
+    """Return metrics on holdouts with regimes pooled; sizes cover all rules that could be read."""
     metrics = (*HOLDOUT, "holdout_validity_given_prompt", "ast_size_read")
     return _holdout_table(runs, metrics, lambda run: [(ALL, list(run.records))])
 
 
 def table_5(runs: Sequence[Run]) -> Table:
-    """Holdouts, by regime."""
+    """Return metrics on holdouts by regime."""
     return _holdout_table(runs, HOLDOUT, lambda run: by_regime(run.records))
 
 
@@ -108,8 +113,10 @@ def _holdout_table(
 
 
 def table_6(runs: Sequence[Run], starts: Sequence[int]) -> Table:
-    """Validity on holdouts and growth of the gap by the size of the rule, of rules that are valid on
-    the prompt worlds."""
+    """Return validity on holdouts and growth of the gap by size of the rule.
+
+    Rules count if they are valid on the prompt worlds.
+    """
     metrics = ("holdout_validity_given_prompt", "delta_gap")
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
@@ -129,6 +136,7 @@ def _among(records: Sequence[Record]) -> Callable[[Record], bool]:
 
 
 def difficulty_table(runs: Sequence[Run]) -> Table:
+    """Return metrics by regime and difficulty."""
     metrics = (*PROMPT, *HOLDOUT[1:2], *HOLDOUT[3:])
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
@@ -141,8 +149,10 @@ def difficulty_table(runs: Sequence[Run]) -> Table:
 
 
 def paired_table(runs: Sequence[Run]) -> Table | None:
-    """Rules no longer than the planted one against longer ones, on the problems that have both;
-    means over problems. None for fewer than two sessions."""
+    """Compare rules no longer than the planted one with longer ones, on problems that have both.
+
+    Values are means over problems. Returns None for fewer than two sessions.
+    """
     if len(runs) < 2:
         return None
     found = pairs(runs)
@@ -160,8 +170,10 @@ def paired_table(runs: Sequence[Run]) -> Table | None:
 
 
 def long_table(runs: Sequence[Run]) -> Table:
-    """Every metric of every session: of all problems, by regime, theory (within a regime too) and
-    difficulty; numbers whole."""
+    """Return every metric of every session and group, with numbers in full.
+
+    The groups are all problems, regimes, theories (also within a regime) and difficulties.
+    """
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         for group, name, some in groups_of(run):
@@ -173,7 +185,7 @@ def long_table(runs: Sequence[Run]) -> Table:
 
 
 def groups_of(run: Run) -> list[tuple[str, str, list[Record]]]:
-    """Every group that a run's metrics are told of."""
+    """Return every group of a run as (kind, name, records)."""
     regimes = by_regime(run.records)
     return [
         ("all", ALL, list(run.records)),

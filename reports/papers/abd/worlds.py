@@ -1,5 +1,4 @@
-"""Statistics of the problems of task `abd`: tables 1 and F.1 of the paper, and the shares of true
-and unknown atoms of their worlds."""
+"""Statistics of the problems of task `abd`: tables 1 and F.1 of the paper, and densities of worlds."""
 
 from __future__ import annotations
 
@@ -21,9 +20,16 @@ SIDES = ("prompt", "holdout")
 
 @dataclass(frozen=True)
 class Side:
-    """Prompt worlds, or holdouts; a value each world. sizes: of the domains; true, unknown: by
-    predicate, shares of the possible atoms; unknown_atoms: their number; bounds: lower bounds;
-    costs: of the planted rule, None where it is not valid, empty where there is none."""
+    """The prompt worlds or the holdouts of a problem, with one value per world.
+
+    Args:
+        sizes: Sizes of the domains.
+        true: By predicate, shares of the possible atoms that are true.
+        unknown: By predicate, shares of the possible atoms that are unknown.
+        unknown_atoms: Numbers of unknown atoms.
+        bounds: Lower bounds of the cost.
+        costs: Costs of the planted rule, None where it is not valid; empty if there is none.
+    """
 
     sizes: tuple[int, ...]
     true: Mapping[str, tuple[float, ...]]
@@ -35,7 +41,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Described:
-    """A problem. in_scope: whether the planted rule is legal; None where there is none."""
+    """A problem with its statistics.
+
+    Args:
+        in_scope: Whether the planted rule may be proposed; None if there is none.
+    """
 
     facts: Facts
     theory: Theory
@@ -44,14 +54,23 @@ class Described:
     holdout: Side
 
     def side(self, name: str) -> Side:
+        """Return the prompt worlds or the holdouts."""
         return self.prompt if name == "prompt" else self.holdout
 
 
 def described(
     problem: Problem, facts: Facts, of_rule: Measured, reference: bool, in_scope: bool
 ) -> Described:
-    """of_rule: the planted rule, or with `reference` False any rule, of which only the bounds
-    count."""
+    """Return the statistics of a problem.
+
+    Args:
+        problem: The problem.
+        facts: Its facts.
+        of_rule: Measures of the planted rule; if `reference` is False, of any rule, and only the
+            bounds are used.
+        reference: Whether `of_rule` belongs to the planted rule.
+        in_scope: Whether the planted rule may be proposed.
+    """
     theory = theory_from(problem.public["theory"])
     return Described(
         facts,
@@ -92,7 +111,7 @@ def _share(world: Json, key: str, name: str, places: int) -> float:
 
 
 def table_1a(problems: Sequence[Described]) -> Table:
-    """By regime: problems, worlds a problem, elements, theories."""
+    """Return problems, worlds per problem, elements and theories by regime."""
     rows: list[tuple[Cell, ...]] = []
     for regime, some in by_regime(problems):
         sizes = [n for one in some for side in (one.prompt, one.holdout) for n in side.sizes]
@@ -111,7 +130,7 @@ def table_1a(problems: Sequence[Described]) -> Table:
 
 
 def table_1b(problems: Sequence[Described]) -> Table:
-    """The theories: axioms, what a rule may hold, problems by regime."""
+    """Return the theories with their axioms, allowed and forbidden predicates, and problems."""
     rows: list[tuple[Cell, ...]] = []
     theories = {one.facts.theory: one.theory for one in problems}
     for name in sorted(theories, key=_natural):
@@ -130,8 +149,10 @@ def table_1b(problems: Sequence[Described]) -> Table:
 
 
 def table_f1(problems: Sequence[Described]) -> Table:
-    """Prompt worlds beside holdouts: means over problems of what they have a world. The planted
-    rule's cost is of the problems where it is valid in all worlds of the side."""
+    """Return prompt worlds and holdouts as means over problems of values per world.
+
+    The planted rule's cost covers the problems in which it is valid in all worlds of that side.
+    """
     rows: list[tuple[Cell, ...]] = []
     for regime, some in by_regime(problems):
         for name in SIDES:
@@ -153,8 +174,10 @@ def table_f1(problems: Sequence[Described]) -> Table:
 
 
 def worlds_table(problems: Sequence[Described]) -> Table:
-    """Each statistic over worlds (over problems of planted rules), by regime and side: mean, least
-    and most."""
+    """Return mean, minimum and maximum of each statistic over worlds, by regime and side.
+
+    Statistics of planted rules are over problems.
+    """
     rows: list[tuple[Cell, ...]] = []
 
     def add(regime: str, side: str, name: str, values: Iterable[float | None]) -> None:
@@ -185,7 +208,7 @@ def worlds_table(problems: Sequence[Described]) -> Table:
 
 
 def by_regime(problems: Sequence[Described]) -> list[tuple[str, list[Described]]]:
-    """The regimes that occur, in one order; where there are several, all together at the end."""
+    """Return the regimes that occur, in a fixed order; if there are several, then all problems."""
     found: list[tuple[str, list[Described]]] = []
     for regime in REGIMES:
         if some := [one for one in problems if one.facts.regime == regime]:
@@ -207,6 +230,6 @@ def _per_world(numbers: Sequence[int | None]) -> float:
 
 
 def _natural(name: str) -> tuple[int, str]:
-    """T2 before T10, and names of other kinds by the alphabet."""
+    """Return a sort key that puts T2 before T10, and other names in alphabetical order."""
     digits = "".join(c for c in name.partition(" ")[0] if c.isdigit())
     return int(digits or 0), name

@@ -1,1 +1,1 @@
-"""GEAR's measures, tables, figures, simulation studies and curves of trainings."""
+"""Tables and figures of GEAR."""

@@ -1,4 +1,4 @@
-"""The files that `peirce eval gear SESSION… --out DIR` writes."""
+"""The files that `peirce eval gear SESSION… --out DIR` writes: tables and figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# --- Figures of a GEAR study by matplotlib: figure 3's six panels and the (gamma, beta) scatter.
+# --- Figures of a GEAR study: the six panels of figure 3 and the (gamma, beta) scatter plot.
 
 PANELS = (
     ("(a) hypotheses a problem (dashed: all; solid: consistent)", "consistent_hypotheses"),
@@ -31,15 +31,18 @@ PANELS = (
     ("(e) gamma", "gamma"),
     ("(f) generalizability", "generalizability"),
 )
-COUNTS = ("consistent_hypotheses", "gamma")  # the other panels hold shares
-MOST = 1.02  # where their axes end, so that a point at 1 is seen whole
-LEAST_SPAN = 0.2  # of an axis of shares: equal values make no axis beyond 1
-CURVES = 4  # values of k whose region is drawn in a panel
+COUNTS = ("consistent_hypotheses", "gamma")  # The other panels show shares.
+MOST = 1.02  # Their axes end here, so that a point at 1 is fully visible.
+LEAST_SPAN = 0.2  # Smallest range of an axis of shares, kept below 1 for equal values.
+CURVES = 4  # Maximum number of values of k whose region is drawn in a panel.
 
 
 def draw(study: Study) -> dict[str, bytes]:
-    """figure3 (the mean over data sets), one figure3-NAME for each of several data sets, and
-    scatter where it has points, each as .png and .svg: by the names of the files."""
+    """Return the figures as .png and .svg, by file name.
+
+    They are figure3 (the mean over data sets), one figure3-NAME for each data set if there are
+    several, and scatter if it has points.
+    """
     drawn = {"figure3": partial(figure_3, study, study.data_sets)}
     if len(study.data_sets) > 1:
         for name, data_set in _files(study.data_sets).items():
@@ -50,7 +53,7 @@ def draw(study: Study) -> dict[str, bytes]:
 
 
 def _files(data_sets: Sequence[str]) -> dict[str, str]:
-    """A file's name for each data set, no two alike."""
+    """Return a distinct file name for each data set."""
     found: dict[str, str] = {}
     for data_set in data_sets:
         name = re.sub(r"[^\w-]+", "-", data_set).strip("-")
@@ -72,10 +75,13 @@ def _colours(count: int) -> list[Any]:
 
 
 def figure_3(study: Study, data_sets: Sequence[str]) -> Figure:
-    """Six panels over n, a line a model: (a) all hypotheses a problem dashed, the consistent ones
-    solid; (b), (c) of all hypotheses; (d) to (f) of the consistent ones. Each point is the mean
-    over problems, of several data sets the mean of their means, with its 95% interval. What is no
-    number ("original") stands apart from the lines."""
+    """Draw six panels over n with one line per model.
+
+    Panel (a) shows all hypotheses per problem dashed and the consistent ones solid; (b) and (c)
+    cover all hypotheses; (d) to (f) cover the consistent ones. Each point is the mean over
+    problems, or over several data sets the mean of their means, with its 95% interval. The value
+    "original" of n is not connected to the lines.
+    """
     figure = blank(12, 7)
     axes = _axes(figure, 2, 3)
     models = list(zip(study.models, _colours(len(study.models)), strict=True))
@@ -124,7 +130,7 @@ def _drawn(
 
 
 def _limit(axis: Any, metric: str) -> None:
-    """Counts from 0 or from where they are, shares within 0 and 1."""
+    """Start axes of counts at 0 where useful, and keep axes of shares within 0 and 1."""
     low, high = axis.get_ylim()
     if metric not in COUNTS:
         high = high if high < 0.98 else MOST
@@ -147,7 +153,7 @@ def _line(
 
 
 def _over(study: Study, data_sets: Sequence[str]) -> str:
-    """The data sets, by n where they differ."""
+    """Return the names of the data sets, by n if they differ."""
     there = {
         n: [s for s in data_sets if any(study.chosen(m, s, n) for m in study.models)]
         for n in study.ns
@@ -167,9 +173,11 @@ def _mean_of(data_sets: Sequence[str]) -> str:
 
 
 def scatter(study: Study) -> Figure | None:
-    """A point (gamma, beta) for each problem with two consistent hypotheses or more, a panel a
-    model, coloured by their number k, and for some k the outline of the region that appendix D
-    leaves, k written at its tip; None without points."""
+    """Draw a point (gamma, beta) for each problem with at least two consistent hypotheses.
+
+    There is one panel per model. Colour shows their number k. For some k the region that appendix D
+    allows is outlined, with k at its tip. Returns None without points.
+    """
     import matplotlib
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -215,7 +223,7 @@ def scatter(study: Study) -> Figure | None:
 
 
 def _regions(axis: Any, ks: Sequence[int], shades: Any) -> None:
-    """Of some of the numbers k, the least and the most among them."""
+    """Outline the regions of some values of k, including the smallest and the largest."""
     kept = sorted({ks[round(i * (len(ks) - 1) / (CURVES - 1))] for i in range(CURVES)})
     for k in kept:
         gammas = np.linspace(1, k, 200)
@@ -226,7 +234,7 @@ def _regions(axis: Any, ks: Sequence[int], shades: Any) -> None:
         axis.plot(gammas, high, color=colour, lw=0.7)
     span = kept[-1] - 1
     free = -1.0
-    for k in kept:  # numbers at the tips, where they have room
+    for k in kept:  # Label the tips where there is room.
         if k - free > 0.05 * span:
             axis.annotate(
                 f"{k}", (k, 1), (0, 3), textcoords="offset points", ha="center", fontsize=7
@@ -252,6 +260,7 @@ ABOUT = {
 
 
 def tables_of(study: Study) -> dict[str, Table]:
+    """Return the tables of a study, by file name without ending."""
     return {
         "table3": gear_tables.shown_table_3(gear_tables.table_3(study)),
         "settings": gear_tables.settings_table(study),
@@ -264,9 +273,16 @@ def tables_of(study: Study) -> dict[str, Table]:
 
 
 def files(study: Study, folder: Path, left_out: str = "") -> tuple[dict[Path, str | bytes], str]:
-    """Each table as .txt, .md and .csv (points as .csv alone), averages.csv with every average and
-    metric in long form, the figures. left_out: a sentence that stands above every table. Returns
-    the files to write, and the sentence that says why there are no figures or ""."""
+    """Return the files to write, and a sentence that says why there are no figures, or "".
+
+    The files are each table as .txt, .md and .csv (points only as .csv), averages.csv with every
+    average and metric in long form, and the figures.
+
+    Args:
+        study: The study.
+        folder: Folder of the files.
+        left_out: A sentence that is placed above every table.
+    """
     found: dict[Path, str | bytes] = {}
     for name, table in tables_of(study).items():
         found[folder / f"{name}.csv"] = tables.as_csv(table)

@@ -1,10 +1,10 @@
-"""Ratios of sums with bootstrap intervals clustered by problem.
+"""Problems joined across sessions, and ratios of sums with intervals clustered by problem.
 
-What is counted within one problem is not independent: hypotheses share their hidden pairs, pairs
-of hypotheses share members, and one problem may stand in a table under several sets of shown
-pairs. So whole problems are drawn again with replacement, with all that was counted in them, and
-a figure (a rate, a mean of problems' values, a ratio of rates) is computed anew from the sums.
-Intervals are percentiles of 2,000 such draws, as in `statistics`.
+Counts within one problem are not independent: hypotheses share their hidden pairs, pairs of
+hypotheses share members, and one problem may occur in a table with several sets of shown pairs. So
+whole problems are resampled with replacement, with all their counts, and a value (a rate, a mean
+over problems, a ratio of rates) is computed anew from the sums. Intervals are percentiles of 2,000
+bootstrap resamples, as in `statistics`.
 """
 
 from __future__ import annotations
@@ -35,14 +35,17 @@ if TYPE_CHECKING:
 Sums = NDArray[np.float64]
 Formula = Callable[[Mapping[str, Sums]], Sums]
 
-_CHUNK = 4_000_000  # draws held at once
+_CHUNK = 4_000_000  # Draws in memory at a time.
 
 
 class Estimate(TypedDict):
-    """value: None where it is not defined (nothing to divide by, or an infinite ratio). low, high:
-    None where the value is, and of one cluster alone, of which every draw is the same; one of them
-    where that bound is infinite. n: problems behind it. undefined: draws of the bootstrap in which it
-    was not finite."""
+    """An estimate with its interval.
+
+    "value" is None if it is undefined (a division by zero, or an infinite ratio). "low" and "high"
+    are None if the value is, and for a single cluster, where all draws are equal; one of them is
+    None if that bound is infinite. "n" counts the problems behind the value. "undefined" counts the
+    bootstrap draws in which it was not finite.
+    """
 
     value: float | None
     low: float | None
@@ -52,11 +55,15 @@ class Estimate(TypedDict):
 
 
 class Clusters:
-    """Sums by cluster, and the same over clusters drawn again.
+    """Sums by cluster, and the same sums over resampled clusters.
 
-    names: of the cluster of each entry; counts: what each entry adds, by its name, NaN nowhere.
-    The draws depend on the seed and on the number of clusters alone; clusters stand in the order
-    of their names.
+    The draws depend only on the seed and on the number of clusters, which are sorted by name.
+
+    Args:
+        names: Cluster of each entry.
+        counts: Values that each entry adds, by name; none is NaN.
+        seed: Seed of the draws.
+        resamples: Number of draws.
     """
 
     def __init__(
@@ -78,11 +85,16 @@ class Clusters:
         self._drawn = dict(zip(columns, drawn.T, strict=True))
 
     def total(self, name: str) -> float:
+        """Return the sum of one column over all clusters, 0 for an unknown name."""
         return self._whole.get(name, 0.0)
 
     def estimate(self, formula: Formula, n: str) -> Estimate:
-        """formula: from sums by name to the figure, NaN where there is none. n: the name of the
-        sum that counts problems."""
+        """Compute a value from the sums, with its interval.
+
+        Args:
+            formula: Computes the value from sums by name, NaN where it is undefined.
+            n: Name of the sum that counts problems.
+        """
         if not self._whole:
             return {"value": None, "low": None, "high": None, "n": 0, "undefined": 0}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -98,7 +110,7 @@ class Clusters:
         bounded = told and self._behind[n] > 1
         return {
             "value": value if told else None,
-            # Rounding may put the bounds of equal values an ulp to one side of the figure.
+            # Rounding may put the bounds of equal values one ulp to one side of the value.
             "low": min(float(low), value) if bounded and math.isfinite(low) else None,
             "high": max(float(high), value) if bounded and math.isfinite(high) else None,
             "n": round(self.total(n)),
@@ -107,57 +119,63 @@ class Clusters:
 
 
 def share(part: str, whole: str) -> Formula:
-    """part / whole."""
+    """Return the formula part / whole."""
     return lambda sums: sums[part] / sums[whole]
 
 
 def odds_ratio(one: str, other: str, whole: str) -> Formula:
-    """Of two counts out of the same number: (one / (whole - one)) / (other / (whole - other))."""
+    """Return the formula (one / (whole - one)) / (other / (whole - other))."""
     return lambda s: (s[one] * (s[whole] - s[other])) / (s[other] * (s[whole] - s[one]))
 
 
 def _resampled(sums: Sums, seed: int, resamples: int) -> Sums:
-    """Sums (resamples, columns) over as many clusters drawn with replacement as there are."""
+    """Return sums (resamples, columns) over n clusters drawn with replacement from n."""
     n = len(sums)
     rng = random.Random(seed)
     rows = max(1, _CHUNK // (n * max(1, sums.shape[1])))
     drawn = []
     for start in range(0, resamples, rows):
         count = min(rows, resamples - start)
-        # 32 bits scaled to [0, n): the same stream as `statistics.resampled_means`.
+        # 32 bits scaled to [0, n), the same stream as in `statistics.resampled_means`.
         bits = np.frombuffer(rng.randbytes(4 * count * n), "<u4").astype(np.uint64)
         chosen = ((bits * np.uint64(n)) >> np.uint64(32)).astype(np.intp)
         drawn.append(sums[chosen.reshape(count, n)].sum(axis=1))
     return np.concatenate(drawn)
 
 
-# --- Problems joined across sessions and models: all consistent hypotheses about one O_n together.
+# --- Problems joined across sessions and models: all consistent hypotheses about one O_n.
 #
-# Two sessions worked on one thing where the data set, the problem's id, the pairs shown (as a set,
-# whatever their order), the other public parts, the hidden pairs and the sample space S are equal;
-# predictions over different S cannot be compared, so these stay apart. A hypothesis counts as often
-# as it was given. Hypotheses stand in the order of their digests, so that neither the order of the
-# sessions nor that of the answers changes a result.
+# Two sessions worked on the same problem if the data set, the problem's id, the set of shown pairs,
+# the other public parts, the hidden pairs and the sample space S are equal. Predictions over
+# different S cannot be compared, so these problems stay separate. A hypothesis counts once for each
+# time it was proposed. Hypotheses are sorted by digest, so that the order of sessions and answers
+# does not change a result.
 #
-# Hidden pairs are a set: one that stands there twice counts once, one that is also shown is left out
-# (as in the published code), and so is one by which no hypothesis can be judged
-# (`tasks.judgeable`), unless all pairs are asked for. Hypotheses that memorise what they were shown
-# are counted, and left out where that is asked for.
+# Hidden pairs form a set: duplicates count once. A pair that is also shown is left out, as in the
+# published code, and so is a pair by which no hypothesis can be judged (`tasks.judgeable`), unless
+# all pairs are requested. Memorising hypotheses are counted, and left out on request.
 
-TOGETHER = 32  # problems whose rows are read by one query
+TOGETHER = 32  # Problems whose rows are read by one query.
 ORIGINAL = "original"
 
-Given = tuple["Consistent", list[int]]  # and where the hidden pairs that count stand in its marks
-Behaviour = tuple[str, str]  # digests of codes and reasons
+Given = tuple["Consistent", list[int]]  # with indices of hidden pairs in its marks
+Behaviour = tuple[str, str]  # Digests of prediction codes and of reasons.
 
 
 @dataclass(frozen=True)
 class Joined:
-    """A problem under one O_n. n: how many pairs were drawn to be shown, or "original".
+    """A problem with one set of shown pairs O_n, with its consistent hypotheses from all sessions.
 
-    key: names it among all, a part of every seed. cluster: what is drawn as one in a bootstrap:
-    the problem, under whatever O_n. unjudged: hypotheses left out, without marks on the hidden
-    pairs or predictions over S. memorising: hypotheses that are (tools/gear/memorising.py).
+    Args:
+        data_set: Name of the data set.
+        n: Number of pairs drawn to be shown, or "original".
+        problem: Id of the problem.
+        key: Unique key, used as a part of every seed.
+        cluster: Unit of the bootstrap: the problem, with any O_n.
+        population: The consistent hypotheses.
+        unjudged: Hypotheses left out because they lack marks on the hidden pairs or predictions
+            over S.
+        memorising: Number of memorising hypotheses (tools/gear/memorising.py).
     """
 
     data_set: str
@@ -172,8 +190,14 @@ class Joined:
 
 @dataclass
 class Sources:
-    """What was read. sessions: {session, task, method, model, problems, left_out} each, left_out:
-    problems not done, by status. hidden: pairs left out of the joined problems, by why."""
+    """A record of what was read.
+
+    Args:
+        sessions: {session, task, method, model, problems, left_out} for each session; "left_out"
+            counts by status the problems that are not done.
+        hidden: Hidden pairs that were left out, by reason.
+        problems: Number of joined problems.
+    """
 
     sessions: list[dict[str, Json]] = field(default_factory=list)
     hidden: dict[str, int] = field(default_factory=lambda: {"not_judgeable": 0, "repeated": 0})
@@ -186,14 +210,17 @@ class _Group:
     n: int | str
     key: str
     problem: Problem
-    names: list[str]  # of the hidden pairs that count, in their order
+    names: list[str]  # of the hidden pairs that count, sorted
     space: str
-    places: dict[str, list[int]] = field(default_factory=dict)  # by session: where they stand
+    places: dict[str, list[int]] = field(default_factory=dict)  # their indices, by session
 
 
 def shown_setting(settings: Json, problem: Problem) -> int | str:
-    """n of GEAR's settings: the number of pairs shown, where they were drawn or a file named
-    them; else "original", the data's own split."""
+    """Return n of GEAR's settings.
+
+    This is the number of shown pairs if they were drawn or named by a file, and "original" for the
+    data's own split.
+    """
     drawn = settings.get("operational", {}).get("observations")
     return ORIGINAL if drawn is None else len(problem.shown)
 
@@ -201,8 +228,11 @@ def shown_setting(settings: Json, problem: Problem) -> int | str:
 def joined(
     store: Store, sessions: Sequence[str], sources: Sources, options: Options = DEFAULT
 ) -> Iterator[Joined]:
-    """Every problem of the sessions that is done in one of them at least, in the order of data set,
-    n and id; predictions of one problem at a time are in memory. `sources` is filled at once."""
+    """Yield every problem that is done in at least one session, sorted by data set, n and id.
+
+    Predictions of one problem at a time are in memory. `sources` is filled before the first problem
+    is yielded.
+    """
     groups = _groups(store, sessions, sources, options.all_pairs)
     return _populated(store, groups, options.without_memorising)
 
@@ -246,7 +276,7 @@ def _groups(
 
 
 def _origin(settings: Json) -> str:
-    """A part of every seed, hence no name that depends on what else is in the study."""
+    """Return a name of the data for seeds that does not depend on the study's other data."""
     made = settings.get("operational", {}).get("data") is None
     return f"{settings['task']} (generated)" if made else str(settings["task"])
 
@@ -257,7 +287,7 @@ def _place(group: _Group) -> tuple[str, bool, int, str, str]:
 
 
 def _hidden(problem: Problem, all_pairs: bool) -> dict[str, int]:
-    """The hidden pairs that count: the name of each and where it first stands."""
+    """Return the hidden pairs that count: the name of each and its first index."""
     shown = set(map(_name, problem.shown))
     marks = [True] * len(problem.hidden) if all_pairs else tasks.judgeable(problem)
     found: dict[str, int] = {}
@@ -314,7 +344,7 @@ def _populated(
 
 
 def _predicted(store: Store, given: Sequence[Given]) -> dict[Behaviour, Predictions]:
-    """Over S; predictions that several hypotheses share are read once."""
+    """Return predictions over S by behaviour; predictions that hypotheses share are read once."""
     vectors = store.vectors({name for one, _ in given for name in _behaviour(one)})
     return {
         (codes, reasons): Predictions(vectors[codes], vectors[reasons], ())
@@ -332,7 +362,7 @@ def _memorising(
     predicted: Mapping[Behaviour, Predictions],
     spaces: Spaces,
 ) -> set[int]:
-    """Which of the hypotheses are."""
+    """Return the indices of the memorising hypotheses."""
     if family(group.problem.family).oracle != "execute" or not given:
         return set()
     shown = group.problem.shown

@@ -1,16 +1,16 @@
 """The GEAR scores of a session, problem by problem (GEAR, sections 3 and 5.1, table 3).
 
 The consistent hypotheses of a problem are the accepted and the redundant ones. Consistency and
-instruction following divide by all answers, malformed ones too. A problem without a consistent
-answer counts 0 in consistency and in beta, and has no value in gamma and generalizability, so
-these two are means over fewer problems: n says how many. Beta is 0 below two consistent
-hypotheses. An answer that holds several hypotheses counts once for each. Pass rates and Top-k on
-the observations stand beside the scores (`passing.py`).
+instruction following divide by all answers, including malformed ones. A problem without a
+consistent answer has 0 in consistency and in beta and no value in gamma and generalizability, so
+the latter two are means over fewer problems, which n counts. Beta is 0 with fewer than two
+consistent hypotheses. An answer that holds several hypotheses counts once for each. Pass rates and
+Top-k on the observations are added to the scores (`passing.py`).
 
-Beside the metrics by definition stand the conventions of the published tables where they differ,
-under names of their own: `beta_of_two` and `gamma_of_two` are means over the problems with at
-least two consistent hypotheses alone, `consistency_of_parsed` leaves malformed answers out.
-docs/gear.md has the formulas, docs/deviations.md all departures.
+Where the published tables use other conventions, these have separate metrics: `beta_of_two` and
+`gamma_of_two` are means over the problems with at least two consistent hypotheses, and
+`consistency_of_parsed` leaves malformed answers out. docs/gear.md has the formulas,
+docs/deviations.md all departures.
 """
 
 from __future__ import annotations
@@ -49,11 +49,13 @@ METRICS = (
 def problem_metrics(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
 ) -> dict[str, float | None]:
-    """The GEAR scores and pass rates of one problem from its steps.
+    """Return the GEAR scores and pass rates of one problem from its steps.
 
-    gamma, generalizability and, from two consistent hypotheses on, beta are None where a
-    consistent hypothesis has no predictions over S. Raises ValueError where hypotheses of one
-    problem were scored over sample spaces of different sizes.
+    gamma, generalizability and (with at least two consistent hypotheses) beta are None if a
+    consistent hypothesis has no predictions over S.
+
+    Raises:
+        ValueError: If hypotheses of the problem were scored over sample spaces of different sizes.
     """
     judged = all_judged(steps)
     verdicts = [j.verdict for j in judged]
@@ -89,7 +91,7 @@ def problem_metrics(
 
 
 def summary(results: Sequence[Mapping[str, float | None]], *, seed: int = 0) -> dict[str, Interval]:
-    """Means of `problem_metrics` over problems, with intervals."""
+    """Return means of `problem_metrics` over problems, with intervals."""
     return summarise(results, EVALUATION.metric_names, seed=seed)
 
 

@@ -1,24 +1,25 @@
 """GEAR's two simulation studies on stored sessions (sections 5.2 and 5.3, figure 4).
 
-Rows by data set, n (how many pairs were shown), m (how many hidden ones were drawn) and, in the
-second study, k (the size of the context), from problems joined across sessions and models
-(`joining.py`). Where a data set has more than one n, rows with n "all" pool them; k "all" pools
-the sizes of context. What a row leaves out it counts. Figures stand as {value, low, high, n}:
-n problems, and a bootstrap interval over problems (`joining.py`).
+Rows are indexed by data set, n (the number of shown pairs), m (the number of hidden pairs drawn)
+and, in the second study, k (the size of the context). They cover problems joined across sessions
+and models (`joining.py`). If a data set has more than one n, rows with n "all" pool them; k "all"
+pools the context sizes. Each row counts what it leaves out. Values have the form {value, low, high,
+n} with n problems and a bootstrap interval over problems (`joining.py`).
 
-Study `defeasible`: pass_rate, the share of consistent hypotheses that m hidden pairs do not
-refute, and gamma of those together, are means over problems of means over draws, as in the paper;
-`_micro` is the same over all hypotheses and draws alike. gamma is over draws with at least one
-survivor, gamma_two over those with two. m "all" is the whole hidden set, and `rejected` the share
-of consistent hypotheses that it refutes.
+Study `defeasible`: pass_rate is the share of consistent hypotheses that m hidden pairs do not
+refute. It and the gamma of these survivors are means over problems of means over draws, as in the
+paper; `_micro` gives all hypotheses and draws the same weight. gamma covers draws with at least one
+survivor, gamma_two those with at least two. m "all" is the complete hidden set, and `rejected` is
+the share of consistent hypotheses that it refutes.
 
-Study `general`: ratio, Pr(pass | chosen) / Pr(pass | rejected), and odds_ratio, the true one, of
-the rates over all pairs of all problems, as in the paper; `_by_problem` is the same of the means
-over problems of these rates. A ratio without a passing rejected candidate is undefined.
+Study `general`: ratio is Pr(pass | chosen) / Pr(pass | rejected), and odds_ratio the true odds
+ratio, from the rates over all pairs of all problems, as in the paper. `_by_problem` uses the means
+of these rates over problems. A ratio without a passing rejected candidate is undefined.
 
-Departures from the paper: it calls the ratio of rates an odds ratio. From the published code: its
-population are the hypotheses that occur in its sample of preference pairs, here all consistent
-ones; it compares counts of failed pairs, which gives the ratio for m = 1 alone.
+Departures from the paper: the paper calls the ratio of rates an odds ratio. Departures from the
+published code: its population are the hypotheses in its sample of preference pairs, while all
+consistent ones are used here; it compares counts of failed pairs, which gives the ratio for m = 1
+alone.
 """
 
 from __future__ import annotations
@@ -45,15 +46,23 @@ ALL = "all"
 COUNTED = ("hypotheses", "distinct", "not_judged", "memorising", "without_consistent")
 LEFT_OUT = ("all_pairs", "distinct", "without_memorising")
 
-Key = tuple[Json, ...]  # data set, n, m and perhaps k
+Key = tuple[Json, ...]  # Data set, n, m and, in the second study, k.
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What shapes a study. draws: of hidden pairs, for each problem and m. all_pairs: hidden pairs
-    by which nothing can be judged count too (the original way). distinct: hypotheses of equal
-    predictions count once. contexts, pairs: the most of one size and problem, of one context.
-    without_memorising: as if hypotheses that memorise had not been proposed."""
+    """Settings of a study.
+
+    Args:
+        seed: Seed of all draws.
+        draws: Draws of hidden pairs for each problem and m.
+        all_pairs: Also count hidden pairs by which nothing can be judged (the original way).
+        distinct: Count hypotheses with equal predictions once.
+        contexts: Maximum number of contexts of one size and problem.
+        pairs: Maximum number of pairs of one context.
+        resamples: Number of bootstrap resamples.
+        without_memorising: Treat memorising hypotheses as if they had not been proposed.
+    """
 
     seed: int = 0
     draws: int = studies.DRAWS
@@ -67,7 +76,7 @@ class Choices:
 
 @dataclass
 class _Cell:
-    """What problems add to one row: sums for its figures, and plain counts."""
+    """The contributions of problems to one row: sums for its values, and plain counts."""
 
     clusters: list[str] = field(default_factory=list)
     sums: list[Mapping[str, float]] = field(default_factory=list)
@@ -97,7 +106,7 @@ class _Cells:
         return [self._cells.setdefault(key, _Cell()) for key in keys]
 
     def items(self) -> list[tuple[Key, _Cell]]:
-        """In order; without those over all n of a data set that has one n alone."""
+        """Return sorted cells, without pooled ones for a data set that has a single n."""
         several = {
             data_set
             for data_set in {key[0] for key in self._cells}
@@ -108,17 +117,21 @@ class _Cells:
 
 
 def _order(key: Key) -> tuple[tuple[str, int], ...]:
-    """Numbers in order, then words."""
+    """Return a sort key that orders numbers before words."""
     return tuple(("", part) if isinstance(part, int) else (str(part), 0) for part in key)
 
 
 def study(
     name: str, store: Store, sessions: Sequence[str], choices: Choices | None = None
 ) -> dict[str, Json]:
-    """{study, seed, draws, …, sessions, problems, hypotheses, left_out, hidden_left_out, rows},
-    and of `defeasible` also {whole}: its figures over everything, data sets named.
+    """Run a study on stored sessions.
 
-    Raises UsageError for a name that is no study, and choices below 1.
+    Returns:
+        {study, seed, draws, …, sessions, problems, hypotheses, left_out, hidden_left_out, rows}.
+        `defeasible` adds "whole" with its values over all data sets, which it names.
+
+    Raises:
+        UsageError: For an unknown study, and for settings below 1.
     """
     if name not in STUDIES:
         raise UsageError(f"no study {name!r}: there are {' and '.join(STUDIES)}")
@@ -157,7 +170,7 @@ def _counted(problems: Iterable[Joined], counted: dict[str, int]) -> Iterator[Jo
 
 
 def defeasible(problems: Iterable[Joined], choices: Choices) -> dict[str, Json]:
-    """{rows, whole} of study 1."""
+    """Return the {rows, whole} of study 1."""
     cells, whole = _Cells(), _Cell()
     data_sets: dict[str, None] = {}
     for one in problems:
@@ -237,7 +250,7 @@ def _defeasible_row(cell: _Cell, choices: Choices) -> dict[str, Json]:
 
 
 def general(problems: Iterable[Joined], choices: Choices) -> dict[str, Json]:
-    """{rows} of study 2."""
+    """Return the {rows} of study 2."""
     cells = _Cells()
     for one in problems:
         some = studies.distinct(one.population) if choices.distinct else one.population
@@ -265,7 +278,7 @@ def general(problems: Iterable[Joined], choices: Choices) -> dict[str, Json]:
 def _comparisons(
     some: studies.Population, choices: Choices, seed: str
 ) -> dict[int, dict[int, studies.Comparison]]:
-    """By m and k, where the problem has as many hidden pairs and two candidates."""
+    """Return comparisons by m and k, if the problem has m hidden pairs and two candidates."""
     sizes = [k for k in CONTEXT_SIZES if len(some) >= k + 2]
     contexts = [studies.contexts_of(len(some), k, choices.contexts, seed) for k in sizes]
     scores = studies.context_scores(some, contexts)
@@ -317,12 +330,12 @@ def _general_row(cell: _Cell, choices: Choices) -> dict[str, Json]:
 
 
 def _seed(one: Joined, choices: Choices) -> str:
-    """Draws differ from problem to problem, and do not depend on what else is in the study."""
+    """Return a seed for one problem that does not depend on the rest of the study."""
     return f"{choices.seed} {one.key}"
 
 
 def _unfit(some: studies.Population, pairs: int, hypotheses: int) -> str:
-    """Why a problem has no place in a cell, or ""."""
+    """Return why a problem is left out of a cell, or ""."""
     if not len(some):
         return "no_consistent"
     if some.pairs < pairs:

@@ -1,10 +1,8 @@
-"""A study as a figure (GEAR, figure 4): a row of panels for each data set, figures by m, a line for
-each n, bars for the 95% intervals; of the second study the rows that pool the sizes of context.
+"""A GEAR study as a figure (figure 4) and as tables.
 
-What the studies came to as tables.
-
-Text is short: of the second study the rows that pool the sizes of context. Markdown has every row,
-CSV every row and every number.
+The figure has a row of panels for each data set, values by m, a line for each n and bars for the
+95% intervals. The figure and the short table show, of the second study, only the rows that pool the
+context sizes. Markdown has every row, CSV every row and every number.
 """
 
 from __future__ import annotations
@@ -30,11 +28,12 @@ TITLE = {
     "defeasible": "Consistent hypotheses that m hidden pairs leave",
     "general": "Do higher-scored hypotheses pass m hidden pairs more often? Above 1 they do",
 }
-WIDTH, HEIGHT = 4.2, 3.0  # of a panel, in inches
-LEAST = 1.6  # a ratio that an axis holds at least, and one to it
+WIDTH, HEIGHT = 4.2, 3.0  # Size of a panel in inches.
+LEAST = 1.6  # An axis of ratios covers at least 1 / LEAST to LEAST.
 
 
 def figure(result: Mapping[str, Json]) -> Figure:
+    """Draw a study."""
     figures = PLOTTED[result["study"]]
     rows = [row for row in result["rows"] if row.get("k", ALL) == ALL]
     data_sets = list(dict.fromkeys(row["data_set"] for row in rows))
@@ -50,7 +49,7 @@ def figure(result: Mapping[str, Json]) -> Figure:
         for panel, (name, title) in zip(line, figures.items(), strict=True):
             _panel(panel, own, name, ns)
             panel.set_title(wrapped(f"{data_set}: {title}", WIDTH), fontsize=9)
-        if result["study"] == "general":  # one axis a row, after all its bars
+        if result["study"] == "general":  # one axis per row, set after all bars
             for panel in line:
                 _ratio_axis(panel)
     for panel in panels[-1]:
@@ -100,7 +99,7 @@ def _panel(
 
 
 def _ratio_axis(panel: Any) -> None:
-    """Logarithmic, so that 2 and 1/2 are as far from 1."""
+    """Use a logarithmic axis, on which 2 and 1/2 have the same distance from 1."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     panel.axhline(1.0, color="grey", linewidth=0.8)
@@ -132,7 +131,7 @@ SHORT = {
 
 
 def short_table(result: Mapping[str, Json]) -> Table:
-    """One row a cell, named in its first column; figures with their 95% intervals."""
+    """Return one row per cell, named in its first column; values have their 95% intervals."""
     counts, figures = SHORT[result["study"]]
     rows = [row for row in result["rows"] if row.get("k", ALL) == ALL]
     body = [
@@ -148,7 +147,7 @@ def short_table(result: Mapping[str, Json]) -> Table:
 
 
 def whole_table(result: Mapping[str, Json]) -> Table:
-    """Every row: where it stands, what it counts, its figures with their intervals."""
+    """Return every row with its indices, its counts and its values with their intervals."""
     places, counts, figures = _columns(result)
     body = [
         (
@@ -163,7 +162,7 @@ def whole_table(result: Mapping[str, Json]) -> Table:
 
 
 def long_table(result: Mapping[str, Json]) -> Table:
-    """Every row and number: bounds, problems behind a figure, draws without one, whys."""
+    """Return every row and number: bounds, problem counts, undefined draws and reasons."""
     places, counts, figures = _columns(result)
     headings = [
         *places,
@@ -187,7 +186,7 @@ def long_table(result: Mapping[str, Json]) -> Table:
 
 
 def facts(result: Mapping[str, Json]) -> list[str]:
-    """What stands below the table, a sentence a line."""
+    """Return the sentences below the table, one per line."""
     sessions = len(result["sessions"])
     told = [
         f"{result['hypotheses']:,} consistent hypotheses, {result['distinct']:,} of them different in"
@@ -228,7 +227,7 @@ def facts(result: Mapping[str, Json]) -> list[str]:
 
 
 def _columns(result: Mapping[str, Json]) -> tuple[list[str], list[str], tuple[str, ...]]:
-    """Places, counts and figures of the rows, in their order."""
+    """Return the names of indices, counts and values of the rows, in their order."""
     figures = FIGURES[result["study"]]
     first = result["rows"][0] if result["rows"] else {}
     counts = [name for name in first if name not in (*PLACES, "left_out") and name not in figures]
@@ -239,7 +238,7 @@ def _mean(estimate: Mapping[str, Json]) -> Mean | None:
     if estimate["value"] is None:
         return None
     low, high = estimate["low"], estimate["high"]
-    if low is None and high is None:  # of one problem alone
+    if low is None and high is None:  # a single problem
         return Mean(estimate["value"], None, None)
     unbounded = (-math.inf if low is None else low, math.inf if high is None else high)
     return Mean(estimate["value"], *unbounded)

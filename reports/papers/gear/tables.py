@@ -1,5 +1,7 @@
-"""The tables of a GEAR study: table 3, every setting, volumes, stops, undefined predictions, rank
-correlations, the points of the scatter. Pure functions of `grouping.Study`.
+"""The tables of a GEAR study, as pure functions of `grouping.Study`.
+
+They are table 3, every setting, volumes, stops, undefined predictions, rank correlations and the
+points of the scatter plot.
 """
 
 from __future__ import annotations
@@ -22,13 +24,17 @@ _ARROWS = {metric.name: metric.arrow for metric in gear.METRICS}
 
 
 def headed(metric: str) -> str:
+    """Return a metric's name with an arrow in the direction of improvement."""
     return f"{metric} {_ARROWS.get(metric, '')}".rstrip()
 
 
 def table_3(study: Study) -> list[dict[str, Json]]:
-    """For each model the average over its data sets, then each data set, all n together: {model,
-    data_sets, problems, metrics}; a metric is {mean, low, high, n, data_sets}, the last those that
-    have a value. problems: values of (problem, n, session)."""
+    """Return one entry per model for the average over its data sets, then one per data set.
+
+    All n are pooled. Each entry is {model, data_sets, problems, metrics}. A metric is {mean, low,
+    high, n, data_sets}, where "data_sets" names those with a value. "problems" counts combinations
+    of problem, n and session.
+    """
     rows: list[dict[str, Json]] = []
     for model in study.models:
         sets = study.sets_of(model)
@@ -49,8 +55,10 @@ def table_3(study: Study) -> list[dict[str, Json]]:
 
 
 def shown_table_3(rows: Sequence[Mapping[str, Json]], *, intervals: bool = True) -> Table:
-    """`table_3` as a table: by definition, then by the published conventions. An average names its
-    data sets, and a cell of fewer says of which."""
+    """Return `table_3` as a table: metrics by definition, then by the published conventions.
+
+    An average names its data sets, and a cell that covers fewer of them names those.
+    """
     metrics = (*TABLE_3, *PUBLISHED)
     body: list[tuple[Cell, ...]] = []
     for row in rows:
@@ -60,7 +68,7 @@ def shown_table_3(rows: Sequence[Mapping[str, Json]], *, intervals: bool = True)
 
 
 def settings_table(study: Study) -> Table:
-    """A row for each setting, and for each model and n the average over its data sets, named."""
+    """Return one row per setting, and per model and n the average over its named data sets."""
     metrics = (*TABLE_3, *PUBLISHED, "hypotheses", "consistent_hypotheses")
     rows: list[tuple[Cell, ...]] = []
     for model in study.models:
@@ -78,8 +86,10 @@ def settings_table(study: Study) -> Table:
 
 
 def long_table(study: Study) -> Table:
-    """One row for each average and metric, numbers whole: what CSV is best read from. n is empty
-    where all are together."""
+    """Return one row per average and metric with numbers in full, for CSV.
+
+    The column for n is empty where all n are pooled.
+    """
     rows: list[tuple[Cell, ...]] = []
     for model in study.models:
         for n in (None, *study.ns):
@@ -98,7 +108,7 @@ def long_table(study: Study) -> Table:
 
 
 def volumes(study: Study) -> Table:
-    """Hypotheses by verdict in each setting; memorising ones stand among the consistent."""
+    """Return hypotheses by verdict in each setting; memorising ones count as consistent too."""
     rows: list[tuple[Cell, ...]] = []
     for setting, some in by_setting(study):
         counts = study.count(lambda detail: detail.verdicts, some)
@@ -110,8 +120,11 @@ def volumes(study: Study) -> Table:
 
 
 def stops(study: Study) -> Table:
-    """Why problems ended, by n: problems by cause, the bad answers of these problems by verdict,
-    and the verdict of the last bad answer where bad answers ended the problem."""
+    """Return why problems ended, by setting.
+
+    Columns count problems by cause, the bad answers of these problems by verdict, and the verdict
+    of the last bad answer of problems that ended because of bad answers.
+    """
     causes = sorted({entry.detail.stop for entry in study.entries})
     bad = VERDICTS[1:]
     rows: list[tuple[Cell, ...]] = []
@@ -138,8 +151,10 @@ def stops(study: Study) -> Table:
 
 
 def undefined(study: Study) -> Table:
-    """Undefined predictions over S by reason, of all hypotheses that have predictions and of the
-    consistent ones: counts and shares of their predictions."""
+    """Return undefined predictions over S by reason.
+
+    Counts and shares cover all hypotheses that have predictions, then the consistent ones.
+    """
     rows: list[tuple[Cell, ...]] = []
     for setting, some in by_setting(study):
         every = study.count(lambda detail: detail.undefined, some)
@@ -162,8 +177,11 @@ def undefined(study: Study) -> Table:
 
 
 def correlations(study: Study) -> Table:
-    """Spearman's rank correlation of each metric with n, problem by problem, for each model and
-    data set that stands under two n or more; n counts the values behind it."""
+    """Return Spearman's rank correlation of each metric with n, over problems.
+
+    Rows cover each model and data set with at least two numeric n; n counts the values behind a
+    correlation.
+    """
     rows: list[tuple[Cell, ...]] = []
     for model in study.models:
         for name in study.sets_of(model):
@@ -180,8 +198,10 @@ def correlations(study: Study) -> Table:
 
 
 def points(study: Study) -> Table:
-    """Each problem with two consistent hypotheses or more as a point (gamma, beta), undefined as
-    one extra output, with the bounds that appendix D puts on beta there."""
+    """Return each problem with at least two consistent hypotheses as a point (gamma, beta).
+
+    Undefined counts as one extra output. The bounds are those of appendix D on beta at that gamma.
+    """
     rows = []
     for entry in study.entries:
         if entry.detail.point is None:
@@ -196,8 +216,10 @@ def points(study: Study) -> Table:
 
 
 def as_json(study: Study) -> list[dict[str, Json]]:
-    """Each setting with its metrics: {data_set, n, model, problems, metrics, verdicts, stops,
-    undefined, memorising}."""
+    """Return each setting with its metrics.
+
+    Entries are {data_set, n, model, problems, metrics, verdicts, stops, undefined, memorising}.
+    """
     found: list[dict[str, Json]] = []
     for setting, some in by_setting(study):
         found.append(
@@ -222,6 +244,7 @@ def as_json(study: Study) -> list[dict[str, Json]]:
 
 
 def by_setting(study: Study) -> list[tuple[Setting, list[Entry]]]:
+    """Return each setting with its entries."""
     found: dict[Setting, list[Entry]] = {setting: [] for setting in study.settings}
     for entry in study.entries:
         found[entry.setting].append(entry)

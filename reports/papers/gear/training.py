@@ -1,5 +1,6 @@
-"""Trainings as figures and tables read them: what each is called, its curves, and which of them are one
-schedule under several seeds.
+"""Figures and tables of trainings on preference pairs (GEAR, appendix B).
+
+`runs` collects trainings with their curves and labels; several seeds of one schedule share a label.
 """
 
 from __future__ import annotations
@@ -26,20 +27,26 @@ SCHEDULES = (
     "single:parsing",
     "single:consistency",
     "single:gear",
-)  # in figures
+)  # in the order of figures
 STAGES = ("parsing", "consistency", "gear")
 BESIDE = ("schedule", "seed", "examples", "save_every", "keep", "report_to", "device", "device_batch",
           "recompute", "precompute", "log_ratio_warning", "following_drop", "stop", "sample_every",
           "sample_tokens")  # fmt: skip
-MOMENTUM = ("alpha", "epsilon", "m_max", "w_min", "w_max", "lag")  # settings of that schedule alone
+# Settings of the momentum schedule only.
+MOMENTUM = ("alpha", "epsilon", "m_max", "w_min", "w_max", "lag")
 
-Curve = list[tuple[int, float]]  # (examples, value), by examples
+Curve = list[tuple[int, float]]  # (examples, value) pairs, sorted by examples.
 
 
 @dataclass(frozen=True)
 class Run:
-    """One DPO training. label: its schedule, and the settings by which it differs from others of that
-    schedule, whatever their base; without the seed, so that seeds share it."""
+    """One DPO training with its curves.
+
+    Args:
+        label: Its schedule, and the settings in which it differs from other trainings with that
+            schedule on any base. The seed is not included, so that seeds share a label.
+        curves: Curves by (stage, name).
+    """
 
     training: str
     base: str
@@ -52,17 +59,22 @@ class Run:
     curves: Mapping[tuple[str, str], Curve]
 
     def curve(self, stage: str, name: str) -> Curve:
+        """Return a curve, empty if there is none."""
         return self.curves.get((stage, name), [])
 
     @property
     def order(self) -> tuple[int, str, int]:
+        """Sort key: schedules in the order of figures, then label and seed."""
         place = SCHEDULES.index(self.schedule) if self.schedule in SCHEDULES else len(SCHEDULES)
         return place, self.label, self.seed
 
 
 def runs(rows: Iterable[tuple[Mapping[str, Json], Sequence[Point]]]) -> list[Run]:
-    """rows: of each training its row of `store.trainings` and its points. Ordered by base, then as
-    figures have schedules, then by seed."""
+    """Return trainings sorted by base, schedule (in the order of figures), label and seed.
+
+    Args:
+        rows: For each training its row of `store.trainings` and its points.
+    """
     held = list(rows)
     settings = [dict(row["settings"].get("settings") or {}) for row, _ in held]
     bases = _bases([row["settings"].get("base") for row, _ in held])
@@ -85,8 +97,11 @@ def runs(rows: Iterable[tuple[Mapping[str, Json], Sequence[Point]]]) -> list[Run
 
 
 def _bases(told: Sequence[Json]) -> list[str]:
-    """What bases are called: the last part of the folder's name, with the first digits of its weights'
-    digest where two of one name differ."""
+    """Return the name of each base.
+
+    It is the last part of the folder's name, with the first digits of the digest of its weights if
+    two bases share that name.
+    """
     names = [PurePath(_part(one, "name") or "?").name or "?" for one in told]
     digests: dict[str, set[str]] = {}
     for name, one in zip(names, told, strict=True):
@@ -106,7 +121,7 @@ def _stage(name: str) -> tuple[int, str]:
 
 
 def _label(schedule: str, own: Mapping[str, Json], like: Sequence[Mapping[str, Json]]) -> str:
-    """Settings that differ among `like`, as the ones of the weights are read in one."""
+    """Return the schedule with the settings that differ among `like`; weights form one part."""
     differ = [
         key for key in own
         if key not in BESIDE and (key not in MOMENTUM or schedule == "momentum")
@@ -123,28 +138,28 @@ def _shown(value: Json) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-# --- Figures of trainings (GEAR, appendix B): what a schedule does to each preference.
+# --- Figures of trainings (GEAR, appendix B): the effect of a schedule on each preference.
 #
-#  - figure6: probe accuracy of each stage under training on one stage alone;
-#  - figure7: the same under schedules that mix them;
-#  - figures 8 to 10, one a momentum training, `curriculum-TRAINING`: probe losses, their averages,
-#    improvements, weights;
-#  - watch: what shows a collapse that probe accuracy hides: chosen log-ratios, dotted where one of a
-#    stage is warned of, and sampled answers.
+#  - figure6: probe accuracy of each stage in training on one stage alone;
+#  - figure7: the same with schedules that mix the stages;
+#  - curriculum-TRAINING (figures 8 to 10), one for each momentum training: probe losses, their
+#    averages, improvements and weights;
+#  - watch: signs of a collapse that probe accuracy hides: chosen log-ratios, with a dotted line at
+#    the value that triggers a warning for a stage, and sampled answers.
 #
-# A row of panels is a base model. Several seeds of one schedule: each thin, their mean bold.
+# A row of panels is a base model. Each seed of a schedule has a thin line, their mean a bold one.
 
-WIDTH, HEIGHT = 3.9, 2.7  # of a panel, in inches
+WIDTH, HEIGHT = 3.9, 2.7  # Size of a panel in inches.
 COLOURS = {"fixed": "C0", "momentum": "C3", "single:parsing": "C1", "single:consistency": "C2",
            "single:gear": "C4"}  # fmt: skip
 OF_STAGE = {"parsing": "C1", "consistency": "C2", "gear": "C4"}
-OTHERS = ("C5", "C6", "C8", "C9", "C0")  # of further labels of one schedule, dashed
+OTHERS = ("C5", "C6", "C8", "C9", "C0")  # Further labels of one schedule; dashed.
 SINGLE = "single:"
 BOLD, THIN, WIDER = 1.5, 0.6, 0.7
 
 
 def draw(runs: Sequence[Run]) -> dict[str, bytes]:
-    """All figures that the trainings have data for, as .png and .svg: by the names of the files."""
+    """Return all figures that the trainings have data for, as .png and .svg, by file name."""
     single = [one for one in runs if one.schedule.startswith(SINGLE)]
     mixed = [one for one in runs if not one.schedule.startswith(SINGLE)]
     wanted: dict[str, Callable[[], Figure | None]] = {
@@ -160,13 +175,16 @@ def draw(runs: Sequence[Run]) -> dict[str, bytes]:
 
 
 def accuracies(runs: Sequence[Run], title: str) -> Figure | None:
-    """Probe accuracy by examples: a column a stage, a row a base; None without a probe."""
+    """Draw probe accuracy by examples, one column per stage and one row per base.
+
+    Returns None if there is no probe.
+    """
     stages = _stages(runs, "probe_accuracy")
     if not stages:
         return None
     bases = list(dict.fromkeys(one.base for one in runs))
     values = [v for one in runs for s in stages for _, v in one.curve(s, "probe_accuracy")]
-    lowest = min(0.45, *values)  # one axis for all panels
+    lowest = min(0.45, *values)  # All panels share one axis.
     figure, panels = _grid(len(bases), len(stages), title)
     looks = _looks(runs)
     for row, base in zip(panels, bases, strict=True):
@@ -182,7 +200,7 @@ def accuracies(runs: Sequence[Run], title: str) -> Figure | None:
 
 
 def curriculum(run: Run) -> Figure | None:
-    """Of one momentum training: losses, averages, improvements, weights, by stage."""
+    """Draw losses, averages, improvements and weights of one momentum training, by stage."""
     named = {
         "probe_loss": "probe loss", "ewma": "average of the loss (E)",
         "improvement": "improvement (m)", "weight": "weight (w)",
@@ -210,8 +228,10 @@ def curriculum(run: Run) -> Figure | None:
 
 
 def watch(runs: Sequence[Run]) -> Figure | None:
-    """Mean chosen log-ratio over the stages, sampled instruction following and consistency; columns
-    that no training has are left out."""
+    """Draw mean log-ratios over the stages, sampled instruction following and consistency.
+
+    Columns without data in any training are left out; returns None if none has any.
+    """
     columns: dict[str, Callable[[Run], Curve]] = {
         "chosen log-ratio, mean of the stages": lambda one: _mean_of(
             [one.curve(stage, "chosen_logratio") for stage in one.stages]
@@ -252,7 +272,7 @@ def _grid(rows: int, columns: int, title: str) -> tuple[Figure, Any]:
 def _finish(figure: Figure, panels: Any, runs: Sequence[Run]) -> None:
     for panel in panels.ravel():
         panel.grid(alpha=0.25)
-        if not panel.get_legend_handles_labels()[0]:  # lines of reference have no name
+        if not panel.get_legend_handles_labels()[0]:  # Reference lines have no label.
             panel.text(0.5, 0.5, "no data", ha="center", va="center", transform=panel.transAxes)
     for panel in panels[-1]:
         panel.set_xlabel("examples")
@@ -265,7 +285,7 @@ def _compared(
     curves: Sequence[Curve],
     looks: Mapping[str, Mapping[str, Any]],
 ) -> None:
-    """A line a label; of several seeds also each, thin."""
+    """Draw one line per label; several seeds are also drawn separately as thin lines."""
     for place, (label, look) in enumerate(looks.items()):
         own = [c for one, c in zip(runs, curves, strict=True) if one.label == label and c]
         if not own:
@@ -273,14 +293,14 @@ def _compared(
         for curve in own if len(own) > 1 else ():
             panel.plot(*zip(*curve, strict=True), lw=THIN, alpha=0.5, **look)
         mean = _mean_of(own)
-        width = BOLD + WIDER * (len(looks) - 1 - place)  # equal curves do not hide each other
+        width = BOLD + WIDER * (len(looks) - 1 - place)  # Equal curves must not hide each other.
         panel.plot(
             *zip(*mean, strict=True), lw=width, label=label, marker=_mark(mean), ms=3, **look
         )
 
 
 def _looks(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
-    """A colour a schedule; its second label and further ones have another, and dashes."""
+    """Return the style of each label: a colour per schedule, then other colours with dashes."""
     labels: dict[str, list[str]] = {}
     for one in runs:
         own = labels.setdefault(one.schedule, [])
@@ -296,7 +316,7 @@ def _looks(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
 
 
 def _mean_of(curves: Sequence[Curve]) -> Curve:
-    """By examples, over the curves that have a value there; where all have one, else nothing."""
+    """Return the mean at those numbers of examples where all nonempty curves have a value."""
     at: dict[int, list[float]] = {}
     known = [curve for curve in curves if curve]
     for curve in known:
@@ -319,26 +339,28 @@ def _of_stage(stage: str) -> str:
 
 
 def _bounds(panel: Any, settings: Mapping[str, Any], name: str) -> None:
-    """Where the settings cut: the most improvement that counts, the bounds of the weights."""
+    """Draw the bounds that the settings put on improvements or weights."""
     named = {"improvement": ("m_max",), "weight": ("w_min", "w_max")}.get(name, ())
     _edges(panel, [settings.get(one) for one in named])
 
 
 def _edges(panel: Any, values: Sequence[Json]) -> None:
-    """A dotted line at each; a setting that is not there has none."""
+    """Draw a dotted line at each value; missing settings have none."""
     for value in sorted({one for one in values if isinstance(one, int | float)}):
         panel.axhline(value, color="grey", lw=0.7, ls=":")
 
 
-# --- Trainings as tables: where each stage began and ended, and what warns of a collapse.
+# --- Tables of trainings: first and last values of each stage, and signs of a collapse.
 
 LONG = ("training", "base", "schedule", "seed", "examples", "stage", "name", "value")
 NO_PROBES = "figures are left out: no probe has been logged yet"
 
 
 def files(runs: Sequence[Run], folder: Path) -> tuple[dict[Path, str | bytes], str]:
-    """training.csv (every point), training.md (a row a training) and the figures; and the sentence
-    that says why there are no figures, or ""."""
+    """Return the files to write, and a sentence that says why there are no figures, or "".
+
+    The files are training.csv (every point), training.md (one row per training) and the figures.
+    """
     found: dict[Path, str | bytes] = {
         folder / "training.csv": tables.as_csv(long_table(runs)),
         folder / "training.md": tables.as_markdown(summary(runs)),
@@ -350,7 +372,7 @@ def files(runs: Sequence[Run], folder: Path) -> tuple[dict[Path, str | bytes], s
 
 
 def long_table(runs: Sequence[Run]) -> Table:
-    """A row a point."""
+    """Return one row per point of a curve."""
     rows: list[tuple[Cell, ...]] = [
         (one.training, one.base, one.label, one.seed, examples, stage, name, value)
         for one in runs
@@ -361,8 +383,12 @@ def long_table(runs: Sequence[Run]) -> Table:
 
 
 def summary(runs: Sequence[Run]) -> Table:
-    """A row a training: probe accuracy of each stage from the first probe to the last, the least mean
-    chosen log-ratio, sampled instruction following from first to last, the range of the weights."""
+    """Return one row per training.
+
+    It has the probe accuracy of each stage at the first and the last probe, the lowest chosen
+    log-ratio of any stage, sampled instruction following at both ends, and the range of the
+    weights.
+    """
     stages = list(dict.fromkeys(stage for one in runs for stage in one.stages))
     heads = ("training", "base", "schedule", "seed", "status", "examples",
              *(f"{stage} accuracy" for stage in stages), "least chosen log-ratio",
@@ -384,9 +410,10 @@ def summary(runs: Sequence[Run]) -> Table:
 
 
 def examples(run: Run) -> int:
+    """Return the number of examples at the last point of any curve."""
     return max((curve[-1][0] for curve in run.curves.values() if curve), default=0)
 
 
 def _course(curve: Curve) -> str | None:
-    """From the first value to the last."""
+    """Return the first and the last value of a curve as text."""
     return f"{curve[0][1]:.3f} → {curve[-1][1]:.3f}" if curve else None

@@ -1,1 +1,1 @@
-"""Accuracy and discovery of labelled text (HypoBench): entries, tables, figures, baselines."""
+"""Tables and figures of HypoBench."""

@@ -1,21 +1,23 @@
-"""What stands beside every result on labelled text: baselines that know nothing of hypotheses, trained
-on exactly the rows that the session was shown and tested on those that it was tested on.
+"""Baselines for labelled text that use no hypotheses.
+
+They are trained on exactly the rows that the session was shown and tested on the rows on which the
+session was tested.
 
 | name | learns from | how |
 |---|---|---|
-| majority | the labels | the most frequent one; of equals the first in the problem's list |
-| tfidf | the columns of text | TF-IDF of words and pairs of words, logistic regression |
+| majority | the labels | the most frequent one; ties go to the first in the problem's list |
+| tfidf | the columns of text | TF-IDF of words and word pairs, logistic regression |
 | tree | the other columns, choices one-hot | a decision tree of depth at most 5 |
 
-Of several columns of text each has words of its own. Of two texts to choose from, the second's
-weights are subtracted from the first's and the regression has no intercept: with the texts swapped
-it says the other label; columns of text beside the two are not read. Nothing is tuned, and no row
-but the shown ones is read for training. The last two need scikit-learn (extra `text`) and are left
-out, which `ABSENT` says, where it is absent.
+If there are several columns of text, each has a vocabulary of its own. If a row offers two texts to
+choose from, the second's weights are subtracted from the first's and the regression has no
+intercept, so that swapping the texts swaps the label; further columns of text are not used. Nothing
+is tuned, and only the shown rows are used for training. tfidf and tree need scikit-learn (extra
+`text`) and are left out without it, which `ABSENT` reports.
 
-A result beats a baseline where its accuracy is higher and an exact McNemar test over the rows says
-that this is no chance (p < 0.05, two-sided); one that does not beat all of them has found nothing beyond
-them, or too few rows to say so.
+A result beats a baseline if its accuracy is higher and an exact McNemar test over the rows is
+significant (p < 0.05, two-sided). A result that does not beat all baselines has found nothing
+beyond them, or has too few rows to show it.
 """
 
 from __future__ import annotations
@@ -47,8 +49,10 @@ Predict = Callable[[Sequence[Row]], list[str]]
 
 
 class Beside(TypedDict):
-    """accuracy (with its interval over rows, from low to high) and macro F1 of one baseline on the n
-    rows of one split."""
+    """Accuracy, its interval over rows (low to high) and macro F1 of one baseline on one split.
+
+    n counts the rows.
+    """
 
     name: str
     split: str
@@ -60,12 +64,18 @@ class Beside(TypedDict):
 
 
 def available() -> bool:
+    """Return whether scikit-learn is installed."""
     return importlib.util.find_spec("sklearn") is not None
 
 
 def trained(problem: Problem) -> dict[str, Predict]:
-    """The baselines that there are for a problem, by name, fitted to its shown rows: without a
-    column of text no tfidf, without another no tree. Raises ValueError where no row is shown."""
+    """Fit the baselines that apply to a problem on its shown rows, and return them by name.
+
+    tfidf needs a column of text, and tree needs another column.
+
+    Raises:
+        ValueError: If no row is shown.
+    """
     rows = [_row(one.input) for one in problem.shown]
     labels = [str(one.output) for one in problem.shown]
     if not rows:
@@ -85,7 +95,7 @@ def trained(problem: Problem) -> dict[str, Predict]:
 
 
 def beside(problem: Problem) -> list[Beside]:
-    """Every baseline on every split that the problem has, in the order of `SPLITS`."""
+    """Return the scores of every baseline on every split of the problem, in the order of `SPLITS`."""
     found: list[Beside] = []
     models = trained(problem)
     for split in SPLITS:
@@ -103,13 +113,21 @@ def beside(problem: Problem) -> list[Beside]:
     return found
 
 
-# --- against them --------------------------------------------------------------
+# --- comparison with a session -------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A result beside one baseline on the rows of a split that were asked. p: of the exact McNemar
-    test, two-sided."""
+    """A result compared with one baseline on the predicted rows of a split.
+
+    Args:
+        split: Name of the split.
+        baseline: Name of the baseline.
+        n: Number of rows.
+        accuracy: Accuracy of the session.
+        of_baseline: Accuracy of the baseline.
+        p: Two-sided p-value of the exact McNemar test.
+    """
 
     split: str
     baseline: str
@@ -120,12 +138,18 @@ class Compared:
 
     @property
     def beats(self) -> bool:
+        """Whether the result is more accurate and the difference significant."""
         return self.accuracy > self.of_baseline and self.p < 1 - LEVEL
 
 
 def compare(problem: Problem, steps: Sequence[StepRecord]) -> list[Compared]:
-    """What a session predicted of a problem beside every baseline, by split; [] where it predicted
-    nothing. Raises ValueError as `labels.inferred` does."""
+    """Compare a session's predictions on a problem with every baseline, by split.
+
+    Returns [] if the session predicted nothing.
+
+    Raises:
+        ValueError: If predictions do not match the rows, as in `metrics.inferred`.
+    """
     inference = inferred(problem, steps)
     if inference is None or not inference.splits:
         return []
@@ -139,8 +163,10 @@ def compare(problem: Problem, steps: Sequence[StepRecord]) -> list[Compared]:
 
 
 def told(compared: Sequence[Compared]) -> list[str]:
-    """A sentence for each split, that of validation left out where there is another, and one where
-    baselines are absent. [] of nothing."""
+    """Return one sentence per split, and one if baselines are missing.
+
+    The validation split is left out if there is another. Returns [] without comparisons.
+    """
     splits = list(dict.fromkeys(one.split for one in compared))
     shown = [split for split in splits if split != "val"] or splits
     said = [_told([one for one in compared if one.split == split]) for split in shown]
@@ -148,8 +174,10 @@ def told(compared: Sequence[Compared]) -> list[str]:
 
 
 def beside_session(store: Store, session: str) -> list[dict[str, Json]]:
-    """Of each problem of a session that is done: {"problem", "baselines": `beside`, "said": `told`},
-    from the store alone."""
+    """Return the baselines of each completed problem of a session, from the store alone.
+
+    Entries are {"problem", "baselines": the value of `beside`, "said": the value of `told`}.
+    """
     done = [row for row in store.problems(session) if row.status == "done"]
     return [
         {
@@ -187,8 +215,12 @@ def _compared(one: Labelled, baseline: str, labels: Sequence[str]) -> Compared:
 
 
 def mcnemar(first: int, second: int) -> float:
-    """Two-sided p of an exact McNemar test: `first` rows only the one has right, `second` rows only
-    the other; 1 where there is no such row."""
+    """Return the two-sided p-value of an exact McNemar test.
+
+    Args:
+        first: Number of rows that only the first classifier has right.
+        second: Number of rows that only the second has right. Without any such row the value is 1.
+    """
     n = first + second
     term, total = 1, 0
     for k in range(min(first, second) + 1):
@@ -197,7 +229,7 @@ def mcnemar(first: int, second: int) -> float:
     return min(1.0, float(2 * total / 2**n))
 
 
-# --- what they learn ------------------------------------------------------------
+# --- training -------------------------------------------------------------------
 
 
 def _row(given: Json) -> Row:
@@ -223,12 +255,12 @@ def _constant(label: str) -> Predict:
 
 
 def _fitted(labels: Sequence[str], fit: Callable[[], Predict]) -> Predict:
-    """Of rows with one label alone there is nothing to learn but that."""
+    """Return a fitted model, or a constant if all rows have the same label."""
     return fit() if len(set(labels)) > 1 else _constant(labels[0])
 
 
 def _words(rows: Sequence[Row], labels: Sequence[str], texts: list[str], pair: bool) -> Predict:
-    """Of texts without a word the regression has its intercept alone."""
+    """Fit the TF-IDF baseline; texts without words leave the regression with its intercept alone."""
     from scipy.sparse import csr_matrix, hstack
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -245,7 +277,7 @@ def _words(rows: Sequence[Row], labels: Sequence[str], texts: list[str], pair: b
             vectorisers.append((one, names))
 
     def features(some: Sequence[Row]) -> Any:
-        found = [csr_matrix((len(some), 1))]  # a column of zeros: there is always one
+        found = [csr_matrix((len(some), 1))]  # a column of zeros, so that the list is never empty
         for one, names in vectorisers:
             parts = [one.transform(said(some, name)) for name in names]
             found.append(parts[0] - parts[1] if pair else parts[0])
@@ -257,8 +289,7 @@ def _words(rows: Sequence[Row], labels: Sequence[str], texts: list[str], pair: b
 
 
 def _tree(rows: Sequence[Row], labels: Sequence[str], fields: Mapping[str, str]) -> Predict:
-    """Numbers as they are, missing where there is none; of a choice one column for each value that
-    is shown."""
+    """Fit the tree baseline on numbers (NaN if missing) and one-hot columns of the shown choices."""
     from sklearn.tree import DecisionTreeClassifier
 
     values = {
@@ -287,6 +318,6 @@ def _tree(rows: Sequence[Row], labels: Sequence[str], fields: Mapping[str, str])
 
 
 def _number(value: Json) -> float:
-    if not isinstance(value, (bool, int, float)) or abs(value) > 1e30:  # beyond a tree's 32 bits
+    if not isinstance(value, (bool, int, float)) or abs(value) > 1e30:  # exceeds 32 bits
         return math.nan
     return float(value)

@@ -1,5 +1,7 @@
-"""The cross-model table: one bank read by several models (HypoBench, section 5: hypotheses of one model,
-inference by another)."""
+"""The cross-model table: one bank of hypotheses that several models apply.
+
+In HypoBench, section 5, hypotheses come from one model and inference from another.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,15 @@ def cells(
     scored: Sequence[Mapping[str, Json]],
     proposers: Mapping[str, str],
 ) -> list[dict[str, Json]]:
-    """{bank, proposer, judge, inference, session, …scores} of each session that reads a bank which
-    another one here reads too, or that made it; in their order.
+    """Return one cell for each session whose bank is used by at least two sessions, in order.
 
-    recorded: sessions as the store has them; scored: the same as `evaluate` has them; proposers: the
-    model of every session of the store. bank: a session's id, or the name of a file.
+    Cells are {bank, proposer, judge, inference, session, …scores}. "bank" is a session's id, which
+    is its own for a session that made its bank, or the name of a file.
+
+    Args:
+        recorded: Sessions as the store has them.
+        scored: The same sessions as `evaluate` scores them.
+        proposers: Name of the model of every session of the store.
     """
     found = [_cell(one, score, proposers) for one, score in zip(recorded, scored, strict=True)]
     banks = [cell["bank"] for cell in found]
@@ -49,7 +55,12 @@ def _cell(
 
 
 def judge_of(settings: Mapping[str, Json], model: str) -> str:
-    """Who labelled texts in a session. model: what its proposer is called."""
+    """Return the model that labelled texts in a session, or `EXACT`.
+
+    Args:
+        settings: Settings of the session.
+        model: Name of its proposer.
+    """
     if (settings.get("text") or {}).get("judge") == "exact":
         return EXACT
     players = settings.get("operational", {}).get("players") or {}
@@ -57,8 +68,10 @@ def judge_of(settings: Mapping[str, Json], model: str) -> str:
 
 
 def print_table(out: Console, found: Sequence[Mapping[str, Json]]) -> None:
-    """A row a bank, a column a judge: accuracy and macro F1 of the test rows, of the other source
-    where there are none of these."""
+    """Print one row per bank and one column per judge, with accuracy and macro F1.
+
+    The scores are those of the test rows, or of the other source if no session has test rows.
+    """
     split = "ind" if any(one["accuracy_ind"] is not None for one in found) else "ood"
     judges = list(dict.fromkeys(one["judge"] for one in found))
     shown = table(f"{split}: accuracy / F1", "bank", *(one_line(judge, 40) for judge in judges))

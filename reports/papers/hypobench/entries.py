@@ -1,18 +1,19 @@
-"""What the tables and figures of HypoBench are made of: one problem of one session, placed.
+"""Entries of HypoBench's tables and figures: one problem of one session with its metrics.
 
-A data set is synthetic where its true sentences are known (`secret["truths"]`) or its name is one of
-the published synthetic folders, real elsewhere. A synthetic set's difficulty is read from its name, as the published folders have it and `peirce tasks
-generate` writes it (`admission/level_2/depth_2`, `election/level5_nosubtlety`, `shoe_two_level/hard`).
+A data set is synthetic if its true sentences are known (`secret["truths"]`) or its name is one of
+the published synthetic folders, and real otherwise. The difficulty of a synthetic set is read from
+its name, in the form of the published folders that `peirce tasks generate` also writes
+(`admission/level_2/depth_2`, `election/level5_nosubtlety`, `shoe_two_level/hard`).
 
-A data set of which sessions were shown different numbers of rows stands as several.
+A data set of which sessions were shown different numbers of rows counts as several data sets.
 
-One rule for every average: of a data set the mean over its problems, in whichever sessions; over data
-sets the mean of their means, those without a value left out. An average knows its sets.
+All averages follow one rule. The average of a data set is the mean over its problems in all
+sessions; an average over data sets is the mean of their means, without those that have no value. An
+average knows its sets.
 
-Classifiers of `peirce train --labels` beside sessions: the fine-tuned row of HypoBench's tables.
-
-One stands beside a problem where it was tested on the same rows, by digest, whatever rows the session
-was shown. Of several that one base was trained to (seeds) the tables have the mean, as of problems.
+Classifiers of `peirce train --labels` form the fine-tuned row of HypoBench's tables. One is matched
+to a problem if it was tested on the same rows, by digest, whatever rows the session was shown.
+Several classifiers with the same base (seeds) are averaged like problems.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ PAPER_METHODS = (
     "IO prompting", "iterative refinement", "HypoGeniC", "literature + data",
 )  # fmt: skip
 BASELINE = "baseline: "
-MARK = "†"  # a score that no model made
+MARK = "†"  # marks a score that no model made
 BY_RULES = f"{EXACT} {MARK}"
-BY_A_MODEL = frozenset({"judge", "label", "infer"})  # calls in which a model labels texts
-RULE = "rule"  # and those in which a rule does
+BY_A_MODEL = frozenset({"judge", "label", "infer"})  # Roles of calls in which a model labels texts.
+RULE = "rule"  # Role of calls in which a rule labels texts.
 _METHODS = {
     "zero-shot-gen": "zero-shot generation",
     "literature": "literature only",
@@ -47,7 +48,7 @@ _METHODS = {
     "hyporefine": "literature + data (hyporefine)",
     "union": "literature + data (union)",
 }
-READERS = ("infer",)  # methods that read what others found: in cross-model tables alone
+READERS = ("infer",)  # Methods that apply hypotheses of other sessions; only in cross-model tables.
 _ROOTS = {
     "admission": "admission", "admission_adv": "admission", "shoe": "shoe", "shoe_two_level": "shoe",
     "election": "election", "election_controlled": "election", "preference": "personality",
@@ -61,23 +62,32 @@ _LEVEL = re.compile(r"level(?P<level>\d)(?P<plain>_nosubtlety)?$")
 
 @dataclass(frozen=True)
 class Difficulty:
-    """task: admission, shoe, election, personality or "". control: size, depth, noise or distractor,
-    "base" where none is raised, "" where the set is no part of that grid; value: how far. level: of
-    the logistic sets."""
+    """Difficulty of a synthetic data set.
+
+    Args:
+        task: admission, shoe, election, personality or "".
+        control: size, depth, noise or distractor, "base" if none is raised, "" if the set is not
+            part of that grid.
+        value: Value of the control.
+        level: Level of a logistic set.
+    """
 
     task: str = ""
     control: str = ""
     value: int = 0
-    turned: bool = False  # a counterintuitive twin
+    turned: bool = False  # a counterintuitive variant
     level: int | None = None
     subtle: bool | None = None
-    base: bool = False  # the easiest set of its task
+    base: bool = False  # easiest set of its task
     hardest: bool = False
 
 
 def difficulty(name: str) -> Difficulty:
-    """Of a data set, from its path, in which the folder of its task has to stand (`admission_adv`: a twin):
-    what is called `level_2/depth_2` alone may be either."""
+    """Return the difficulty of a data set from its path.
+
+    The path must contain the folder of the task (`admission_adv` is the counterintuitive variant),
+    because a name such as `level_2/depth_2` alone may be either variant.
+    """
     parts = name.split("/")
     task = next((_ROOTS[part] for part in parts if part in _ROOTS), "")
     turned = "admission_adv" in parts
@@ -99,9 +109,21 @@ def difficulty(name: str) -> Difficulty:
 
 @dataclass(frozen=True)
 class Entry:
-    """One problem of one session. method: as the paper calls it, else our own name. reader: who labelled
-    the rows, `BY_RULES` where no model did. numeric: its labels are numbers. rated: by rater, {name:
-    scores} as `rated.summed` gives them."""
+    """One problem of one session, or a baseline or a classifier on that problem.
+
+    Args:
+        session: Id of the session or training.
+        data_set: Name of the data set.
+        method: Method in the paper's words, else Peirce's own name.
+        model: Name of the proposer.
+        reader: Who labelled the rows; `BY_RULES` if no model did.
+        real: Whether the data set is real.
+        metrics: Value of each metric, None if there is none.
+        difficulty: Difficulty of the data set.
+        has_bank: Whether the method keeps hypotheses.
+        numeric: Whether its labels are numbers.
+        rated: (rater, {name: scores}) pairs, with scores from `tables.summed`.
+    """
 
     session: str
     data_set: str
@@ -117,19 +139,25 @@ class Entry:
 
     @property
     def read_by(self) -> str:
-        """The model, and who labelled where that was somebody else."""
+        """The model, and the labeller if it is another one."""
         alone = self.reader in (self.model, _some_by_rules(self.model))
         return self.reader if alone else f"{self.model} · {self.reader}"
 
     @property
     def compared(self) -> str:
-        """The model, and that exact rules compared its sentences with the true ones."""
+        """The model, with a note that exact rules compared its sentences with the true ones."""
         return f"{self.model} · {BY_RULES}"
 
 
 @dataclass(frozen=True)
 class Average:
-    """sets: those in the mean; values: how many problems of sessions are behind it."""
+    """An average over data sets.
+
+    Args:
+        mean: The mean.
+        sets: Data sets in the mean.
+        values: Number of values behind it.
+    """
 
     mean: float
     sets: tuple[str, ...]
@@ -137,7 +165,7 @@ class Average:
 
 
 def average(some: Iterable[Entry], of: Callable[[Entry], float | None]) -> Average | None:
-    """None where no entry has a value."""
+    """Return the average of a value over entries, or None if no entry has one."""
     by_set: dict[str, list[float]] = {}
     for one in some:
         value = of(one)
@@ -151,6 +179,7 @@ def average(some: Iterable[Entry], of: Callable[[Entry], float | None]) -> Avera
 
 
 def metric(name: str) -> Callable[[Entry], float | None]:
+    """Return a function that reads this metric from an entry."""
     return lambda one: one.metrics.get(name)
 
 
@@ -161,15 +190,22 @@ def entries(
     roles: Sequence[Collection[str]],
     trainings: Sequence[Mapping[str, Json]] = (),
 ) -> list[Entry]:
-    """recorded: sessions as the store has them; scored: the same as `eval hypobench` has them, with
-    "baselines" and "rated"; problems: of each session, those that are scored among them; roles: of its
-    calls (`Store.usage`). A baseline stands as a method of the session's model. trainings: rows of
-    `store.trainings`, of which classifiers that were tested on the same rows stand as methods of their
-    own (hypobench/entries.py)."""
+    """Return the entries of sessions, their baselines and matching classifiers.
+
+    A baseline appears as a method of the session's model, and a classifier that was tested on the
+    same rows as a method of its own.
+
+    Args:
+        recorded: Sessions as the store has them.
+        scored: The same sessions as `eval hypobench` scores them, with "baselines" and "rated".
+        problems: Problems of each session, including those that are scored.
+        roles: Roles of the calls of each session (`Store.usage`).
+        trainings: Rows of `store.trainings`.
+    """
     generated = [_generated(one["settings"]) for one in recorded]
     names = _Names(generated, problems)
     found: list[Entry] = []
-    placed: dict[str, Entry] = {}  # of each problem with other rows
+    placed: dict[str, Entry] = {}  # by digest of the problem
     tested: dict[str, Problem] = {}
     for record, score, some, made, played in zip(
         recorded, scored, problems, generated, roles, strict=True
@@ -210,7 +246,7 @@ def entries(
 
 
 class _Names:
-    """What data sets are called: by what tells those of one name apart."""
+    """Names of data sets, with a suffix where several share a name."""
 
     def __init__(self, generated: Sequence[bool], problems: Sequence[Sequence[Problem]]) -> None:
         self._origins: dict[str, set[bool]] = {}
@@ -232,7 +268,13 @@ class _Names:
 
 
 def reader_of(settings: Mapping[str, Json], model: str, roles: Collection[str]) -> str:
-    """Who labelled texts in a session whose proposer is called `model`; roles: of its calls."""
+    """Return who labelled texts in a session.
+
+    Args:
+        settings: Settings of the session.
+        model: Name of its proposer.
+        roles: Roles of its calls.
+    """
     if BY_A_MODEL.isdisjoint(roles):
         return BY_RULES
     judge = judge_of(settings, model)
@@ -244,6 +286,7 @@ def _some_by_rules(judge: str) -> str:
 
 
 def method_of(settings: Mapping[str, Json]) -> str:
+    """Return the method in the paper's words, else its own name."""
     method = str(settings.get("method"))
     if method == "direct":
         shots = (settings.get("text") or {}).get("shots")
@@ -252,12 +295,12 @@ def method_of(settings: Mapping[str, Json]) -> str:
 
 
 def set_name(problem: str) -> str:
-    """A problem's data set: its id without the number of the sample."""
+    """Return the data set of a problem: its id without the number of the sample."""
     return re.sub(r"#\d+$", "", problem)
 
 
 def methods(some: Iterable[Entry]) -> list[str]:
-    """Those of the paper, each with what stands for it, then others, then baselines."""
+    """Return the methods of entries: the paper's with their variants, then others, then baselines."""
     there = Counter(one.method for one in some if one.method not in READERS)
     own = [name for paper in PAPER_METHODS for name in _standing(paper, there)]
     others = sorted(name for name in there if name not in own)
@@ -281,7 +324,7 @@ def _by_problem(rated: Iterable[Mapping[str, Json]]) -> dict[str, list[tuple[str
 
 
 def _baselines(found: Iterable[Mapping[str, Json]], problem: str) -> dict[str, dict[str, float]]:
-    """By name {"accuracy", "f1", "accuracy_ind", …}; the test rows come first."""
+    """Return {"accuracy", "f1", "accuracy_ind", …} by baseline; the test rows come first."""
     told: dict[str, dict[str, float]] = {}
     for one in found:
         for row in one["baselines"] if one["problem"] == problem else ():
@@ -293,13 +336,14 @@ def _baselines(found: Iterable[Mapping[str, Json]], problem: str) -> dict[str, d
 
 
 TUNED = "fine-tuned "
-TESTED = ("ind", "ood", "val")  # the first that there is stands for the set, as in labels.py
+# The first of these splits that has scores represents the data set.
+TESTED = ("ind", "ood", "val")
 SCORES = ("accuracy", "f1")
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """A classifier on one data set, and a problem of that set."""
+    """A classifier trained on one data set, with a problem of that set."""
 
     training: str
     base: str
@@ -307,6 +351,7 @@ class Tuned:
     metrics: Mapping[str, float]
 
     def as_json(self) -> dict[str, Json]:
+        """Return the classifier and its metrics as JSON."""
         return {
             "training": self.training, "base": self.base, "problem": self.problem.id,
             "metrics": dict(self.metrics),
@@ -314,8 +359,12 @@ class Tuned:
 
 
 def tuned(trainings: Iterable[Mapping[str, Json]], problems: Iterable[Problem]) -> list[Tuned]:
-    """Of trainings of classifiers that are done: each with a set and the first of the problems that it
-    was tested on as well. trainings: rows of `store.trainings`."""
+    """Return completed classifiers with the first problem that has the same test rows.
+
+    Args:
+        trainings: Rows of `store.trainings`.
+        problems: Problems to match.
+    """
     done = [
         row for row in trainings
         if row["settings"].get("kind") == "labels" and row["status"] == "done"
@@ -334,7 +383,7 @@ def tuned(trainings: Iterable[Mapping[str, Json]], problems: Iterable[Problem]) 
 
 
 def _tested(problem: Problem) -> dict[str, Digest]:
-    """Of the rows of each split."""
+    """Return the digest of the rows of each split."""
     spans = problem.secret.get("splits", {})
     return {split: rows_digest(problem.hidden[a:b]) for split, (a, b) in spans.items() if b > a}
 
@@ -342,7 +391,7 @@ def _tested(problem: Problem) -> dict[str, Digest]:
 def _like(
     one: Mapping[str, Json], there: Sequence[tuple[Problem, Mapping[str, Digest]]]
 ) -> Problem | None:
-    """The problem with the same test rows, and rows of another source where either has them."""
+    """Return the problem with the same test rows, and the same rows of another source if any."""
     for problem, digests in there:
         wanted = [split for split in TESTED[:2] if split in digests or split in one["scores"]]
         if wanted and all(one["digests"].get(s) == digests.get(s) for s in wanted):

@@ -1,8 +1,8 @@
-"""HypoBench's figures 2 to 6: what HypoGeniC (figures 3, 6: zero-shot generation too) finds and predicts on
-synthetic data sets, by what makes them hard. Hollow marks are what the paper's text says of its figures.
+"""HypoBench's figures 2 to 6: discovery and accuracy on synthetic data sets, by difficulty.
 
-Each point is an average over data sets; `points` names them all. Without matplotlib (extra `report`) the
-points are still a table.
+The figures show HypoGeniC; figures 3 and 6 also show zero-shot generation. Hollow marks are values
+that the paper's text states. Each point is an average over data sets, which `points` names. Without
+matplotlib (extra `report`) the points are still available as a table.
 """
 
 from __future__ import annotations
@@ -26,17 +26,25 @@ CONTROLS = {
     "depth": ("conditions a rule", (1, 2, 3, 4)),
     "noise": ("labels changed, %", (0, 10, 20, 30)),
     "distractor": ("columns that say nothing", (0, 3, 6, 10)),
-}  # with the paper's values, the first that of the base set
+}  # Label and the paper's values of each control; the first value is that of the base set.
 TASKS = ("election", "personality", "admission", "shoe")
 TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
-ASIDE = 0.07  # between the points of two series, of the distance of two ticks
+ASIDE = 0.07  # Offset between two series, as a fraction of the distance of two ticks.
 SUBTLETY, SUBTLE = "subtlety", ("plain", "subtle")
 HDR, F1 = "HDR", "macro F1"
 
 
 @dataclass(frozen=True)
 class Point:
-    """figure: "2" to "6"; panel, x: what it stands for there; series: a model and who scored it."""
+    """One point of a figure.
+
+    Args:
+        figure: Number of the figure, "2" to "6".
+        panel: Name of its panel.
+        x: Label on the x-axis.
+        series: The model and who scored it.
+        value: The average.
+    """
 
     figure: str
     panel: str
@@ -46,7 +54,7 @@ class Point:
 
 
 def points(some: Sequence[Entry]) -> list[Point]:
-    """Of all five figures, from the synthetic entries among `some`."""
+    """Return the points of all five figures, from the synthetic entries among `some`."""
     made = [one for one in some if not one.real and not one.numeric]
     found: list[Point] = []
     for figure, series in (("2", _hdr), ("5", _f1)):
@@ -62,6 +70,7 @@ def points(some: Sequence[Entry]) -> list[Point]:
 
 
 def points_table(found: Sequence[Point]) -> Table:
+    """Return one row per point."""
     rows: list[tuple[Cell, ...]] = [
         (one.figure, one.panel, one.x, one.series, one.value.mean, one.value.values,
          ", ".join(one.value.sets))
@@ -72,7 +81,7 @@ def points_table(found: Sequence[Point]) -> Table:
 
 
 def draw(found: Sequence[Point]) -> dict[str, bytes]:
-    """Each figure that has a point, as .png and .svg, by the names of the files."""
+    """Return each figure that has a point, as .png and .svg, by file name."""
     drawn = {
         "figure2": partial(_lines, found, "2", HDR),
         "figure3": partial(_bars, found, "3", HDR),
@@ -87,13 +96,13 @@ def draw(found: Sequence[Point]) -> dict[str, bytes]:
     return files
 
 
-# --- what the points are -----------------------------------------------------------------
+# --- computing the points ----------------------------------------------------------------
 
 Series = Callable[[Entry], Mapping[str, float]]
 
 
 def _hdr(one: Entry) -> dict[str, float]:
-    """By exact rules, and as each rater has it."""
+    """Return the HDR by exact rules and by each rater."""
     found = {}
     exact = one.metrics.get("hdr")
     if exact is not None:
@@ -126,8 +135,11 @@ def _placed(
 
 
 def _by_difficulty(figure: str, made: Sequence[Entry], series: Series) -> list[Point]:
-    """Panels a to d with the base sets of all tasks as their first point, and e: the sets without and
-    with subtlety."""
+    """Return the points of figures 2 and 5.
+
+    Panels a to d start with the base sets of all tasks; panel e compares the sets with and without
+    subtlety.
+    """
     own = [one for one in made if one.method == HYPOGENIC]
     base = [one for one in own if one.difficulty.base]
     raised = [one for one in own if one.difficulty.control not in ("", "base")]
@@ -217,7 +229,7 @@ def _lines(found: Sequence[Point], figure: str, what: str) -> Figure:
         place = {x: number for number, x in enumerate(ticks)}
         for number, series in enumerate(order):
             some = [one for one in own if one.series == series]
-            aside = (number - (len(order) - 1) / 2) * ASIDE  # equal values would hide each other
+            aside = (number - (len(order) - 1) / 2) * ASIDE  # Equal values would hide each other.
             x, y = [place[o.x] + aside for o in some], [o.value.mean for o in some]
             if some:
                 axis.plot(x, y, marker="o", ms=4, lw=1.2, label=series, color=colours[series])
@@ -232,7 +244,7 @@ def _lines(found: Sequence[Point], figure: str, what: str) -> Figure:
 
 
 def _ticks(control: str, own: Sequence[Point]) -> list[str]:
-    """Those of the paper, and what sessions have beside."""
+    """Return the paper's values and those of the sessions."""
     if control not in CONTROLS:
         return list(SUBTLE)
     values = {*CONTROLS[control][1], *(int(one.x) for one in own)}
@@ -251,7 +263,8 @@ def _bars(found: Sequence[Point], figure: str, what: str) -> Figure:
             if own:
                 heights = [o.value.mean for o in own]
                 bars = axis.bar(x, heights, 0.9 * width, label=series, color=colours[series])
-                axis.bar_label(bars, fmt="%.2f", fontsize=7, padding=4)  # a bar of 0 is none to see
+                # A bar of height 0 is invisible; its label is not.
+                axis.bar_label(bars, fmt="%.2f", fontsize=7, padding=4)
         if figure == "3" and method == HYPOGENIC:
             said = {
                 (int(hard), model): value
@@ -287,7 +300,7 @@ def _hollow(axis: Any, said: Mapping[tuple[int, str], float]) -> None:
 
 
 def _published(control: str) -> dict[tuple[str, str], float]:
-    """(x, model) -> HDR in a panel of figure 2."""
+    """Return the published HDR by (x, model) for a panel of figure 2."""
     if control not in CONTROLS:
         return {}
     found: dict[tuple[str, str], float] = {}

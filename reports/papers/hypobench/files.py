@@ -1,4 +1,4 @@
-"""The files that `peirce eval hypobench SESSION… --out DIR` writes beside its list of metrics."""
+"""The files that `peirce eval hypobench SESSION… --out DIR` writes in addition to its metrics."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MEASURES = {
 
 
 def proposers_in(cells: Iterable[Mapping[str, Json]]) -> dict[str, str]:
-    """Session -> who proposed, from `cross_model.cells`."""
+    """Return the proposer of each session, from `cross_model.cells`."""
     return {str(one["session"]): str(one["proposer"]) for one in cells}
 
 
 def agreements(compared: Sequence[Mapping[str, Json]]) -> dict[Key, Average]:
-    """Table 8, from rows as `peirce agree` prints them, each with "data_sets"."""
+    """Return the values of table 8, from rows that `peirce agree` prints with "data_sets" added."""
     found: dict[Key, Average] = {}
     for row in compared:
         for name, key in MEASURES[str(row["question"])].items():
@@ -45,10 +45,21 @@ def files(
     compared: Sequence[Mapping[str, Json]] = (),
     trainings: Sequence[Mapping[str, Json]] = (),
 ) -> tuple[dict[Path, str | bytes], str]:
-    """Each table as .txt, .md and .csv (a line a value), hypobench-tables.md with all of them,
-    the points of the figures as points.csv, the figures. Returns them, and the sentence that says
-    why there are no figures or "". recorded, scored, problems, roles, trainings: as of `entries`; compared: as of
-    `agreements`."""
+    """Return the files to write, and a sentence that says why there are no figures, or "".
+
+    The files are each table as .txt, .md and .csv (one line per value), hypobench-tables.md with
+    all of them, points.csv with the points of the figures, and the figures.
+
+    Args:
+        folder: Folder of the files.
+        recorded: As in `entries`.
+        scored: As in `entries`.
+        problems: As in `entries`.
+        roles: As in `entries`.
+        cross_model: The value of `cross_model.cells`.
+        compared: As in `agreements`.
+        trainings: As in `entries`.
+    """
     some = entries(recorded, scored, problems, roles, trainings)
     found: dict[Path, str | bytes] = {}
     together = []

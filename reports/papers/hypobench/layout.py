@@ -1,7 +1,8 @@
-"""A table of HypoBench as it is read and as lines: a cell joins the values of its metrics, as the paper
-prints them side by side, and beside stands what the paper prints. A cell without a session is empty.
-An average says by a letter over which data sets it is; below the table the sets of each letter are
-named. † marks scores that no model made.
+"""The layout of HypoBench's tables, and the values that the paper prints.
+
+A cell joins the values of its metrics as the paper does, and the paper's own columns follow those
+of the sessions. A cell without a session is empty. A letter after an average names its data sets,
+which are listed below the table. † marks scores that no model made.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from itertools import product
 from ...files.tables import NO_VALUE, Cell, Table
 from .entries import MARK, Average
 
-# --- What the HypoBench paper prints in its tables, as shares (its percentages by 100), and the values of
-# its figures that its text says. Ratings are GPT-4o's; its averages over real sets leave out paper
-# citations and count its two sets of generated text apart, those over synthetic sets are of a subset
-# that it does not name.
+# --- Values in the tables of the HypoBench paper, as shares (its percentages divided by 100), and
+# values of its figures that its text states. Ratings are GPT-4o's. Its averages over real sets
+# leave out paper citations and count its two sets of generated text separately; its averages over
+# synthetic sets cover a subset that it does not name.
 
 MODELS = ("GPT", "Qwen", "Llama", "DeepSeek")
 Published = Mapping[tuple[str, str, str], float]  # row, column, metric
@@ -28,7 +29,14 @@ def _over(
     columns: Sequence[str] = MODELS,
     unit: float = 1.0,
 ) -> dict[tuple[str, str, str], float]:
-    """rows: by label, the values of the first column's metrics, then of the next column's."""
+    """Return the values of a table by (row, column, metric).
+
+    Args:
+        rows: By row, the values of the first column's metrics, then of the next column's.
+        metrics: Names of the metrics.
+        columns: Names of the columns.
+        unit: Divisor of each value.
+    """
     places = [(column, metric) for column in columns for metric in metrics]
     return {
         (row, *place): round(value / unit, 6)
@@ -155,7 +163,7 @@ TABLE_16 = _over(
     _RATES, (O3,),
 )  # fmt: skip
 
-# Figure 2, as far as the text says it: (panel, value) -> model -> HDR.
+# Values of figure 2 that the text states: (panel, value) -> model -> HDR.
 FIGURE_2: Mapping[tuple[str, int], Mapping[str, float]] = {
     ("base", 0): {"GPT": 0.75, "Qwen": 0.813, "Llama": 0.875, "DeepSeek": 0.938},
     ("depth", 2): {"Qwen": 0.938, "Llama": 1.0},
@@ -163,8 +171,8 @@ FIGURE_2: Mapping[tuple[str, int], Mapping[str, float]] = {
     ("noise", 30): {"GPT": 0.362, "DeepSeek": 0.40},
     ("distractor", 10): {"GPT": 0.417, "DeepSeek": 0.383},
 }
-# Figure 3: (task, hardest) -> model -> HDR of HypoGeniC. For election and personality the text does not
-# say which number is of which.
+# Figure 3: (task, hardest) -> model -> HDR of HypoGeniC. For election and personality the text does
+# not say which number belongs to which.
 FIGURE_3: Mapping[tuple[str, bool], Mapping[str, float]] = {
     ("admission", False): {"Llama": 1.0, "DeepSeek": 1.0},
     ("shoe", False): {"Qwen": 1.0, "Llama": 1.0, "DeepSeek": 1.0},
@@ -178,8 +186,19 @@ LONG = ("table", "source", "row", "column", "metric", "value", "n", "data_sets")
 
 @dataclass(frozen=True)
 class Grid:
-    """One table. values: what sessions give, published: what the paper prints, for (row, column,
-    metric), the columns being models of either."""
+    """One table.
+
+    Args:
+        name: Name of its files.
+        about: Its caption.
+        head: Heading of the first column.
+        rows: Labels of the rows.
+        columns: Models of the sessions.
+        metrics: Metrics that a cell joins.
+        values: Values of the sessions by (row, column, metric).
+        published: Values of the paper by (row, column, metric), with the paper's models as columns.
+        note: A sentence below the table.
+    """
 
     name: str
     about: str
@@ -193,17 +212,17 @@ class Grid:
 
     @property
     def groups(self) -> dict[tuple[str, ...], str]:
-        """A letter (A … Z, AA …) for each combination of data sets that stands behind a value."""
+        """A letter (A … Z, AA …) for each combination of data sets behind a value."""
         found: dict[tuple[str, ...], str] = {}
         for key in product(self.rows, self.columns, self.metrics):
             one = self.values.get(key)
-            if one is not None and one.sets != key[:1]:  # else its row is called by its set
+            if one is not None and one.sets != key[:1]:  # otherwise the row is named after its set
                 found.setdefault(one.sets, _letters(len(found)))
         return found
 
     @property
     def below(self) -> list[str]:
-        """Sentences that belong under the table: what a cell holds, its letters, its mark."""
+        """Sentences below the table: the contents of a cell, its letters, its mark."""
         said = [f"A cell: {' / '.join(self.metrics)}."] if any(self.metrics) else []
         said += [
             f"{letter}: {len(sets)} data set{'s' * (len(sets) > 1)}: {', '.join(sets)}."
@@ -213,7 +232,7 @@ class Grid:
         return [*said, *([BELOW] if marked else []), *([self.note] if self.note else [])]
 
     def table(self) -> Table:
-        """To be read. Those of the paper's columns that have its values."""
+        """Return the table for reading, with those of the paper's columns that have values."""
         others = list(dict.fromkeys(column for _, column, _ in self.published))
         heads = (self.head, *self.columns, *(f"{column} (paper)" for column in others))
         groups = self.groups
@@ -224,7 +243,11 @@ class Grid:
         return Table(heads, tuple(body))
 
     def _cell(self, row: str, column: str, groups: Mapping[tuple[str, ...], str]) -> Cell:
-        """One letter behind the cell where all its values are over the same sets, else one behind each."""
+        """Return the joined values of a cell.
+
+        One letter follows the cell if all its values cover the same sets, otherwise one follows
+        each value.
+        """
         some = [self.values.get((row, column, name)) for name in self.metrics]
         known = [one for one in some if one is not None]
         if not known:
@@ -242,7 +265,7 @@ class Grid:
         return " / ".join(NO_VALUE if one is None else f"{one:.{places}f}" for one in there)
 
     def long(self) -> list[tuple[Cell, ...]]:
-        """A line a value, numbers whole, and one a published value."""
+        """Return one row per value with numbers in full, and one per published value."""
         found: list[tuple[Cell, ...]] = []
         for row, column, name in product(self.rows, self.columns, self.metrics):
             one = self.values.get((row, column, name))
@@ -257,7 +280,7 @@ class Grid:
 
 
 def joined(grids: Iterable[Grid]) -> dict[Key, Average]:
-    """The values of several, of which no two have one in common."""
+    """Merge the values of several grids that share no key."""
     return {key: one for grid in grids for key, one in grid.values.items()}
 
 

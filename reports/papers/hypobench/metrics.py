@@ -1,21 +1,20 @@
-"""What a session predicted on labelled rows: accuracy and macro F1 (HypoBench, section 4; `eval
-hypobench`).
+"""Accuracy and macro F1 of a session's predictions on labelled rows (HypoBench, section 4).
 
-A problem's hidden rows are its validation rows, its test rows (ind) and its rows of another source
-(ood). The predictions are those that stand in the last step that has any, in its field "inference":
-{"strategy", "splits": {name: {"labels": [label or null, …], "reasons": {reason: rows}, "rows": places
-within the split, where not all were asked}}}. What a session proposed and applied to no row has no
-accuracy.
+A problem's hidden rows are its validation rows (val), its test rows (ind) and its rows of another
+source (ood). The predictions are those of the last step that has any, in its field "inference":
+{"strategy", "splits": {name: {"labels": [label or null, …], "reasons": {reason: rows}, "rows":
+indices within the split, if not all rows were predicted}}}. Hypotheses that were applied to no row
+have no accuracy.
 
-F1 is the mean over the labels that stand among the true ones, each of 2 tp / (2 tp + fp + fn). A row
-without a label (a judge's answer that names none, a sentence that does not apply) counts as wrong in
-both and is no label of its own. `accuracy` and `f1` are those of the test rows, without any those of
-the other source, without any of validation. Which of several strategies, banks or methods to
-believe is for `_val` to say; that of the other splits would be chosen on what it is tested on. Labels
+F1 is the mean of 2 tp / (2 tp + fp + fn) over the labels that occur among the true ones. A row
+without a predicted label (a judge's answer that names none, a sentence that does not apply) counts
+as wrong in both metrics and is not a label of its own. `accuracy` and `f1` are those of the test
+rows, else of the other source, else of the validation rows. To choose between strategies, banks or
+methods, use the `_val` metrics; a choice by another split would be made on the test data. Labels
 that are numbers also have a squared error.
 
-Intervals: of several problems over problems, as everywhere; a session of one problem has them over
-its rows, n counting rows: Wilson's of shares, the bootstrap's of F1.
+Intervals cover problems if there are several. A session of one problem has intervals over its rows,
+which n counts: Wilson's for shares, the bootstrap's for F1.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ from ....tools.label_scores import accuracy, macro_f1
 from ...metrics.evaluation import Evaluation, Metric
 from ...metrics.statistics import Interval, over_rows, wilson
 
-# --- Whether the bank of a session says what made the labels, as `eval hypobench` gives it.
+# --- Discovery: whether the bank of a session states the rules that made the labels.
 #
-# By exact rules alone: nobody is asked, so each value is one that no model made. The true sentences are
-# those of the data set (`secret["truths"]`: what its labels were made by, never the findings that a
-# real data set's literature tells); where none of them is an exact rule there is no value. What a model
-# rates is `peirce rate`.
+# Exact rules alone decide, so no model made these values. The true sentences are those of the data
+# set (`secret["truths"]`, by which its labels were generated, never findings from the literature
+# on a real data set). If none of them is an exact rule there is no value. Ratings by a model are
+# made by `peirce rate`.
 
 DISCOVERY_METRICS = (
     Metric("fdr", "higher", "share of true rules that a sentence of the bank is matched with"),
@@ -57,12 +56,15 @@ NAMES = tuple(metric.name for metric in DISCOVERY_METRICS)
 
 
 def truths_of(problem: Problem) -> tuple[str, ...]:
-    """The sentences that the problem's labels were made by; () where nobody knows."""
+    """Return the sentences by which the problem's labels were generated; () if unknown."""
     return tuple(problem.secret.get("truths") or ())
 
 
 def discovered(problem: Problem, bank: Sequence[str]) -> dict[str, float | None]:
-    """Every metric of `METRICS`. bank: sentences, best first."""
+    """Return every metric of `DISCOVERY_METRICS` for a bank of sentences, best first.
+
+    All values are None if the true sentences are unknown or none of them is an exact rule.
+    """
     truths = truths_of(problem)
     found: dict[str, float | None] = dict.fromkeys(NAMES)
     if not truths:
@@ -90,10 +92,10 @@ SPLITS = {
     "ind": "the test rows",
     "ood": "the rows of another source",
     "val": "the validation rows",
-}  # the first of them that there is stands for the problem
-INFERENCE = "inference"  # the field of a step
+}  # The first existing split provides the scores of the problem.
+INFERENCE = "inference"  # Field of a step.
 GEAR = ("consistency", "generalizability", "beta", "gamma")
-UNREADABLE = "unreadable"  # the reason of a row whose answer names no label
+UNREADABLE = "unreadable"  # Reason of a row whose answer names no label.
 
 METRICS = (
     Metric("accuracy", "higher", "share of test rows that get their label"),
@@ -118,36 +120,52 @@ METRICS = (
 
 @dataclass(frozen=True)
 class Labelled:
-    """The n rows of one split that were asked: their true labels, and those that they got. rows: the
-    place of each within the split."""
+    """The predicted rows of one split.
+
+    Args:
+        split: Name of the split.
+        gold: True labels.
+        labels: Predicted labels, None if there is none.
+        rows: Index of each row within the split.
+        reasons: Number of rows without a label, by reason.
+    """
 
     split: str
     gold: tuple[str, ...]
     labels: tuple[str | None, ...]
     rows: tuple[int, ...]
-    reasons: Mapping[str, int]  # of rows without a label
+    reasons: Mapping[str, int]
 
     @property
     def right(self) -> int:
+        """Number of rows with the right label."""
         return sum(one == other for one, other in zip(self.gold, self.labels, strict=True))
 
     @property
     def scores(self) -> tuple[float, float]:
+        """Accuracy and macro F1."""
         return scores(self.gold, self.labels)
 
 
 @dataclass(frozen=True)
 class Inference:
-    """What a session predicted of one problem. strategy: how the bank was read; "" where it is not
-    said. splits: those with rows, in the order of `SPLITS`."""
+    """A session's predictions on one problem.
+
+    Args:
+        strategy: How the bank was applied; "" if unknown.
+        splits: Splits with rows, in the order of `SPLITS`.
+    """
 
     strategy: str
     splits: tuple[Labelled, ...]
 
 
 def inferred(problem: Problem, steps: Sequence[StepRecord]) -> Inference | None:
-    """The predictions of a problem's last step that has any. Raises ValueError where they are not of
-    its rows."""
+    """Return the predictions of a problem's last step that has any, or None.
+
+    Raises:
+        ValueError: If the predictions do not match the problem's splits or rows.
+    """
     found = next((s.fields[INFERENCE] for s in reversed(steps) if s.fields.get(INFERENCE)), None)
     if found is None:
         return None
@@ -159,8 +177,13 @@ def inferred(problem: Problem, steps: Sequence[StepRecord]) -> Inference | None:
 
 
 def told(problem: Problem, steps: Sequence[StepRecord]) -> dict[str, Json] | None:
-    """{strategy, entries, splits: {split: {rows, accuracy, f1, unlabelled}}} of a problem, as `peirce
-    show` lists it; None where nothing was predicted. Raises ValueError as `inferred` does."""
+    """Return a summary of a problem's predictions for `peirce show`, or None without predictions.
+
+    It is {strategy, entries, splits: {split: {rows, accuracy, f1, unlabelled}}}.
+
+    Raises:
+        ValueError: As in `inferred`.
+    """
     found = inferred(problem, steps)
     if found is None:
         return None
@@ -176,7 +199,7 @@ def told(problem: Problem, steps: Sequence[StepRecord]) -> dict[str, Json] | Non
 
 
 def gold(problem: Problem, split: str) -> tuple[str, ...]:
-    """The true labels of a split, () of one that the problem lacks."""
+    """Return the true labels of a split, () if the problem lacks it."""
     start, stop = problem.secret.get("splits", {}).get(split, (0, 0))
     return tuple(str(row.output) for row in problem.hidden[start:stop])
 
@@ -199,7 +222,7 @@ def _labelled(problem: Problem, split: str, given: Mapping[str, Json]) -> Labell
 
 
 def scores(gold: Sequence[str], labels: Sequence[str | None]) -> tuple[float, float]:
-    """(accuracy, macro F1 over the labels that stand in gold) of n > 0 rows; None is wrong."""
+    """Return (accuracy, macro F1 over the labels in gold) of n > 0 rows; None counts as wrong."""
     codes = {label: code for code, label in enumerate(dict.fromkeys((*gold, *labels)))}
     said = [-1 if label is None else codes[label] for label in labels]
     true = [codes[label] for label in gold]
@@ -208,15 +231,18 @@ def scores(gold: Sequence[str], labels: Sequence[str | None]) -> tuple[float, fl
 
 @dataclass(frozen=True)
 class _Kinds:
-    """A row's kind is its true label with the one it got. true, got, both: (kinds, labels), 1 where
-    the true one, the one got, or both are that label."""
+    """Indicators of labels by kind of row; a kind is a pair of true and predicted label.
+
+    Args:
+        true: (kinds, labels), 1 where the true label is that label.
+        got: (kinds, labels), 1 where the predicted label is that label.
+    """
 
     true: NDArray[np.float64]
     got: NDArray[np.float64]
 
     def f1(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Macro F1 (r,) of how often (r, kinds) each kind stands: over the labels that are true of
-        one there."""
+        """Return macro F1 (r,) from counts (r, kinds), over the labels that are true of a row."""
         true, got = counts @ self.true, counts @ self.got
         both = counts @ (self.true * self.got)
         stands = true > 0
@@ -225,7 +251,7 @@ class _Kinds:
 
 
 def _kinds(gold: Sequence[str], labels: Sequence[str | None]) -> tuple[_Kinds, NDArray[np.intp]]:
-    """The kinds that there are, and (n,) that of each row."""
+    """Return the kinds that occur, and the kind (n,) of each row."""
     known = {label: place for place, label in enumerate(dict.fromkeys(gold))}
     pairs = list(zip(gold, labels, strict=True))
     kinds = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
@@ -240,14 +266,18 @@ def _kinds(gold: Sequence[str], labels: Sequence[str | None]) -> tuple[_Kinds, N
 def problem_metrics(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
 ) -> dict[str, float | None]:
-    """Of one problem, None what it did not predict. Raises ValueError as `inferred` does."""
+    """Return the metrics of one problem, None where it has no prediction.
+
+    Raises:
+        ValueError: As in `inferred`.
+    """
     found: dict[str, float | None] = dict.fromkeys(EVALUATION.metric_names)
     found["hypotheses"] = _hypotheses(steps)
     found |= _of_bank(steps)
     inference = inferred(problem, steps)
     if inference is None or not inference.splits:
         return found
-    for one in reversed(inference.splits):  # the first is left as that of the problem
+    for one in reversed(inference.splits):  # The first split remains as that of the problem.
         accuracy, f1 = one.scores
         error = squared_error(problem, one)
         for name in (one.split, ""):
@@ -258,8 +288,11 @@ def problem_metrics(
 
 
 def squared_error(problem: Problem, one: Labelled) -> float | None:
-    """Of a data set whose labels are numbers (its metadata says so), in units of the range of the
-    training labels (HypoBench, table 11); 1, the whole range, for a row without a label."""
+    """Return the mean squared error of numeric labels (HypoBench, table 11), else None.
+
+    The unit is the range of the training labels; a row without a label has the error 1. Labels are
+    numeric if the metadata of the data set says so.
+    """
     if not problem.secret.get("made", {}).get("numeric"):
         return None
     names = [float(label) for label in problem.public["labels"]]
@@ -274,7 +307,7 @@ def squared_error(problem: Problem, one: Labelled) -> float | None:
 def intervals(
     problem: Problem, steps: Sequence[StepRecord], seed: int, resamples: int
 ) -> dict[str, Interval]:
-    """Of the metrics that the problem has, over its rows."""
+    """Return intervals over rows for the metrics that the problem has."""
     inference = inferred(problem, steps)
     if inference is None or not inference.splits:
         return {}
@@ -296,7 +329,7 @@ def _named(metric: str, split: str) -> str:
 
 
 def _without_label(inference: Inference) -> tuple[int, int, int]:
-    """Rows asked, those of them without a label, those without one that could be read."""
+    """Return the numbers of predicted rows, of rows without a label and of unreadable answers."""
     labels = [label for one in inference.splits for label in one.labels]
     unreadable = sum(int(one.reasons.get(UNREADABLE, 0)) for one in inference.splits)
     return len(labels), labels.count(None), unreadable
@@ -308,7 +341,7 @@ def _hypotheses(steps: Sequence[StepRecord]) -> int:
 
 
 def _of_bank(steps: Sequence[StepRecord]) -> dict[str, float | None]:
-    """GEAR's scores of the bank that was read, as the step that read it says them."""
+    """Return GEAR's scores of the bank from the step that applied it."""
     fields = [step.fields.get(INFERENCE) or {} for step in reversed(steps)]
     read = next((one for one in fields if one), {})
     told = read.get("gear") or {}

@@ -1,7 +1,7 @@
-"""HypoBench's tables 5 to 8 and 11 to 16, from entries (hypobench/entries.py), with what the paper prints
-beside (hypobench/layout.py says how they read).
+"""HypoBench's tables 5 to 8 and 11 to 16, from entries, with the paper's values.
 
-Discovery stands apart by who compared: exact rules, or each rater, whose ratings count as published.
+`layout` describes how the tables read. Discovery scores are listed separately for each source:
+exact rules, or a rater, whose ratings are counted as published.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from . import layout
 from .entries import BASELINE, PAPER_METHODS, READERS, Average, Entry, average, methods, metric
 from .layout import MODELS, Grid, Key, Published, joined
 
-# --- What ratings come to: the two discovery scores that a rater gives, and the mean quality of a bank.
+# --- Scores from ratings: the two discovery scores, and the mean quality of a bank.
 #
-# rows: as `peirce rate` writes them, of one problem and one rater. `released` and `paper` are defined in
-# tools/discovery/scores.py; of the latter the variables are those that `variable` rows name.
+# Rows are those that `peirce rate` writes for one problem and one rater. `released` and `paper` are
+# defined in tools/discovery/scores.py; the latter takes its variables from the `variable` rows.
 
 
 def summed(
@@ -31,8 +31,18 @@ def summed(
     bank: Sequence[str],
     about: Mapping[str, Sequence[str]],
 ) -> dict[str, Json]:
-    """{"released": {fdr, rc, hdr, missing}, "paper": …, "novelty": {mean, n, missing}, …}, each where
-    something was rated. about: the variables of each true sentence, as far as they are known."""
+    """Return the scores of one problem from the ratings of one rater.
+
+    Args:
+        rows: Ratings as `peirce rate` writes them.
+        truths: True sentences.
+        bank: Rated sentences.
+        about: Variables of each true sentence, where known.
+
+    Returns:
+        {"released": {fdr, rc, hdr, missing}, "paper": …, "novelty": {mean, n, missing}, …}, each
+        key only if something was rated.
+    """
     given = {(r["kind"], r.get("true"), r["hypothesis"]): r["score"] for r in rows}
     found: dict[str, Json] = {}
     kinds = {kind for kind, _, _ in given}
@@ -56,7 +66,7 @@ def summed(
 def _matrix(
     given: Mapping[tuple[str, Json, Json], Json], kind: str, rows: Sequence[str], bank: Sequence[str]
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:  # fmt: skip
-    """(rows, bank); NaN where a rating is missing or was not asked for."""
+    """Return ratings (rows, bank), NaN if a rating is missing."""
     found = np.full((len(rows), len(bank)), nan)
     for n, one in enumerate(rows):
         for m, other in enumerate(bank):
@@ -81,8 +91,13 @@ def grids(
     proposers: Mapping[str, str],
     agreements: Mapping[Key, Average] | None = None,
 ) -> list[Grid]:
-    """All ten tables. proposers: who proposed the hypotheses, of each session that stands in the
-    cross-model tables. agreements: of raters, for table 8."""
+    """Return all ten tables.
+
+    Args:
+        some: Entries.
+        proposers: Proposer of the hypotheses, by session in the cross-model tables.
+        agreements: Agreement of raters, for table 8.
+    """
     real = [one for one in some if one.real]
     numeric = [one for one in some if not one.real and one.numeric]
     labels = [one for one in some if not one.real and not one.numeric]
@@ -100,7 +115,7 @@ def grids(
     ]
 
 
-# --- each table --------------------------------------------------------------------------
+# --- single tables -----------------------------------------------------------------------
 
 
 def _accuracy(name: str, split: str, real: Sequence[Entry], beside: Published) -> Grid:
@@ -198,7 +213,7 @@ def _synthetic(labels: Sequence[Entry]) -> Grid:
 
 
 def _by_set(labels: Sequence[Entry]) -> Grid:
-    """A row a data set, a column for each method and model, and who compared."""
+    """Return table 16: one row per data set, one column per method, model and source of the scores."""
     banks = [one for one in _banks(labels) if one.method not in READERS]
     own_rows = sorted({one.data_set for one in banks})
     values: dict[Key, Average] = {}
@@ -237,8 +252,11 @@ def _grid(
     column: Callable[[Entry], str] = lambda one: one.read_by,
     note: str = "",
 ) -> Grid:
-    """A row a method: `rows`, what sessions here used, what the paper has. A column has a value that is
-    no baseline's."""
+    """Return a table with one row per method.
+
+    Rows are those of `rows`, of the sessions and of the paper. A column needs a value that is not a
+    baseline's.
+    """
     own = [one for one in some if one.method not in READERS]
     columns = list(
         dict.fromkeys(column(one) for one in own if not one.method.startswith(BASELINE)
@@ -261,7 +279,7 @@ def _rated(
     wanted: Mapping[str, Rated],
     beside: Published,
 ) -> Grid:
-    """Columns are models with each of their raters."""
+    """Return a table whose columns are models with each of their raters."""
     own = [one for one in some if one.method not in READERS]
     columns = list(
         dict.fromkeys(_by(one.model, by) for one in own for by, told in one.rated
@@ -277,7 +295,7 @@ def _rated(
 
 
 def _discovered(name: str, banks: Sequence[Entry], rows: Sequence[str]) -> list[Grid]:
-    """FDR, RC and HDR by exact rules and by each rater."""
+    """Return FDR, RC and HDR by exact rules and by each rater."""
     exact: dict[str, Value] = {one: metric(one.lower()) for one in RATES}
     return [
         _grid(name, "", banks, rows, exact, {}, column=lambda one: one.compared),
@@ -295,7 +313,7 @@ def _together(
     beside: Published,
     note: str,
 ) -> Grid:
-    """One table of several that have their rows in common; columns that hold nothing are left out."""
+    """Return one table from several with the same rows; empty columns are left out."""
     values = joined(parts)
     held = {column for _, column, _ in values}
     columns = [
@@ -318,7 +336,7 @@ def _banks(some: Sequence[Entry]) -> list[Entry]:
 
 
 def _comparers(some: Sequence[Entry]) -> dict[str, dict[str, Value]]:
-    """Who compared sentences with true ones -> metric -> its value of an entry."""
+    """Return by source of the discovery scores a function for each metric."""
     found: dict[str, dict[str, Value]] = {}
     if any(one.metrics.get("hdr") is not None for one in some):
         found[some[0].compared] = {name: metric(name.lower()) for name in RATES}

@@ -1,19 +1,20 @@
-"""The T3 evaluation (GEAR, section 6.2, tables 2 and 4): pass rates and Top-1/2/3 first, then the
-GEAR scores of the same answers. `passing.py` says how answers are counted.
+"""The T3 evaluation: pass rates, Top-1/2/3 and GEAR scores (GEAR, section 6.2, tables 2 and 4).
 
-Of a session of method `t3` every metric is of one round of one problem, by the rounds that its steps
-name; then come the mean over the problem's rounds that have a value, and the mean over problems,
-whose intervals draw problems with all their rounds. A round without any answer is left out, a
-problem without any counts as one round. A session of another method is one round.
+`passing.py` defines how answers are counted.
 
-Beside these stand the rates of answers that say little (among well-formed ones whose predictions
-over S are known): constant ones, which predict one and the same on all of S, and narrow ones, which
-are defined on less than 80% of it. A tuned proposer may collapse into either, and consistency alone
-does not show it.
+For a session of method `t3`, every metric is computed for each round of a problem, by the rounds
+that its steps name, then averaged over the problem's rounds that have a value, then over problems.
+Intervals resample problems with all their rounds. A round without any answer is left out, and a
+problem without any answer counts as one round. A session of another method is one round.
 
-Departures from the paper: problems are averaged last, where it averages rounds last, so that
-intervals can be over problems; the two means are equal where every round has a value. Its beta and
-gamma are those of `beta_of_two` and `gamma_of_two`, its consistency is `consistency_of_parsed`.
+Further metrics are the shares of uninformative answers among well-formed ones with known
+predictions over S: constant answers predict the same value on all of S, and narrow answers are
+defined on less than 80% of it. A tuned proposer may collapse into either, which consistency alone
+does not show.
+
+Departures from the paper: problems are averaged last, where the paper averages rounds last, so that
+intervals can be over problems; the two means are equal if every round has a value. The paper's beta
+and gamma are `beta_of_two` and `gamma_of_two`, and its consistency is `consistency_of_parsed`.
 """
 
 from __future__ import annotations
@@ -64,8 +65,10 @@ METRICS = (
 def problem_metrics(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
 ) -> dict[str, float | None]:
-    """Pass rates, Top-k, the GEAR scores and the rates of constant and narrow answers of one problem:
-    of each of its rounds, then their means over the rounds that have a value."""
+    """Return the metrics of one problem: means over its rounds that have a value.
+
+    They are pass rates, Top-k, the GEAR scores and the rates of constant and narrow answers.
+    """
     rounds = by_round(steps)
     found = [_of_round(problem, own, space) for own in rounds]
     counted = {ROUNDS.name: float(sum(map(bool, rounds)))}
@@ -76,8 +79,11 @@ def problem_metrics(
 
 
 def by_round(steps: Sequence[StepRecord]) -> list[list[StepRecord]]:
-    """The steps of each round, in order; where none names its round they are one. Never empty. A bank
-    that is read at the end, in a step of no round, is left out."""
+    """Return the steps of each round, in order; never empty.
+
+    If no step names its round, all steps are one round. Otherwise steps without a round are left
+    out, such as the one that applies a bank at the end.
+    """
     rounds: dict[int, list[StepRecord]] = {}
     named = any("round" in record.fields for record in steps)
     for record in steps:
@@ -102,7 +108,7 @@ def _saying_little(judged: Sequence[Judged], space: InputSet | None) -> dict[str
 
 
 def is_constant(predictions: Predictions) -> bool:
-    """Whether it is defined on all of S (n,) and says the same everywhere; not where S is empty."""
+    """Return whether predictions are defined and equal on all of S (n,); False if S is empty."""
     codes = predictions.codes
     return bool(len(codes) and predictions.defined.all() and np.all(codes == codes[0]))
 
@@ -113,7 +119,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def summary(results: Sequence[Mapping[str, float | None]], *, seed: int = 0) -> dict[str, Interval]:
-    """Means of `problem_metrics` over problems, with intervals."""
+    """Return means of `problem_metrics` over problems, with intervals."""
     return summarise(results, EVALUATION.metric_names, seed=seed)
 
 
@@ -128,14 +134,15 @@ EVALUATION = Evaluation(
 )
 
 
-# --- The files that `peirce eval t3 SESSION… --out DIR` writes beside those of any evaluation: tables 2
-# and 4 of the GEAR paper, the sessions first and the published values below.
+# --- The additional files of `peirce eval t3 SESSION… --out DIR`: tables 2 and 4 of the GEAR paper,
+# with the sessions first and the published values below.
 #
-# The published beta and gamma are means over the problems with two consistent hypotheses or more in a
-# round, of which there are a handful (1 to 20 consistent answers among 480 of a round, as the authors'
-# code counts them), and no intervals are given: they stand in the columns `beta_of_two` and
-# `gamma_of_two`. Its consistency divides by the well-formed answers (5.6 consistent ones of 480 in a round
-# are printed as .013 where .863 are well formed): `consistency_of_parsed`.
+# The published beta and gamma are means over the problems with at least two consistent hypotheses
+# in a round, of which there are few (1 to 20 consistent answers among 480 of a round, as the
+# authors' code counts them), without intervals. They are in the columns `beta_of_two` and
+# `gamma_of_two`. The published consistency divides by the well-formed answers (5.6 consistent
+# answers of 480 in a round are printed as .013 where .863 are well formed), as
+# `consistency_of_parsed` does.
 
 SCORES = ("instruction_following", "consistency_of_parsed", "generalizability", "beta_of_two",
           "gamma_of_two")  # fmt: skip
@@ -178,7 +185,7 @@ ABOUT = (
 def beside(
     scored: Sequence[Mapping[str, Json]], published: Mapping[tuple[str, str], Sequence[float]]
 ) -> Table:
-    """A row a session, then a row a published setting; columns `COLUMNS`."""
+    """Return one row per session, then one per published setting, with the columns `COLUMNS`."""
     arrows = {metric.name: metric.arrow for metric in METRICS}
     rows: list[tuple[Cell, ...]] = [
         (name, "here", one["problems"], *(_cell(one["metrics"][column]) for column in COLUMNS))
@@ -197,7 +204,10 @@ def _cell(value: Mapping[str, Json]) -> Cell:
 
 
 def in_numbers(table: Table) -> Table:
-    """For CSV: each column of means as three of numbers; a published value has no bounds."""
+    """Split each column of means into three columns of numbers for CSV.
+
+    Published values have no bounds.
+    """
     heads = [head.rstrip(" ↑↓") for head in table.headings[3:]]
     whole = [part for head in heads for part in (head, f"{head} low", f"{head} high")]
     rows = [
@@ -211,7 +221,7 @@ def _numbers(cell: Cell) -> tuple[Cell, Cell, Cell]:
 
 
 def files(scored: Sequence[Mapping[str, Json]], folder: Path) -> dict[Path, str | bytes]:
-    """table2 and table4, each as .md and .csv."""
+    """Return table2 and table4, each as .md and .csv."""
     found: dict[Path, str | bytes] = {}
     for number, published in ((2, TABLE_2), (4, TABLE_4)):
         table = beside(scored, published)
