@@ -98,8 +98,7 @@ class Search:
 
         Args:
             confident: Stop once a program is found that costs at most `CONFIDENT` or no more than
-                the next piece of work. Its programs are then returned without the alternatives of
-                their parts.
+                the next piece of work. No alternatives are added in this mode.
         """
         while self.due and self.budget.left > 0 and len(self.found) < MOST:
             if confident and self.cheapest <= max(CONFIDENT, self.due[0][0]):

@@ -28,7 +28,7 @@ LOCAL = (
 )  # one condition of a repeated rule must contain one of these
 SECOND = 120  # maximum number of conditions that a local one is joined with
 TRIED = 60
-OF_COLOUR = 12  # maximum number of these rules that paint with one expression
+OF_COLOUR = 12  # maximum number of growth rules that paint with one expression
 REPEATED = 0.8  # cost of the repetition
 TIMES = "for _ in range(len(g) + len(g[0])):"
 
