@@ -76,7 +76,7 @@ class Method:
 
 def all_methods() -> Mapping[str, Method]:
     """Return every method by name."""
-    return {name: registry.load("methods", name) for name in registry.names("methods")}
+    return {method.name: method for method in registry.load_all("methods")}
 
 
 def method(name: str, family: str) -> Method:

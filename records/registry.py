@@ -18,7 +18,8 @@ that component is requested; listing names imports nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -99,6 +100,17 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
     },
 }
 PACKAGE = __name__.partition(".")[0]
+# What the object of a kind has at least; a sandbox is a function.
+ATTRIBUTES: Mapping[Kind, tuple[str, ...]] = {
+    "tasks": ("name", "family", "load", "generate"),
+    "families": ("name", "words", "answer_formats", "parse", "predict"),
+    "methods": ("name", "build", "settings", "families"),
+    "metrics": ("name", "metrics", "of_problem"),
+    "report_sections": ("name", "add", "show"),
+    "sandboxes": ("__call__",),
+    "models": ("settings", "open"),
+    "search_engines": ("name", "serves", "prepared", "problem"),
+}
 
 
 class Part(NamedTuple):
@@ -159,18 +171,38 @@ def load(kind: Kind, name: str) -> Any:
         found = import_module(part.module)
         for attribute in part.object.split("."):
             found = getattr(found, attribute)
-    except Exception as error:  # Code of another package may raise anything.
+    except (Exception, SystemExit) as error:  # Code of another package may raise anything.
         raise UsageError(
             f"{part.package} brings {name!r} of {_group(kind)}, which cannot be imported from"
             f" {part.module}:{part.object}: {type(error).__name__}: {error}"
         ) from error
+    lacking = [one for one in ATTRIBUTES[kind] if not hasattr(found, one)]
+    if lacking:
+        raise UsageError(
+            f"{part.package} brings {name!r} of {_group(kind)}, but {part.module}:{part.object} is"
+            f" none: it has no {', '.join(lacking)}"
+        )
     return found
 
 
-def package_of(kind: Kind, name: str) -> str:
-    """Return the distribution and version of a component; "" for built-in and unknown ones."""
-    part = None if name in BUILT_IN.get(kind, {}) else parts(kind).get(name)
-    return part.package if part else ""
+def load_all(kind: Kind) -> list[Any]:
+    """Return the objects of a kind, sorted by name.
+
+    A component of another package that cannot be loaded is left out with a warning, so that it does
+    not disable the others.
+    """
+    try:
+        found_names: Iterable[str] = names(kind)
+    except UsageError as error:
+        warnings.warn(str(error), stacklevel=2)
+        found_names = sorted(BUILT_IN[kind])
+    found = []
+    for name in found_names:
+        try:
+            found.append(load(kind, name))
+        except UsageError as error:
+            warnings.warn(str(error), stacklevel=2)
+    return found
 
 
 def _group(kind: Kind) -> str:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from ..records import registry
+from ..records import UsageError, registry
 from .following import Answer, NotSearched
 
 NOTHING = (
@@ -94,8 +95,20 @@ class SearchEngine:
 
 def engine_for(shown: list[list[Any]]) -> SearchEngine | None:
     """Return the first engine that supports such pairs, or None."""
-    engines = (registry.load("search_engines", name) for name in registry.parts("search_engines"))
-    return next((engine for engine in engines if engine.serves(shown)), None)
+    for engine in _engines():
+        if engine.serves(shown):
+            return engine
+    return None
+
+
+def _engines() -> Iterator[SearchEngine]:
+    """The built-in engines first, so that those of other packages are loaded only where none fits."""
+    own = registry.BUILT_IN["search_engines"]
+    for name in own:
+        yield registry.load("search_engines", name)
+    for name in registry.parts("search_engines"):
+        if name not in own:
+            yield registry.load("search_engines", name)
 
 
 class Searching:
@@ -120,7 +133,10 @@ class Searching:
             does not have the inputs of this space.
         """
         shown, digest = request["shown"], request["space"]
-        engine = engine_for(shown)
+        try:
+            engine = engine_for(shown)
+        except UsageError as error:  # an engine of another package
+            return {"reason": str(error)}
         if engine is None:
             return {"reason": NOTHING}
         if request.get("inputs") is not None:

@@ -44,7 +44,7 @@ SPACE_SEED = 0  # not the session's seed, so that sessions with different seeds 
 
 def tasks() -> list[Task]:
     """Return all registered tasks, sorted by name."""
-    return [registry.load("tasks", name) for name in registry.names("tasks")]
+    return registry.load_all("tasks")
 
 
 def task(name: str) -> Task:

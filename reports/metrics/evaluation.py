@@ -175,7 +175,7 @@ class Scores(TypedDict):
 
 def evaluations() -> list[Evaluation]:
     """Return all registered evaluations, sorted by name."""
-    return [registry.load("metrics", name) for name in registry.names("metrics")]
+    return registry.load_all("metrics")
 
 
 def find_evaluation(name: str) -> Evaluation:
