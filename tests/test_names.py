@@ -39,7 +39,7 @@ def named(tree: ast.Module) -> Iterator[tuple[str, str, ast.AST]]:
                 yield from walk(one, prefix)
             if not isinstance(one, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
-            if one.name.startswith("_"):
+            if one.name.startswith("_") or "overload" in map(ast.unparse, one.decorator_list):
                 continue
             name = f"{prefix}{one.name}"
             yield name, one.name, one
@@ -97,7 +97,7 @@ def undocumented(path: Path) -> Iterator[str]:
 
 def test_every_public_thing_has_a_docstring_that_begins_with_a_sentence() -> None:
     found = sorted(one for path in MODULES for one in undocumented(path))
-    assert len(found) <= WITHOUT_DOCSTRING, "\n".join(found)
+    assert not found, "\n".join(found)
 
 
 # Names that are still to be replaced.
@@ -309,4 +309,3 @@ LEFT: frozenset[str] = frozenset(
         "training/splits.py: Splits.of",
     }
 )
-WITHOUT_DOCSTRING = 3

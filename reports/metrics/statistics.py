@@ -118,7 +118,7 @@ class Stratum:
     problems: Sequence[Hashable]
 
     def kept(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Return the values that are not None, and the number of each one's problem: 0, 1, …"""
+        """Return the values that are not None, and the number of each one's problem, from 0."""
         numbers: dict[Hashable, int] = {}
         pairs = [
             (value, numbers.setdefault(problem, len(numbers)))

@@ -21,6 +21,12 @@ def _problem(name: str, low: int, high: int, numbers: list[int]) -> Problem:
     return Problem(name, "between", NAME, pairs[:6], pairs[6:], secret={"rule": f"{low}..{high}"})
 
 
+def _pair(number: Json, inside: Json) -> Observation:
+    if type(number) is not int or type(inside) is not bool:
+        raise ValueError(f"not [whole number, true or false]: {[number, inside]!r:.60}")
+    return Observation(number, inside)
+
+
 class Between:
     """A `records.Task`; `takes` and `commands` are what `peirce between` shows."""
 
@@ -33,12 +39,15 @@ class Between:
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         found = []
-        for number, line in enumerate(Path(path).read_text("utf-8").splitlines(), 1):
+        try:
+            lines = Path(path).read_text("utf-8").splitlines()
+        except (OSError, ValueError) as error:
+            raise DataError(f"{path}: cannot be read: {error}") from None
+        for number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)
                 shown, hidden = (
-                    tuple(Observation(int(n), bool(said)) for n, said in row.get(key, ()))
-                    for key in ("pairs", "hidden")
+                    tuple(_pair(*pair) for pair in row.get(key, ())) for key in ("pairs", "hidden")
                 )
                 found.append(Problem(str(row["id"]), self.name, NAME, shown, hidden))
             except (ValueError, TypeError, KeyError, AttributeError) as error:
