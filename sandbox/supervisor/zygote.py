@@ -64,7 +64,7 @@ class Link:
         self.adds = dict(adds or {})
         self.held: OrderedDict[Digest, int] = OrderedDict()
         self.memory_mb = 0
-        self.running = 0  # the id of the latest run
+        self.running = ""  # the nonce of the latest run
         self.reply: asyncio.Future[Reply] | None = None
 
     async def kill(self) -> None:
