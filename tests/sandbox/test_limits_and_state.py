@@ -43,12 +43,10 @@ def test_every_verdict_is_told_apart(served: Any, verdict: str) -> None:
 
 
 DEATHS = {
-    "a SIGTERM": ("import os\ndef f(x):\n    os.kill(os.getpid(), 15)", "signal 15"),
-    "a SIGKILL": ("import os\ndef f(x):\n    os.kill(os.getpid(), 9)", "killed"),
+    "a signal of its own timer": ("import signal\ndef f(x):\n    signal.signal(27, signal.SIG_DFL)\n    for _ in iter(int, 1):\n        pass", "signal 27"),
     "a null pointer": ("import sys\nsys.setrecursionlimit(10**9)\ndef f(x):\n    return sorted([x], key=f)", "signal 11"),
     "an exit with success": ("import os\ndef f(x):\n    os._exit(0)", "status 0"),
     "an exit with failure": ("import os\ndef f(x):\n    os._exit(7)", "status 7"),
-    "a closed result": ("import os\ndef f(x):\n    os.close(3)", "its result"),
 }  # fmt: skip
 
 
