@@ -21,7 +21,7 @@ def f(x):
         at = ctypes.addressof(room)
 
         def by_number(number, *arguments):
-            if call(number, *arguments) < 0:
+            if call(number, *map(ctypes.c_long, arguments)) < 0:
                 raise OSError
 
         for name, numbers, arguments in (
