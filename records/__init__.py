@@ -66,7 +66,16 @@ from .oracles import (
 from .problems import Earlier, InputSet, Observation, Problem, Summary, View
 from .steps import Answered, BankEvent, EventKind, Judged, Ledger, StepRecord
 from .tasks import Task
-from .values import Digest, Json, canonical_json, digest_of, digest_of_text
+from .values import (
+    Digest,
+    Json,
+    RepeatedKey,
+    TooLarge,
+    canonical_json,
+    digest_of,
+    digest_of_text,
+    parse_strictly,
+)
 
 __all__ = [
     "ASKED_AGAIN",
@@ -115,6 +124,7 @@ __all__ = [
     "Proposer",
     "RecordedForm",
     "Repairer",
+    "RepeatedKey",
     "Reply",
     "Sandbox",
     "SandboxUnavailable",
@@ -128,6 +138,7 @@ __all__ = [
     "Summary",
     "Task",
     "Tolerant",
+    "TooLarge",
     "ToolCall",
     "ToolSpec",
     "Unavailable",
@@ -140,4 +151,5 @@ __all__ = [
     "canonical_json",
     "digest_of",
     "digest_of_text",
-]  # fmt: skip
+    "parse_strictly",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Any, TypeAlias
 
 Json: TypeAlias = Any  # None | bool | int | float | str | list[Json] | dict[str, Json]
@@ -23,3 +24,50 @@ def digest_of(value: Json) -> Digest:
 def digest_of_text(text: str) -> Digest:
     """Return `digest_of` for a value whose canonical JSON is already available."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class TooLarge(ValueError):
+    """A JSON number that is too large for a float; the message is the number as written."""
+
+
+class RepeatedKey(ValueError):
+    """A JSON object in which a key stands twice."""
+
+
+def parse_strictly(text: str | bytes) -> Json:
+    """Parse JSON of another process or of a stranger, and refuse what has no single meaning.
+
+    Raises:
+        TooLarge: A number is not finite as a float.
+        RepeatedKey: A key of an object stands twice.
+        ValueError: The text is not JSON otherwise, holds NaN or Infinity, or is nested too deeply.
+    """
+    try:
+        return _STRICT.decode(
+            text if isinstance(text, str) else str(text, "utf-8", "surrogatepass")
+        )
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise TooLarge(text)
+    return value
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _each_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise RepeatedKey("a key stands twice")
+    return value
+
+
+_STRICT = json.JSONDecoder(
+    parse_float=_finite, parse_constant=_no_constant, object_pairs_hook=_each_once
+)

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 
 from ..records import Sandbox, UsageError, registry
 from .inside.canonical import EQUALITY_VERSION, Unrepresentable, code_of, equal
+from .inside.missing_imports import missing_imports
 
 __all__ = [
     "EQUALITY_VERSION",
@@ -18,6 +19,7 @@ __all__ = [
     "check_backend",
     "code_of",
     "equal",
+    "missing_imports",
     "open_sandbox",
 ]
 

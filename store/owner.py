@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import math
 import os
 import shutil
 import socket
@@ -27,7 +28,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..records import Json, StoreError
+from ..records import Json, StoreError, parse_strictly
 from . import connection
 from .connection import Database, Locked, Reading, Row, first_line
 
@@ -47,6 +48,8 @@ def socket_path(store: Path) -> Path:
 
 
 def _encode(value: Any) -> Json:
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"f": str(value)}
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, bytes | bytearray | memoryview):
@@ -60,7 +63,7 @@ def _decode(value: Json) -> Any:
     if isinstance(value, list):
         return [_decode(part) for part in value]
     if isinstance(value, dict):
-        return base64.b64decode(value["b"])
+        return float(value["f"]) if "f" in value else base64.b64decode(value["b"])
     return value
 
 
@@ -78,7 +81,7 @@ def _receive(link: socket.socket) -> Json | None:
     if length > FRAME_BYTES:
         raise ConnectionError(f"a frame of {length} bytes")
     body = _exactly(link, length)
-    return None if body is None else json.loads(body)
+    return None if body is None else parse_strictly(body)
 
 
 def _exactly(link: socket.socket, count: int) -> bytes | None:

@@ -18,12 +18,14 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
+from ..records import parse_strictly
+
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _REPLY_BYTES = 1 << 24
 
 
 class ProcessDied(Exception):
-    """The child's pipe ended before its reply, or the reply is too large to be read."""
+    """The child's pipe ended before its reply, or the reply cannot be read."""
 
 
 class LineProcess:
@@ -46,7 +48,7 @@ class LineProcess:
         would be taken for the reply to the next request.
 
         Raises:
-            ProcessDied: The pipe ended before the reply.
+            ProcessDied: The pipe ended before the reply, or the reply is too large or no JSON.
             TimeoutError: No reply came within `wall_s` seconds.
         """
         process = self.process or await self._start()
@@ -55,11 +57,11 @@ class LineProcess:
             process.stdin.write(json.dumps(request).encode() + b"\n")
             await process.stdin.drain()
             line = await asyncio.wait_for(process.stdout.readline(), wall_s)
+            if not line.endswith(b"\n"):
+                raise ProcessDied
+            return parse_strictly(line)
         except (BrokenPipeError, ConnectionResetError, ValueError) as error:
-            raise ProcessDied from error  # A ValueError: the reply exceeds _REPLY_BYTES.
-        if not line.endswith(b"\n"):
-            raise ProcessDied
-        return json.loads(line)
+            raise ProcessDied from error  # A ValueError: over _REPLY_BYTES, or no JSON.
 
     async def _start(self) -> asyncio.subprocess.Process:
         self.process = await asyncio.create_subprocess_exec(

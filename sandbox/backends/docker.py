@@ -1,8 +1,8 @@
 """The backend `docker`: one zygote per container, reached over the engine's attach socket.
 
-It is used only by choice (`--sandbox docker`). A container has no network, a read-only root, 1 MiB
-of scratch space, no capabilities, no way to gain privileges, limits on memory, processes and CPU,
-and a list of allowed system calls. It trusts the engine, which runs as root, and the kernel. It
+It is used only by choice (`--sandbox docker`). A container has no network, nothing that it could
+write to, no capabilities, no way to gain privileges, limits on memory, processes and CPU, and a
+list of allowed system calls. It trusts the engine, which runs as root, and the kernel. It
 ends when its standard input is closed, and so with its session, however that ends.
 """
 
@@ -32,15 +32,21 @@ GIVEN = ("network_namespace", "process_namespace", "own_root", "own_user")
 
 # In addition to the child's calls: those that runc, the init and the zygote need.
 ZYGOTE_CALLS = (
-    "arch_prctl", "capget", "capset", "chdir", "chmod", "chroot", "clock_nanosleep", "close_range",
-    "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "execve", "exit",
-    "fchdir", "fchmod", "fchmodat", "fork", "fstatfs", "futex", "getpgid", "getpgrp", "getpriority", "getrandom", "getsid",
-    "ioctl", "kill", "landlock_add_rule", "landlock_create_ruleset", "landlock_restrict_self",
-    "memfd_create", "nanosleep", "pipe", "pipe2", "poll", "ppoll", "prctl", "prlimit64", "pselect6",
-    "readlink", "readlinkat", "recvfrom", "recvmsg", "rt_sigpending", "rt_sigsuspend",
-    "rt_sigtimedwait", "seccomp", "select", "sendmsg", "sendto", "set_tid_address", "setpgid",
-    "setrlimit", "setsid", "shutdown", "socketpair", "statfs", "tgkill", "tkill", "umask", "vfork",
-    "wait4", "waitid",
+    "access", "arch_prctl", "capget", "capset", "chdir", "chmod", "chroot", "clock_getres",
+    "clock_nanosleep", "close", "close_range", "dup", "dup2", "dup3", "epoll_create1",
+    "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "execve", "exit", "faccessat",
+    "faccessat2", "fchdir", "fchmod", "fchmodat", "fcntl", "fork", "fstat", "fstatfs",
+    "getcwd", "getdents64", "getegid", "geteuid", "getgid", "getitimer", "getpgid",
+    "getpgrp", "getpid", "getppid", "getpriority", "getrandom", "getrlimit", "getrusage",
+    "getsid", "gettid", "gettimeofday", "getuid", "ioctl", "kill",
+    "landlock_create_ruleset", "landlock_restrict_self", "lseek", "lstat", "memfd_create",
+    "nanosleep", "newfstatat", "open", "openat", "pipe", "pipe2", "poll", "ppoll", "prctl",
+    "pread64", "prlimit64", "pselect6", "readlink", "readlinkat", "readv", "recvfrom",
+    "recvmsg", "restart_syscall", "rseq", "rt_sigpending", "rt_sigsuspend",
+    "rt_sigtimedwait", "sched_getaffinity", "sched_yield", "seccomp", "select", "sendmsg",
+    "sendto", "set_robust_list", "set_tid_address", "setpgid", "setrlimit", "setsid",
+    "shutdown", "sigaltstack", "socketpair", "stat", "statfs", "statx", "tgkill", "time",
+    "tkill", "umask", "uname", "vfork", "wait4", "waitid", "writev",
 )  # fmt: skip
 NO_RANDOM_ADDRESSES = 0x40000  # personality(2); the engine's own profile refuses it
 NEW_NAMESPACES = 0x7E020000  # clone(2): CLONE_NEW*
@@ -240,7 +246,6 @@ def settings(engine: Any) -> dict[str, Any]:
         auto_remove=True,
         network_mode="none",
         read_only=True,
-        tmpfs={"/tmp": "size=1m,nr_inodes=64,mode=1777,noexec,nosuid,nodev"},
         mem_limit=memory,
         memswap_limit=memory,
         pids_limit=PIDS,

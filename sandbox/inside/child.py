@@ -7,9 +7,9 @@ the result. Everything after the digit is untrusted. Standard library only.
 
 from __future__ import annotations
 
+import mmap
 import os
 import random
-import resource
 import signal
 import sys
 import time
@@ -27,8 +27,7 @@ LIMIT_VERDICTS = ("too_slow", "memory", "output_too_large")
 RESULT_DESCRIPTOR = 3  # the only descriptor of a child besides the null device
 TAKEN = b"t"
 FAULT_STATUS = 71  # With this status before the digit of its reach, the harness itself failed.
-RESERVE_BYTES = 32 * 2**20  # beyond the memory limit, to report that the limit was reached
-SCRATCH_FILE_BYTES = 2**20
+RESERVE_BYTES = 32 * 2**20  # beyond the memory limit, freed to report that the limit was reached
 
 
 def become_child(
@@ -81,6 +80,7 @@ def attempt(
         also: For further input sets: what is kept, and the inputs.
     """
     limits = request["limits"]
+    reserve = mmap.mmap(-1, RESERVE_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANON)
     # The limit on frames applies to the hypothesis, so the frames below it are added.
     sys.setrecursionlimit(max(200, int(limits["recursion"])) + _depth() + 1)
     said = False
@@ -113,8 +113,7 @@ def attempt(
     except trial.OverBatch as over:
         return refusal(*over.args), b""
     except MemoryError:
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        jail.limit("RLIMIT_AS", hard, hard)
+        reserve.close()
         if not said:
             frames.write_all(RESULT_DESCRIPTOR, b"2")
         return refusal("memory", "out of memory outside of a call"), b""
@@ -199,11 +198,11 @@ def confine(
     os.setsid()
     cpu_s = max(1, -int(-float(limits["cpu_s"]) // 1))  # whole seconds, rounded up
     memory = mapped_bytes + int(limits["memory_mb"]) * 2**20
-    jail.limit("RLIMIT_AS", memory, memory + RESERVE_BYTES)
+    jail.limit("RLIMIT_AS", memory + RESERVE_BYTES)
     jail.limit("RLIMIT_CPU", cpu_s, cpu_s + 1)
     jail.limit("RLIMIT_NOFILE", 32)
-    jail.limit("RLIMIT_FSIZE", SCRATCH_FILE_BYTES)
+    jail.limit("RLIMIT_FSIZE", 0)
     jail.limit("RLIMIT_CORE", 0)
     jail.limit("RLIMIT_MEMLOCK", 0)
-    own_jail.confine(layers)
     jail.limit("RLIMIT_NPROC", 0)  # No forks, if the user has no privileges.
+    own_jail.confine(layers)

@@ -11,7 +11,7 @@ import os
 import struct
 from typing import Any
 
-PROTOCOL = 3
+PROTOCOL = 4
 MAGIC = b"PEI1"
 HEAD = struct.Struct("<4sIQ")
 HEADER_BYTES = 65_536

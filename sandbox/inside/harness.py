@@ -39,8 +39,17 @@ else:  # As a script: find the files next to this one before the standard librar
     import trial
 
 PREFIX_BYTES = len(child.TAKEN) + 1  # length of a child's messages before its frame
+FAILED = 70  # exit status of a stage that could not start
 PROBE_LIMITS = {"cpu_s": 5, "memory_mb": 64}
 DONE = b"."
+
+
+class Forked(BaseException):
+    """Raised in a new child, to leave all frames and objects of the zygote and its stage.
+
+    They count stages and runs, so a hypothesis must not find them. The argument is what
+    `child.become_child` receives.
+    """
 
 
 # --- The zygote ---------------------------------------------------------------
@@ -60,11 +69,11 @@ class Zygote:
         Requests:
             {"op": "put", "digest"} with the inputs as a JSON list; no reply.
             {"op": "drop", "digest"}; no reply.
-            {"op": "run", "id", "digest", "keep", "equality", "limits", "nonce", "shuffle",
+            {"op": "run", "nonce", "digest", "keep", "equality", "limits", "shuffle",
             "entry_bytes", "source_bytes", "inputs_bytes", "also"} with the entry's name, the
             source, the inputs if digest is "", and those of further sets ([keep, bytes] each in
-            "also"); one reply with the same id.
-            {"op": "cancel", "id"} ends that run if it is in progress.
+            "also"); one reply with the same nonce.
+            {"op": "cancel", "nonce"} ends that run if it is in progress.
         """
         held = probe(self.jail)
         hello = {"op": "hello", "protocol": frames.PROTOCOL, "python": sys.version.split()[0]}
@@ -88,7 +97,6 @@ class Zygote:
         (read_down, write_down), (read_up, write_up) = os.pipe(), os.pipe()
         pid = self.jail.fork_init()
         if pid == 0:
-            status = 70
             try:
                 for _, down, up in self.stages.values():
                     os.close(down)
@@ -97,10 +105,12 @@ class Zygote:
                 os.close(read_up)
                 self.jail.die_with_parent()
                 Stage(self, read_down, write_up).serve(body_bytes if digest else None)
+            except Forked:
+                raise
             except (frames.Closed, OSError):
-                status = 0
-            finally:
-                os._exit(status)
+                os._exit(0)
+            except BaseException:  # noqa: BLE001 - the zygote notices that a stage has ended
+                os._exit(FAILED)
         os.close(read_down)
         os.close(write_up)
         self.stages[digest] = pid, write_down, read_up
@@ -171,14 +181,12 @@ class Stage:
             frames.write_all(self.up, DONE)
 
     def _run(self, request: dict[str, Any]) -> None:
-        reply = {"op": "result", "id": request["id"]}
+        reply = {"op": "result", "nonce": request["nonce"]}
         request["layers"] = dict(self.held)
         ours, theirs = os.pipe()
         pid = os.fork()
         if pid == 0:
-            child.become_child(
-                theirs, self.requests, request, self.inputs, self.jail, self.mapped_bytes
-            )
+            raise Forked(theirs, self.requests, request, self.inputs, self.jail, self.mapped_bytes)
         os.close(theirs)
         header_bytes = frames.HEAD.size + frames.HEADER_BYTES
         size = PREFIX_BYTES + header_bytes + int(request["limits"]["output_bytes"])
@@ -219,7 +227,7 @@ class Stage:
                 return "wall", got
             if self.requests in ready:
                 header, _ = frames.read_header(self.requests)
-                if header["op"] == "cancel" and header["id"] == request["id"]:
+                if header["op"] == "cancel" and header["nonce"] == request["nonce"]:
                     return "cancelled", got
             if pipe not in ready:
                 continue
@@ -258,37 +266,7 @@ class Stage:
                             os.kill(int(orphan), signal.SIGKILL)
             except (ChildProcessError, OSError):
                 break
-        empty(self.jail.scratch)
         return status, usage.ru_utime + usage.ru_stime
-
-
-def empty(folder: str | None) -> None:
-    """Remove what a child left in the scratch folder, which has room for few files.
-
-    It works by descriptors, because nested folders may be deeper than the longest path.
-    """
-    if folder is not None:
-        at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            _empty(at)
-        finally:
-            os.close(at)
-
-
-def _empty(at: int) -> None:
-    with os.scandir(at) as entries:
-        found = list(entries)
-    for entry in found:
-        if entry.is_dir(follow_symlinks=False):
-            os.chmod(entry.name, 0o700, dir_fd=at)
-            inner = os.open(entry.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
-            try:
-                _empty(inner)
-            finally:
-                os.close(inner)
-            os.rmdir(entry.name, dir_fd=at)
-        else:
-            os.unlink(entry.name, dir_fd=at)
 
 
 def explain(
@@ -344,9 +322,13 @@ def main() -> None:
     own_jail.enter()
     gc.collect()
     gc.freeze()
-    with contextlib.suppress(frames.Closed, BrokenPipeError, ConnectionResetError):
+    try:
         Zygote(requests, replies, own_jail).serve()
-    os._exit(0)
+    except (frames.Closed, BrokenPipeError, ConnectionResetError):
+        os._exit(0)
+    except Forked as forked:
+        arguments = forked.args
+    child.become_child(*arguments)
 
 
 if __name__ == "__main__":

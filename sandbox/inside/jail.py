@@ -19,52 +19,28 @@ import struct
 import sys
 from typing import Any
 
-SCRATCH = "/dev/shm"  # It exists on every Linux; a small tmpfs of the zygote's own hides it.
-SCRATCH_OPTIONS = b"size=1m,nr_inodes=64,mode=1777"
+EMPTY_ROOT = "/dev/shm"  # It exists on every Linux; an empty tmpfs of the zygote's own hides it.
 LAYERS = ("own_user", "no_new_privileges", "seccomp", "landlock", "network_namespace",
           "process_namespace", "user_namespace", "own_root", "fixed_addresses")  # fmt: skip
 
-# System calls that a child may make: (name, number on x86_64, number on aarch64). They act only on
-# the process itself or on the scratch folder. Deliberately missing: calls that start processes or
-# threads, calls that wait (a hypothesis has nothing to wait for), sockets, signals to others,
-# random bytes.
-ALLOWED: tuple[tuple[str, int | None, int | None], ...] = (
-    ("read", 0, 63), ("write", 1, 64), ("close", 3, 57), ("fstat", 5, 80), ("lseek", 8, 62),
-    ("mmap", 9, 222), ("mprotect", 10, 226), ("munmap", 11, 215), ("brk", 12, 214),
-    ("rt_sigaction", 13, 134), ("rt_sigprocmask", 14, 135), ("rt_sigreturn", 15, 139),
-    ("pread64", 17, 67), ("pwrite64", 18, 68), ("readv", 19, 65), ("writev", 20, 66),
-    ("sched_yield", 24, 124), ("mremap", 25, 216), ("mincore", 27, 232), ("madvise", 28, 233),
-    ("dup", 32, 23), ("dup2", 33, None), ("dup3", 292, 24), ("getitimer", 36, 102),
-    ("setitimer", 38, 103), ("getpid", 39, 172), ("exit", 60, 93), ("uname", 63, 160),
-    ("ftruncate", 77, 46), ("getcwd", 79, 17), ("gettimeofday", 96, 169),
-    ("getrlimit", 97, 163), ("getrusage", 98, 165), ("sysinfo", 99, 179), ("times", 100, 153),
-    ("getuid", 102, 174), ("getgid", 104, 176), ("geteuid", 107, 175), ("getegid", 108, 177),
-    ("getppid", 110, 173), ("sigaltstack", 131, 132), ("gettid", 186, 178), ("time", 201, None),
-    ("sched_getaffinity", 204, 123), ("restart_syscall", 219, 128), ("clock_gettime", 228, 113),
-    ("clock_getres", 229, 114), ("exit_group", 231, 94), ("set_robust_list", 273, 99),
-    ("membarrier", 324, 283), ("rseq", 334, 293),
-)  # fmt: skip
-# only where nothing but the scratch folder can be reached
-FILES: tuple[tuple[str, int | None, int | None], ...] = (
-    ("open", 2, None), ("stat", 4, None), ("lstat", 6, None), ("access", 21, None),
-    ("rename", 82, None), ("mkdir", 83, None), ("rmdir", 84, None), ("unlink", 87, None),
-    ("getdents64", 217, 61), ("openat", 257, 56), ("mkdirat", 258, 34), ("newfstatat", 262, 79),
-    ("unlinkat", 263, 35), ("renameat", 264, 38), ("faccessat", 269, 48), ("renameat2", 316, 276),
-    ("statx", 332, 291), ("faccessat2", 439, 439),
+# System calls that a child may make: (name, number on x86_64, number on aarch64). CPython needs them
+# to compute: memory, the result's pipe, the timer of an input. Deliberately missing is whatever
+# tells one run from another or waits: files and their inode numbers, process ids, counters of
+# memory and time, the machine, signals, processes, threads, sockets, random bytes.
+ALLOWED: tuple[tuple[str, int, int], ...] = (
+    ("read", 0, 63), ("write", 1, 64), ("mmap", 9, 222), ("mprotect", 10, 226),
+    ("munmap", 11, 215), ("brk", 12, 214), ("rt_sigaction", 13, 134), ("rt_sigprocmask", 14, 135),
+    ("rt_sigreturn", 15, 139), ("mremap", 25, 216), ("madvise", 28, 233), ("setitimer", 38, 103),
+    ("exit_group", 231, 94),
 )  # fmt: skip
 # Allowed only with certain arguments; see `program`.
-ON_ITSELF = {"kill": (62, 129), "tgkill": (234, 131)}
-FUTEX, PRLIMIT, FCNTL = (202, 98), (302, 261), (72, 25)
-_DESCRIPTOR_COMMANDS = (0, 1, 2, 3, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC
-ALLOWED_CALLS = (*(name for name, _, _ in ALLOWED + FILES), *ON_ITSELF, "futex", "prlimit64",
-                 "fcntl")  # fmt: skip
+FUTEX, CLOCK_GETTIME = (202, 98), (228, 113)
+ALLOWED_CALLS = (*(name for name, _, _ in ALLOWED), "futex", "clock_gettime")
 
 _MACHINES = {
     "x86_64": (0, 0xC000003E, 317),
     "aarch64": (1, 0xC00000B7, 277),
 }  # column, audit architecture, number of seccomp
-# SIGSTOP and similar signals: a stopped child would wait for the wall clock.
-_STOPS = (19, 20, 21, 22)
 _NEWNS, _NEWUTS, _NEWIPC = 0x20000, 0x4000000, 0x8000000
 _NEWUSER, _NEWPID, _NEWNET = 0x10000000, 0x20000000, 0x40000000
 _ADDR_NO_RANDOMIZE = 0x40000
@@ -85,9 +61,7 @@ class Jail:
         self._user = 0
         self._landlock = -1
         self._filter: Any = None
-        self._pid_at: list[int] = []  # byte offsets of the child's own id in the filter
-        self.scratch: str | None = None  # a small folder that the child may write to
-        self._scratch = False
+        self._mounted = False  # whether an empty file system lies at EMPTY_ROOT
         if sys.platform.startswith("linux"):
             with contextlib.suppress(OSError):
                 self._libc = ctypes.CDLL(None, use_errno=True)
@@ -111,11 +85,10 @@ class Jail:
         return self.active["fixed_addresses"]
 
     def enter(self) -> None:
-        """Enter namespaces, mount the scratch folder, and prepare what the children need."""
+        """Enter namespaces, mount an empty root, and prepare what the children need."""
         if self._libc is None:
             return
         self._enter_namespaces()
-        self._find_scratch()
         self._user = self._free_user()
         self._landlock = self._ruleset()
         self._filter = self._assemble()
@@ -144,23 +117,14 @@ class Jail:
             self._libc.sethostname(b"sandbox", ctypes.c_size_t(7))
         private = 0x4000 | 0x40000  # MS_REC | MS_PRIVATE: mounts made here do not appear outside.
         if mounts and self._libc.mount(b"none", b"/", None, private, None) == 0:
-            nosuid_nodev_noexec = 2 | 4 | 8
-            options, at = SCRATCH_OPTIONS, SCRATCH.encode()
-            mounted = self._libc.mount(b"tmpfs", at, b"tmpfs", nosuid_nodev_noexec, options)
-            self._scratch = mounted == 0
+            readonly_nosuid_nodev_noexec = 1 | 2 | 4 | 8
+            at, kind = EMPTY_ROOT.encode(), b"tmpfs"
+            mounted = self._libc.mount(kind, at, kind, readonly_nosuid_nodev_noexec, b"mode=555")
+            self._mounted = mounted == 0
         pid = os.fork()  # A process that takes its own process namespace can fork only once.
         if pid == 0:
             os._exit(0 if self._unshare(_NEWPID) else 1)
         self.active["process_namespace"] = os.waitpid(pid, 0)[1] == 0
-
-    def _find_scratch(self) -> None:
-        """Choose the scratch folder.
-
-        Where nothing can be mounted, as in a container, it is /tmp if that is a small tmpfs
-        already.
-        """
-        self.scratch = SCRATCH if self._scratch else _small_tmpfs()
-        self._scratch = self._scratch or self.scratch is not None
 
     def _free_user(self) -> int:
         """Return a user id that no other program has, if this process may take it; otherwise 0.
@@ -178,7 +142,7 @@ class Jail:
         return 0
 
     def _ruleset(self) -> int:
-        """Return a Landlock rule set that allows only the scratch folder; -1 without Landlock."""
+        """Return a Landlock rule set that allows no file; -1 without Landlock."""
         call = self._libc.syscall
         abi = call(444, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
         if abi < 1:
@@ -189,14 +153,7 @@ class Jail:
                 files |= 1 << bit
         fields = [files, *([3] if abi >= 4 else []), *([3] if abi >= 6 else [])]
         attributes = struct.pack(f"={len(fields)}Q", *fields)
-        ruleset = int(call(444, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)))
-        if ruleset >= 0 and self.scratch is not None:
-            at = os.open(self.scratch, getattr(os, "O_PATH", 0) | os.O_CLOEXEC)
-            # write, read, list, remove folder and file, make folder and file; truncate
-            rights = (2 | 4 | 8 | 16 | 32 | 128 | 256 | 1 << 14) & files
-            call(445, ruleset, 1, struct.pack("=Qi", rights, at), ctypes.c_uint32(0))
-            os.close(at)
-        return ruleset
+        return int(call(444, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)))
 
     # --- The filter of system calls ---
 
@@ -205,14 +162,10 @@ class Jail:
         if platform.machine() not in _MACHINES or sys.maxsize < 2**32:
             return None
         column, audit, _ = _MACHINES[platform.machine()]
-        reaches_files = self._landlock >= 0 or self._may_chroot()
-        words, self._pid_at = program(column, audit, reaches_files)
+        words = program(column, audit)
         self._bytes = ctypes.create_string_buffer(b"".join(words), 8 * len(words))
         address = ctypes.addressof(self._bytes)
         return ctypes.create_string_buffer(struct.pack("@HP", len(words), address))
-
-    def _may_chroot(self) -> bool:
-        return self._scratch and (os.geteuid() == 0 or self.active["user_namespace"])
 
     # --- For each stage and child ---
 
@@ -265,12 +218,11 @@ class Jail:
             return
         found = {"own_root": False, "own_user": False}
         call = self._libc.syscall
-        if self.scratch is not None:
-            os.chdir(self.scratch)
-            if self._may_chroot():
-                with contextlib.suppress(OSError):
-                    os.chroot(".")
-                    found["own_root"] = True
+        if self._mounted and (os.geteuid() == 0 or self.active["user_namespace"]):
+            with contextlib.suppress(OSError):
+                os.chroot(EMPTY_ROOT)
+                os.chdir("/")
+                found["own_root"] = True
         if self._user:
             with contextlib.suppress(OSError):
                 os.setgroups([])
@@ -286,9 +238,6 @@ class Jail:
             found["landlock"] = call(446, self._landlock, 0) == 0
             os.close(self._landlock)
         if self._filter is not None:
-            own = struct.pack("=I", os.getpid())
-            for at in self._pid_at:
-                ctypes.memmove(ctypes.addressof(self._bytes) + at, own, 4)
             number = _MACHINES[platform.machine()][2]
             no_speculation_penalty = 4  # SECCOMP_FILTER_FLAG_SPEC_ALLOW
             found["seccomp"] = call(number, 1, no_speculation_penalty, self._filter) == 0
@@ -298,25 +247,20 @@ class Jail:
         layers.update(found)
 
 
-def program(column: int, audit: int, reaches_files: bool) -> tuple[list[bytes], list[int]]:
-    """Return the filter of system calls.
+def program(column: int, audit: int) -> list[bytes]:
+    """Return the filter of system calls, as instructions of 8 bytes each.
 
     A call that is not allowed fails with EPERM. A call of another architecture ends the process.
-
-    Returns:
-        The instructions, 8 bytes each, and the byte offsets at which a child's own process id is
-        to be written.
     """
     load, equal, above, both, give = 0x20, 0x15, 0x35, 0x54, 0x06
     allow, refuse, kill = 0x7FFF0000, 0x00050001, 0x80000000
     words: list[bytes] = []
-    own: list[int] = []
 
     def say(code: int, value: int, yes: int = 0, no: int = 0) -> None:
         words.append(struct.pack("=HBBI", code, yes, no, value))
 
     def argument(number: int) -> int:
-        return 16 + 8 * number  # the low half, into which process ids and signals fit
+        return 16 + 8 * number  # the low half
 
     say(load, 4)
     say(equal, audit, 1)
@@ -324,17 +268,6 @@ def program(column: int, audit: int, reaches_files: bool) -> tuple[list[bytes], 
     say(load, 0)
     say(above, 0x40000000, 0, 1)  # the x32 calls of x86_64
     say(give, refuse)
-    for signal_at, own_numbers in enumerate(ON_ITSELF.values(), 1):
-        stops = len(_STOPS)
-        say(equal, own_numbers[column], 0, 5 + stops)
-        say(load, argument(0))
-        own.append(8 * len(words) + 4)
-        say(equal, 0, 0, stops + 2)
-        say(load, argument(signal_at))
-        for index, stop in enumerate(_STOPS):
-            say(equal, stop, stops - index)
-        say(give, allow)
-        say(give, refuse)
     say(equal, FUTEX[column], 0, 5)
     say(load, argument(1))
     say(both, 0x7F)
@@ -342,26 +275,18 @@ def program(column: int, audit: int, reaches_files: bool) -> tuple[list[bytes], 
     say(equal, 1, 0, 1)
     say(give, allow)
     say(give, refuse)
-    say(equal, PRLIMIT[column], 0, 4)
+    say(equal, CLOCK_GETTIME[column], 0, 4)
     say(load, argument(0))
-    say(equal, 0, 0, 1)
+    # Other clocks are those of other processes, which count what ran before.
+    say(above, 4, 1)
     say(give, allow)
     say(give, refuse)
-    # Other commands set flags that are shared with other processes.
-    count = len(_DESCRIPTOR_COMMANDS)
-    say(equal, FCNTL[column], 0, 3 + count)
-    say(load, argument(1))
-    for index, command in enumerate(_DESCRIPTOR_COMMANDS):
-        say(equal, command, count - index)
-    say(give, refuse)
-    say(give, allow)
-    entries = ALLOWED + (FILES if reaches_files else ())
-    calls = [n for _, *numbers in entries if (n := numbers[column]) is not None]
+    calls = [numbers[column] for _, *numbers in ALLOWED]
     for index, one in enumerate(calls):
         say(equal, one, len(calls) - index)
     say(give, refuse)
     say(give, allow)
-    return words, own
+    return words
 
 
 def limit(name: str, soft: int, hard: int | None = None) -> None:
@@ -370,14 +295,3 @@ def limit(name: str, soft: int, hard: int | None = None) -> None:
     if number is not None:
         with contextlib.suppress(OSError, ValueError):  # macOS refuses some values of RLIMIT_AS.
             resource.setrlimit(number, (soft, soft if hard is None else hard))
-
-
-def _small_tmpfs() -> str | None:
-    try:
-        about = os.statvfs("/tmp")
-        with open("/proc/self/mounts") as file:
-            mounted = any(line.split()[1:3] == ["/tmp", "tmpfs"] for line in file)
-    except OSError:
-        return None
-    small = about.f_blocks * about.f_frsize <= 2**21
-    return "/tmp" if mounted and small and os.access("/tmp", os.W_OK) else None

@@ -23,9 +23,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
-    from . import canonical, state, tolerance
+    from . import canonical, missing_imports, state, tolerance
 else:
     import canonical  # loaded by harness.py
+    import missing_imports
     import state
     import tolerance
 
@@ -122,10 +123,12 @@ class Trial:
         """
         try:
             tree = ast.parse(self.source, "<hypothesis>")
+            nodes = list(ast.walk(tree))
+            missing_imports.import_missing(tree, nodes)
             self.reach = state.reach(tree, self.entry)
-            if may_order_by_address(tree):
+            if may_order_by_address(nodes):
                 self.reach = state.Reach.BEYOND
-            self._code = compiled(tree, "while" in self.source)
+            self._code = compiled(tree, nodes if "while" in self.source else [])
         except SyntaxError as error:
             return "syntax", f"{type(error).__name__}: {error.msg} (line {error.lineno})"
         except (ValueError, RecursionError, MemoryError, OverflowError) as error:
@@ -321,14 +324,14 @@ def _numbers(value: Any) -> bool:
     return type(value) is list and {int}.issuperset(map(type, value))
 
 
-def may_order_by_address(tree: ast.Module) -> bool:
+def may_order_by_address(nodes: list[ast.AST]) -> bool:
     """Return whether a set may hold objects that are hashed by memory address.
 
     This is the case if the source has sets, and its own classes or plain objects. Not detected:
     sets of functions and of NaN.
     """
     makes_sets = makes_objects = False
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Set | ast.SetComp):
             makes_sets = True
         elif isinstance(node, ast.ClassDef):
@@ -339,12 +342,15 @@ def may_order_by_address(tree: ast.Module) -> bool:
     return makes_sets and makes_objects
 
 
-def compiled(tree: ast.Module, has_while: bool) -> Any:
+def compiled(tree: ast.Module, nodes: list[ast.AST]) -> Any:
     """Return the module's code with a tick at the start of each iteration of a `while` loop.
+
+    Args:
+        nodes: The nodes of the tree, or at least its loops.
 
     Raises SyntaxError, ValueError, RecursionError or MemoryError.
     """
-    for node in ast.walk(tree) if has_while else ():
+    for node in nodes:
         if isinstance(node, ast.While):
             call = ast.Expr(ast.Call(ast.Name(TICK, ast.Load()), [], []))
             ast.copy_location(call, node)

@@ -70,7 +70,6 @@ class PooledSandbox:
         self._stored_bytes = 0
         self._layers: dict[str, bool] = {}
         self._background: set[asyncio.Task[None]] = set()
-        self._next_id = 0
         self._trips: dict[tuple[bytes, bytes, Limits], Trip] = {}
         self._closed = False
         for slot in self._slots:
@@ -240,7 +239,6 @@ class PooledSandbox:
 
         Raises Lost, TimeoutError or OSError.
         """
-        self._next_id += 1
         nonce = os.urandom(8).hex()
         inline = b""
         if len(job.text) <= INLINE_BYTES:
@@ -248,14 +246,13 @@ class PooledSandbox:
         else:
             link.hold(job.digest, job.text)
         also = job.also if shuffle is None else ()
-        request = {"op": "run", "id": self._next_id, "digest": "" if inline else job.digest,
+        request = {"op": "run", "nonce": nonce, "digest": "" if inline else job.digest,
                    "keep": job.keep, "equality": job.equality, "limits": asdict(job.limits),
-                   "nonce": nonce,
                    "shuffle": shuffle, "entry_bytes": len(job.entry),
                    "source_bytes": len(job.code), "inputs_bytes": len(inline),
                    "also": [[one.keep, len(one.text)] for one in also]}  # fmt: skip
         link.send(request, b"".join([job.entry, job.code, inline, *(one.text for one in also)]))
-        link.running = self._next_id
+        link.running = nonce
         reply = link.expect(self._reply(link, link.running, most_bytes(job.limits)))
         async with asyncio.timeout(job.limits.wall_s + GRACE_S):
             await link.writer.drain()
@@ -265,10 +262,10 @@ class PooledSandbox:
         batch, job.further[:] = received_batches(header, body, nonce, job, parts)
         return batch, reach if type(reach) is int else BEYOND
 
-    async def _reply(self, link: Link, number: int, most: int) -> Reply:
+    async def _reply(self, link: Link, nonce: str, most: int) -> Reply:
         while True:
             header, body = await link.receive(most)
-            if header.get("id") == number:
+            if header.get("nonce") == nonce:
                 return header, body
 
     async def _linked(self, slot: Slot) -> Link:
@@ -320,7 +317,7 @@ class PooledSandbox:
     async def _abandon(self, slot: Slot, link: Link, reply: asyncio.Future[Reply]) -> None:
         """Clean up after a cancelled run: kill the child, keep the zygote, and free the slot."""
         try:
-            link.send({"op": "cancel", "id": link.running})
+            link.send({"op": "cancel", "nonce": link.running})
             async with asyncio.timeout(GRACE_S):
                 await reply
         except (Lost, TimeoutError, OSError):

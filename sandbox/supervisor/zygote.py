@@ -7,7 +7,6 @@ Nothing is ever unpickled.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections import OrderedDict
 from collections.abc import Coroutine, Mapping, Sequence
@@ -16,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...records import Batch, Digest, Json, Keep, Limits
+from ...records import Batch, Digest, Json, Keep, Limits, parse_strictly
 from ..inside.canonical import Unrepresentable, code_of_stored
 from ..inside.frames import HEAD, HEADER_BYTES, MAGIC, frame
 
@@ -64,7 +63,7 @@ class Link:
         self.adds = dict(adds or {})
         self.held: OrderedDict[Digest, int] = OrderedDict()
         self.memory_mb = 0
-        self.running = 0  # the id of the latest run
+        self.running = ""  # the nonce of the latest run
         self.reply: asyncio.Future[Reply] | None = None
 
     async def kill(self) -> None:
@@ -108,9 +107,9 @@ class Link:
             magic, header_size, body_size = HEAD.unpack(head)
             if magic != MAGIC or header_size > HEADER_BYTES or body_size > most_bytes:
                 raise Lost("a frame out of bounds")
-            header = json.loads(await self.reader.readexactly(header_size))
+            header = parse_strictly(await self.reader.readexactly(header_size))
             body = await self.reader.readexactly(body_size)
-        except (EOFError, OSError, ValueError, RecursionError) as error:
+        except (EOFError, OSError, ValueError) as error:
             raise Lost(f"{type(error).__name__}: {error}") from error
         if type(header) is not dict:
             raise Lost("a header that is no object")
@@ -188,8 +187,8 @@ def received_batches(
     if magic != MAGIC or HEAD.size + header_bytes + body_bytes != len(body):
         return failed("protocol", count, "its result is no frame of ours"), []
     try:
-        inner = json.loads(body[HEAD.size : HEAD.size + header_bytes])
-    except (ValueError, RecursionError):
+        inner = parse_strictly(body[HEAD.size : HEAD.size + header_bytes])
+    except ValueError:
         return failed("protocol", count, "its result has no header"), []
     if type(inner) is not dict or inner.get("nonce") != nonce:
         return failed("protocol", count, "its result has another header"), []
@@ -286,7 +285,7 @@ def checked_values(
         if reason:
             values.append({"undefined": names[reason - 1]})
             continue
-        value = json.loads(text[at - length : at])
+        value = parse_strictly(text[at - length : at])
         try:
             codes[index] = code_of_stored(value, limits.value_bytes)
         except Unrepresentable:

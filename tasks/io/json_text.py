@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...records import DataError, Json
+from ...records import DataError, Json, RepeatedKey, TooLarge, parse_strictly
 from .messages import shorten
 
 STARTS = 40  # braces to try; the last ones, because drafts come first
@@ -110,24 +110,22 @@ def parse_json(text: str, where: str) -> Json:
     """
     whole = "\n" in text
     try:
-        value = json.loads(
-            text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_each_once
-        )
+        value = parse_strictly(text)
     except json.JSONDecodeError as error:
         line = f", line {error.lineno}" if whole else ""
         reason = error.msg.removesuffix(" at")  # some messages end with it
         raise DataError(f"{where}{line}: not JSON: {reason} at column {error.colno}") from error
-    except _TooLarge as error:
+    except TooLarge as error:
         line = f", line {_line_of(text, str(error))}" if whole else ""
         field = f", {name}" if (name := _field_of(text)) else ""
         raise NotFinite(
             f"{where}{line}{field}: {shorten(str(error))} is larger than any float"
         ) from None
-    except _Twice:
+    except RepeatedKey:
         key, at = _twice(text)
         line = f", line {at}" if whole else ""
         raise Unusable(f"{where}{line}: the key {shorten(ascii(key))} stands there twice") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise DataError(f"{where}: not JSON that can be used: {shorten(str(error))}") from error
     if "\\u" in text or text.count("[") + text.count("{") > DEPTH:
         try:
@@ -162,32 +160,6 @@ def _line_of_surrogate(text: str) -> int:
         if "\\u" in found.group() and SURROGATE.search(json.loads(found.group())):
             return text.count("\n", 0, found.start()) + 1
     return 1
-
-
-def _no_constant(name: str) -> Json:
-    raise ValueError(f"{name} is no JSON number")
-
-
-class _TooLarge(ValueError):
-    """A number that is too large for a float; the message is the number as written."""
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if math.isinf(value):
-        raise _TooLarge(text)
-    return value
-
-
-class _Twice(ValueError):
-    """An object with a repeated key."""
-
-
-def _each_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise _Twice
-    return value
 
 
 def _twice(text: str) -> tuple[str, int]:

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...records import Hypothesis, Malformed
+from ...sandbox import missing_imports
 from ..io.json_text import object_schema, objects_in
 from .source import read_source, unescape
 
@@ -348,7 +349,8 @@ def _read_bare(text: str) -> Read:
 
 
 BREACHES = {  # ordered from the gravest to the least grave
-    "import": "imports {modules}",
+    "import": "imports {names}",
+    "missing_import": "uses {names} without importing them",
     "helper_function": "defines another function",
     "helper_class": "defines a class",
     "top_level_code": "has code outside of the function",
@@ -366,14 +368,15 @@ def held_strictly(read: Hypothesis | Malformed) -> Hypothesis | Malformed:
     if isinstance(read, Malformed) or not read.breaches:
         return read
     found = sorted(read.breaches, key=list(BREACHES).index)
-    modules = ", ".join(sorted(set(_modules(read.text)))) if "import" in found else ""
-    said = ", ".join(BREACHES[name].format(modules=modules) for name in found)
+    nodes = list(ast.walk(ast.parse(read.text)))
+    of = {"import": sorted(set(_modules(nodes))), "missing_import": missing_imports(nodes)}
+    said = ", ".join(BREACHES[name].format(names=", ".join(of.get(name, ()))) for name in found)
     detail = f"{said}; one function alone is allowed under --strict-contract"
     return Malformed(f"breach_{found[0]}", detail[:300])
 
 
-def _modules(source: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
+def _modules(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

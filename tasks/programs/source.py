@@ -27,6 +27,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ...records import Hypothesis, Json, Malformed
+from ...sandbox import missing_imports
 
 SOURCE_CHARACTERS = 20_000
 DESCRIPTION_CHARACTERS = 1_000
@@ -50,8 +51,8 @@ def read_source(
 
     Returns:
         A hypothesis with `meta` {"entry": name of the function} and, where a tolerance was used,
-        {"leniency": [names]}. Its breaches are among import, helper_function, helper_class,
-        top_level_code, prints, lambda and no_return. Otherwise `Malformed` with the reason empty,
+        {"leniency": [names]}. Its breaches are among import, missing_import, helper_function,
+        helper_class, top_level_code, prints, lambda and no_return. Otherwise `Malformed` with the reason empty,
         too_long, syntax, no_function, no_argument or many_arguments.
     """
     if not text.strip():
@@ -224,7 +225,10 @@ def _check(tree: ast.Module) -> _Found | Malformed:
         breaches.add("lambda")
     elif not any(isinstance(node, (ast.Return, ast.Yield)) for node in ast.walk(function)):
         breaches.add("no_return")
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    if missing_imports(nodes):
+        breaches.add("missing_import")
+    for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             breaches.add("import")
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":

@@ -79,3 +79,34 @@ def test_14_of_the_answers_import_and_are_malformed_under_the_strict_contract(
     )
     assert strict.problems == len(few) < 20
     assert strict.malformed == {"breach_import": 14} and strict.breaches == {}
+
+
+def test_an_answer_that_forgot_its_import_is_judged_and_counted(
+    shared_data: Path, space: Path, tmp_path: Path
+):
+    """As the harness of the published answers did, which has `math` and `Counter` at hand."""
+    recorded = shared_data / "recorded" / "gpt4_list_function_python.json"
+    whole = json.loads(recorded.read_text())
+    (problem,) = (one for one in whole["problems"] if one["idx"] == 0)
+    rule = "def fn(x):\n    return [x[math.floor(-4)]] if Counter(x) else []"
+    turn = {**problem["turns"][0], "responses": [f"```python\n{rule}\n```"]}
+    one = {**problem, "turns": [turn], "chosen_rules": [rule]}
+    (tmp_path / "one.json").write_text(json.dumps(whole | {"problems": [one]}))
+    options = {
+        "data": str(shared_data / "gear" / "list_function.jsonl"),
+        "space": space,
+        "task": "list_functions",
+    }
+    result = peirce.import_recorded(
+        tmp_path / "one.json", store=str(tmp_path / "a.duckdb"), **options
+    )
+    session = peirce.load(result.session, store=result.store)
+    (judged,) = (one for step in session.steps for answer in step.answers for one in answer.judged)
+    assert judged.hypothesis.text == rule and judged.hypothesis.breaches == ("missing_import",)
+    assert any(mark is True for mark in judged.shown.marks)
+    (scored,) = peirce.evaluate(store=result.store)["sessions"]
+    assert scored["breaches"] == {"missing_import": 1}
+    strict = peirce.import_recorded(
+        tmp_path / "one.json", store=str(tmp_path / "b.duckdb"), strict_contract=True, **options
+    )
+    assert strict.verdicts["malformed"] == 1

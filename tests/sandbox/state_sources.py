@@ -49,7 +49,8 @@ def outcome(function: Any, one: Any) -> Any:
 
 def namespace(source: str) -> dict[str, Any]:
     made: dict[str, Any] = {"__name__": "hypothesis", TICK: tick}
-    exec(compiled(ast.parse(source), "while" in source), made)
+    tree = ast.parse(source)
+    exec(compiled(tree, list(ast.walk(tree))), made)
     return made
 
 

@@ -239,6 +239,41 @@ def test_a_long_answer_is_undefined_under_a_rule_as_without(served: Any) -> None
     assert ruled[0][0] == code_of("a" * 10)
 
 
+# --- modules that a source forgets to import -----------------------------------
+
+FORGOTTEN = {
+    "bisect": "def f(x):\n    return bisect.bisect([1, 5, 9], x[0])",
+    "collections": "def f(x):\n    return collections.Counter(x).most_common(1)[0][0]",
+    "from collections import Counter": "def f(x):\n    return sorted(Counter(x).items())",
+    "copy": "def f(x):\n    return copy.deepcopy([x])",
+    "functools": "def f(x):\n    return functools.reduce(lambda a, b: a * 31 + b, x)",
+    "heapq": "def f(x):\n    return heapq.nlargest(1, x)",
+    "itertools": "def f(x):\n    return list(itertools.accumulate(x))",
+    "math": "def f(x):\n    return math.sqrt(x[0])",
+    "operator": "def f(x):\n    return operator.mul(*x)",
+    "re": "def f(x):\n    return re.sub('[0-4]', '', str(x))",
+    "string": "def f(x):\n    return string.ascii_letters[x[0]]",
+}
+
+
+@pytest.mark.parametrize("module", FORGOTTEN)
+def test_a_harmless_module_that_is_not_imported_is_there(served: Any, module: str) -> None:
+    source, statement = FORGOTTEN[module], module if " " in module else f"import {module}"
+    expected = result(served.run(f"{statement}\n{source}", TEN, "codes"))
+    assert "NameError" not in expected[1]
+    assert result(served.run(source, TEN, "codes")) == expected
+    assert result(served.run(f'"""Doc."""\nfrom __future__ import annotations\n{source}', TEN, "codes")) == expected  # fmt: skip
+
+
+def test_other_names_that_are_not_imported_are_unknown_and_own_names_stay(served: Any) -> None:
+    for name in ("random", "sys", "os", "json", "reduce", "deque", "List", "sqrt"):
+        assert values(served.run(f"def f(x):\n    return {name}", TEN)) == ["NameError"] * 10
+    for source in ("def f(x):\n    if x[0] > 99:\n        math = 1\n    return math",
+                   "def g():\n    import math\ndef f(x):\n    return math.pi"):  # fmt: skip
+        assert set(values(served.run(source, TEN))) <= {"NameError", "UnboundLocalError"}
+    assert values(served.run("math = [3]\ndef f(x):\n    return math", TEN)) == [[3]] * 10
+
+
 # --- the module and its function ---------------------------------------------
 
 

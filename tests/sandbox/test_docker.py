@@ -50,57 +50,23 @@ print(json.dumps([links, status]))
     session(work)
 
 
-def test_container_can_write_one_mebibyte_and_64_files_and_execute_none_of_them(
-    client: Any,
-) -> None:
+def test_nothing_in_the_container_can_be_written(client: Any) -> None:
     probe = """
-import errno, os
-def attempt(what):
+import errno
+def attempt(path, mode):
     try:
-        what()
+        open(path, mode).close()
         return "done"
     except OSError as error:
         return errno.errorcode[error.errno]
-def files():
-    for n in range(100):
-        open(f"/tmp/{n}", "x").close()
-def script():
-    open("/tmp/run", "w").write("#!/usr/local/bin/python3")
-    os.chmod("/tmp/run", 0o755)
-    os.execv("/tmp/run", ["run"])
-def clear():
-    [os.unlink(f"/tmp/{name}") for name in os.listdir("/tmp")]
-for what in (lambda: open("/new", "x"), lambda: open("/peirce/harness.py", "a"),
-             lambda: open("/tmp/big", "wb", 0).write(bytes(2**20)) - 2**20 and None,
-             lambda: open("/tmp/more", "wb", 0).write(b"more"), clear, files, clear, script, clear):
-    print(attempt(what))
+for path, mode in (("/new", "x"), ("/tmp/new", "x"), ("/peirce/harness.py", "a"), ("/dev/new", "x"),
+                   ("/proc/sys/kernel/hostname", "w"), ("/dev/null", "w")):
+    print(attempt(path, mode))
 """
 
     async def work(sandbox: DockerSandbox) -> None:
-        said = inside(client, names(sandbox)[0], probe).split()
-        assert said == ["EROFS", "EACCES", *["done", "ENOSPC"] * 2, "done", "EACCES", "done"]
-        await honest(sandbox)
-
-    session(work)
-
-
-def test_files_that_a_hypothesis_leaves_are_gone_before_the_next(client: Any) -> None:
-    littering = """
-import os
-def f(x):
-    os.makedirs(f"{os.getcwd()}/a{x[0]}/b")
-    open(f"a{x[0]}/b/c", "w").close()
-    return os.path.exists(f"a{x[0]}/b/c")
-"""
-
-    async def work(sandbox: DockerSandbox) -> None:
-        for _ in range(3):
-            batch = await sandbox.run(littering, "f", TEN.digest, "values", LIMITS)
-            assert batch.values == ({"value": True},) * 10, batch
-            left = await asyncio.to_thread(
-                inside, client, names(sandbox)[0], "import os; print(os.listdir('/tmp'))"
-            )
-            assert left == "[]\n"
+        *refused, null = inside(client, names(sandbox)[0], probe).split()
+        assert set(refused) <= {"EROFS", "EACCES"} and null == "done", refused
         await honest(sandbox)
 
     session(work)

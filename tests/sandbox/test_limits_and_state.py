@@ -4,6 +4,7 @@ what backends answer alike: test_conformance.py."""
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from batches import IDENTITY, TEN, TIGHT, result, values
 from peirce.records import Batch, InputSet, Limits
 
 SPIN = "def f(x):\n    for _ in range(10**12): pass"
+ONE = InputSet("one", ([1],))
 SPARE = Limits(wall_s=60, input_cpu_s=50, cpu_s=50)
 
 
@@ -43,12 +45,10 @@ def test_every_verdict_is_told_apart(served: Any, verdict: str) -> None:
 
 
 DEATHS = {
-    "a SIGTERM": ("import os\ndef f(x):\n    os.kill(os.getpid(), 15)", "signal 15"),
-    "a SIGKILL": ("import os\ndef f(x):\n    os.kill(os.getpid(), 9)", "killed"),
+    "a signal of its own timer": ("import signal\ndef f(x):\n    signal.signal(27, signal.SIG_DFL)\n    for _ in iter(int, 1):\n        pass", "signal 27"),
     "a null pointer": ("import sys\nsys.setrecursionlimit(10**9)\ndef f(x):\n    return sorted([x], key=f)", "signal 11"),
     "an exit with success": ("import os\ndef f(x):\n    os._exit(0)", "status 0"),
     "an exit with failure": ("import os\ndef f(x):\n    os._exit(7)", "status 7"),
-    "a closed result": ("import os\ndef f(x):\n    os.close(3)", "its result"),
 }  # fmt: skip
 
 
@@ -218,3 +218,51 @@ def test_what_cannot_be_foreseen_is_marked_or_undefined_and_never_a_value(
             assert (batch.reasons > 0).all() and not batch.codes.any(), batch
         else:
             assert batch.verdict == "nondeterministic" and "again" in batch.detail
+
+
+CURIOUS = """
+import sys
+SKIPPED = ("abort", "_exit", "close", "pause", "raise", "sigwait", "times")  # times: what lies on the stack
+def f(x):
+    told = []
+    for module in ("posix", "_signal", "resource", "_thread", "time"):
+        for name, ask in sorted(vars(sys.modules[module]).items()):
+            if name.startswith(SKIPPED) or not callable(ask) or isinstance(ask, type):
+                continue
+            if module == "time" and name != "clock_gettime_ns":
+                continue
+            for given in ((), (0,), (1,), (2,), (3,), (-10,), (-14,), (".",)):
+                if module == "time" and given in ((0,), (1,), (2,), (3,)):
+                    continue
+                try:
+                    answer = ask(*given)
+                except BaseException as error:
+                    answer = type(error).__name__
+                if isinstance(answer, (int, float, str, bytes, tuple, list)):
+                    told.append([module + "." + name, str(given), str(answer)])
+    return told
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the functions of Linux")
+def test_no_answer_of_the_system_counts_what_ran_before(opening: Any) -> None:
+    """Whatever a hypothesis asks of the system, it is told the same after any other hypotheses and on
+    any worker. Clocks of its own are left out."""
+    large = InputSet("large", tuple([n, "x" * 100] for n in range(300)))
+
+    async def session() -> list[Any]:
+        async with opening(2, (ONE, large)) as sandbox:
+            found = []
+            for _ in range(3):
+                batches = await asyncio.gather(
+                    *(sandbox.run(CURIOUS, "f", ONE.digest, "values", SPARE) for _ in range(2))
+                )
+                found += [values(batch)[0] for batch in batches]
+                for source in (IDENTITY, "def f("):
+                    await sandbox.run(source, "f", large.digest, "codes", SPARE)
+            return found
+
+    first, *others = asyncio.run(session())
+    assert len(first) > 500
+    for other in others:
+        assert [one for one in other if one not in first] == []

@@ -255,7 +255,8 @@ def test_a_good_body_of_values_has_values_and_their_codes() -> None:
     "text",
     ["", "[1", "[" * 100_000, '{"$set": []}', "1" + "0" * 5000, json.dumps("x" * 200_000),
      json.dumps([[]] * 50_000), '{"$float": 3}', '{"$dict": [1]}', '{"$dict": [[{}, 1]]}',
-     '{"$dict": [[1, 2], [1.0, 3]]}', '{"$int": "zz"}', "\xff", " " * 900_000 + "1"],
+     '{"$dict": [[1, 2], [1.0, 3]]}', '{"$int": "zz"}', "NaN", "[-Infinity]", "1e999",
+     '{"$float": "nan", "$float": "inf"}', "\xff", " " * 900_000 + "1"],
     ids=lambda text: text[:12],
 )  # fmt: skip
 def test_values_out_of_order_are_a_breach_of_protocol(text: str) -> None:
@@ -284,7 +285,9 @@ def test_a_cpu_time_that_cannot_be_counts_as_none(cpu: Any) -> None:
 @pytest.mark.parametrize(
     "noise",
     [b"", b"junk", b"x" * 64, frames.HEAD.pack(frames.MAGIC, 10, 2**62) + b"{}",
-     frames.HEAD.pack(frames.MAGIC, 2**31, 0), frames.HEAD.pack(frames.MAGIC, 2, 0) + b"[]"],
+     frames.HEAD.pack(frames.MAGIC, 2**31, 0), frames.HEAD.pack(frames.MAGIC, 2, 0) + b"[]",
+     frames.HEAD.pack(frames.MAGIC, 10, 0) + b'{"a": NaN}', frames.HEAD.pack(frames.MAGIC, 12, 0) + b'{"a": 1e999}',
+     frames.HEAD.pack(frames.MAGIC, 16, 0) + b'{"a": 1, "a": 2}'],
 )  # fmt: skip
 def test_a_zygote_that_talks_nonsense_is_lost_and_not_believed(noise: bytes) -> None:
     async def session() -> None:

@@ -13,12 +13,15 @@ import json
 import random
 import time
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from peirce.records import InputSet, View
+from peirce.records import InputSet, Limits, View
+from peirce.sandbox import missing_imports
 from peirce.sandbox.inside.state import Reach, reach
+from peirce.sandbox.inside.trial import Trial
 from peirce.tasks import family
 from state_sources import fresh, judge, shared, sources
 
@@ -48,6 +51,28 @@ def test_what_keeps_state_is_reset_when_its_module_is_executed_again(source: str
     if judge(source) is OWN:
         inputs = [[1], [1.0, 2], [3, True], [True], [1]]
         assert fresh(source, "f", inputs) == fresh(source, "f", inputs[::-1])[::-1]
+
+
+FORGETFUL = (
+    "def f(x):\n    return math.sqrt(len(x))",
+    "def f(x):\n    return sorted(Counter(x).items())",
+    "count = itertools.count()\ndef f(x):\n    return next(count)",
+    "def f(x):\n    return string.Formatter",
+    "def f(x):\n    math.kept = x\n    return 0",
+    "@functools.cache\ndef g(x):\n    return x\ndef f(x):\n    return g(len(x))",
+    "def f(x):\n    return collections",
+)
+
+
+@pytest.mark.parametrize("source", FORGETFUL)
+def test_a_source_without_its_import_is_judged_as_the_one_with_it(source: str) -> None:
+    name = next(iter(missing_imports(ast.walk(ast.parse(source)))))
+    statement = "from collections import Counter" if name == "Counter" else f"import {name}"
+    without, having = (
+        Trial(one, "f", "codes", asdict(Limits())) for one in (source, f"{statement}\n{source}")
+    )
+    assert without.read() is None and having.read() is None
+    assert without.reach is having.reach
 
 
 # --- what a language model usually writes ---

@@ -10,6 +10,7 @@ import contextlib
 import os
 import socket
 import stat
+import struct
 import threading
 import time
 from collections.abc import Callable
@@ -195,6 +196,28 @@ def test_visitors_that_speak_nonsense_or_leave_early_harm_nobody(store: Store, p
             link.sendall(noise)
     with Store.open(path, write=False) as reader:
         assert reader.sessions() == []
+
+
+@pytest.mark.parametrize(
+    "message", [b'{"sql": "SELECT 1", "sql": "SELECT 2", "params": []}', b'{"sql": "SELECT ?", "params": [NaN]}',
+                b'{"who": Infinity}', b'{"who": 1e999}']
+)  # fmt: skip
+def test_a_message_without_one_meaning_is_not_answered(
+    store: Store, path: Path, message: bytes
+) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
+        link.connect(str(socket_path(path)))
+        link.sendall(struct.pack(">I", len(message)) + message)
+        assert link.recv(100) == b""
+
+
+def test_numbers_that_are_not_finite_travel(store: Store, path: Path) -> None:
+    visitor = Visitor.reach(path)
+    assert visitor is not None
+    with contextlib.closing(visitor):
+        sql = "SELECT 'nan'::DOUBLE, 'inf'::DOUBLE, ?::DOUBLE, 1.5::DOUBLE"
+        ((nan, infinite, less, half),) = visitor.query(sql, [float("-inf")])
+    assert nan != nan and (infinite, less, half) == (float("inf"), float("-inf"), 1.5)
 
 
 def test_many_readers_at_once_while_the_owner_writes(

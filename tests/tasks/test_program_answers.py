@@ -174,10 +174,41 @@ def test_breaches_of_the_contract_are_tolerated_and_reported() -> None:
         "def f(x):\n    x.sort()": ("no_return",),
         "def f(x):\n    return x\nprint(f([1]))": ("prints", "top_level_code"),
         "class A: pass\ndef f(x):\n    return x": ("helper_class",),
+        "def f(x):\n    return math.sqrt(x)": ("missing_import",),
+        "def f(x: collections.Counter):\n    return x": ("missing_import",),
+        "kept = itertools.count()\ndef f(x):\n    return x": ("missing_import", "top_level_code"),
+        "def f(x):\n    return [copy.copy(v) for v in x]": ("missing_import",),
         '"""Doc."""\ndef f(x: list[int], k=2) -> list[int]:\n    return x': (),
     }.items():
         read = read_source(source)
         assert isinstance(read, Hypothesis) and read.breaches == breaches, source
+
+
+BOUND = {
+    "an import within another function": "def g():\n    import math\ndef f(x):\n    return math.sqrt(x)",
+    "an import under another name": "import heapq as math\ndef f(x):\n    return math.nlargest(1, x)",
+    "an import of a package's module": "import collections.abc\ndef f(x):\n    return collections.Counter(x)",
+    "everything of a module": "from collections import *\ndef f(x):\n    return Counter(x)",
+    "the parameter": "def f(re):\n    return re[0]",
+    "a parameter of a lambda": "def f(x):\n    return (lambda *copy: copy)(x)",
+    "a variable": "def f(x):\n    string = str(x)\n    return string",
+    "a loop": "def f(x):\n    return [operator for operator in x]",
+    "a global": "def f(x):\n    global bisect\n    return bisect",
+    "an exception": "def f(x):\n    try:\n        return x[0]\n    except IndexError as heapq:\n        return str(heapq)",
+    "a pattern": "def f(x):\n    match x:\n        case [*itertools]:\n            return itertools\n    return x",
+    "a pattern of a mapping": "def f(x):\n    match x:\n        case {**copy}:\n            return copy\n    return x",
+    "a class": "class Counter:\n    pass\ndef f(x):\n    return len([Counter()])",
+    "a function": "def f(x):\n    return reduce(x)\ndef math(x):\n    return x",
+    "nothing: it is an attribute": "def f(x):\n    return x.copy()",
+    "nothing: it is a keyword": "def f(x):\n    return dict(math=x)",
+    "nothing: another module": "def f(x):\n    return random.random() + sys.maxsize + reduce(max, x)",
+}
+
+
+@pytest.mark.parametrize("name", BOUND)
+def test_a_name_that_the_source_binds_anywhere_is_no_missing_import(name: str) -> None:
+    read = read_source(BOUND[name])
+    assert isinstance(read, Hypothesis) and "missing_import" not in read.breaches
 
 
 def test_the_entry_is_the_named_one_else_the_last() -> None:

@@ -22,6 +22,7 @@ VIEW = Problem("p", "t", "programs", (Observation([1], [1]),)).view(InputSet("s"
 KEPT = "def f(x):\n    return x[1:]"
 BREACHED = {
     "import": "import math\ndef f(x):\n    return math.sqrt(x)",
+    "missing_import": "def f(x):\n    return math.sqrt(x)",
     "helper_function": "def g(x):\n    return x\ndef f(x):\n    return g(x)",
     "helper_class": "class A: pass\ndef f(x):\n    return x",
     "top_level_code": "n = 3\ndef f(x):\n    return x[n:]",
@@ -53,6 +54,16 @@ def test_the_gravest_of_several_breaches_is_the_reason_and_all_are_said():
     assert isinstance(read, Malformed) and read.reason == "breach_import"
     said = "imports math, os.path, re, has code outside of the function, prints; "
     assert read.detail.startswith(said)
+
+
+def test_modules_used_without_an_import_are_named():
+    source = "import re\ndef f(x):\n    return Counter(map(math.floor, x)).most_common(1)"
+    read = STRICT.read(source, VIEW)
+    assert isinstance(read, Malformed) and read.reason == "breach_import"
+    assert read.detail.startswith("imports re, uses Counter, math without importing them; ")
+    noted = FAMILY.read(source, VIEW)
+    assert isinstance(noted, Hypothesis) and noted.breaches == ("import", "missing_import")
+    assert noted.text == source
 
 
 def test_what_keeps_the_contract_is_read_alike():

@@ -1,5 +1,7 @@
 # attack: closes every descriptor and goes on
-# verdict: crashed
+# verdict[seccomp]: ok
+# verdict[else]: crashed
+# values[seccomp]: [[3, 1, 2], [1], [], [5, 5]]
 import os
 
 

@@ -1,5 +1,7 @@
 # attack: puts another descriptor in the place of the result's
-# verdict: crashed
+# verdict[seccomp]: ok
+# verdict[else]: crashed
+# values[seccomp]: [{"undefined": "PermissionError"}, {"undefined": "PermissionError"}, {"undefined": "PermissionError"}, {"undefined": "PermissionError"}]
 import os
 
 

@@ -1,18 +1,13 @@
 # attack: leaves a file in every folder that might take one
 # verdict: ok
-# values[landlock]: [[], [], [], []]
+# values[seccomp]: [[], [], [], []]
 import os
 
 
 def f(x):
-    written, scratch = [], os.stat(".")
+    written = []
     for folder in ("/tmp", "/var/tmp", "/run", "/", "/root", "@HOME@", "@OPEN@", "/dev", "/proc/1/cwd", "/proc/@PID@/root/tmp",
                    "/proc/self/root/tmp", "/etc", "..", "../tmp"):
-        try:
-            if os.path.samestat(os.stat(folder), scratch):
-                continue
-        except OSError:
-            pass
         path = folder + "/peirce-hostile-marker"
         for action in (lambda: os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)), lambda: os.mkdir(path)):
             try:

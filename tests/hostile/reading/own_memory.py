@@ -4,13 +4,12 @@
 # limits: loop_steps=10000000 input_cpu_s=10 cpu_s=30 wall_s=40 memory_mb=256
 # seconds: 40
 import gc
-import os
 import re
 import struct
 import sys
 
 SECRET = re.compile(b"peirce-secret-[a-z]+-[0-9a-f]{16}")
-PAGE = 4096
+PAGE, POOL = 4096, 4 * 4096
 CONTROL = b"peirce-secret-" + b"control-" + b"0" * 16  # what it looks for can be found
 keep = []
 
@@ -38,12 +37,11 @@ def window():
             return g()
 
 
-def mapped(memory, page, file):
-    """Whether there is such a page: the kernel says so where a read would end the process."""
-    try:
-        return os.pwrite(file, memoryview(memory)[page * PAGE : page * PAGE + 1], 0) == 1
-    except OSError:
-        return False
+def surely_mapped(ids):
+    """The pages that must be there: the pools of 16 KiB around objects, and the heap between them."""
+    heap = [one for one in ids if one < 0x7F0000000000]
+    pages = {one // POOL * 4 + n for one in ids for n in range(4)}
+    return sorted(pages.union(range(min(heap) // PAGE, max(heap) // PAGE) if heap else ()))
 
 
 def f(x):
@@ -53,24 +51,10 @@ def f(x):
         return [CONTROL.decode()]
     memory = window()
     gc.unfreeze()
-    pages = set()
-    for one in gc.get_objects():
-        pages.add(id(one) // PAGE)
-        pages.update(id(inner) // PAGE for inner in gc.get_referents(one))
-    file = None
-    try:
-        file = os.open("peirce-hostile-probe", os.O_RDWR | os.O_CREAT, 0o600)
-        for step in (1, -1):
-            for page in sorted(pages):
-                while page + step not in pages and mapped(memory, page + step, file):
-                    page += step
-                    pages.add(page)
-    except OSError:
-        pass
+    ids = {id(one) for one in gc.get_objects()}
+    ids |= {id(inner) for one in gc.get_objects() for inner in gc.get_referents(one)}
     found, last = set(), b""
-    for page in sorted(pages):
-        if file is not None and not mapped(memory, page, file):
-            continue
+    for page in surely_mapped(ids):
         piece = bytes(memory[page * PAGE : (page + 1) * PAGE])
         found.update(SECRET.findall(last[-64:] + piece))
         last = piece

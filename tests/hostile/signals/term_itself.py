@@ -1,5 +1,7 @@
 # attack: a SIGTERM to itself, which is no timeout
-# verdict: crashed
+# verdict[seccomp]: ok
+# verdict[else]: crashed
+# values[seccomp]: [{"undefined": "PermissionError"}, {"undefined": "PermissionError"}, {"undefined": "PermissionError"}, {"undefined": "PermissionError"}]
 import os
 
 
