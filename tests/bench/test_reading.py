@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
-from reading import SHAPES, Case, all_readers, measure_growth  # noqa: E402
+from reading import SHAPES, Case, all_readers, measure_growth
 
 READERS = all_readers()
 
