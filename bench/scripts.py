@@ -38,6 +38,7 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
     "agents.py": ("--problems", "16", "--concurrency", "16"),
     "flight.py": ("--flights", "1", "50", "--problems", "100"),
     "grids.py": (),
+    "reading.py": ("--shapes", "think tags,combining marks,pairs of texts,numbered list,clauses"),
     "text.py": (),
     "text_search.py": ("--rows", "200", "--vocabulary", "1000", "5000", "--columns", "5", "10"),
     "studies.py": ("--problems", "100", "--contexts", "2", "--stored", "10"),

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ...records import Json, Message, Reply, ToolCall, Usage, canonical_json
+from ..reasoning import split_reasoning
 from .faults import ErrorInBody, Fault
 
 DEEPEST = 100  # maximum nesting of an answer; json and the journal fail at a few hundred levels
 MOST_TOKENS = 2**63 - 1
 THOUGHT = ("thinking", "reasoning")  # types of content blocks
-REASONING_BLOCK = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
 
 
 def completion_body(body: Json) -> dict[str, Json]:
@@ -188,29 +187,6 @@ def _count(told: Json) -> int:
     if isinstance(told, bool) or not isinstance(told, int | float) or told != told:
         return 0
     return int(min(max(told, 0), MOST_TOKENS))
-
-
-def split_reasoning(text: str) -> tuple[str, str]:
-    """Return the answer and the reasoning that it contained as <think> blocks.
-
-    A block that never closes extends to the end, because the answer was truncated. A closing tag
-    without an opening one ends reasoning that began in the prompt's template.
-    """
-    parts: list[str] = []
-    if (closing := re.search(r"</(think|thinking)>", text)) is not None and not re.search(
-        rf"<{closing[1]}>", text[: closing.start()]
-    ):
-        parts.append(text[: closing.start()])
-        text = text[closing.end() :]
-    parts.extend(match[0] for match in REASONING_BLOCK.finditer(text))
-    text = REASONING_BLOCK.sub("", text)
-    if (opening := re.search(r"<(think|thinking)>", text)) is not None:
-        parts.append(text[opening.start() :])
-        text = text[: opening.start()]
-    if not parts:
-        return text, ""
-    told = (re.sub(r"</?(think|thinking)>", "", part).strip() for part in parts)
-    return text.strip(), "\n\n".join(part for part in told if part)
 
 
 def without(reply: Reply, key: str) -> Reply:

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...records import DataError, Json, Message, Reply, ToolCall, ToolSpec, Unavailable, UsageError
 from ...records import Usage as Tokens
-from ..endpoint.replies import DEEPEST, split_reasoning
+from ..endpoint.replies import DEEPEST
+from ..reasoning import split_reasoning
 
 if TYPE_CHECKING:
     from .decoding import Answer

@@ -15,11 +15,11 @@ import ast
 import json
 import math
 import re
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...records import DataError, Json, RepeatedKey, TooLarge, parse_strictly
+from ...tools.python_parser import parse_python
 from .messages import shorten
 
 STARTS = 40  # braces to try; the last ones, because drafts come first
@@ -254,10 +254,8 @@ def literal(text: str, where: str) -> Json:
         DataError: The text is not a literal, or JSON cannot represent its value.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "\d" in the text warns, of no concern to the user
-            tree = ast.parse(text.strip(), mode="eval")
-            value = ast.literal_eval(tree)
+        tree = parse_python(text.strip(), "eval")
+        value = ast.literal_eval(tree)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise DataError(f"{where}: not a Python literal: {shorten(text)}") from error
     for node in ast.walk(tree) if "{" in text else ():

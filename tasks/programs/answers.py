@@ -8,7 +8,7 @@ unescaped quotes within a string, and ends a string where what follows fits a tu
 holds several tuples, such as drafts before a final one, the last tuple that is a hypothesis counts.
 
 Nothing here raises or executes the text. The work is bounded for any text, by the number of places
-that are examined and by the number of characters that the scanner hands to the parser.
+that are examined and by one budget of characters that all attempts to read an answer may parse.
 
 `held_strictly` enforces the answer contract of programs (`--strict-contract`): one function and
 nothing else. By default a program that breaches the contract runs, and the breaches are counted.
@@ -21,12 +21,12 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...records import Hypothesis, Malformed
 from ...sandbox import missing_imports
+from ...tools.python_parser import BudgetSpent, ParsingBudget, parse_python
 from ..io.json_text import object_schema, objects_in
 from .source import read_source, unescape
 
@@ -36,25 +36,28 @@ ANSWER_CHARACTERS = 200_000
 STARTS = 40
 SPLITS = 4  # places where a description may end
 CLOSINGS = 12  # places where a source may end
-# CPython searches an f-string from its start for each of its braces, so a literal has a limit.
-BRACES = 2_000
 SCANNED_CHARACTERS = 100_000  # of all sources together that the scanner tries
 
 Read = Hypothesis | Malformed
+_TOO_COSTLY = Malformed("too_costly", "there are too many ways to read the answer")
 
 
 def read_answer(text: str, answer_format: str) -> Hypothesis | Malformed:
     """Return the hypothesis of an answer in the format `tuple`, `json` or `fenced_function`.
 
     Besides the reasons of `read_source`, an answer is malformed as too_long, no_tuple,
-    not_two_strings, cut (the answer ends within the source), no_object or no_code.
+    not_two_strings, cut (the answer ends within the source), no_object, no_code or too_costly (the
+    attempts to read it have parsed `PARSED_CHARACTERS` characters).
     """
     if not text.strip():
         return Malformed("empty", "the answer is empty")
     if len(text) > ANSWER_CHARACTERS:
         return Malformed("too_long", f"answer of {len(text):,} characters, over 200,000")
     readers = {"tuple": _read_tuple, "json": _read_json, "fenced_function": _read_fenced}
-    return readers[answer_format](text)
+    try:
+        return readers[answer_format](text, ParsingBudget())
+    except BudgetSpent:
+        return _TOO_COSTLY
 
 
 # --- tuple ------------------------------------------------------------------------------
@@ -69,10 +72,10 @@ class _Pair:
     leniency: tuple[str, ...]
 
 
-def _read_tuple(text: str) -> Read:
+def _read_tuple(text: str, budget: ParsingBudget) -> Read:
     failures: list[Malformed] = []
     for read in (_whole, _spans, _scanned):
-        found = read(text)
+        found = read(text, budget)
         if isinstance(found, Hypothesis):
             return found
         failures += found
@@ -91,12 +94,17 @@ def read_code(text: str) -> Hypothesis | Malformed:
 
     The source may be bare, fenced, or surrounded by prose.
     """
-    read = read_source(text)
-    if isinstance(read, Malformed) and read.reason in ("syntax", "too_long"):
-        within = _read_fenced(text) if len(text) <= ANSWER_CHARACTERS else read
-        if isinstance(within, Hypothesis):
-            return within
-    return read
+    budget = ParsingBudget()
+    read = read_source(text, budget=budget)
+    if isinstance(read, Hypothesis) or read.reason not in ("syntax", "too_long"):
+        return read
+    if len(text) > ANSWER_CHARACTERS:
+        return read
+    try:
+        within = _read_fenced(text, budget)
+    except BudgetSpent:
+        return _TOO_COSTLY
+    return within if isinstance(within, Hypothesis) else read
 
 
 def _no_tuple(text: str) -> Malformed:
@@ -104,18 +112,18 @@ def _no_tuple(text: str) -> Malformed:
     return Malformed("no_tuple", f"no tuple of two strings in the answer; it holds {holds}")
 
 
-def _whole(text: str) -> Hypothesis | list[Malformed]:
+def _whole(text: str, budget: ParsingBudget) -> Hypothesis | list[Malformed]:
     failures: list[Malformed] = []
     bare, fenced = _without_fences(text)
     for candidate, leniency in ((text.strip(), ()), (bare.strip(), ("fence",) if fenced else ())):
-        value = _literal(candidate)
+        value = _literal(candidate, budget)
         if isinstance(value, str) or value is None:
             continue
         pair = _pair(value, candidate, leniency)
         if isinstance(pair, Malformed):
             failures.append(pair)
             continue
-        read = read_source(pair.source, pair.description, pair.leniency)
+        read = read_source(pair.source, pair.description, pair.leniency, budget)
         if isinstance(read, Hypothesis):
             return read
         failures.append(read)
@@ -135,14 +143,10 @@ def _pair(value: object, written: str, leniency: tuple[str, ...]) -> _Pair | Mal
     return _Pair(value[0], value[1], leniency)
 
 
-def _literal(text: str) -> object:
+def _literal(text: str, budget: ParsingBudget) -> object:
     """Return the value of a Python literal, or None where `text` is not one."""
-    if text.count("{") > BRACES:
-        return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value: object = ast.literal_eval(text)
+        value: object = ast.literal_eval(parse_python(text, "eval", budget))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
     return value
@@ -161,7 +165,7 @@ _BARE_START = re.compile(r"^[ \t]*+[rRuU]?[\"']", re.MULTILINE)
 _FUNCTION = re.compile(r"\bdef\b|\blambda\b")
 
 
-def _spans(text: str) -> Hypothesis | list[Malformed]:
+def _spans(text: str, budget: ParsingBudget) -> Hypothesis | list[Malformed]:
     """Read each tuple of two literals within the answer; the last that is a hypothesis counts."""
     bare, fenced = _without_fences(text)
     found: list[Read] = []
@@ -172,17 +176,18 @@ def _spans(text: str) -> Hypothesis | list[Malformed]:
         if match is None:
             continue
         end = match.end()
-        pair = _pair(_literal(match[0]), match[0], ("fence",) if fenced else ())
+        pair = _pair(_literal(match[0], budget), match[0], ("fence",) if fenced else ())
         if isinstance(pair, _Pair):
             prose = ("prose",) if len(match[0]) < outside else ()
-            found.append(read_source(pair.source, pair.description, (*pair.leniency, *prose)))
+            leniency = (*pair.leniency, *prose)
+            found.append(read_source(pair.source, pair.description, leniency, budget))
     hypotheses = [read for read in found if isinstance(read, Hypothesis)]
     if hypotheses:
         return hypotheses[-1]
     return [read for read in found if isinstance(read, Malformed)]
 
 
-def _scanned(text: str) -> Hypothesis | list[Malformed]:
+def _scanned(text: str, budget: ParsingBudget) -> Hypothesis | list[Malformed]:
     """Scan for strings with real line breaks, unescaped quotes or missing brackets."""
     bare, fenced = _without_fences(text)
     leniency = ("fence", "scanned") if fenced else ("scanned",)
@@ -203,7 +208,7 @@ def _scanned(text: str) -> Hypothesis | list[Malformed]:
                     failures.append(Malformed("cut", "the source string does not end"))
                 elif _FUNCTION.search(source) and left > 0:
                     left -= len(source)
-                    read = read_source(source, description, leniency)
+                    read = read_source(source, description, leniency, budget)
                     if isinstance(read, Hypothesis):
                         found, end = read, source_end
                         break
@@ -250,7 +255,7 @@ ANSWER_SCHEMA = object_schema(
 )
 
 
-def _read_json(text: str) -> Read:
+def _read_json(text: str, budget: ParsingBudget) -> Read:
     """Read the last object that holds a source; without an object, a tuple or a function."""
     within = objects_in(text, ANSWER_SCHEMA["properties"])
     failure: Malformed | None = None
@@ -259,7 +264,7 @@ def _read_json(text: str) -> Read:
         if not isinstance(source, str) or not isinstance(description, str):
             failure = failure or Malformed("not_two_strings", "description and code must be texts")
             continue
-        read = read_source(source, description, () if within.bare else ("prose",))
+        read = read_source(source, description, () if within.bare else ("prose",), budget)
         if isinstance(read, Hypothesis):
             return read
         failure = failure or read
@@ -268,7 +273,7 @@ def _read_json(text: str) -> Read:
     if within.cut:
         return Malformed("cut", "the answer ends within its JSON object")
     for reader, form in ((_read_tuple, "tuple"), (_read_fenced, "function")):
-        if isinstance(other := reader(text), Hypothesis):
+        if isinstance(other := reader(text, budget), Hypothesis):
             leniency = [*other.meta.get("leniency", ()), form]
             return replace(other, meta={**other.meta, "leniency": leniency})
     return Malformed("no_object", "no JSON object with description and code in the answer")
@@ -313,14 +318,14 @@ def _without_fences(text: str) -> tuple[str, bool]:
     return re.sub(r"```[ \t]*+[\w+-]*[ \t]*(?=\r?\n|\Z)|```(?:[Pp]ython3?|py)?", "", text), True
 
 
-def _read_fenced(text: str) -> Read:
+def _read_fenced(text: str, budget: ParsingBudget) -> Read:
     blocks, prose = _blocks(text)
     if not blocks:
-        return _read_bare(_without_fences(text)[0])
+        return _read_bare(_without_fences(text)[0], budget)
     failure: Malformed | None = None
     for block in blocks:
         leniency = () if block.closed else ("unclosed_fence",)
-        read = read_source(block.body, prose, leniency)
+        read = read_source(block.body, prose, leniency, budget)
         if isinstance(read, Hypothesis):
             return read
         if not block.closed and read.reason in ("syntax", "empty"):
@@ -332,7 +337,7 @@ def _read_fenced(text: str) -> Read:
 _TOP_LEVEL = re.compile(r"^(?:def|import|from)\b|^@|^\w+ = lambda\b", re.MULTILINE)
 
 
-def _read_bare(text: str) -> Read:
+def _read_bare(text: str, budget: ParsingBudget) -> Read:
     """Read a function without a fence, from its first line as far as the lines parse."""
     start = _TOP_LEVEL.search(text)
     if start is None or not _FUNCTION.search(text):
@@ -341,7 +346,8 @@ def _read_bare(text: str) -> Read:
     ends = [i for i in range(1, len(lines)) if lines[i].strip() and lines[i][0] not in " \t"]
     first: Malformed | None = None
     for end in [len(lines), *reversed(ends[:CLOSINGS])]:
-        read = read_source("\n".join(lines[:end]), text[: start.start()], ("no_fence",))
+        body, before = "\n".join(lines[:end]), text[: start.start()]
+        read = read_source(body, before, ("no_fence",), budget)
         if isinstance(read, Hypothesis):
             return read
         first = first or read

@@ -13,8 +13,8 @@ took over 3 GB. The names that a pattern binds are put in order by code that gro
 square, and between alternatives with their cube: 17,000 characters took 640 MB. The depth that the
 compiler accepts depends on the depth of the caller's stack, so `DEPTH` is set well below it.
 
-The parser itself needs no bound besides the size of the source: within 20,000 characters none of
-some millions of texts took it 0.1 s or 20 MB (tests/tasks/test_program_bounds.py has the worst).
+The parser itself is bounded by the size of the source, by what `parse_python` refuses, and by the
+budget of one answer (tests/tasks/test_program_bounds.py has the worst sources).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from dataclasses import dataclass
 
 from ...records import Hypothesis, Json, Malformed
 from ...sandbox import missing_imports
+from ...tools.python_parser import CostlyText, ParsingBudget, parse_python
 
 SOURCE_CHARACTERS = 20_000
 DESCRIPTION_CHARACTERS = 1_000
@@ -37,7 +38,10 @@ Function = ast.FunctionDef | ast.Lambda
 
 
 def read_source(
-    text: str, description: str = "", leniency: tuple[str, ...] = ()
+    text: str,
+    description: str = "",
+    leniency: tuple[str, ...] = (),
+    budget: ParsingBudget | None = None,
 ) -> Hypothesis | Malformed:
     """Return the hypothesis whose source is `text`.
 
@@ -48,20 +52,25 @@ def read_source(
         text: the source, as it was written.
         description: what the function does, in words.
         leniency: names of the tolerances that were needed to find the text.
+        budget: the characters that may still be parsed; without it this text alone has a whole one.
 
     Returns:
         A hypothesis with `meta` {"entry": name of the function} and, where a tolerance was used,
         {"leniency": [names]}. Its breaches are among import, missing_import, helper_function,
         helper_class, top_level_code, prints, lambda and no_return. Otherwise `Malformed` with the reason empty,
         too_long, syntax, no_function, no_argument or many_arguments.
+
+    Raises:
+        BudgetSpent: the budget has too few characters left.
     """
     if not text.strip():
         return Malformed("empty", "there is no source")
     if len(text) > SOURCE_CHARACTERS:
         return Malformed("too_long", f"source of {len(text):,} characters, over 20,000")
+    budget = budget or ParsingBudget()
     first: Malformed | None = None
     for names, source in _readings(text):
-        read = _parse(source)
+        read = _parse(source, budget)
         if isinstance(read, str):
             first = first or Malformed("syntax", read)
             continue
@@ -178,20 +187,22 @@ class _Found:
     breaches: tuple[str, ...]
 
 
-def _parse(source: str) -> ast.Module | str:
+def _parse(source: str, budget: ParsingBudget) -> ast.Module | str:
     """Return the tree of a source that compiles, or what is wrong with it; nothing is executed."""
     try:
+        tree = parse_python(source, "exec", budget)
+        if why := too_costly(tree):
+            return why
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes and `is 1` warn, but are legal
-            tree = ast.parse(source)
-            if why := too_costly(tree):
-                return why
+            warnings.simplefilter("ignore")  # `is 1` warns, but is legal
             compile(tree, "<hypothesis>", "exec", dont_inherit=True)
     except SyntaxError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         return f"{where}{error.msg}"[:300]
     except (RecursionError, MemoryError):
         return TOO_DEEP
+    except CostlyText as error:
+        return str(error)
     except ValueError:  # null bytes, lone surrogates, integers of over 4,300 digits
         return "characters or numbers that Python does not read"
     return tree

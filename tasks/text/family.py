@@ -33,6 +33,7 @@ from ...records import (
     View,
 )
 from .answers import hypotheses_in
+from .refusals import is_refusal
 from .words import ANSWER_FORMATS, TextWords
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Text:
         return [self.read(one, view) for one in found]
 
     def read(self, text: str, view: View) -> Hypothesis | Malformed:
-        """Return a sentence as a hypothesis, or `Malformed` if it is empty or too long."""
+        """Return a sentence as a hypothesis, or `Malformed` if it is empty, too long or a refusal."""
         sentence = " ".join(text.split())
         if not sentence:
             return Malformed("empty", "there is no sentence")
@@ -114,6 +115,8 @@ class Text:
             return Malformed(
                 "too_long", f"{len(sentence):,} characters; a sentence has {MOST_CHARACTERS:,}"
             )
+        if is_refusal(sentence, view.public.get("labels", ())):
+            return Malformed("refusal", "the sentence says that there is no hypothesis")
         return Hypothesis(sentence)
 
     async def agree(

@@ -15,8 +15,8 @@ from asking import ASK, EXECUTE, QUICK, SCHEMA, VIEW, ask
 from chat_server import ChatServer, calls, completion, raw, says
 from peirce.agents import open_model
 from peirce.agents.endpoint.limits import Estimated
-from peirce.agents.endpoint.replies import split_reasoning
 from peirce.agents.prompts.protocol import tool_messages
+from peirce.agents.reasoning import split_reasoning
 from peirce.records import ToolSpec, Unavailable, Usage
 
 # --- what is sent -----------------------------------------------------------

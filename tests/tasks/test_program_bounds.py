@@ -11,10 +11,12 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
 from peirce.records import Hypothesis, Malformed
+from peirce.tasks.programs.answers import read_answer
 from peirce.tasks.programs.source import (
     COMPILED_NODES,
     DEPTH,
@@ -72,6 +74,11 @@ BOMBS = {
     "else ifs": filled("def f(x):\n if x:0\n", " elif x:0\n"),
     "choices": filled("def f(x): return ", "x if x else ", "x"),
     "sums": filled("def f(x): return x", "+x"),
+    "marks of an identifier": filled("def f(x", "\u0315\u0300", "): return 1"),
+    "half-width marks": filled("def f(x", "\u0315\uff9e", "): return 1"),
+    "marks that decompose": filled("def f(x", "\u0f75\u0f71", "): return 1"),
+    "names of an import": filled("import a", ".a", "\ndef f(x): return x"),
+    "names of an import in lines": filled("import a", ".\\\na", "\ndef f(x): return x"),
     "indentation": "def f(x):\n" + "".join(" " * i + "if x:\n" for i in range(1, 180)),
 }  # fmt: skip
 BORNE = {
@@ -179,6 +186,42 @@ def test_hostile_sources_are_read_in_other_threads_too() -> None:
     thread.start()
     thread.join()
     assert len(found) == 4 and all(isinstance(one, Malformed) for one in found)
+
+
+MARKS = "\u0315\u0300" * 49_000
+
+
+@pytest.mark.parametrize(
+    "answer", [f"('d', x{MARKS})", f"```python\ndef f(x{MARKS}): return 1\n```", f"x{MARKS}"]
+)
+@pytest.mark.parametrize("answer_format", ["tuple", "json", "fenced_function"])
+def test_an_identifier_of_many_marks_is_never_parsed(answer: str, answer_format: str) -> None:
+    before = time.process_time()
+    assert isinstance(read_answer(answer, answer_format), Malformed)
+    assert time.process_time() - before < 3  # the parser alone took 54 s
+
+
+def test_marks_that_people_write_are_read() -> None:
+    for name in ("e\u0301te\u0301", "\u0928\u093f\u092f\u092e", "a" + "\u0301" * 30):
+        assert isinstance(read_source(f"def {name}(x):\n    return x"), Hypothesis)
+
+
+def test_all_ways_to_read_an_answer_share_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[int] = []
+    parse = ast.parse
+    monkeypatch.setattr(
+        ast, "parse", lambda text, *args, **kw: parsed.append(len(text)) or parse(text, *args, **kw)
+    )
+    block = "```python\n  def f(x):\\n\t return (x " + "+ x " * 4_900 + "\n```\n"
+    for answer_format, reason in (
+        ("fenced_function", "too_costly"), ("json", "too_costly"), ("tuple", "no_tuple")
+    ):  # fmt: skip
+        parsed.clear()
+        read = read_answer(block * (200_000 // len(block)), answer_format)
+        assert isinstance(read, Malformed) and read.reason == reason
+        assert sum(parsed) <= 1_000_000
+    good = "```python\ndef f(x):\n    return x\n```\n"
+    assert isinstance(read_answer(block * 2 + good, "fenced_function"), Hypothesis)
 
 
 def test_what_no_file_could_hold_is_malformed() -> None:

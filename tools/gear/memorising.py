@@ -17,16 +17,16 @@ from __future__ import annotations
 
 import ast
 import math
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, Observation, Predictions
 from ...sandbox.inside.canonical import Unrepresentable, canonical_bytes, code_of
+from ..python_parser import parse_python
 
 MEMORISING_FROM = Fraction(95, 100)
 NESTED = 3  # levels of literals within strings
@@ -117,11 +117,9 @@ class _NoLiteral(Exception):
     pass
 
 
-def _parsed(text: str, mode: str) -> ast.AST | None:
+def _parsed(text: str, mode: Literal["exec", "eval"]) -> ast.AST | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Source from a model may hold invalid escapes.
-            return ast.parse(text, mode=mode)
+        return parse_python(text, mode)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

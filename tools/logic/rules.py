@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .formula import ABNORMAL, FREE, Formula
+from .formula import ABNORMAL, FREE, Formula, is_variable
 from .reading import FormulaError, read_repaired
 from .theories import Theory
 
 MOST_CHARACTERS = 200_000
 MOST_NODES = 20_000  # different nodes of a formula
+MOST_VARIABLES = 50  # different ones: each node keeps the set of those that are free in it
 SYNTAX = "syntax"
 # Reasons why a formula is no rule. They are counted separately from syntax errors.
 SCOPE = ("defines_itself", "forbidden_predicate", "unbound_variable", "object_name")
@@ -61,6 +62,9 @@ def read_rule(text: str, theory: Theory, *, objects: bool = False) -> Rule | NoR
         return NoRule(SYNTAX, error.sentence)
     if len(formula.nodes) > MOST_NODES:
         return NoRule("too_large", f"a formula of more than {MOST_NODES:,} different parts")
+    letters = {term for node in formula.nodes for term in node.terms if is_variable(term)}
+    if len(letters) > MOST_VARIABLES:
+        return NoRule("too_large", f"a formula with more than {MOST_VARIABLES} different variables")
     reason, detail = _scope(formula, theory, objects)
     return NoRule(reason, detail, formula, closed) if reason else Rule(formula, closed)
 

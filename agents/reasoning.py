@@ -1,0 +1,52 @@
+"""Separate the reasoning in a model's answer, written as <think> blocks, from the answer itself.
+
+The work is proportional to the length of the text, whatever it holds. The text is not shortened
+here: long reasoning must not cost a short answer. The readers of answers refuse what is too long.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_TAG = re.compile(r"<(/?)(think|thinking)>")
+_NAMES = ("think", "thinking")
+
+
+def split_reasoning(text: str) -> tuple[str, str]:
+    """Return the answer and the reasoning that it contained as <think> blocks.
+
+    A block that never closes extends to the end, because the answer was truncated. A closing tag
+    without an opening one ends reasoning that began in the prompt's template.
+    """
+    parts: list[str] = []
+    closing = re.search(r"</(think|thinking)>", text)
+    if closing is not None and f"<{closing[1]}>" not in text[: closing.start()]:
+        parts.append(text[: closing.start()])
+        text = text[closing.end() :]
+    kept: list[str] = []
+    at = 0
+    for start, end in _find_blocks(text):
+        kept.append(text[at:start])
+        parts.append(text[start:end])
+        at = end
+    text = "".join([*kept, text[at:]])
+    if (opening := re.search(r"<(think|thinking)>", text)) is not None:
+        parts.append(text[opening.start() :])
+        text = text[: opening.start()]
+    if not parts:
+        return text, ""
+    thoughts = (_TAG.sub("", part).strip() for part in parts)
+    return text.strip(), "\n\n".join(thought for thought in thoughts if thought)
+
+
+def _find_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each block: a tag and the next closing tag of the same name."""
+    last = {name: text.rfind(f"</{name}>") for name in _NAMES}
+    name, start = "", 0  # the open block; no name between blocks
+    for tag in _TAG.finditer(text):
+        if not name and not tag[1] and tag.end() <= last[tag[2]]:
+            name, start = tag[2], tag.start()
+        elif tag[1] and tag[2] == name:
+            yield start, tag.end()
+            name = ""

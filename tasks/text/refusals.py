@@ -1,0 +1,94 @@
+"""Tell whether an item of an answer says that there is no hypothesis.
+
+The rule is small and errs on the side of keeping: an item is a refusal if each of its sentences has
+one of the forms below as a whole, and it names no label. The forms are about the writer or the task
+("I cannot find a pattern", "N/A", "not enough information"). A sentence that ascribes such words to
+texts ("Reviews that say 'I do not know' are fake", "'I cannot' occurs in fakes") has another form.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+_FINDING = r"(?:pattern|hypothes[ie]s|rule|answer|conclusion)s?"
+_FACTS = r"(?:information|data|context|evidence|examples)"
+_FOUND = (
+    r"(?:found|identified|determined|drawn|detected|discerned|derived|inferred|generated|formed|made"
+    r"|given|provided|known|answered|said|concluded)"
+)
+_KIND = r"(?:(?:clear|obvious|consistent|apparent|valid|single|new|further|other|meaningful) )?"
+_SOURCE = (  # "from the given examples"
+    r"(?: (?:from|in|with|within|based on|given|by) (?:(?:the|these|this|those|your|all|given|provided"
+    rf"|available|shown) )*(?:{_FACTS}|data ?set|texts|observations|samples|inputs?|question))?"
+)
+_ABLE = (
+    r"(?: (?:cannot|can't|can not|could not|couldn't|won't|will not|refuse to|decline to)"
+    r"|(?: am|'m| are|'re) (?:unable|not able) to)"
+)
+_ACT = (
+    r"(?:know|tell|say|determine|find|identify|see|detect|discern|derive|infer|draw|conclude|generate"
+    r"|provide|produce|propose|give|offer|formulate|form|create|come up|think of|help|assist|answer"
+    r"|respond|comply|do|fulfil|complete)\b(?! but)"
+)
+_WRITER = (  # each after "I" or "we", and followed by anything that makes no claim
+    rf"{_ABLE} {_ACT}.*",
+    r" (?:do not|don't) know(?: (?:it|this|yet|any|the|a|what|which|how|whether|if|why|enough)\b.*)?",
+    rf" (?:do not|don't) have (?:(?:any|a|an|enough|sufficient) )?(?:\w+ )?(?:{_FACTS}|{_FINDING}|idea)\b.*",
+    rf" have no (?:\w+ )?(?:{_FACTS}|{_FINDING}|idea)\b.*",
+    r"(?: am|'m| are|'re) not (?:sure|certain)(?: (?:what|which|how|whether|if|about|of|why)\b.*)?",
+)
+_APOLOGY = (
+    r"(?:(?:(?:i am|i'm|we are|we're) (?:(?:very|so) )?(?:sorry|afraid)|sorry|(?:i|we) apologi[sz]e"
+    r"|(?:my )?apologies|unfortunately|as an? (?:ai|(?:ai |large )*language model)(?: model| assistant)?)"
+    r"(?:[,;:.]? (?:but|that|however))?(?:[,;:.] ?| |$))"
+)
+_REFUSAL = re.compile(
+    rf"{_APOLOGY}*(?:"
+    + "|".join(
+        (
+            rf"(?:i|we)(?: simply| really| currently)?(?:{'|'.join(_WRITER)})",
+            rf"there (?:is|are|seems to be) no {_KIND}{_FINDING}{_SOURCE}",
+            rf"(?:there (?:is|are) )?(?:not enough|insufficient|too little) {_FACTS}{_SOURCE}(?: (?:to|for) .*)?",
+            rf"(?:the )?(?:(?:given|provided|available) )?{_FACTS} (?:is|are) (?:insufficient|not (?:sufficient"
+            r"|enough))(?: (?:to|for) .*)?",
+            rf"no {_KIND}{_FINDING}(?: (?:can be|could be|was|were|is|are))?(?: {_FOUND}| available| possible)?{_SOURCE}",
+            rf"(?:(?:it|this|that) )?(?:cannot|can't|can not|could not) be {_FOUND}{_SOURCE}",
+            r"it(?: is|'s) (?:not possible|impossible) to (?:say|tell|know|answer|determine)",
+            rf"it(?: is|'s) (?:not possible|impossible) to \w+ (?:a|any|the) {_KIND}{_FINDING}{_SOURCE}",
+            r"(?:n/?a|none|null|nil|nothing)(?: (?:found|available|given))?",
+            r"unknown|undefined|undetermined|inconclusive|not (?:applicable|available|sure|found)|no idea",
+            r"",  # an apology alone
+        )
+    )
+    + ")"
+)
+# What may follow a refusal: "Please provide more examples."
+_REMARK = re.compile(r"(?:please|could you|can you|if you|let me know|feel free)\b.*")
+_CLAIM = re.compile(
+    r"\b(?:appears?|occurs?|indicates?|suggests?|means|implies|points?|signals?|shows?|predicts?|marks?"
+    r"|(?:is|are) (?:an?|the|more|less|most|often|mostly|usually|said|used|written|signs?)) "
+)
+
+
+def is_refusal(sentence: str, labels: Sequence[str]) -> bool:
+    """Return whether a sentence says, as a whole, that there is no hypothesis.
+
+    Args:
+        sentence: An item of an answer, on one line.
+        labels: The labels of the data set; an item that names one is kept.
+    """
+    said = unicodedata.normalize("NFKC", sentence).casefold().replace("’", "'")
+    said = " ".join(said.replace("`", "'").split())
+    if _CLAIM.search(said) or any(_in_words(label) in _in_words(said) for label in labels):
+        return False
+    parts = [part.rstrip(" .!?…") for part in re.split(r"(?<=[.!?…]) +", said)]
+    return bool(_REFUSAL.fullmatch(parts[0])) and all(
+        _REFUSAL.fullmatch(part) or _REMARK.fullmatch(part) for part in parts[1:]
+    )
+
+
+def _in_words(text: str) -> str:
+    """Return the words of a text, each between blanks."""
+    return " ".join(["", *re.findall(r"[^\W_]+", text.casefold()), ""])

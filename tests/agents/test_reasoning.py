@@ -1,0 +1,65 @@
+"""Reasoning is split off an answer as before, in time proportional to the answer's length.
+
+Internals: the splitting is a pure function that both kinds of models share.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from asking import ask
+from chat_server import says
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from peirce.agents.reasoning import split_reasoning
+
+BLOCK = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
+PIECES = (
+    "<think>", "</think>", "<thinking>", "</thinking>", "<thi", "nk>", "<", ">", "/", "think", " ",
+    "\n", "a", "b.",
+)  # fmt: skip
+
+
+def defined_by_patterns(text: str) -> tuple[str, str]:
+    """The definition: what a block is, as one regular expression that is slow on many tags."""
+    parts: list[str] = []
+    if (closing := re.search(r"</(think|thinking)>", text)) is not None and not re.search(
+        rf"<{closing[1]}>", text[: closing.start()]
+    ):
+        parts.append(text[: closing.start()])
+        text = text[closing.end() :]
+    parts.extend(match[0] for match in BLOCK.finditer(text))
+    text = BLOCK.sub("", text)
+    if (opening := re.search(r"<(think|thinking)>", text)) is not None:
+        parts.append(text[opening.start() :])
+        text = text[: opening.start()]
+    if not parts:
+        return text, ""
+    inner = (re.sub(r"</?(think|thinking)>", "", part).strip() for part in parts)
+    return text.strip(), "\n\n".join(part for part in inner if part)
+
+
+@settings(max_examples=2_000, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=24).map("".join))
+@example("<thi<think>a</think>nk>b")
+@example("<think>a<thinking>b</thinking>c")
+@example("<thinking>a<think>b</thinking>c</think>d")
+def test_every_text_is_split_as_the_definition_says(text: str) -> None:
+    assert split_reasoning(text) == defined_by_patterns(text)
+
+
+@pytest.mark.parametrize(
+    "unit", ["<think>", "<thinking>", "<think><thinking>", "</think>", "<think></thinking>", "<thi"]
+)
+def test_an_answer_full_of_tags_takes_no_longer_than_another(unit: str) -> None:
+    text = unit * (196_000 // len(unit))
+    started = time.process_time()
+    ask(says(text))
+    assert time.process_time() - started < 3  # one pattern for a whole block took 48 s
+
+
+def test_long_reasoning_leaves_a_short_answer_as_it_is() -> None:
+    reply, _ = ask(says(f"<think>{'why not? ' * 200_000}</think>the answer"))
+    assert reply.text == "the answer" and len(reply.meta["reasoning"]) > 1_000_000
