@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -120,10 +120,16 @@ def _content(content: Json) -> tuple[str, str]:
 
 def block_text(block: Mapping[str, Json]) -> str:
     """Return the text of a content block, whose thoughts may be nested blocks."""
-    told = block.get("thinking") or block.get("reasoning") or block.get("text") or ""
-    if isinstance(told, list):
-        return "".join(block_text(inner) for inner in told if isinstance(inner, dict))
-    return str(told)
+    parts: list[str] = []
+    left = [block]
+    while left:  # Recursion would join a text once for each level that it is nested in.
+        one = left.pop()
+        told = one.get("thinking") or one.get("reasoning") or one.get("text") or ""
+        if isinstance(told, list):
+            left.extend(inner for inner in reversed(told) if isinstance(inner, dict))
+        else:
+            parts.append(str(told))
+    return "".join(parts)
 
 
 def _tool_call(number: int, call: Mapping[str, Json]) -> ToolCall:
@@ -164,10 +170,12 @@ def with_own_ids(reply: Reply, messages: Sequence[Message]) -> Reply:
     require unique ids would refuse the next request.
     """
     used = {call.get("id") for one in messages for call in one.get("tool_calls") or ()}
+    numbers: dict[str, Iterator[int]] = {}  # by id: a name that was taken stays taken
     calls = []
     for call in reply.tool_calls:
-        names = itertools.chain([call.id], (f"{call.id}_{n}" for n in itertools.count(2)))
-        free = next(name for name in names if name not in used)
+        free = call.id
+        while free in used:
+            free = f"{call.id}_{next(numbers.setdefault(call.id, itertools.count(2)))}"
         used.add(free)
         calls.append(replace(call, id=free))
     return replace(reply, tool_calls=tuple(calls))
