@@ -10,6 +10,7 @@ them.
 from .calls import (
     ASKED_AGAIN,
     CallKey,
+    HoldsSecrets,
     Journal,
     Message,
     Outcome,
@@ -87,6 +88,7 @@ __all__ = [
     "Family",
     "FamilyWords",
     "FindsContradictions",
+    "HoldsSecrets",
     "Hypothesis",
     "InputSet",
     "Interrupted",

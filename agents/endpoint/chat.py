@@ -99,6 +99,10 @@ class OpenAIChat:
             },
         }
 
+    def secrets(self) -> dict[str, str]:
+        """Return the key by the variable that holds it; empty without a real key."""
+        return self._endpoint.secrets()
+
     async def propose(
         self,
         view: View,

@@ -223,17 +223,18 @@ def split_reasoning(text: str) -> tuple[str, str]:
 
 def without(reply: Reply, key: str) -> Reply:
     """Return the reply with every occurrence of `key` replaced by ***."""
-
-    def cleared(value: Json) -> Any:
-        if isinstance(value, str):
-            return value.replace(key, "***")
-        if isinstance(value, Mapping):
-            return {cleared(name): cleared(one) for name, one in value.items()}
-        return [cleared(one) for one in value] if isinstance(value, list | tuple) else value
-
     calls = tuple(
-        ToolCall(cleared(one.id), cleared(one.name), cleared(one.arguments))
-        for one in reply.tool_calls
+        ToolCall(*(redact_key(one, key) for one in (call.id, call.name, call.arguments)))
+        for call in reply.tool_calls
     )
-    meta = cleared(reply.meta)
-    return replace(reply, text=cleared(reply.text), tool_calls=calls, meta=meta)
+    text, meta = redact_key(reply.text, key), redact_key(reply.meta, key)
+    return replace(reply, text=text, tool_calls=calls, meta=meta)
+
+
+def redact_key(value: Json, key: str) -> Any:
+    """Return a JSON value with every occurrence of `key` in its texts replaced by ***."""
+    if isinstance(value, str):
+        return value.replace(key, "***")
+    if isinstance(value, Mapping):
+        return {redact_key(name, key): redact_key(one, key) for name, one in value.items()}
+    return [redact_key(one, key) for one in value] if isinstance(value, list | tuple) else value
