@@ -96,7 +96,9 @@ class ModelConfig(Settings):
     reasoning_effort: str | None = setting(
         None, "A word of the endpoint, as low or high.", metavar="WORD"
     )
-    timeout_s: Number | None = setting(None, "Of one request to an endpoint, in seconds (300).")
+    timeout_s: Number | None = setting(
+        None, "Of one request to an endpoint with its whole answer, in seconds (300)."
+    )
     retries: int | None = setting(None, "Of one call to an endpoint after its first request (5).")
     model_arg: KeyValues = setting(
         (), "Any other setting of the model, or field of an endpoint's request; V is JSON or text;"

@@ -10,6 +10,7 @@ them.
 from .calls import (
     ASKED_AGAIN,
     CallKey,
+    HoldsSecrets,
     Journal,
     Message,
     Outcome,
@@ -96,6 +97,7 @@ __all__ = [
     "Family",
     "FamilyWords",
     "FindsContradictions",
+    "HoldsSecrets",
     "Hypothesis",
     "InputSet",
     "Interrupted",

@@ -154,6 +154,15 @@ class Proposer(Protocol):
 
 
 @runtime_checkable
+class HoldsSecrets(Protocol):
+    """A proposer with a key that no session may store."""
+
+    def secrets(self) -> Mapping[str, str]:
+        """Return secrets by the variable of the environment that holds them."""
+        ...
+
+
+@runtime_checkable
 class Repairer(Protocol):
     """Repairs a hypothesis that the oracle found inconsistent or too costly."""
 

@@ -54,7 +54,11 @@ class Endpoint:
 
         A correct answer may contain a dummy key by chance.
         """
-        return without(reply, self.key) if len(self.key) >= 12 else reply
+        return without(reply, self.key) if self.secrets() else reply
+
+    def secrets(self) -> dict[str, str]:
+        """Return the key by its variable, unless it is a short dummy key."""
+        return {self.key_env: self.key} if len(self.key) >= 12 else {}
 
 
 def endpoint_of(settings: ChatSettings) -> Endpoint:

@@ -99,6 +99,10 @@ class OpenAIChat:
             },
         }
 
+    def secrets(self) -> dict[str, str]:
+        """Return the key by the variable that holds it; empty without a real key."""
+        return self._endpoint.secrets()
+
     async def propose(
         self,
         view: View,
@@ -299,9 +303,6 @@ class OpenAIChat:
             return Fault(f"the connection failed ({name})", again=True)
         if is_out_of_files(error):
             return Fault(OUT_OF_FILES, again=False, refused=True)
-        here = httpx2.URL(self._endpoint.url)
-        if (error.request.url.host, error.request.url.port) != (here.host, here.port):
-            return Fault("the connection failed (of a redirection)", again=True)
         said = self._endpoint.scrubbed(str(error)) or name
         if self._outage.missed() and self._settings.retries:
             again = f"tried again for {self._outage.patience_s:g} s"

@@ -14,12 +14,13 @@ import json
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ...records import Json, UsageError
 from .address import Endpoint
-from .faults import ErrorInBody, Fault
+from .arguments import Arguments, is_json
+from .faults import KEEPS_ITS_MODEL, ErrorInBody, Fault
 from .replies import (
     THOUGHT,
     block_text,
@@ -69,7 +70,7 @@ def open_client(
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
             proxy=os.environ.get("OPENAI_PROXY") or None,
             follow_redirects=True,
-            event_hooks={"response": [_read_error]},
+            event_hooks={"request": [partial(_check_origin, endpoint)], "response": [_read_error]},
         )
         model = _client_class()(
             model=endpoint.model,
@@ -92,12 +93,36 @@ def open_client(
     return model, http
 
 
-async def _read_error(response: httpx2.Response) -> None:
-    """Read the body of an error, up to a limit.
+async def _check_origin(endpoint: Endpoint, request: httpx2.Request) -> None:
+    """Raise Fault for a redirected request to another scheme, host or port.
 
-    The openai client would read an endless error completely.
+    It would carry the whole prompt there. The fault names the target without credentials, path and
+    query, which may hold secrets.
     """
-    if not response.is_error:
+    import httpx2
+
+    target = _origin(request.url)
+    if target != _origin(httpx2.URL(endpoint.url)):
+        where = endpoint.scrubbed("{}://{}:{}".format(*target))
+        raise Fault(
+            f"a redirect to {where:.200}, which is not followed: prompts go only to the scheme, "
+            f"host and port of the model's URL; is the URL right? {KEEPS_ITS_MODEL}",
+            again=False,
+            refused=True,
+            passing=True,
+        )
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int]:
+    return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
+
+
+async def _read_error(response: httpx2.Response) -> None:
+    """Read the body of an error or of a redirect, up to a limit.
+
+    The libraries would read an endless one completely.
+    """
+    if not (response.is_error or response.has_redirect_location):
         return
     body = bytearray()
     async with aclosing(response.aiter_bytes()) as pieces:
@@ -173,7 +198,7 @@ def _client_class() -> type[ChatOpenAI]:
             limit = asyncio.timeout(limit_s)
             try:
                 async with limit:
-                    body = await self._body(payload, limit, limit_s, run_manager)
+                    body = await self._body(payload, run_manager)
             except TimeoutError:
                 if limit.expired():
                     raise Fault(f"no answer within {limit_s:g} s", again=True) from None
@@ -184,14 +209,9 @@ def _client_class() -> type[ChatOpenAI]:
             return result
 
         async def _body(
-            self,
-            payload: dict[str, Any],
-            limit: asyncio.Timeout,
-            limit_s: float,
-            run_manager: AsyncCallbackManagerForLLMRun | None,
+            self, payload: dict[str, Any], run_manager: AsyncCallbackManagerForLLMRun | None
         ) -> Json:
-            """Return the complete body. Each event that adds something restarts the time limit."""
-            clock = asyncio.get_running_loop().time
+            """Return the complete body."""
             asked = {**payload, "stream": True} if self.streaming else payload
             with _malformed():
                 opened = self.async_client.with_streaming_response.create(**asked)
@@ -204,10 +224,7 @@ def _client_class() -> type[ChatOpenAI]:
                 pieces = Pieces()
                 told = _events(response.iter_bytes())
                 async for data in told:
-                    before = pieces.size
                     text = pieces.add(data)
-                    if pieces.size > before:
-                        limit.reschedule(clock() + limit_s)
                     if text and run_manager is not None and run_manager.handlers:
                         message = AIMessageChunk(content=text, id=_message_id(run_manager))
                         chunk = ChatGenerationChunk(message=message)
@@ -250,6 +267,8 @@ def _message_id(run_manager: AsyncCallbackManagerForLLMRun) -> str:
 
 
 LONGEST = 32_000_000  # characters; an endless stream must not fill the memory
+MOST_BYTES = 8 * LONGEST  # of a stream; an event of one token takes some 200 bytes
+MOST_PIECES = 1_000_000  # of a stream: events, and lines within them
 JOINED = ("reasoning_content", "reasoning", "refusal")
 
 
@@ -260,19 +279,22 @@ async def events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     event of its own, because some servers leave out the empty lines.
 
     Raises:
-        Fault: An event is longer than `LONGEST`.
+        Fault: An event is longer than `LONGEST`, or the stream is longer than its limits.
     """
     held: list[bytes] = []  # data lines of the current event
-    size = 0
+    size = count = 0
     async for line in _lines(pieces):
         if line.startswith(b"data:"):
-            if len(held) == 1 and _is_whole(held[0]):
+            if len(held) == 1 and is_json(held[0]):
                 yield held.pop()
                 size = 0
             told = line[5:].strip()
             size += len(told)
+            count += 1
             if size > LONGEST:
                 raise too_long()
+            if count > MOST_PIECES:
+                raise Fault(f"an answer in more than {MOST_PIECES:,} pieces", again=False)
             held += [told] if told else []
         if held and (not line or held == [b"[DONE]"]):
             yield b"\n".join(held)
@@ -283,28 +305,22 @@ async def events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Yield lines, split at line feeds only: JSON in them may hold any other separator."""
-    rest: list[bytes] = []
-    size = 0
+    rest = bytearray()
+    total = 0
     async for piece in pieces:
         first, *others = piece.split(b"\n")
-        rest.append(first)
-        size += len(first)
-        if size > LONGEST:
+        rest += first
+        total += len(piece)
+        if len(rest) > LONGEST:
             raise too_long()
+        if total > MOST_BYTES:
+            raise Fault(f"a stream that is not over after {MOST_BYTES:,} bytes", again=False)
         if others:
-            yield b"".join(rest).strip()
+            yield bytes(rest.strip())
             for line in others[:-1]:
                 yield line.strip()
-            rest, size = [others[-1]], len(others[-1])
-    yield b"".join(rest).strip()
-
-
-def _is_whole(data: bytes | str) -> bool:
-    try:
-        json.loads(data)
-    except (ValueError, RecursionError):
-        return False
-    return True
+            rest = bytearray(others[-1])
+    yield bytes(rest.strip())
 
 
 async def bounded(pieces: AsyncIterator[bytes]) -> bytes:
@@ -420,14 +436,15 @@ class Pieces:
         if index is None and self._calls and not name:
             call = self._calls[-1]
         if call is None or (name and call["name"] and _is_another(call, name, told)):
-            call = {"id": None, "name": None, "arguments": []}
+            call = {"id": None, "name": None, "arguments": Arguments()}
             self._calls.append(call)
             self._by_index[index] = call
         call["id"] = call["id"] or told
         call["name"] = call["name"] or name
         arguments = function.get("arguments") or ""
-        whole = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        self._grow(call["arguments"], whole)
+        more = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        call["arguments"].add(more)
+        self.size += len(more)
 
     def _grow(self, parts: list[str], more: str) -> None:
         parts.append(more)
@@ -445,11 +462,11 @@ def joined(parts: list[str]) -> str:
 def _is_another(call: dict[str, Any], name: Json, told: Json) -> bool:
     if told and call["id"]:
         return bool(told != call["id"])
-    return bool(name != call["name"] or _is_whole("".join(call["arguments"])))
+    return bool(name != call["name"] or call["arguments"].is_complete())
 
 
 def _whole(call: dict[str, Any]) -> dict[str, Json]:
-    function = {"name": call["name"], "arguments": joined(call["arguments"])}
+    function = {"name": call["name"], "arguments": joined(call["arguments"].parts)}
     if call["name"] is None:
         raise Fault("the body of the answer is malformed", again=True)
     return {"id": call["id"], "type": "function", "function": function}

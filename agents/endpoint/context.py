@@ -30,6 +30,7 @@ from urllib.parse import urlsplit
 
 from ...records import Json, Message, Unavailable, Usage
 from .address import Endpoint
+from .faults import Fault
 from .limits import estimated_tokens
 
 if TYPE_CHECKING:
@@ -183,7 +184,14 @@ class Context:
             return json.loads(body) if response.status_code == 200 else None
         except httpx2.ConnectError:
             raise
-        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ValueError, RecursionError):
+        except (
+            httpx2.HTTPError,
+            httpx2.InvalidURL,
+            TimeoutError,
+            ValueError,
+            RecursionError,
+            Fault,
+        ):
             return None
 
 

@@ -8,6 +8,7 @@ transformers) are patterns in this module. An error that fits no pattern is an o
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
@@ -162,35 +163,46 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
         if value is None:
             continue
         try:
-            return max(0.0, float(value) * unit_s)
+            seconds = float(value) * unit_s
         except ValueError:
-            pass
-        try:
-            until = parsedate_to_datetime(value)
-        except ValueError:
-            continue
-        until = until if until.tzinfo else until.replace(tzinfo=UTC)
-        return max(0.0, (until - datetime.now(UTC)).total_seconds())
+            seconds = _seconds_until(value)
+        if not math.isnan(seconds):
+            return max(0.0, seconds)
     return None
 
 
-def error_detail(body: Json) -> str:
-    """Return the message in an error's body; "" where there is none."""
-    if isinstance(body, dict):
+def _seconds_until(date: str) -> float:
+    """Return the seconds until the date of a header; NaN where it is no date or out of range."""
+    try:
+        until = parsedate_to_datetime(date)
+        until = until if until.tzinfo else until.replace(tzinfo=UTC)
+        return (until - datetime.now(UTC)).total_seconds()
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def error_detail(body: Json, levels: int = 8) -> str:
+    """Return the message in an error's body; "" where there is none within so many levels."""
+    if isinstance(body, dict) and levels:
         inner = body.get("message") or body.get("detail") or body.get("error")
         if isinstance(inner, dict | list):
-            return error_detail(inner)
-        return str(inner or body.get("msg") or "")
-    if isinstance(body, list):  # pydantic's list of invalid fields
-        return "; ".join(_misfit(one) for one in body[:5])
-    return body if isinstance(body, str) else ""
+            return error_detail(inner, levels - 1)
+        return str(inner) if inner else _word(body.get("msg"))
+    if isinstance(body, list) and levels:  # pydantic's list of invalid fields
+        return "; ".join(_misfit(one, levels - 1) for one in body[:5])
+    return _word(body)
 
 
-def _misfit(one: Json) -> str:
+def _misfit(one: Json, levels: int) -> str:
     if not isinstance(one, dict) or "loc" not in one:
-        return error_detail(one)
+        return error_detail(one, levels)
     place = one["loc"] if isinstance(one["loc"], list) else [one["loc"]]
-    return f"{'.'.join(map(str, place))}: {one.get('msg', '')} {one.get('type', '')}"
+    return f"{'.'.join(map(_word, place[:8]))}: {_word(one.get('msg'))} {_word(one.get('type'))}"
+
+
+def _word(value: Json) -> str:
+    """Return a text or a number as text; "" for anything else, which may be nested deeply."""
+    return str(value) if isinstance(value, str | int) else ""
 
 
 def _code(body: Json) -> str:

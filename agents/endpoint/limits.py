@@ -34,7 +34,7 @@ CHARACTERS_A_TOKEN = 4  # a rough estimate, corrected by the endpoint's own coun
 class Patience(Settings):
     """Settings for timeouts, retries, waits and rates of requests."""
 
-    timeout_s: Number = setting(300.0, "of one request, default 300", ge=0)
+    timeout_s: Number = setting(300.0, "of one request with its whole answer, default 300", ge=0)
     retries: int = setting(5, "of one call after its first request, default 5", ge=0)
     backoff_s: Number = setting(1.0, "before the first retry, doubled for each further one, default 1", ge=0)  # fmt: skip
     max_wait_s: Number = setting(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -119,10 +119,16 @@ def _content(content: Json) -> tuple[str, str]:
 
 def block_text(block: Mapping[str, Json]) -> str:
     """Return the text of a content block, whose thoughts may be nested blocks."""
-    told = block.get("thinking") or block.get("reasoning") or block.get("text") or ""
-    if isinstance(told, list):
-        return "".join(block_text(inner) for inner in told if isinstance(inner, dict))
-    return str(told)
+    parts: list[str] = []
+    left = [block]
+    while left:  # Recursion would join a text once for each level that it is nested in.
+        one = left.pop()
+        told = one.get("thinking") or one.get("reasoning") or one.get("text") or ""
+        if isinstance(told, list):
+            left.extend(inner for inner in reversed(told) if isinstance(inner, dict))
+        else:
+            parts.append(str(told))
+    return "".join(parts)
 
 
 def _tool_call(number: int, call: Mapping[str, Json]) -> ToolCall:
@@ -163,10 +169,12 @@ def with_own_ids(reply: Reply, messages: Sequence[Message]) -> Reply:
     require unique ids would refuse the next request.
     """
     used = {call.get("id") for one in messages for call in one.get("tool_calls") or ()}
+    numbers: dict[str, Iterator[int]] = {}  # by id: a name that was taken stays taken
     calls = []
     for call in reply.tool_calls:
-        names = itertools.chain([call.id], (f"{call.id}_{n}" for n in itertools.count(2)))
-        free = next(name for name in names if name not in used)
+        free = call.id
+        while free in used:
+            free = f"{call.id}_{next(numbers.setdefault(call.id, itertools.count(2)))}"
         used.add(free)
         calls.append(replace(call, id=free))
     return replace(reply, tool_calls=tuple(calls))
@@ -191,17 +199,18 @@ def _count(told: Json) -> int:
 
 def without(reply: Reply, key: str) -> Reply:
     """Return the reply with every occurrence of `key` replaced by ***."""
-
-    def cleared(value: Json) -> Any:
-        if isinstance(value, str):
-            return value.replace(key, "***")
-        if isinstance(value, Mapping):
-            return {cleared(name): cleared(one) for name, one in value.items()}
-        return [cleared(one) for one in value] if isinstance(value, list | tuple) else value
-
     calls = tuple(
-        ToolCall(cleared(one.id), cleared(one.name), cleared(one.arguments))
-        for one in reply.tool_calls
+        ToolCall(*(redact_key(one, key) for one in (call.id, call.name, call.arguments)))
+        for call in reply.tool_calls
     )
-    meta = cleared(reply.meta)
-    return replace(reply, text=cleared(reply.text), tool_calls=calls, meta=meta)
+    text, meta = redact_key(reply.text, key), redact_key(reply.meta, key)
+    return replace(reply, text=text, tool_calls=calls, meta=meta)
+
+
+def redact_key(value: Json, key: str) -> Any:
+    """Return a JSON value with every occurrence of `key` in its texts replaced by ***."""
+    if isinstance(value, str):
+        return value.replace(key, "***")
+    if isinstance(value, Mapping):
+        return {redact_key(name, key): redact_key(one, key) for name, one in value.items()}
+    return [redact_key(one, key) for one in value] if isinstance(value, list | tuple) else value

@@ -33,7 +33,7 @@ class ChatSettings(ModelSettings, Patience):
     structured: Literal["auto", "always", "never"] = setting(
         "auto", "whether the answer's JSON schema is sent: auto (where no tools are), always, never"
     )
-    stream: bool = setting(False, "take answers in pieces (default false); timeout_s then counts from the last one")  # fmt: skip
+    stream: bool = setting(False, "take answers in pieces, default false")  # fmt: skip
 
     @field_validator("api_key_env", mode="before")
     @classmethod

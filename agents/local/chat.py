@@ -47,6 +47,7 @@ class Wording:
     Args:
         chat_template: A Jinja file or "plain", in place of the model's own template.
         variables: Variables of the template in addition to the messages.
+        known_only: Leave out variables that the template does not have, instead of refusing them.
 
     Raises:
         UsageError: The template file cannot be read, or does not know a variable or tools.
@@ -60,6 +61,7 @@ class Wording:
         chat_template: str | None,
         variables: Mapping[str, Json],
         tools: bool,
+        known_only: bool = False,
     ) -> None:
         self._name = name
         self.tokenizer = tokenizer
@@ -71,7 +73,7 @@ class Wording:
             self.template = read_template(chat_template)
         else:
             self.template = self._own_template()
-        self._check()
+        self._check(known_only)
 
     @property
     def stop(self) -> str:
@@ -159,7 +161,7 @@ class Wording:
             told = told.get("tool_use" if self.tools else "default", told.get("default"))
         return told or PLAIN
 
-    def _check(self) -> None:
+    def _check(self, known_only: bool) -> None:
         from jinja2 import TemplateError
         from jinja2.meta import find_undeclared_variables
         from jinja2.sandbox import ImmutableSandboxedEnvironment as Environment
@@ -178,8 +180,10 @@ class Wording:
             raise UsageError(
                 f"the chat template of model {self._name!r} knows no tools: leave tools=true out"
             )
-        for key in self._variables:
-            if key not in known - GIVEN:
+        for key in tuple(self._variables):
+            if key not in known - GIVEN and known_only:
+                del self._variables[key]
+            elif key not in known - GIVEN:
                 valid = ", ".join(sorted(known - GIVEN)) or "none"
                 raise UsageError(
                     f"model {self._name!r} takes no setting {key!r}, and its chat template has no"

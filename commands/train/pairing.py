@@ -109,7 +109,9 @@ def pairs(
     if out is not None:
         from ...training.pairs.dataset import export
 
-        written = export(table, Path(out), format, text.text if plain and text else None)
+        variables = table.settings.get("template_variables") or {}
+        words = text.with_variables(variables).text if plain and text else None
+        written = export(table, Path(out), format, words)
         report["export"] = written
     return PairReport.from_dict(report)
 

@@ -32,6 +32,7 @@ from ..bank.reading import followed_by_reading
 from .asking import Role
 from .budget import Budget
 from .case import Case, Event, SessionSettings
+from .secret_guard import guarded
 from .steps import START_STATE
 
 # With fast answers, a commit waits for the records of 1/A_COMMIT of the running problems.
@@ -106,7 +107,8 @@ async def run_session(
     waiting: Iterator[ProblemRow] = iter(todo)
     raise_limit(concurrency)
     turns = asyncio.Semaphore(max(1, concurrency))
-    journal, ledger = store.journal(session), store.ledger(session)
+    models = (proposer, repairer, *(players or {}).values())
+    journal, ledger = guarded(store.journal(session), store.ledger(session), models)
     budget = budget or Budget()
     budget.closed = None
     answers = store.cache(session) if cache else None

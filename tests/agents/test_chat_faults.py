@@ -193,6 +193,59 @@ def test_retry_after_is_read_as_seconds_milliseconds_or_date():
     assert retry_after_s({"retry-after": "soon"}) is None and retry_after_s({}) is None
 
 
+ABSURD = {
+    "a year beyond all dates": "Fri, 31 Dec 99999999999999999999 23:59:59 GMT",
+    "a time beyond all dates": "Fri, 31 Dec 2030 99999999999999999999:00:00 GMT",
+    "a zone beyond all zones": "Fri, 31 Dec 2030 23:59:59 +99999999999999999999",
+    "the last date": "Fri, 31 Dec 9999 23:59:59 -2359",
+    "the first date": "Mon, 01 Jan 0001 00:00:00 +2359",
+    "a number of 5000 digits": "9" * 5000,
+    "infinity": "inf",
+    "no number": "nan",
+    "negative": "-5",
+    "negative infinity": "-inf",
+    "a large exponent": "1e999",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("value", ABSURD.values(), ids=ABSURD)
+def test_an_absurd_retry_after_is_a_fault_of_one_call_alone(value):
+    for name in ("Retry-After", "retry-after-ms"):
+        busy = Answer(b'{"error": {"message": "busy"}}', 429, {name: value})
+        with ChatServer([lambda request, busy=busy: busy, says("x")]) as server:
+
+            async def call(url=server.url):
+                proposer = await open_model(f"{url}#m", QUICK)
+                try:
+                    return await proposer.propose(VIEW, ASK, (), 1)
+                finally:
+                    await proposer.close()
+
+            try:
+                assert asyncio.run(call()).text == "x"
+            except Unavailable as error:
+                assert "longer than max_wait_s" in str(error)
+    wait = retry_after_s({"retry-after": value})
+    assert wait is None or wait >= 0
+
+
+NESTED = {
+    "lists": b"[" * 300 + b"]" * 300,
+    "objects": b'{"message": ' * 300 + b'"x"' + b"}" * 300,
+    "the place of a field": b'[{"loc": ' + b"[" * 300 + b"]" * 300 + b', "msg": "no"}]',
+}
+
+
+@pytest.mark.parametrize("body", NESTED.values(), ids=NESTED)
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_deeply_nested_error_is_one_sentence(body, stream):
+    for detail in (body, b'{"error": {"code": 400, "message": ' + body + b"}}"):
+        for code in (200, 400, 500):
+            error, _ = fails(raw(detail, code=code), retries=0, stream=stream)
+            assert len(str(error)) < 600
+
+
 def test_waits_double_are_capped_and_spread_by_the_seed():
     patience = Patience(backoff_s=1.0, max_wait_s=10.0)
     for attempt in range(4):

@@ -1,11 +1,13 @@
 """Checks streamed answers over real HTTP: that they give the reply that the same answer gives
 whole, whatever a server leaves out; how they break; how long they may take; who hears of them.
 
-Internals: the longest line of a stream is shortened, and token estimates are recomputed.
+Internals: limits of a stream are lowered, its parsing is counted, and token estimates are recomputed.
 """
 
 import asyncio
+import contextlib
 import json
+import random
 import time
 
 import pytest
@@ -28,7 +30,10 @@ from langchain_core.callbacks import AsyncCallbackHandler
 from langgraph.graph import END, START, StateGraph
 from peirce.agents import Refused, open_model
 from peirce.agents.endpoint import client
+from peirce.agents.endpoint.arguments import Arguments
 from peirce.agents.endpoint.limits import estimated_tokens
+from peirce.agents.endpoint.replies import with_own_ids
+from peirce.records import Reply, ToolCall, Unavailable
 
 CODE = '{"code": "def f(x):\\n    return [v for v in x if v > 3]"}'
 
@@ -194,6 +199,93 @@ def test_calls_without_ids_have_some():
     assert [call.id for call in reply.tool_calls] == ["call_0", "call_1"]
 
 
+def repeated(first, more):
+    """Calls in n pieces without ids, where each piece repeats the name."""
+
+    def pieces(n):
+        told = [piece(index=0, name="execute", arguments=more)] * n
+        return [piece(index=0, name="execute", arguments=first), *told]
+
+    return pieces
+
+
+SHAPES = {
+    "open": repeated('{"code": "', "x = 1;"),
+    "brackets": repeated('{"code": [', "["),
+    "no JSON": repeated("{}", "{}"),
+    "no brackets": repeated("x", "yz"),
+    "escapes": repeated('{"code": "', '\\"'),
+    "empty": repeated("1", ""),
+    "calls": repeated('{"code": "x"}', '{"code": "x"}'),
+    "without an index": lambda n: [
+        piece(name="execute", arguments="{"),
+        *[piece(arguments="x")] * n,
+    ],
+    "text": lambda n: [chunk({"content": "x"})] * n,
+    "reasoning": lambda n: [chunk({"reasoning": "x"})] * n,
+    "blocks": lambda n: [chunk({"content": [{"type": "thinking", "thinking": "x"}] * 3})] * n,
+    "one event in lines": lambda n: [b"data: [\n"] * n,
+    "lines without an end": lambda n: [event(chunk({"content": "x"}))[:-1]] * n,
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_what_is_parsed_of_a_stream_grows_with_its_length_alone(shape, monkeypatch):
+    parsed = []
+
+    def count(text, *rest, **more):
+        parsed.append(len(text))
+        return loads(text, *rest, **more)
+
+    loads = json.loads
+    monkeypatch.setattr(json, "loads", count)
+
+    def work(n):
+        parsed.clear()
+        with contextlib.suppress(Unavailable):
+            ask(streams(*shape(n)), tools=[EXECUTE], stream=True, retries=0)
+        return sum(parsed)
+
+    work(1)
+    assert work(1200) < 5 * work(300)
+
+
+def test_arguments_are_complete_where_their_text_is_json():
+    draw = random.Random(1)
+    values = [{"code": 'a "b" \\ {'}, {"a": [{}, {"b": "\\"}]}, [], 'a \\" b', 5, None, "{"]
+    tails = ["", " ", "x", "}", '"', "{}", "\\"]
+    for _ in range(3000):
+        text = " " * draw.randrange(2) + json.dumps(draw.choice(values)) + draw.choice(tails)
+        arguments, at = Arguments(), 0
+        while at < len(text) and not arguments.is_complete():  # another call begins there
+            cut_at = at + draw.randrange(0, 6)
+            arguments.add(text[at:cut_at])
+            at = cut_at
+            assert arguments.is_complete() == is_json(text[:at]), text[:at]
+
+
+def is_json(text):
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def test_ids_of_calls_are_made_unique_in_as_many_steps_as_there_are_calls():
+    class Id(str):
+        steps = 0
+
+        def __format__(self, form):
+            Id.steps += 1
+            return super().__format__(form)
+
+    call = ToolCall(Id("a"), "execute", {})
+    taken = [ToolCall(f"a_{n}", "execute", {}) for n in range(2, 300, 3)]
+    reply = with_own_ids(Reply(tool_calls=(*taken, *[call] * 1000)), ASK)
+    assert len({one.id for one in reply.tool_calls}) == 1100 and Id.steps <= 1100
+
+
 def test_thoughts_in_blocks_of_content_are_split_off():
     thought = [{"type": "thinking", "thinking": [{"type": "text", "text": part}]} for part in "hm"]
     chunks = [chunk({"content": [block]}) for block in thought]
@@ -248,13 +340,13 @@ def test_a_stream_that_always_breaks_is_unavailable(fault):
     assert len(server.requests) == 2 and not isinstance(error, Refused)
 
 
-def test_a_slow_long_answer_lives_as_long_as_pieces_come():
-    """The whole takes four times as long as the limit."""
-    chunks = [chunk({"content": str(n)}) for n in range(8)]
-    behaviour = streams(*chunks, chunk({}, "stop"), pause_s=0.2)
+def test_timeout_s_limits_the_whole_of_a_stream_however_it_trickles():
+    """Each piece comes within the limit; all of them together take ten times as long."""
+    chunks = [chunk({"content": str(n % 10)}) for n in range(100)]
+    behaviour = streams(*chunks, chunk({}, "stop"), pause_s=0.1)
     begin = time.monotonic()
-    reply, _ = ask(behaviour, stream=True, timeout_s=0.4, retries=0)
-    assert reply.text == "01234567" and time.monotonic() - begin > 1.2
+    error, _ = fails(behaviour, stream=True, timeout_s=1, retries=0)
+    assert "no answer within 1 s" in str(error) and time.monotonic() - begin < 8
 
 
 def test_a_stream_that_stalls_is_asked_again():
@@ -276,6 +368,31 @@ def test_a_stream_without_end_is_cut_off(monkeypatch):
     monkeypatch.setattr(client, "LONGEST", 100_000)
     error, server = fails(streams(*[chunk({"content": "x" * 1000})] * 300), stream=True)
     assert "100,000 characters" in str(error) and len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        chunk({"content": "x"}),
+        piece(index=0, name="execute", arguments="x"),
+        chunk({}),
+        b"data: [\n",
+    ],
+    ids=["text", "calls", "nothing", "lines of one event"],
+)
+def test_a_stream_of_too_many_pieces_is_cut_off_once(monkeypatch, one):
+    monkeypatch.setattr(client, "MOST_PIECES", 100)
+    error, server = fails(streams(*[one] * 300), stream=True)
+    assert "in more than 100 pieces" in str(error) and len(server.requests) == 1
+    reply, _ = ask(in_pieces(says("x" * 90), 1), stream=True)
+    assert reply.text == "x" * 90
+
+
+@pytest.mark.parametrize("one", [b": alive and well\n\n", event(b'{"a": "' + b"x" * 99 + b'"}')])
+def test_a_stream_of_too_many_bytes_is_cut_off_once(monkeypatch, one):
+    monkeypatch.setattr(client, "MOST_BYTES", 10_000)
+    error, server = fails(streams(*[one] * 1000), stream=True)
+    assert "not over after 10,000 bytes" in str(error) and len(server.requests) == 1
 
 
 def test_a_connection_is_used_again_after_a_stream():

@@ -283,26 +283,6 @@ def test_without_retries_none_are_made_for_an_outage_either():
     assert not isinstance(told.value, Refused)
 
 
-def test_a_redirection_to_where_nothing_listens_is_no_outage():
-    from chat_server import Answer
-
-    with ChatServer([says("x")]) as server:
-        gone = server.url
-    away = Answer(b"", 307, {"Location": f"{gone}/chat/completions"})
-    with ChatServer([lambda request: away]) as server:
-
-        async def call():
-            proposer = await open_model(f"{server.url}#m", {"backoff_s": 0.01, "retries": 1})
-            try:
-                await proposer.propose(VIEW, ASK, (), 1)
-            finally:
-                await proposer.close()
-
-        with pytest.raises(Unavailable, match="2 requests") as told:
-            asyncio.run(call())
-    assert not isinstance(told.value, Refused)
-
-
 LIMITS = ["requests_per_minute", "tokens_per_minute", "context_tokens", "outage_s"]
 
 

@@ -61,6 +61,30 @@ def wrong_arguments(number: int) -> Said:
     return answer(tool_calls=[{"id": KEY, "type": "function", "function": function}])
 
 
+LEFT, RIGHT = KEY[:11], KEY[11:]
+
+
+def program(body: str) -> Callable[[int], Said]:
+    """An answer whose program ends so; the key stands in no string of it."""
+    source = f"def f(x):\n    left, right = '{LEFT}', '{RIGHT}'\n    {body}"
+    return lambda number: answer(content=repr((f"joins two words, {number}", source)))
+
+
+def tool_that_joins(number: int) -> Said:
+    if number % 2:
+        return program("return [x[1:], left + right]")(number)
+    code = f"def f(x):\n    return ['{LEFT}' + '{RIGHT}']"
+    function = {"name": "execute", "arguments": json.dumps({"code": code})}
+    return answer(tool_calls=[{"id": "a", "type": "function", "function": function}])
+
+
+def escaped(description: str, code: str) -> Callable[[int], Said]:
+    """An answer in JSON that holds the key (here KEY) once its escapes are read."""
+    written = json.dumps({"description": description, "code": code})
+    key = f"{LEFT}\\u00{ord(RIGHT[0]):x}{RIGHT[1:]}"
+    return lambda number: answer(content=written.replace("KEY", key))
+
+
 def redirect(number: int) -> Said:
     return 307, {"Location": f"http://{KEY}:{KEY}@127.0.0.1:9/{KEY}?k={KEY}"}, {}
 
@@ -71,6 +95,17 @@ BEHAVIOURS: dict[str, Callable[[int], Said]] = {
     "tool": tool_with_key,
     "arguments": wrong_arguments,
     "redirect": redirect,
+    "joined value": program("return left + right"),
+    "joined value within others": program("return {'a': [1, (left + right, x)]}"),
+    "joined key of a value": program("return {left + right: left}"),
+    "joined message": program("raise ValueError(left + right)"),
+    "joined by a tool": tool_that_joins,
+    "escaped description": escaped("KEY", SOURCE),
+    "escaped program": escaped("the tail", f"{SOURCE}  # KEY"),
+    "escaped in Python": lambda number: answer(
+        content=f"('{LEFT}\\x{ord(RIGHT[0]):x}{RIGHT[1:]}', {SOURCE!r})"
+    ),
+    "joined literals": lambda number: answer(content=f"('{LEFT}' '{RIGHT}', {SOURCE!r})"),
     "no_json": lambda number: (200, {}, KEY.encode()),
     "no_choices": lambda number: (200, {}, {"choices": [], "note": KEY}),
     "error_200": lambda number: (200, {}, error(200)[2]),
@@ -172,6 +207,41 @@ def test_a_key_that_an_endpoint_repeats_stands_nowhere(peirce, user, name):
     peirce("show", "last", "one")
     peirce("export", "--out", "out", "--format", "jsonl")
     assert Path("peirce.duckdb").exists() and Path("out").read_text().count("\n") > 2
+    assert_in_no_file(user)
+
+
+@pytest.mark.parametrize("name", ["joined value", "joined by a tool"])
+def test_a_value_that_holds_the_key_is_masked_and_the_session_replays(peirce, user, name):
+    with endpoint(BEHAVIOURS[name]) as (model, _):
+        code, _, err = peirce(*RUN, model)
+    assert code == 0, err
+    assert peirce("replay")[0] == 0
+    with duckdb.connect("peirce.duckdb", read_only=True) as store:
+        got = store.execute("SELECT got FROM prediction WHERE inputs = 'shown'").fetchall()
+    assert any("***" in cell for (cell,) in got)
+    assert_in_no_file(user)
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("escaped in Python", "tuple"),
+        ("joined literals", "tuple"),
+        ("escaped description", "json"),
+        ("escaped program", "json"),
+    ],
+)
+def test_an_answer_that_comes_to_the_key_fails_its_problem_alone(peirce, user, name, form):
+    with Path("pairs.jsonl").open("a") as file:
+        file.write(json.dumps({"problem": "two", "input": [3, 1], "output": [1]}) + "\n")
+    good = answer(
+        content=repr(("tail", SOURCE))
+        if form == "tuple"
+        else json.dumps({"description": "tail", "code": SOURCE})
+    )
+    with endpoint(lambda number: good if number else BEHAVIOURS[name](0)) as (model, _):
+        code, out, err = peirce(*RUN, model, "--concurrency", "1", "--answer-format", form)
+    assert code == 0 and "holds the key in PEIRCE_API_KEY" in err and "1 accepted" in err, out + err
     assert_in_no_file(user)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from ...agents.local.chat import PLAIN, Wording
 from ...agents.local.files import WORDS
 from ...agents.local.model import load
 from ...agents.local.settings import LocalSettings
-from ...records import DataError, UsageError
+from ...records import DataError, Json, UsageError
 from ..bases import Base, check_packages, write_origin
 from .settings import TrainConfig
 from .tokens import end_of_answer
@@ -47,8 +48,20 @@ class Opened:
     context: int | None
 
 
-def open_base(base: Base, settings: TrainConfig, device: str) -> Opened:
+def open_base(
+    base: Base,
+    settings: TrainConfig,
+    device: str,
+    variables: Mapping[str, Json] | None = None,
+) -> Opened:
     """Load a base for training.
+
+    Args:
+        base: The base.
+        settings: The settings.
+        device: The device.
+        variables: Variables of the chat template that the pairs were asked with; those that the
+            template does not have are left out.
 
     Raises:
         UsageError: The settings do not fit the base, or neither the tokenizer nor the settings have
@@ -67,7 +80,7 @@ def open_base(base: Base, settings: TrainConfig, device: str) -> Opened:
     if quantized:
         _keep_trainable(found.model)
     template = settings.chat_template or None
-    wording = Wording(base.name, found.tokenizer, template, {}, False)
+    wording = Wording(base.name, found.tokenizer, template, variables or {}, False, known_only=True)
     if wording.template == PLAIN and template is None:
         raise UsageError(
             f"The tokenizer of {base.name!r} has no chat template, so prompts have no form:"

@@ -148,7 +148,8 @@ class _Run:
             from .models import open_base
 
             device, processes = place(self._settings)
-            opened = open_base(self._base, self._settings, device)
+            variables = self._table.settings.get("template_variables")
+            opened = open_base(self._base, self._settings, device, variables)
             if progress is not None:
                 progress(Progress(0, self._settings.examples, 0.0, doing="tokens"))
             course, trainer = self._made(opened, processes, sampled, progress, interrupt)

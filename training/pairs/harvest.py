@@ -45,7 +45,16 @@ from ..pair_table import PairTable
 from ..rendering import Remembered, prompt
 from ..splits import Split, Splits
 from ..stages import STAGES, Stage
-from .pooling import Asked, Pooled, Source, all_asked, pools, sources_of, template_of
+from .pooling import (
+    Asked,
+    Pooled,
+    Source,
+    all_asked,
+    pools,
+    sources_of,
+    template_of,
+    variables_of,
+)
 from .preferences import Caps, Pairs, preference_pairs
 from .report import Counting
 from .selection import in_ratio, limited
@@ -103,6 +112,10 @@ class Fits(Protocol):
 
     def settings(self) -> Mapping[str, Json]:
         """Return the settings of the tokenizer and the limit."""
+        ...
+
+    def with_variables(self, variables: Mapping[str, Json]) -> Fits:
+        """Return the same for prompts that are written with variables of the chat template."""
         ...
 
 
@@ -268,12 +281,14 @@ def harvest(
 
     Raises:
         StoreError: There is no pair.
-        UsageError: The sessions' templates differ and `choices` names none, or a family has no
-            words for the template.
+        UsageError: The sessions' templates differ and `choices` names none, their variables of the
+            chat template differ, or a family has no words for the template.
     """
     choices = choices or Choices()
     sources = sources_of(store, sessions)
-    template = _known(template_of(sources, choices.template))
+    template, variables = _known(template_of(sources, choices.template)), variables_of(sources)
+    if fits is not None and variables:
+        fits = fits.with_variables(variables)
     asked = all_asked(store, sources)
     counting = Counting(sources, asked, choices.splits)
     places = _splits(asked, choices.splits)
@@ -290,6 +305,8 @@ def harvest(
     if not pairs:
         raise StoreError(_nothing(sources, counting))
     settings = _settings(choices, template, sources, asked, fits)
+    if variables:  # Without any, the digest is that of sets which were made before they counted.
+        settings["template_variables"] = dict(variables)
     table = _table(heap, choices, fits, settings, counting).named()
     return Harvest(table, counting.report(table))
 

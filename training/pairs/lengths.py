@@ -10,10 +10,11 @@ only the first of them.
 from __future__ import annotations
 
 import contextlib
+import copy
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ...agents.local.chat import Wording
 from ...records import DataError, Json, Message, Unavailable, UsageError, digest_of_text
@@ -27,13 +28,14 @@ class ModelText:
 
     Args:
         base: The model's folder, with or without `hf:`, or its id in the hub's cache.
+        variables: Variables of the chat template; those that it does not have are left out.
 
     Raises:
         UsageError: The model does not exist, has no tokenizer or no chat template, or transformers
             is not installed.
     """
 
-    def __init__(self, base: str | Path) -> None:
+    def __init__(self, base: str | Path, variables: Mapping[str, Json] | None = None) -> None:
         name = str(base).removeprefix("hf:")
         if importlib.util.find_spec("transformers") is None:
             raise UsageError(f"the tokenizer of {name!r} needs transformers: {INSTALL}")
@@ -44,8 +46,19 @@ class ModelText:
                 f"the tokenizer of {name!r} has no chat template, which makes prompts of messages:"
                 " name a model that is tuned to chat, or give its tokenizer one"
             )
+        self._wording = self._worded(variables or {})
+
+    def _worded(self, variables: Mapping[str, Json]) -> Wording:
         with _said():
-            self._wording = Wording(self.name, self._tokenizer, None, {}, tools=False)
+            return Wording(
+                self.name, self._tokenizer, None, variables, tools=False, known_only=True
+            )
+
+    def with_variables(self, variables: Mapping[str, Json]) -> Self:
+        """Return the same model with other variables of its chat template."""
+        changed = copy.copy(self)
+        changed._wording = self._worded(variables)
+        return changed
 
     def text(self, messages: Sequence[Message]) -> str:
         """Return the text of a prompt, up to where the answer begins.
@@ -110,6 +123,10 @@ class Length:
     def settings(self) -> Mapping[str, Json]:
         """Return the settings of the tokenizer and the limit."""
         return {**self._text.settings(), "max_length": self.most}
+
+    def with_variables(self, variables: Mapping[str, Json]) -> Length:
+        """As `ModelText.with_variables`."""
+        return Length(self._text.with_variables(variables), self.most)
 
 
 @contextlib.contextmanager

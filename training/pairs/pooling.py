@@ -72,6 +72,25 @@ class Source:
         """The prompt template of the session."""
         return str(self.settings.get("template") or "full")
 
+    @property
+    def variables(self) -> Mapping[str, Json] | None:
+        """The variables of the chat template that the session's prompts were written with.
+
+        A server passes on two fields of a request to its template: all in `chat_template_kwargs`,
+        and `reasoning_effort`. None for a model that has no chat template, such as the search.
+        """
+        settings = self.settings.get("model_settings") or {}
+        fields = settings.get("model_args")
+        if fields is None:
+            return None
+        if settings.get("scheme") == "hf":
+            return dict(fields)
+        nested = fields.get("chat_template_kwargs")
+        found = dict(nested) if isinstance(nested, Mapping) else {}
+        if "reasoning_effort" in fields:
+            found.setdefault("reasoning_effort", fields["reasoning_effort"])
+        return found
+
 
 @dataclass
 class Asked:
@@ -188,6 +207,33 @@ def template_of(sources: Sequence[Source], template: str | None) -> str:
             f"the sessions were asked by the templates {' and '.join(own)}: name one with --template"
         )
     return own[0] if own else "full"
+
+
+def variables_of(sources: Sequence[Source]) -> Mapping[str, Json]:
+    """Return the variables of the chat template that all sessions were asked with.
+
+    Raises:
+        UsageError: The sessions differ in them.
+    """
+    groups: dict[str, list[Source]] = {}
+    for source in sources:
+        if source.variables is not None:
+            groups.setdefault(canonical_json(source.variables), []).append(source)
+    if len(groups) > 1:
+        listed = "; ".join(
+            f"{', '.join(sorted(one.session for one in group))} with {_shown(group[0].variables)}"
+            for _, group in sorted(groups.items())
+        )
+        raise UsageError(
+            "the sessions were asked with different variables of the chat template, so their "
+            f"prompts differ ({listed}): make a set of each"
+        )
+    return next((group[0].variables or {} for group in groups.values()), {})
+
+
+def _shown(variables: Mapping[str, Json] | None) -> str:
+    named = (f"{name}={canonical_json(one)}" for name, one in sorted((variables or {}).items()))
+    return " ".join(named) or "none"
 
 
 def pools(store: Store, asked: Sequence[Asked]) -> Iterator[Pooled]:

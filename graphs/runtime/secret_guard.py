@@ -1,0 +1,111 @@
+"""Keep the keys of a session's models out of what the session stores.
+
+The client of an endpoint masks its key where an answer repeats it. An answer may also hold the key
+in pieces that are joined later: by a program, whose predicted value is then the key, or by a parser
+that reads escapes. So a session with a key checks all that it is about to store.
+
+Not covered: a key in another form (pieces, base64, reversed), which is stored as the answer wrote
+it, and is no longer masked where someone puts it together again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Literal
+
+from ...agents.endpoint.replies import redact_key
+from ...records import (
+    CallKey,
+    HoldsSecrets,
+    Journal,
+    Json,
+    Ledger,
+    Outcome,
+    StepRecord,
+    Unavailable,
+)
+
+
+@dataclass(frozen=True)
+class _Guard:
+    """A journal and a ledger that pass on no secret of the session's models.
+
+    What a call returned is masked before it is recorded, so that a replay sees the same. A request
+    or a step that still holds a secret has a digest that masking would change: its problem fails.
+
+    Args:
+        journal: The journal of the session.
+        ledger: The ledger of the session.
+        secrets: Secrets by the variable of the environment that holds them.
+    """
+
+    journal: Journal
+    ledger: Ledger
+    secrets: Mapping[str, str]
+
+    async def once(
+        self,
+        key: CallKey,
+        kind: Literal["model", "tool"],
+        request: Json,
+        make: Callable[[], Awaitable[Outcome]],
+    ) -> Outcome:
+        """Return the outcome as `Journal.once`. Raises Unavailable for a request with a secret."""
+        self._check(request, "a request")
+
+        async def make_masked() -> Outcome:
+            outcome = await make()
+            for secret in self.secrets.values():
+                if any(secret in text for text in texts(outcome.response)):
+                    outcome = replace(outcome, response=redact_key(outcome.response, secret))
+            return outcome
+
+        return await self.journal.once(key, kind, request, make_masked)
+
+    async def step(self, record: StepRecord) -> None:
+        """Record a step as `Ledger.step`. Raises Unavailable for one with a secret."""
+        self._check(record, "an answer")
+        await self.ledger.step(record)
+
+    async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
+        """Record an end as `Ledger.end`, with secrets masked in its cause."""
+        for secret in self.secrets.values():
+            cause = redact_key(cause, secret)
+        await self.ledger.end(problem, status, cause)
+
+    def _check(self, value: Any, name: str) -> None:
+        for variable, secret in self.secrets.items():
+            if any(secret in text for text in texts(value)):
+                raise Unavailable(
+                    f"{name} of this problem holds the key in {variable}, in a form that is known "
+                    "only after it was read, so it is not stored: does the endpoint repeat keys?"
+                )
+
+
+def guarded(journal: Journal, ledger: Ledger, models: Iterable[object]) -> tuple[Journal, Ledger]:
+    """Return a journal and a ledger that store no secret of these models."""
+    found: dict[str, str] = {}
+    for model in models:
+        if isinstance(model, HoldsSecrets):
+            found |= model.secrets()
+    if not found:
+        return journal, ledger
+    guard = _Guard(journal, ledger, found)
+    return guard, guard
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield all texts in a JSON value or in a record of this package, keys of mappings included."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, Mapping):
+            left += one.keys()
+            left += one.values()
+        elif isinstance(one, list | tuple):
+            left += one
+        elif is_dataclass(one):
+            left += [getattr(one, field.name) for field in fields(one)]
