@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..records import Json, StoreError
+from ..records.private_files import make_folder
 from . import connection
 from .connection import Database, Locked, Reading, Row, first_line
 
@@ -419,7 +420,7 @@ def take(path: Path) -> Database:
         StoreError: The file cannot be opened or created.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
     except OSError as error:
         raise StoreError(f"no store can be made at {path}: {error.strerror or error}") from error
     check_place(socket_path(path))

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...records import DataError, Json, UsageError, canonical_json, digest_of_text
+from ...records.private_files import make_folder
 from .files import write_lines
 from .json_text import DEPTH, SURROGATE
 from .messages import shorten
@@ -79,7 +80,7 @@ def _kept(path: Path) -> list[Record] | None:
 def _keep(records: list[Record], path: Path) -> None:
     rest = canonical_json(records) + "\n"
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_lines(path, (digest_of_text(rest), rest.removesuffix("\n")))
     except (OSError, UsageError):  # the folder is not writable, or the name is a link
         return
