@@ -28,13 +28,13 @@ from typing import Any
 
 import peirce
 from peirce.records import Observation, Problem, canonical_json
+from peirce.records.private_files import write_whole
 from peirce.reports.files.tables import Cell, Table, as_markdown
 from peirce.reports.metrics.statistics import wilson
 from peirce.reports.papers.hypobench.baselines import compare, trained
 from peirce.reports.papers.hypobench.metrics import inferred
 from peirce.store import Store
 from peirce.tasks import load_problems
-from peirce.tasks.io.files import write_whole
 from peirce.tasks.io.messages import DataWarning
 from peirce.tools.discovery.identified import identified
 from peirce.tools.discovery.scores import exact

@@ -26,6 +26,7 @@ FILE = Path("peirce.toml")
 CONFIG = "PEIRCE_CONFIG"
 ARGUMENTS = "model_arg"
 TABLES = (*ROLES, SCORER)
+FILE_BYTES, LINE_DOTS = 256_000, 500  # limits of the file
 # Variables of Peirce that are not settings.
 APART = frozenset({"PEIRCE_API_KEY", "PEIRCE_SHARED", CONFIG})
 
@@ -105,8 +106,10 @@ def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[st
     if not path.is_file():
         return {}, {}
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        content = tomllib.loads(_text_of(path))
+    except RecursionError:
+        raise ConfigurationError(f"{path} cannot be read: it is nested too deeply") from None
+    except (ValueError, OSError) as error:  # ValueError: no TOML, no UTF-8
         raise ConfigurationError(f"{path} cannot be read: {error}") from None
     top: dict[str, Any] = {}
     tables: dict[str, dict[str, Any]] = {}
@@ -126,6 +129,20 @@ def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[st
                     raise ConfigurationError(f"{path}: {option} is set twice, also by [{role}]")
                 top[option] = table.pop(key)
     return top, tables
+
+
+def _text_of(path: Path) -> str:
+    """Return the text of a TOML file within limits: tomllib takes quadratic time for dotted keys."""
+    with path.open("rb") as file:
+        content = file.read(FILE_BYTES + 1)
+    if len(content) > FILE_BYTES:
+        raise ConfigurationError(f"{path} cannot be read: it is larger than {FILE_BYTES:,} bytes")
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if line.count(b".") > LINE_DOTS:
+            raise ConfigurationError(
+                f"{path} cannot be read: line {number} has more than {LINE_DOTS} dots"
+            )
+    return content.decode("utf-8")
 
 
 def _unhyphened(

@@ -10,12 +10,15 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..records import StoreError
+from ..records.private_files import FILE_MODE, make_private
 
 if TYPE_CHECKING:
     import duckdb
@@ -302,21 +305,19 @@ class Database:
         import duckdb
 
         self.path = path
-        fresh = write and not os.path.lexists(path)
+        self._log = path.with_name(path.name + ".wal")
+        self._spill = _spill_folder()
+        fresh = write and _prepare(path, self._log)
         try:
-            self.writing = _attached(path, write)
-        except Locked:
-            raise
-        except StoreError:
-            unfinished = _is_unfinished(path)
-            if unfinished and not write:
-                raise _empty(path) from None
-            if write and (fresh or unfinished):
-                _unlink(path)
-            if fresh or not write or os.path.lexists(path):
-                raise
-            fresh = True
-            self.writing = _attached(path, write)
+            self.writing = _attached(path, write, self._spill)
+        except StoreError as error:
+            unfinished = not isinstance(error, Locked) and _is_unfinished(path)
+            if not (write and unfinished):
+                self._remove_spill()
+                raise (_empty(path) if unfinished else error) from None
+            _unlink(path)
+            fresh = _prepare(path, self._log)
+            self.writing = _attached(path, write, self._spill)
         self._local = threading.local()
         self._closed = False
         try:
@@ -335,7 +336,17 @@ class Database:
                 raise
             raise StoreError(f"no store can be made at {path}: {first_line(error)}") from error
 
+    def prepare_log(self) -> None:
+        """Create the write-ahead log with mode 0600 unless it is there, before DuckDB creates it.
+
+        DuckDB removes the log at each checkpoint, and creates it with the mode that the umask
+        leaves at the next change. Call this before each change.
+        """
+        with contextlib.suppress(OSError):  # it is there, or DuckDB says why it cannot be
+            os.close(os.open(self._log, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
+
     def _run(self, statements: Sequence[str]) -> None:
+        self.prepare_log()
         self.writing.execute("BEGIN TRANSACTION")
         for statement in statements:
             self.writing.execute(statement)
@@ -370,6 +381,51 @@ class Database:
         self._closed = True
         with contextlib.suppress(duckdb.Error):  # committed changes are in the log
             self.writing.close()
+        self._remove_spill()
+
+    def _remove_spill(self) -> None:
+        if self._spill:
+            shutil.rmtree(self._spill, ignore_errors=True)
+
+
+def _spill_folder() -> str:
+    """Return a new private folder for what exceeds the memory, or "" if there can be none."""
+    try:
+        return tempfile.mkdtemp(prefix="peirce-")
+    except OSError:
+        return ""
+
+
+def _prepare(path: Path, log: Path) -> bool:
+    """Make a store and its log private before they are opened for writing.
+
+    Returns:
+        Whether the store is new: it is created here, because DuckDB would let the umask decide who
+        can read it.
+
+    Raises:
+        StoreError: The file cannot be created, or a link stands in the place of the log.
+    """
+    if log.is_symlink():
+        raise StoreError(f"{log} is a link, and changes would be written where it leads: remove it")
+    make_private(path)
+    make_private(log)
+    if os.path.lexists(path):
+        return False
+    try:
+        with tempfile.TemporaryDirectory(prefix=".peirce-", dir=path.parent) as folder:
+            draft = Path(folder, "store")
+            _attached(draft, True, "", path).close()
+            draft.chmod(FILE_MODE)
+            try:
+                os.link(draft, path)
+            except FileExistsError:  # another process was faster
+                return False
+            except OSError:  # a file system without hard links
+                os.rename(draft, path)
+    except OSError as error:
+        raise StoreError(f"no store can be made at {path}: {error.strerror or error}") from None
+    return True
 
 
 def _is_unfinished(path: Path) -> bool:
@@ -405,11 +461,14 @@ def first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0]
 
 
-def _attached(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
+def _attached(
+    path: Path, write: bool, spill: str, named: Path | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Open the file at `path`; errors name the file `named` instead."""
     import duckdb
 
     memory: dict[str, str] = {} if write else {"memory_limit": READ_MEMORY}
-    connection = duckdb.connect(":memory:", config={**CONFIG, **memory})
+    connection = duckdb.connect(":memory:", config={**CONFIG, **memory, "temp_directory": spill})
     place = str(path).replace("'", "''")
     options = f"ROW_GROUP_SIZE {ROW_GROUP}" if write else "READ_ONLY"
     try:
@@ -420,7 +479,7 @@ def _attached(path: Path, write: bool) -> duckdb.DuckDBPyConnection:
         connection.execute("SET lock_configuration = true")
     except duckdb.Error as error:
         connection.close()
-        raise _why(path, first_line(error)) from error
+        raise _why(named or path, first_line(error)) from error
     return connection
 
 

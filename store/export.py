@@ -31,15 +31,16 @@ bank {problem, rank, …}; usage {calls, tokens_in, …}. NaN and infinities bec
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..records import Agreement, Json, Judged, UsageError, canonical_json
+from ..records import Agreement, DataError, Json, Judged, UsageError, canonical_json
+from ..records.private_files import write_folder
 from .ledger import events
 
 if TYPE_CHECKING:
@@ -92,53 +93,39 @@ def export(store: Store, session: str, out: Path, format: str) -> dict[str, Any]
 
     Raises:
         UsageError: The format is unknown, or `out` exists.
+        DataError: The disk is full.
     """
     if format not in FORMATS:
         raise UsageError(f"format {format!r} is unknown; one of {', '.join(FORMATS)}")
     out = out.expanduser().absolute()
     if os.path.lexists(out):
         raise UsageError(f"{out} exists already; name another place or remove it first")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    if format == "jsonl":
-        files, rows = whole(out, lambda place: _jsonl(store, session, place))
-    elif format == "parquet":
-        files, rows = whole(
-            out, lambda place: _parquet(store, session, place, place.parent / ".spill")
-        )
-    else:
-        files, rows = whole(out, lambda place: _huggingface(store, session, place))
+
+    def write(place: Path) -> tuple[list[str], dict[str, int]]:
+        if format == "jsonl":
+            return _jsonl(store, session, place)
+        if format == "parquet":
+            return _parquet(store, session, place, place.parent / ".spill")
+        return _huggingface(store, session, place)
+
+    with disk_errors(out):
+        files, rows = write_folder(out, write)
     return {"session": session, "format": format, "out": str(out), "files": files, "rows": rows}
 
 
-def whole(
-    out: Path, write: Callable[[Path], tuple[list[str], dict[str, int]]]
-) -> tuple[list[str], dict[str, int]]:
-    """Run `write` on a temporary path next to `out`, then rename the result to `out`.
+@contextlib.contextmanager
+def disk_errors(out: Path) -> Iterator[None]:
+    """Turn DuckDB's error about a file that it cannot write into a DataError that names `out`.
 
-    Returns:
-        The result of `write`.
-
-    Raises:
-        UsageError: `out` exists by then.
+    DuckDB's error is no OSError.
     """
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
-        place = Path(folder) / out.name
-        made = write(place)
-        for path in [place, *place.rglob("*")] if place.is_dir() else [place]:
-            _sync(path)
-        if os.path.lexists(out):
-            raise UsageError(f"{out} exists already; name another place or remove it first")
-        os.rename(place, out)
-        _sync(out.parent)
-    return made
+    import duckdb
 
-
-def _sync(path: Path) -> None:
-    number = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+        yield
+    except duckdb.IOException as error:
+        cause = " ".join(str(error).split())[:200]
+        raise DataError(f"{out} cannot be written, is the disk full? ({cause})") from None
 
 
 # --- rows of the tables ----------------------------------------------------

@@ -17,7 +17,6 @@ import contextlib
 import json
 import math
 import os
-import shutil
 import socket
 import stat
 import struct
@@ -29,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..records import Json, StoreError, parse_strictly
+from ..records.private_files import make_folder
 from . import connection
 from .connection import Database, Locked, Reading, Row, first_line
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 LENGTH = struct.Struct(">I")
 FRAME_BYTES = 1 << 30
 ROWS = 64  # per frame; rows may hold blobs
+FOLDER, SOCKET = "peirce-", "socket"  # beginning of a private folder's name; the socket in it
 ADDRESS_BYTES = 100  # AF_UNIX allows 104 to 108, depending on the system
 PATIENCE_S = 60.0
 
@@ -197,16 +198,18 @@ def _listen(place: Path) -> socket.socket:
         raise StoreError(f"another program listens at {place}; name another store with --store")
     _remove(place)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    address = place
     try:
-        address = place
         if len(os.fsencode(place)) > ADDRESS_BYTES:
-            address = Path(tempfile.mkdtemp(prefix="peirce-")) / "socket"
+            address = Path(tempfile.mkdtemp(prefix=FOLDER)) / SOCKET
             os.symlink(address, place)
         listener.bind(str(address))
         os.chmod(address, 0o600)  # before listen(), so nobody can have connected
         listener.listen(16)
     except OSError as error:
         listener.close()
+        if address != place:
+            _remove_private(address)
         _remove(place)
         raise StoreError(f"no socket can stand beside the store at {place}: {error}") from error
     return listener
@@ -214,43 +217,78 @@ def _listen(place: Path) -> socket.socket:
 
 def check_place(place: Path) -> None:
     """Raise StoreError where `place` exists and is not a socket that an owner of a store left."""
-    if os.path.lexists(place) and not _is_owners(place):
+    if os.path.lexists(place) and _address(place) is None:
         raise StoreError(
             f"{place} is no socket of Peirce, and a run needs the place: move it, or name another"
             " store with --store"
         )
 
 
-def _is_owners(place: Path) -> bool:
-    """Return whether `place` is a socket of this user, or a link as `_listen` makes them."""
+def _address(place: Path) -> str | None:
+    """Return the path of the socket at `place`, or None if no owner of this user made it.
+
+    `place` is a socket of this user, or a link of this user to a path as `_listen` makes them.
+    """
     try:
-        if not place.is_symlink():
-            found = place.lstat()
-            return stat.S_ISSOCK(found.st_mode) and os.geteuid() in (0, found.st_uid)
+        found = place.lstat()
+        if os.geteuid() not in (0, found.st_uid):
+            return None
+        if stat.S_ISSOCK(found.st_mode):
+            return str(place)
         target = Path(os.readlink(place))
     except OSError:
+        return None
+    made = target.name == SOCKET and target.parent.name.startswith(FOLDER)
+    return str(target) if made else None
+
+
+def _connect(place: Path, link: socket.socket) -> bool:
+    """Connect to the socket at `place`; return whether an owner of this user accepts it."""
+    address = _address(place)
+    if address is None:
         return False
-    return target.name == "socket" and target.parent.name.startswith("peirce-")
+    try:
+        link.connect(address)
+    except OSError:
+        return False
+    return True
 
 
 def _answers(place: Path) -> bool:
     """Return whether a process accepts connections at `place`."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
-        try:
-            link.connect(os.readlink(place) if place.is_symlink() else str(place))
-        except OSError:
-            return False
-        return True
+        return _connect(place, link)
 
 
 def _remove(place: Path) -> None:
     """Remove a socket that an owner left, and nothing else."""
-    if not _is_owners(place):
+    address = _address(place)
+    if address is None:
+        return
+    if address != str(place):
+        _remove_private(Path(address))
+    with contextlib.suppress(OSError):
+        place.unlink()
+
+
+def _remove_private(address: Path) -> None:
+    """Remove a socket from its private folder, and the folder if nothing else is in it.
+
+    The text of a link may name any folder. Only a folder as `_listen` makes them is touched: in the
+    temporary directory, owned by this user, with mode 0700.
+    """
+    folder = address.parent
+    if folder.parent != Path(os.path.abspath(tempfile.gettempdir())):
         return
     with contextlib.suppress(OSError):
-        if place.is_symlink():
-            shutil.rmtree(Path(os.readlink(place)).parent, ignore_errors=True)
-        place.unlink()
+        found = folder.lstat()
+        private = stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700
+        if not private or found.st_uid != os.geteuid():
+            return
+        if stat.S_ISSOCK(address.lstat().st_mode):
+            address.unlink()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
 
 
 class Visitor:
@@ -269,9 +307,7 @@ class Visitor:
         place = socket_path(store)
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         link.settimeout(PATIENCE_S)
-        try:
-            link.connect(os.readlink(place) if place.is_symlink() else str(place))
-        except OSError:
+        if not _connect(place, link):
             link.close()
             return None
         return Visitor(link)
@@ -387,7 +423,7 @@ def take(path: Path) -> Database:
         StoreError: The file cannot be opened or created.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
     except OSError as error:
         raise StoreError(f"no store can be made at {path}: {error.strerror or error}") from error
     check_place(socket_path(path))

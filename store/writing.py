@@ -208,6 +208,7 @@ class Writer:
     def _execute(self, statements: Sequence[Statement]) -> None:
         import duckdb
 
+        self._database.prepare_log()
         several = len(statements) > 1
         try:
             if several:

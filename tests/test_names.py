@@ -205,7 +205,7 @@ LEFT: frozenset[str] = frozenset(
         "store/export.py: whole",
         "store/journal.py: SessionJournal.once",
         "tasks/custom/words.py: OwnWords.of",
-        "tasks/custom/yaml_file.py: Source.error(said)",
+        "tasks/io/yaml_file.py: Source.error(said)",
         "tasks/io/messages.py: nearest(given)",
         "tasks/io/spaces.py: as_set(said)",
         "tasks/logic/audit/checks.py: Checks.count(of)",

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from ..records import DataError, Json, StoreError, UsageError
+from ..records.private_files import make_folder, open_lines, open_lock
 from ..store import Store
 from ..store.trainings import Point
 from ..tasks.io.messages import warn
@@ -70,7 +71,7 @@ class DurableLog:
             UsageError: Another process trains in this folder.
             DataError: The log cannot be read.
         """
-        self._out.mkdir(parents=True, exist_ok=True)
+        make_folder(self._out)
         if self._lock is None:
             self._lock = _held(self._out / LOCK)
             if self._lock is None:
@@ -82,7 +83,7 @@ class DurableLog:
         self._begun = False
         self._waiting = read_lines(self._out / LINES, mend=True)
         if self._lines is None:
-            self._lines = (self._out / LINES).open("a", encoding="utf-8")
+            self._lines = open_lines(self._out / LINES)
         self._sync()
 
     @property
@@ -189,7 +190,7 @@ def alive(out: Path) -> bool:
 
 def _held(path: Path) -> IO[str] | None:
     """Return a lock that the process loses however it ends; None if another process has it."""
-    file = path.open("a")
+    file = open_lock(path)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -8,10 +8,12 @@ record.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...records import DataError, Json, UsageError, canonical_json
+from ...records.private_files import make_folder, open_lines
 from ...tasks.io.files import expanded, read_lines
 
 BEGINS = b'{"finish":"'  # how each written line begins
@@ -37,8 +39,8 @@ class CallsFile:
             UsageError: the file cannot be written.
         """
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8") as out:
+            make_folder(self.path.parent)
+            with open_lines(self.path) as out:
                 out.write(canonical_json(row) + "\n")
         except OSError as error:
             raise UsageError(f"{self.path}: calls cannot be written there: {error}") from None
@@ -65,7 +67,7 @@ def read_calls(path: str | Path) -> CallsFile:
     if last := whole[end:]:
         if not last.startswith(BEGINS[: len(last)]):
             raise DataError(f"{place}: its last line is no call of a model; nothing was changed")
-        place.write_bytes(whole[:end])
+        os.truncate(place, end)
     for number, line in read_lines(place):
         row = _parsed(line)
         if row is None:

@@ -141,7 +141,8 @@ def _write(
     items: int,
     seed: int,
 ) -> dict[str, Json]:
-    from ...tasks.io.files import writable, write_whole
+    from ...records.private_files import write_whole
+    from ...tasks.io.files import writable
 
     if items < 1:
         raise UsageError(f"--items {items}: a sheet has one at least")

@@ -15,6 +15,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from ...records import DataError, Json
+from ...records.private_files import make_folder, private_opener
 from ...tasks.io.files import expanded, read_lines
 from ...tasks.text.rating_answers import MARKS, QUARTERS
 
@@ -61,8 +62,8 @@ class RatingsFile:
         Raises:
             OSError: the rating could not be written; the file is as before.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab", buffering=0) as out:
+        make_folder(self.path.parent)
+        with open(self.path, "ab", buffering=0, opener=private_opener) as out:
             end, line = out.tell(), (json.dumps(row) + "\n").encode()
             try:
                 if (done := out.write(line)) < len(line):

@@ -6,10 +6,11 @@ from functools import partial
 from pathlib import Path
 
 from ...records import UsageError
+from ...records.private_files import write_whole
 from ...reports.files import writing
 from ...reports.page import Contents, document
 from ...reports.page.server import Viewer
-from ...tasks.io.files import expanded, write_whole
+from ...tasks.io.files import expanded
 from ..arguments import checked
 from ..outcome import reading
 from .results import Report

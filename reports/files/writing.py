@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ...records import UsageError
-from ...tasks.io.files import writable, write_whole
+from ...records.private_files import write_whole
+from ...tasks.io.files import writable
 
 
 def check(paths: Iterable[Path]) -> None:

@@ -46,12 +46,38 @@ function wordsOf({ problem, hypotheses, steps }) {
   return found.join("\n").toLowerCase();
 }
 
+// The token of the server. Its address carries it once; then this tab alone has it, in the storage of this origin.
+const TOKEN = "token";
+let token = "";
+
+// Takes the token of the address, or the one that was kept before a reload; says whether the address had one.
+function takeToken() {
+  const carried = location.hash.startsWith(`#${TOKEN}=`);
+  if (carried) {
+    token = location.hash.slice(TOKEN.length + 2);
+    history.replaceState(null, "", location.pathname);
+  }
+  try {
+    if (carried) sessionStorage.setItem(TOKEN, token);
+    else token ||= sessionStorage.getItem(TOKEN) || "";
+  } catch { /* a browser that keeps nothing: the token lasts until the page is left */ }
+  return carried;
+}
+
+const ask = (path) => fetch(path, { headers: { Authorization: `Bearer ${token}` }, credentials: "omit" });
+
+function tell(text) {
+  const said = document.getElementById("live");
+  said.hidden = false;
+  if (said.textContent !== text) said.textContent = text;
+}
+
 // Problems that the server of a running session gives one by one.
 class Served {
   async search(sought, rows) {
     const found = new Set();
     for (const session of new Set(rows.map((row) => row.session.session))) {
-      const answer = await fetch(`search?${new URLSearchParams({ session, words: sought.join(" ") })}`);
+      const answer = await ask(`search?${new URLSearchParams({ session, words: sought.join(" ") })}`);
       const ids = new Set(answer.ok ? await answer.json() : []);
       for (const row of rows) if (row.session.session === session && ids.has(row.problem.id)) found.add(row.at);
     }
@@ -59,14 +85,14 @@ class Served {
   }
 
   async problem({ session, place }) {
-    const answer = await fetch(`problem?${new URLSearchParams({ session: session.session, place })}`);
+    const answer = await ask(`problem?${new URLSearchParams({ session: session.session, place })}`);
     return answer.ok ? answer.json() : null;
   }
 }
 
 class Page {
-  constructor() {
-    this.page = embeddedIn("told");
+  constructor(page) {
+    this.page = page;
     this.source = this.page.live ? new Served() : new Embedded();
     this.listing = new Listing(this.page, this.source);
     document.getElementById("subtitle").textContent = visible(subtitle(this.page.sessions));
@@ -95,6 +121,7 @@ class Page {
 
   // Opens the problem of the address, which may be typed: compared are addresses as the page writes them.
   follow() {
+    if (this.page.live && takeToken()) location.reload(); // the address of another server, put into this tab
     if (!location.hash.startsWith("#problem/")) return;
     const row = this.listing.rows.find(({ session, problem }) => [location.hash, encodeURI(location.hash)].includes(addressOf(session.session, problem.id)));
     if (row) this.listing.show(row).catch(() => this.listing.say("The server does not answer."));
@@ -114,9 +141,6 @@ class Page {
   }
 
   async watch() {
-    const said = document.getElementById("live");
-    said.hidden = false;
-    const tell = (text) => { if (said.textContent !== text) said.textContent = text; };
     let took = 0;
     for (;;) {
       const running = this.page.sessions.some((one) => one.status === "running");
@@ -125,7 +149,7 @@ class Page {
       if (document.hidden) continue;
       try {
         const asked = performance.now();
-        const answer = await fetch(`overview?have=${encodeURIComponent(this.page.mark)}`);
+        const answer = await ask(`overview?have=${encodeURIComponent(this.page.mark)}`);
         if (!answer.ok) throw new Error(`${answer.status}`);
         if (answer.status === 200) await this.renew(await answer.json());
         took = performance.now() - asked;
@@ -150,4 +174,22 @@ function subtitle(sessions) {
   return `${sessions.length} sessions: ${tasks.slice(0, 4).join(", ")}${tasks.length > 4 ? ", …" : ""}`;
 }
 
-new Page();
+// The page of a server: its data are requested with the token.
+async function start(page) {
+  takeToken();
+  for (;;) {
+    const answer = await ask("overview").catch(() => null);
+    if (answer?.ok) {
+      Object.assign(page, await answer.json());
+      document.title = ["Peirce", ...page.sessions.map((one) => one.task)].slice(0, 4).join(" · ");
+      return new Page(page);
+    }
+    tell(answer?.status === 503 ? await answer.text() : answer ? "Open the address that peirce view printed, with its token." : "The server does not answer.");
+    if (answer?.status === 403) return addEventListener("hashchange", () => takeToken() && location.reload());
+    await new Promise((done) => setTimeout(done, 5 * EVERY_MS));
+  }
+}
+
+const embedded = embeddedIn("told");
+if (embedded.live) start(embedded);
+else new Page(embedded);

@@ -1,11 +1,13 @@
 """A local web server for the page of running sessions.
 
-The server binds to 127.0.0.1 and requires a token of 256 bits. The printed URL carries the token
-once; the server replaces it by a cookie and redirects to a URL without it. Cookies ignore ports, so
-the cookie's name contains the port. Requests under another host name are refused (DNS rebinding).
-Only GET is answered, and no other site may read or frame the response. The store is only read.
+The server binds to 127.0.0.1 and requires a token of 256 bits. The printed URL carries it in its
+fragment, which browsers send to nobody. The page keeps it in the tab's sessionStorage, which other
+ports cannot read (cookies are sent to every port), removes it from the address, and sends it with
+each request as `Authorization: Bearer TOKEN`. The document itself holds no data and needs no token.
+Requests under another host name are refused (DNS rebinding). Only GET is answered, and no other
+site may read or frame the response. The store is only read.
 
- - `/`                    the page
+ - `/`                    the page without data
  - `/overview?have=MARK`  the overview; 204 if it has not changed since MARK
  - `/problem?session=&place=`   a problem by its index in the session
  - `/search?session=&words=`  ids of problems
@@ -22,7 +24,6 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
@@ -38,6 +39,7 @@ HOST = "127.0.0.1"
 WAIT_S = 10.0  # Time limit for a client to send its request.
 HEADERS = {
     "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",  # beside that of the document
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -83,12 +85,7 @@ class Viewer:
     @property
     def url(self) -> str:
         """URL of the page with its token; anyone who has it can see the page."""
-        return f"http://{HOST}:{self.port}/?token={self._token}"
-
-    @property
-    def cookie(self) -> str:
-        """Name of the cookie that holds the token."""
-        return f"peirce-{self.port}"
+        return f"http://{HOST}:{self.port}/#token={self._token}"
 
     def serve(self) -> None:
         """Serve requests until `close` is called or KeyboardInterrupt is raised."""
@@ -112,9 +109,8 @@ class Viewer:
     # --- Responses. The lock lets one request at a time read the store.
 
     def page(self) -> str:
-        """Return the HTML of the page, without the details of problems."""
-        told = self._told()
-        return "".join(document(told, (), live=True))
+        """Return the HTML of the page, without any data; its script requests them."""
+        return "".join(document({"live": True, "sessions": []}, (), live=True))
 
     def overview(self, have: str) -> str | None:
         """Return the overview as JSON, or None if it still has the mark `have`."""
@@ -180,9 +176,10 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
                 return self._say(
                     HTTPStatus.FORBIDDEN, "This server answers under its own name alone."
                 )
-            if "token" in query and viewer.knows(query["token"]):
-                return self._admit()
-            if not viewer.knows(self._cookie()):
+            if asked.path == "/":
+                return self._say(HTTPStatus.OK, viewer.page(), "text/html")
+            scheme, _, token = self.headers.get("Authorization", "").partition(" ")
+            if scheme != "Bearer" or not viewer.knows(token):
                 return self._say(
                     HTTPStatus.FORBIDDEN,
                     "Open the address that `peirce view` printed, with its token.",
@@ -194,8 +191,6 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self, path: str, query: dict[str, str]) -> None:
             session = query.get("session", "")
-            if path == "/":
-                return self._say(HTTPStatus.OK, viewer.page(), "text/html")
             if path == "/overview":
                 told = viewer.overview(query.get("have", ""))
                 return self._say(
@@ -211,27 +206,10 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
                 return self._say(HTTPStatus.NOT_FOUND, "There is nothing here.")
             self._say(HTTPStatus.OK, told, _JSON)
 
-        def _admit(self) -> None:
-            cookie = f"{viewer.cookie}={viewer._token}; HttpOnly; SameSite=Strict; Path=/"
-            self._say(HTTPStatus.SEE_OTHER, "", more={"Location": "/", "Set-Cookie": cookie})
-
-        def _cookie(self) -> str:
-            try:
-                found = SimpleCookie(self.headers.get("Cookie", "")).get(viewer.cookie)
-            except CookieError:
-                return ""
-            return found.value if found else ""
-
-        def _say(
-            self,
-            status: HTTPStatus,
-            text: str,
-            kind: str = "text/plain",
-            more: dict[str, str] | None = None,
-        ) -> None:
+        def _say(self, status: HTTPStatus, text: str, kind: str = "text/plain") -> None:
             body = text.encode("utf-8", "replace")
             self.send_response(status)
-            for name, value in (HEADERS | (more or {})).items():
+            for name, value in HEADERS.items():
                 self.send_header(name, value)
             if status != HTTPStatus.NO_CONTENT:
                 self.send_header("Content-Type", f"{kind}; charset=utf-8")
@@ -240,7 +218,7 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Addresses bear the token: nothing is logged."""
+            """Log nothing: a line for each request would hide what else is printed."""
 
     return Handler
 

@@ -34,7 +34,7 @@ from ...records import Json
 from ...sandbox.inside.tolerance import ratio
 from ..io.messages import shorten, warn
 from ..io.spaces import each_once, form_of
-from .yaml_file import Key, Source
+from ..io.yaml_file import Key, Source
 
 COUNT, MOST_INPUTS = 5_000, 100_000
 MOST_LENGTH = 1_000

@@ -31,11 +31,11 @@ from ..io import observations as observations_
 from ..io.files import identity, locate
 from ..io.messages import shorten
 from ..io.spaces import SpaceFile, as_set, read_rows
+from ..io.yaml_file import Key, Source, read_yaml
 from . import examples
 from .checks import check_name, check_pair, checked_equality, warn_of_rounding
 from .space import COUNT, MOST_INPUTS, checked_weight, generator, inputs_of, weights_by
 from .words import EQUALITY, INSTRUCTIONS, PAIR
-from .yaml_file import Key, Source, read_yaml
 
 KEYS = ("name", "about", "instructions", "pair", "observations", "hidden", "problems", "data",
         "sample_space", "equality")  # fmt: skip
@@ -56,7 +56,8 @@ def yaml_task(
     Raises:
         DataError: the file is invalid; the message names file, line and key.
     """
-    task = YamlTask(read_yaml(place, content), named)
+    too_large = "put the pairs into a file beside it, and its name under `data`"
+    task = YamlTask(read_yaml(place, content, too_large), named)
     check_name(task.name, taken, lambda said: task.source.error(("name",), said))
     return task
 

@@ -19,7 +19,7 @@ LETTERS = {"ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø"
            "AA": "Å", "l": "ł", "L": "Ł", "i": "i", "j": "j"}  # fmt: skip
 
 _START = re.compile(r"@\s*(\w+)\s*([{(])")
-_KEY = re.compile(r"\s*([^,\s{}()]*)\s*,")
+_KEY = re.compile(r"\s*+([^,\s{}()]*+)\s*+,")  # possessive: linear time
 _FIELD = re.compile(r"[\s,]*([\w:+-]+)\s*=\s*")
 _BARE = re.compile(r"[^\s,#{}()\"]+")
 _MARK = re.compile(r'[{}"]')

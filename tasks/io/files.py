@@ -12,14 +12,14 @@ import csv
 import gzip
 import hashlib
 import io
-import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from ...records import DataError, Json, UsageError
+from ...records.private_files import write_whole
 from .json_text import parse_json
 from .messages import nearest, warn
 
@@ -316,34 +316,3 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
         UsageError: The path is not `writable`.
     """
     write_whole({writable(path): ((line + "\n").encode() for line in lines)})
-
-
-def write_whole(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
-    """Write several files atomically, each from its bytes or from parts.
-
-    All files are written under temporary names and synced before the first one is renamed. The
-    files are renamed in order.
-
-    Raises:
-        OSError: A file cannot be written; the error names its final path.
-    """
-    drafts: dict[Path, Path] = {}
-    target = Path()
-    try:
-        for target, content in contents.items():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            drafts[target] = target.with_name(f".{target.name}.{os.getpid()}.part")
-            with open(drafts[target], "wb") as out:
-                for part in (content,) if isinstance(content, bytes) else content:
-                    out.write(part)
-                out.flush()
-                os.fsync(out.fileno())
-        for target, draft in drafts.items():
-            os.replace(draft, target)
-    except OSError as error:
-        if error.errno is None:
-            raise
-        raise OSError(error.errno, error.strerror, str(target)) from error
-    finally:
-        for draft in drafts.values():
-            draft.unlink(missing_ok=True)

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...records import DataError, Json, UsageError, canonical_json, digest_of_text
+from ...records.private_files import make_folder
 from .files import write_lines
 from .json_text import DEPTH, SURROGATE
 from .messages import shorten
@@ -79,13 +80,14 @@ def _kept(path: Path) -> list[Record] | None:
 def _keep(records: list[Record], path: Path) -> None:
     rest = canonical_json(records) + "\n"
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_lines(path, (digest_of_text(rest), rest.removesuffix("\n")))
     except (OSError, UsageError):  # the folder is not writable, or the name is a link
         return
 
 
 MOST_VALUES = 10_000_000  # an alias counts as all the values that it stands for
+TEXT_CHARACTERS = 1_000  # a longer text counts as several values
 LONGEST_NUMBER = 300  # characters; a longer number is read as text
 _TAG = "tag:yaml.org,2002:"
 _SCALARS = ("null", "bool", "int", "float", "str")
@@ -174,7 +176,8 @@ class _Reader:
         yaml = self.yaml
         if isinstance(event, yaml.ScalarEvent):
             value = event.value if self._at_key else self._scalar(event)
-            self._put(event, self._named(event.anchor, self._text(event, value), 1))
+            size = 1 + len(event.value) // TEXT_CHARACTERS
+            self._put(event, self._named(event.anchor, self._text(event, value, size), size))
         elif isinstance(event, yaml.CollectionStartEvent):
             self._open(event)
         elif isinstance(event, yaml.CollectionEndEvent):
@@ -256,8 +259,8 @@ class _Reader:
             self.known[key] = self._made(event)
         return self.known[key]
 
-    def _text(self, event: Any, value: Json) -> Json:
-        self._count(event, 1)
+    def _text(self, event: Any, value: Json, size: int) -> Json:
+        self._count(event, size)
         if isinstance(value, str) and not value.isascii() and SURROGATE.search(value):
             raise _Refused(event, "half a character (a lone surrogate)")
         return value

@@ -16,6 +16,7 @@ from pathlib import Path
 from ...records import DataError, Json
 from ..io.files import read_json, read_text
 from ..io.messages import shorten
+from ..io.yaml_file import read_yaml
 
 CONFIG = "config.yaml"
 OLDER_OOD = "config_ood.yaml"
@@ -67,16 +68,7 @@ def read_config(folder: Path) -> Config:
 
 
 def _yaml(path: Path) -> dict[str, Json]:
-    import yaml
-
-    try:
-        told = yaml.load(read_text(path), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line = f", line {mark.line + 1}" if mark else ""
-        raise DataError(f"{path}{line}: not YAML: {error.problem}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DataError(f"{path}: not YAML: {shorten(str(error))}") from error
+    told = read_yaml(path, read_text(path).encode()).value
     if not isinstance(told, dict):
         raise DataError(f"{path}: not a mapping of settings")
     return told

@@ -43,6 +43,7 @@ __all__ = ["Paper", "files_of", "paper_identity", "pieces", "quoted", "read_pape
 
 INSTALL = "pip install 'peirce[text]'"
 FILE_BYTES = 200_000_000  # decompressed
+PDF_BYTES = 50_000_000  # decompressed contents of all pages, each counted as often as it is shown
 TITLE_CHARACTERS = 200
 PIECE_WORDS = 6_000  # per prompt, about 8,000 tokens
 FORMS = {
@@ -218,11 +219,20 @@ def _of_markdown(text: str) -> tuple[str, str]:
     named = re.search(r"^title:[^\S\n]*(\S.*)$", ahead[1], re.MULTILINE) if ahead else None
     if named:
         return _one_line(named[1].strip().strip("\"'")), body
-    heading = re.search(
-        r"^ {0,3}#{1,6}[^\S\n]+(\S.*?)[^\S\n]*#*[^\S\n]*$|^(\S.*)\n=+[^\S\n]*$", body, re.MULTILINE
-    )
-    title = (heading[1] or heading[2]) if heading else body.partition("\n")[0]
+    title = _heading(body) or body.partition("\n")[0]
     return _one_line(title.strip("*_ ")), body
+
+
+def _heading(text: str) -> str:
+    """Return the first heading of a Markdown text, or ""."""
+    before = ""
+    for line in text.split("\n"):
+        if marks := re.match(r" {0,3}#{1,6}[^\S\n]+(?=\S)", line):
+            return line[marks.end() :].rstrip().rstrip("#").rstrip()
+        if before and re.fullmatch(r"=+\s*", line):
+            return before
+        before = line if line[:1].strip() else ""
+    return ""
 
 
 def _of_bib(text: str, file: Path, name: str) -> Iterator[tuple[Paper, str]]:
@@ -287,7 +297,15 @@ def _of_pdf(content: bytes, name: str) -> tuple[Paper, str]:
         with _quiet("pypdf"):
             reader = PdfReader(io.BytesIO(content))
             title = str((reader.metadata or {}).get("/Title") or "")
-            text = _clean("\n\n".join(page.extract_text().strip() for page in reader.pages))
+            pages: list[str] = []
+            size = 0
+            for page in reader.pages:
+                contents = page.get_contents()
+                size += 0 if contents is None else len(contents.get_data())
+                if size > PDF_BYTES:
+                    return nothing, f"more than {PDF_BYTES:,} bytes on its pages"
+                pages.append(page.extract_text().strip())
+            text = _clean("\n\n".join(pages))
     except (FileNotDecryptedError, DependencyError):
         return nothing, "locked"
     except (

@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ...records import Json, Observation, UsageError
-from ..io.files import expanded, write_whole
+from ...records.private_files import write_whole
+from ..io.files import expanded
 from ..io.messages import nearest
 from .config_files import CONFIG, METADATA
 from .problems import Rows

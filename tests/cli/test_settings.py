@@ -125,6 +125,11 @@ def test_the_configuration_may_lie_elsewhere(peirce, options, monkeypatch):
         ("problem = [['x']]", 'peirce.toml: problem is [["x"]]: it must be a list of texts'),
         ("seed = [1]", "peirce.toml: seed is [1]: it must be a single value"),
         ("[proposer]\nmodel = {a = 1}", 'model is {"a": 1}: it must be a single value'),
+        ("seed = " + "[" * 9_000, "peirce.toml cannot be read: it is nested too deeply"),
+        ("seed = " + "{a=" * 9_000, "peirce.toml cannot be read: it is nested too deeply"),
+        ("seed = " + "1" * 9_000, "peirce.toml cannot be read: "),
+        ("\n" + "a." * 9_000 + "a = 1", "cannot be read: line 2 has more than 500 dots"),
+        ("# " + "x" * 300_000, "peirce.toml cannot be read: it is larger than 256,000 bytes"),
     ],
 )
 def test_a_file_that_cannot_be_meant_is_one_sentence(peirce, text, said):

@@ -11,9 +11,12 @@ import os
 import socket
 import stat
 import struct
+import subprocess
+import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -172,6 +175,105 @@ def test_a_path_longer_than_an_address_works(tmp_path: Path) -> None:
         with Store.open(path, write=False) as reader:
             assert reader.sessions() == []
     assert not os.path.lexists(place) and not target.parent.exists()
+
+
+@pytest.fixture
+def short_temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A temporary directory of this test alone, whose path leaves room for a socket's name."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)
+
+
+def tree(folder: Path) -> dict[str, str]:
+    return {
+        str(one.relative_to(folder)): one.read_text() if one.is_file() else ""
+        for one in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize("where", ["elsewhere", "in the temporary directory"])
+@pytest.mark.parametrize("mode", [0o700, 0o755])
+def test_a_link_in_the_place_of_the_socket_deletes_no_folder(
+    path: Path, short_temporary: Path, where: str, mode: int
+) -> None:
+    folder = (path.parent if where == "elsewhere" else short_temporary) / "peirce-thesis"
+    (folder / "chapters").mkdir(parents=True)
+    (folder / "chapters" / "one").write_text("a year of work")
+    (folder / "socket").write_text("no socket")
+    folder.chmod(mode)
+    before = tree(folder)
+    socket_path(path).symlink_to(folder / "socket")
+    Store.open(path, write=True).close()
+    assert tree(folder) == before and not os.path.lexists(socket_path(path))
+
+
+def test_only_the_socket_of_a_private_folder_is_removed(path: Path, short_temporary: Path) -> None:
+    folder = short_temporary / "peirce-of-a-dead-owner"
+    folder.mkdir(0o700)
+    (folder / "mine").write_text("a user's own")
+    dead = socket.socket(socket.AF_UNIX)
+    dead.bind(str(folder / "socket"))
+    dead.close()  # the file stays, as after kill -9
+    socket_path(path).symlink_to(folder / "socket")
+    Store.open(path, write=True).close()
+    assert tree(folder) == {"mine": "a user's own"}
+
+
+def test_a_private_folder_of_a_killed_owner_is_removed(
+    tmp_path: Path, short_temporary: Path
+) -> None:
+    path = tmp_path / ("d" * 90) / "peirce.duckdb"
+    place = f"import tempfile; tempfile.tempdir = {str(short_temporary)!r}\n"
+    opened = f"from peirce.store import Store\nstore = Store.open({str(path)!r}, write=True)\n"
+    script = f"{place}{opened}import os; os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", script], check=False)
+    assert [one.name[:7] for one in short_temporary.iterdir()] == ["peirce-"]
+    Store.open(path, write=True).close()
+    assert list(short_temporary.iterdir()) == [] and not os.path.lexists(socket_path(path))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of another user")
+@pytest.mark.parametrize("mode", [0o700, 0o777])
+def test_a_private_folder_of_another_user_is_left(
+    path: Path, short_temporary: Path, mode: int
+) -> None:
+    folder = short_temporary / "peirce-of-another-user"
+    folder.mkdir()
+    folder.chmod(mode)
+    dead = socket.socket(socket.AF_UNIX)
+    dead.bind(str(folder / "socket"))
+    dead.close()
+    os.chown(folder, 65534, 65534)
+    socket_path(path).symlink_to(folder / "socket")
+    Store.open(path, write=True).close()
+    assert (folder / "socket").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a process of another user")
+def test_a_link_that_another_user_made_is_not_followed(short_temporary: Path) -> None:
+    path, folder = short_temporary / "peirce.duckdb", short_temporary / "peirce-trap"
+    Store.open(path, write=True).close()
+    folder.mkdir()
+    short_temporary.chmod(0o755)  # the other process must reach it
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(folder / "socket"))
+    (folder / "socket").chmod(0o777)
+    listener.listen()
+    listener.settimeout(0.2)
+    socket_path(path).symlink_to(folder / "socket")  # by root
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            os.setuid(65534)
+            code = 3 if Visitor.reach(path) is None else 4
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    with pytest.raises(TimeoutError):
+        listener.accept()
+    listener.close()
 
 
 def test_a_reader_outlives_the_owner(path: Path, made: SimpleNamespace, tmp_path: Path) -> None:

@@ -195,7 +195,7 @@ MISTAKES = [
     ("a: &x [1]\nb: *x", "line 1: &x: anchors and aliases are not taken"),
     ("a: !!python/object:os.system x", "line 1: the tag "),
     ("a: !!binary aaaa", "line 1: the tag "),
-    ("a: 1\n---\nb: 2", "line 2: expected a single document"),
+    ("a: 1\n---\nb: 2", "line 2: not YAML: expected a single document"),
     ("a: [1, 2", "expected ',' or ']'"),
     ("a: " + "[" * 60 + "]" * 60, "line 1: nested deeper than 50"),
     ("a: \x07", "line 1: a character that YAML does not take"),

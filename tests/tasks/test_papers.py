@@ -11,6 +11,7 @@ import json
 import random
 import sys
 import warnings
+import zlib
 from pathlib import Path
 
 import pytest
@@ -233,3 +234,41 @@ def test_bytes_that_are_no_text_are_named_by_their_line(tmp_path):
 def test_control_characters_and_line_ends_of_other_systems_go(tmp_path):
     (tmp_path / "t.txt").write_bytes(b"\xef\xbb\xbfa\x00b\r\nc\rd\x0ce")
     assert read_silently(tmp_path)[0].text == "ab\nc\nd\n\ne"
+
+
+def test_a_pdf_that_unpacks_to_too_much_is_left_out(tmp_path):
+    need_pypdf()
+    packed = zlib.compress(b" " * 51_000_000)
+    parts = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>",
+        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(packed), packed),
+    ]
+    content, places = b"%PDF-1.4\n", []
+    for number, part in enumerate(parts, 1):
+        places.append(len(content))
+        content += b"%d 0 obj\n%s\nendobj\n" % (number, part)
+    table = b"".join(b"%010d 00000 n \n" % place for place in (0, *places))
+    trailer = b"trailer\n<< /Size 5 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % len(content)
+    (tmp_path / "bomb.pdf").write_bytes(content + b"xref\n0 5\n" + table + trailer)
+    with pytest.raises(DataError, match=r"bomb\.pdf \(more than 50,000,000 bytes on its pages\)"):
+        read_papers(tmp_path)
+
+
+@pytest.mark.parametrize("sign", [" ", "#", " #"])
+def test_a_heading_of_many_blanks_costs_time_in_proportion(tmp_path, sign):
+    (tmp_path / "a.md").write_text("# Liars" + sign * 100_000 + "b\n\nwords")
+    assert read_silently(tmp_path)[0].title.startswith("Liars")
+
+
+def test_headings_of_markdown_are_titles(tmp_path):
+    headings = ("# One #", "  ## One", "One\n===", "One\n=== ", "#no heading\n\n# *One* ##  ")
+    for number, heading in enumerate(headings):
+        (tmp_path / f"{number}.md").write_text(f"words\n\n{heading}\n\n# Two")
+    assert [paper.title for paper in read_silently(tmp_path)] == ["One"] * len(headings)
+
+
+def test_a_bibliography_of_many_blanks_costs_time_in_proportion(tmp_path):
+    (tmp_path / "a.bib").write_text("@misc{" + " " * 400_000 + "title={A}, abstract={b}}")
+    assert read_silently(tmp_path)[0].title == "A"

@@ -19,6 +19,7 @@ from transformers.trainer_utils import get_last_checkpoint
 from ...agents.local.files import Found
 from ...agents.local.model import context_of
 from ...records import DataError, UsageError
+from ...records.private_files import make_folder, write_folder
 from ...tools.label_scores import macro_f1
 from ..libraries import trackers, writes
 from .passes import Encoded, Epoch, Rows, Told, batches, score_of
@@ -112,6 +113,7 @@ class Course:
         """Train; return the epochs and the number of the best one, which the model then is."""
         watch = _Watch(told)
         folder = self._out / "checkpoints"
+        make_folder(folder)
         last = _last_whole(folder) if resume else None
         trainer = transformers.Trainer(
             model=self._model,
@@ -156,9 +158,13 @@ class Course:
 
     def save(self, folder: Path) -> None:
         """Save the model and its tokenizer."""
-        with writes(folder):
-            self._model.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+
+        def write(place: Path) -> None:
+            with writes(folder):
+                self._model.save_pretrained(place)
+            self.tokenizer.save_pretrained(place)
+
+        write_folder(folder, write, replace=True)
 
     def _arguments(self, folder: Path, rows: int) -> Any:
         one = self._settings

@@ -9,7 +9,6 @@ belongs to) and `references.npz`.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import DataError, Json
+from ...records.private_files import sync, write_whole
 
 STATE = "curriculum.json"
 REFERENCES = "references.npz"
@@ -52,9 +52,9 @@ def complete(
     sizes = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            _flush(path)
+            sync(path)
             sizes[str(path.relative_to(folder))] = path.stat().st_size
-    write_whole(folder / STATE, json.dumps({**state, SIZES: sizes}))
+    write_whole({folder / STATE: json.dumps({**state, SIZES: sizes}).encode()})
 
 
 def read(folder: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -91,15 +91,6 @@ def prune(folder: Path, keep: int) -> None:
         shutil.rmtree(old)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file under another name, flush it to the disk, and rename it."""
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_text(text, "utf-8")
-    _flush(beside)
-    beside.replace(path)
-    _flush(path.parent)
-
-
 def _all(folder: Path) -> list[Path]:
     found = folder.glob(f"{PREFIX}*")
     return [one for one in found if one.is_dir() and one.name[len(PREFIX) :].isdecimal()]
@@ -107,11 +98,3 @@ def _all(folder: Path) -> list[Path]:
 
 def _update(folder: Path) -> int:
     return int(folder.name[len(PREFIX) :])
-
-
-def _flush(path: Path) -> None:
-    place = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(place)
-    finally:
-        os.close(place)

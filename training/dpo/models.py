@@ -20,6 +20,7 @@ from ...agents.local.files import WORDS
 from ...agents.local.model import load
 from ...agents.local.settings import LocalSettings
 from ...records import DataError, Json, UsageError
+from ...records.private_files import write_folder
 from ..bases import Base, check_packages, write_origin
 from .settings import TrainConfig
 from .tokens import end_of_answer
@@ -204,8 +205,6 @@ def merge(adapter: Path, base: str | None, out: Path) -> Path:
 
     from ..libraries import quiet, writes
 
-    new = out.with_name(f".{out.name}.new")
-    shutil.rmtree(new, ignore_errors=True)
     with quiet():
         from ...agents.local.model import load
         from ...agents.local.settings import LocalSettings
@@ -217,18 +216,16 @@ def merge(adapter: Path, base: str | None, out: Path) -> Path:
             model = model.merge_and_unload(safe_merge=True)
         except ValueError as error:
             raise DataError(f"The adapter {str(adapter)!r} cannot be merged: {error}") from None
-        new.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with writes(out):
-                model.save_pretrained(new, safe_serialization=True)
-        except BaseException:
-            shutil.rmtree(new, ignore_errors=True)
-            raise
-    # `hf:BASE+ADAPTER` also uses the adapter's own tokenizer where it has one.
-    copy_words(own.folder if own.has_tokenizer else found.folder, new)
-    copy_generation(found.folder, new)
     told = origin(adapter)
-    if told is not None:
-        write_origin(new, whole, str(told.get("training")), str(told.get("pairs")))
-    new.rename(out)
+
+    def write(folder: Path) -> None:
+        with quiet(), writes(out):
+            model.save_pretrained(folder, safe_serialization=True)
+        # `hf:BASE+ADAPTER` also uses the adapter's own tokenizer where it has one.
+        copy_words(own.folder if own.has_tokenizer else found.folder, folder)
+        copy_generation(found.folder, folder)
+        if told is not None:
+            write_origin(folder, whole, str(told.get("training")), str(told.get("pairs")))
+
+    write_folder(out, write)
     return out

@@ -21,13 +21,13 @@ import fcntl
 import json
 import os
 import secrets
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...records import DataError, Json, UsageError
+from ...records.private_files import make_folder, open_lock, write_folder, write_whole
 from ..bases import Base, check_packages, find_base, write_origin
 from ..splits import Split
 from . import checkpoints
@@ -256,13 +256,13 @@ class _Run:
         from .models import save_trained
 
         name = "model" if self._settings.full else "adapter"
-        new = self._out / f".{name}.new"
-        shutil.rmtree(new, ignore_errors=True)
-        with writes(self._out):
-            save_trained(trainer.accelerator.unwrap_model(trainer.model), opened, new)
-        write_origin(new, self._base, self._record["training"], self._table.digest)
-        shutil.rmtree(self._out / name, ignore_errors=True)
-        new.rename(self._out / name)
+
+        def write(folder: Path) -> None:
+            with writes(self._out):
+                save_trained(trainer.accelerator.unwrap_model(trainer.model), opened, folder)
+            write_origin(folder, self._base, self._record["training"], self._table.digest)
+
+        write_folder(self._out / name, write, replace=True)
         self._record["model"] = name
 
 
@@ -272,7 +272,7 @@ def _alone(out: Path) -> Iterator[None]:
     if int(os.environ.get("RANK", "0")):
         yield
         return
-    with (out / ".lock").open("w") as file:
+    with open_lock(out / ".lock") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -294,7 +294,7 @@ def _begun(
                 f"{str(out)!r} holds checkpoints, and not what they are of ({RECORD}): name another folder."
             )
         try:
-            (out / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
+            make_folder(out / CHECKPOINTS)
         except OSError as error:
             raise UsageError(f"The folder {str(out)!r} cannot be made: {error.strerror}.") from None
         return {"training": secrets.token_hex(4), **mine, "status": "new", "examples": 0,
@@ -343,7 +343,7 @@ def read_record(out: Path) -> dict[str, Any]:
 
 
 def _write(out: Path, record: Mapping[str, Json]) -> None:
-    checkpoints.write_whole(out / RECORD, json.dumps(record, indent=1) + "\n")
+    write_whole({out / RECORD: (json.dumps(record, indent=1) + "\n").encode()})
 
 
 def _opening(record: Mapping[str, Any]) -> dict[str, Json]:

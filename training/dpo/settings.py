@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
 
-import yaml
 from pydantic import field_validator, model_validator
 
 from ...records import DataError, Digest, Json, UsageError, digest_of
 from ...records.settings import setting
+from ...tasks.io.yaml_file import read_yaml
 from ..settings import Real
 from .curriculum import SCHEDULES, DpoSettings, MomentumSettings
 
@@ -124,11 +124,10 @@ class TrainConfig(DpoSettings):
     @staticmethod
     def names_in(path: Path) -> dict[str, Json]:
         """Return the settings in a YAML file, unchecked; raises DataError where it has none."""
-        # ValueError: YAML raises it for text that looks like a date and is none.
         try:
-            told = yaml.safe_load(path.read_text("utf-8")) or {}
-        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-            cause = " ".join(str(error).split())
+            told = read_yaml(path, path.read_bytes()).value
+        except OSError as error:
+            cause = error.strerror or error
             raise DataError(f"The settings {path} cannot be read: {cause}") from None
         if not isinstance(told, dict):
             raise DataError(f"The settings {path} hold no names with values.")

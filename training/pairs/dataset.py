@@ -19,8 +19,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...records import DataError, Json, Message, UsageError
-from ...store.export import whole
+from ...records import Json, Message, UsageError
+from ...records.private_files import write_folder
+from ...store.export import disk_errors
 from ..pair_table import PairTable
 from ..splits import Split
 from ..stages import STAGES
@@ -55,22 +56,13 @@ def export(
     """
     if format not in FORMATS:
         raise UsageError(f"format {format!r} is unknown; one of {', '.join(FORMATS)}")
-    import duckdb
-
     out = out.expanduser().absolute()
     if out.exists() or out.is_symlink():
         raise UsageError(f"{out} exists already; name another place or remove it first")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        files, rows = whole(out, lambda place: _written(table, place, format, plain))
-    except duckdb.IOException as error:  # a full disk; DuckDB's error is no OSError
-        raise DataError(f"{out} cannot be written, is the disk full? ({_cause(error)})") from None
+    with disk_errors(out):
+        files, rows = write_folder(out, lambda place: _written(table, place, format, plain))
     form = "conversational" if plain is None else "plain"
     return {"out": str(out), "format": format, "form": form, "files": files, "rows": rows}
-
-
-def _cause(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
 
 
 def _written(

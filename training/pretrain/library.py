@@ -16,7 +16,6 @@ import contextlib
 import fcntl
 import itertools
 import json
-import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, Observation, Problem, canonical_json, digest_of, digest_of_text
+from ...records.private_files import make_folder, open_lock, write_whole
 from ...tasks.io.yaml_records import cache_folder
 from ...tasks.programs.difficulty import CELLS, is_easy
 
@@ -392,7 +392,8 @@ def _kept(named: list[Json], make: Callable[[], Json], wait: bool) -> Json:
             return found
         value = json.loads(canonical_json(make()))
         text = canonical_json(value)
-        _write(path, f"{digest_of_text(text)}\n{text}")
+        with contextlib.suppress(OSError):
+            write_whole({path: f"{digest_of_text(text)}\n{text}".encode()})
         return value
 
 
@@ -409,8 +410,8 @@ def _read(path: Path) -> Json:
 def _alone(path: Path, wait: bool) -> Iterator[bool]:
     """Yield whether this process has the lock; a folder that cannot be written needs none."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = path.open("a")
+        make_folder(path.parent)
+        file = open_lock(path)
     except OSError:
         yield True
         return
@@ -421,14 +422,3 @@ def _alone(path: Path, wait: bool) -> Iterator[bool]:
             yield not isinstance(error, BlockingIOError)  # a file system without locks has none
             return
         yield True
-
-
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary.write_text(text, "utf-8")
-        temporary.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink()

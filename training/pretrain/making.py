@@ -13,9 +13,7 @@ import importlib.util
 import itertools
 import json
 import math
-import os
 import random
-import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ...records import DataError, Json, UsageError
+from ...records.private_files import write_folder, write_whole
 from . import library
 from .corpus import FromChains, FromLibrary, Lesson, prior
 from .library import of_grids, of_lists
@@ -352,21 +351,16 @@ def _write(folder: Path, model: Any, tokenizer: Any, record: Mapping[str, Json])
     from ..cards import proposer_card
     from ..libraries import writes
 
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
-    try:
+    def write(place: Path) -> None:
         with writes(folder):
-            model.save_pretrained(str(temporary))
-        tokenizer.save_pretrained(str(temporary))
-        (temporary / "README.md").write_text(proposer_card(record), "utf-8")
-        (temporary / RECORD).write_text(
-            json.dumps(record, indent=1, sort_keys=True) + "\n", "utf-8"
-        )
+            model.save_pretrained(str(place))
+        tokenizer.save_pretrained(str(place))
+        (place / "README.md").write_text(proposer_card(record), "utf-8")
+        (place / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", "utf-8")
         if folder.exists():  # an empty one
             folder.rmdir()
-        temporary.rename(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+
+    write_folder(folder, write)
 
 
 def measured(folder: Path, figures: list[dict[str, Json]]) -> dict[str, Json]:
@@ -378,10 +372,7 @@ def measured(folder: Path, figures: list[dict[str, Json]]) -> dict[str, Json]:
         RECORD: json.dumps(record, indent=1, sort_keys=True) + "\n",
         "README.md": proposer_card(record),
     }
-    for name, text in texts.items():
-        temporary = folder / f".{name}.{os.getpid()}"
-        temporary.write_text(text, "utf-8")
-        temporary.replace(folder / name)
+    write_whole({folder / name: text.encode() for name, text in texts.items()})
     return record
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ....records import Json, Problem, UsageError, canonical_json
-from ...io.files import expanded, writable, write_whole
+from ....records.private_files import write_whole
+from ...io.files import expanded, writable
 from ...io.yaml_records import yaml_text
 from ..problems import problem
 from ..published_files import FILES, HOLDOUTS, own_holdouts

@@ -157,7 +157,7 @@ def test_the_command_line_prints_an_address_and_ends_at_ctrl_c(tmp_path):
         )  # fmt: skip
         try:
             address = json.loads(told.stdout.readline())
-            assert address["url"].startswith(f"http://127.0.0.1:{address['port']}/?token=")
+            assert address["url"].startswith(f"http://127.0.0.1:{address['port']}/#token=")
             told.send_signal(2)
             out, err = told.communicate(timeout=60)
             assert (told.returncode, out, err) == (0, "", "")

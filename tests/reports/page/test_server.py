@@ -11,7 +11,6 @@ import re
 import socket
 import threading
 import time
-from http.cookies import SimpleCookie
 from pathlib import Path
 from urllib.parse import quote
 
@@ -23,6 +22,7 @@ from peirce.records import StoreError, UsageError
 HEADERS = {
     "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": "frame-ancestors 'none'",
 }  # fmt: skip
 
 
@@ -41,15 +41,15 @@ def store(tmp_path_factory):
 class Client:
     def __init__(self, viewer):
         self.viewer = viewer
-        self.token = viewer.url.split("token=")[1]
-        self.cookie = f"{viewer.cookie}={self.token}"
+        self.token = viewer.url.split("#token=")[1]
+        self.bearer = f"Bearer {self.token}"
 
-    def ask(self, path="/", method="GET", *, cookie=True, host=None, headers=None, body=None):
+    def ask(self, path="/", method="GET", *, bearer=True, host=None, headers=None, body=None):
         """Status, headers, text."""
         connection = http.client.HTTPConnection("127.0.0.1", self.viewer.port, timeout=60)
         told = {"Host": host or f"127.0.0.1:{self.viewer.port}", **(headers or {})}
-        if cookie:
-            told["Cookie"] = self.cookie if cookie is True else cookie
+        if bearer:
+            told["Authorization"] = self.bearer if bearer is True else bearer
         connection.request(method, path, body=body, headers=told)
         answer = connection.getresponse()
         text = answer.read().decode()
@@ -79,45 +79,41 @@ def client(store):
     assert not thread.is_alive()
 
 
-def test_the_token_is_exchanged_for_a_cookie_and_leaves_the_address(client):
-    status, headers, text = client.ask(
-        client.viewer.url.split(str(client.viewer.port))[1], cookie=False
-    )
-    assert (status, headers["Location"], text) == (303, "/", "")
-    (cookie,) = SimpleCookie(headers["Set-Cookie"]).values()
-    assert (cookie.key, cookie.value) == (f"peirce-{client.viewer.port}", client.token)
-    assert cookie["httponly"] and cookie["samesite"] == "Strict" and cookie["path"] == "/"
-    assert not cookie["domain"]
+def test_the_document_holds_no_data_and_needs_no_token(client, store):
     assert len(client.token) >= 43  # 256 bits
-    status, headers, text = client.ask("/", cookie=f"{cookie.key}={cookie.value}")
+    status, headers, text = client.ask("/", bearer=False)
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert text.startswith("<!doctype html>") and client.token not in text
+    assert store[1] not in text and "list_functions" not in text
+    assert text == client.ask("/")[2] == client.ask("/?token=wrong")[2]
 
 
+@pytest.mark.parametrize("path", ["/overview", "/problem?session=SESSION&place=0",
+                                  "/search?session=SESSION&words=a", "/nothing", "/overview?token=TOKEN"])  # fmt: skip
 @pytest.mark.parametrize(
-    ("path", "cookie"),
+    "headers",
     [
-        ("/", False),
-        ("/?token=", False),
-        ("/?token=wrong", False),
-        ("/?token=%00%ff%F0", False),
-        ("/overview", False),
-        ("/problem?session=x&place=0", False),
-        ("/search?session=x&words=a", False),
-        ("/nothing", False),
-        ("/", "peirce=x"),
-        ("/", "peirce-PORT=wrong"),
-        ("/", "peirce-PORT="),
-        ("/", "peirce-1=TOKEN"),
-        ("/", "other=TOKEN"),
-        ("/", "=;;=\x01, {}"),
+        {},
+        {"Authorization": ""},
+        {"Authorization": "Bearer "},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": "Bearer TOKENx"},
+        {"Authorization": "Bearer \xe4\xff"},
+        {"Authorization": "Basic TOKEN"},
+        {"Authorization": "TOKEN"},
+        {"Cookie": "token=TOKEN; peirce-PORT=TOKEN"},
     ],
 )
-def test_nobody_comes_in_without_the_token(client, path, cookie):
-    if cookie:
-        cookie = cookie.replace("PORT", str(client.viewer.port)).replace("TOKEN", client.token)
-    status, headers, text = client.ask(path, cookie=cookie)
-    assert (status, headers["Set-Cookie"]) == (403, None)
+def test_nobody_is_given_data_without_the_token(client, store, path, headers):
+    def real(text):
+        pairs = (("PORT", str(client.viewer.port)), ("TOKEN", client.token), ("SESSION", store[1]))
+        for name, value in pairs:
+            text = text.replace(name, value)
+        return text
+
+    headers = {name: real(value) for name, value in headers.items()}
+    status, answered, text = client.ask(real(path), bearer=False, headers=headers)
+    assert (status, answered["Set-Cookie"]) == (403, None)
     assert "token" in text and "<" not in text and client.token not in text
 
 
@@ -128,7 +124,7 @@ def test_nobody_comes_in_without_the_token(client, path, cookie):
 def test_another_name_of_the_host_is_refused_even_with_the_token(client, host):
     """Or a page of elsewhere whose name is made to point here could read it (DNS rebinding)."""
     host = host.replace("PORT", str(client.viewer.port)) or " "
-    for path in ("/", "/overview", f"/?token={client.token}"):
+    for path in ("/", "/overview"):
         status, headers, _ = client.ask(path, host=host)
         assert (status, headers["Set-Cookie"]) == (403, None)
 
@@ -202,16 +198,16 @@ def test_an_overview_is_given_once_until_something_happens(client):
 
 
 def test_every_answer_bears_the_headers_that_keep_others_out(client):
-    for path, cookie in (("/", True), ("/", False), ("/overview", True), ("/nothing", True)):
-        _, headers, _ = client.ask(path, cookie=cookie)
+    for path, bearer in (("/", True), ("/", False), ("/overview", True), ("/overview", False), ("/nothing", True)):  # fmt: skip
+        _, headers, _ = client.ask(path, bearer=bearer)
         assert {name: headers[name] for name in HEADERS} == HEADERS
         assert not [name for name in headers if name.lower().startswith("access-control")]
         assert "Python" not in str(headers)
 
 
 def test_the_token_stands_in_no_log_and_on_no_page(client, capfd):
-    client.ask(f"/?token={client.token}", cookie=False)
-    client.ask("/?token=wrong", cookie=False)
+    client.ask("/overview")
+    client.ask("/?token=wrong", bearer=False)
     client.ask("/nothing", "POST")
     pages = "".join(client.ask(path)[2] for path in ("/", "/overview", "/nothing"))
     assert client.token not in pages
@@ -244,20 +240,15 @@ def test_a_port_that_is_taken_is_one_sentence(client, store):
         peirce.view(session, store=path, port=70_000)
 
 
-def test_two_viewers_keep_their_cookies_apart(client, store):
+def test_the_token_of_one_viewer_opens_no_other(client, store):
     path, _session, hidden = store
     other = peirce.view(hidden, store=path)
     thread = serving(other)
     try:
         second = Client(other)
-        assert second.token != client.token and other.cookie != client.viewer.cookie
-        both = f"{client.cookie}; {second.cookie}"
-        assert client.ask("/", cookie=both)[0] == second.ask("/", cookie=both)[0] == 200
-        assert (
-            client.ask("/", cookie=second.cookie)[0]
-            == second.ask("/", cookie=client.cookie)[0]
-            == 403
-        )
+        assert second.token != client.token
+        assert client.ask("/overview", bearer=second.bearer)[0] == 403
+        assert second.ask("/overview", bearer=client.bearer)[0] == 403
         assert [one["session"] for one in second.json("/overview")["sessions"]] == [hidden]
     finally:
         other.close()
@@ -279,7 +270,7 @@ def test_a_client_that_goes_away_says_nothing(client, capfd):
             one.setsockopt(
                 socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
             )  # reset at once
-            told = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{client.viewer.port}\r\nCookie: {client.cookie}\r\n\r\n"
+            told = f"GET /overview HTTP/1.1\r\nHost: 127.0.0.1:{client.viewer.port}\r\nAuthorization: {client.bearer}\r\n\r\n"
             one.sendall(told.encode())
     assert client.ask("/")[0] == 200
     assert capfd.readouterr() == ("", "")
@@ -326,7 +317,7 @@ def test_a_closed_viewer_answers_no_connection_that_a_browser_holds_open(store):
     viewer = peirce.view(session, store=path)
     thread = serving(viewer)
     held = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=30)
-    told = {"Cookie": Client(viewer).cookie}
+    told = {"Authorization": Client(viewer).bearer}
     held.request("GET", "/overview", headers=told)
     assert held.getresponse().read()
     viewer.close()
@@ -345,7 +336,7 @@ def test_a_store_that_went_away_is_said(store, tmp_path):
     thread = serving(viewer)
     try:
         copy.unlink()
-        status, _, text = Client(viewer).ask("/")
+        status, _, text = Client(viewer).ask("/overview")
         assert status == 503 and "copy.duckdb" in text
     finally:
         viewer.close()

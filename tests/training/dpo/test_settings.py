@@ -53,7 +53,10 @@ def test_options_lie_over_a_file_and_numbers_may_be_written_as_yaml_reads_them(t
     told = TrainConfig.of({**TrainConfig.names_in(path), "beta": 0.2})
     assert (told.learning_rate, told.beta, told.full, told.four_bit) == (1e-4, 0.2, True, None)
     assert TrainConfig.of(told.record()) == told
-    for text in ("- a list\n", "a: [\n", "seed: 2026-13-45\n", "[" * 3_000):
+    path.write_text("seed: 2026-13-45\n")
+    with pytest.raises(UsageError, match="seed"):
+        TrainConfig.of(TrainConfig.names_in(path))
+    for text in ("- a list\n", "a: [\n", "[" * 3_000):
         path.write_text(text)
         with pytest.raises(DataError, match=r"train\.yaml"):
             TrainConfig.names_in(path)

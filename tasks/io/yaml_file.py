@@ -1,9 +1,11 @@
-"""Reads the YAML of a task file: plain values, each with the line on which it stands.
+"""Reads YAML files of settings and tasks: plain values, each with the line on which it stands.
 
 YAML's core is accepted: mappings with text keys, lists, texts, numbers, true, false and null. `no`,
 `12:30`, `2024-01-01` and `007` are texts, as they look. Each of these is rejected with one
 sentence: anchors and aliases (a few lines of them expand to gigabytes), tags (`!!python/…`),
 duplicate keys, several documents, numbers that are not finite, and a file of over 1 MB.
+
+`yaml_records.py` reads published lists of records, which may be large and hold aliases.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from ...records import DataError, Json
-from ..io.json_text import SURROGATE
-from ..io.messages import nearest, shorten
+from .json_text import SURROGATE
+from .messages import nearest, shorten
 
 MOST_BYTES = 1_000_000
 DEPTH = 50  # most levels of nested lists and mappings
@@ -78,8 +80,13 @@ def written(key: Sequence[str | int]) -> str:
     return shorten("".join(parts).removeprefix("."), 200)
 
 
-def read_yaml(file: Path, content: bytes) -> Source:
+def read_yaml(file: Path, content: bytes, too_large: str = "") -> Source:
     """Read the content of a YAML file.
+
+    Args:
+        file: The file, for errors.
+        content: Its content.
+        too_large: What the user can do about a file that is too large.
 
     Raises:
         DataError: the content is not accepted; the message names file and line.
@@ -87,22 +94,26 @@ def read_yaml(file: Path, content: bytes) -> Source:
     import yaml
 
     if len(content) > MOST_BYTES:
-        raise DataError(
-            f"{file}: larger than {MOST_BYTES:,} bytes: put the pairs into a file beside it, and"
-            " its name under `data`"
-        )
+        hint = f": {too_large}" if too_large else ""
+        raise DataError(f"{file}: larger than {MOST_BYTES:,} bytes{hint}")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise DataError(f"{file}, line {line}: not UTF-8 text") from error
     try:
-        node = _loader()(text).get_single_node()
+        loader = _loader()(text)
+        try:
+            node = loader.get_single_node()
+        except (ValueError, OverflowError) as error:  # such as "\UFFFFFFFF", a code of no character
+            line = loader.get_mark().line + 1
+            raise DataError(f"{file}, line {line}: not YAML: {shorten(str(error))}") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = 1 if mark is None else mark.line + 1
         said = " ".join(str(part) for part in (error.context, error.problem) if part)
-        raise DataError(f"{file}, line {line}: {said}") from None
+        not_yaml = "" if type(error) is yaml.MarkedYAMLError else "not YAML: "
+        raise DataError(f"{file}, line {line}: {not_yaml}{said}") from None
     except yaml.YAMLError as error:  # a control character
         at = getattr(error, "position", 0)
         line = text.count("\n", 0, at) + 1

@@ -1,0 +1,128 @@
+"""Create files and folders that only their user can read, completely or not at all.
+
+Stores, pages, exports and what trainings leave hold answers of models and data of the user, so their
+files have mode 0600 and their folders 0700, whatever the umask leaves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import IO, TypeVar
+
+from .errors import UsageError
+
+Result = TypeVar("Result")
+FILE_MODE, FOLDER_MODE = 0o600, 0o700
+
+
+def private_opener(path: str, flags: int) -> int:
+    """Open a file for `open(..., opener=private_opener)`, and create it with mode 0600."""
+    return os.open(path, flags, FILE_MODE)
+
+
+def open_lines(path: Path) -> IO[str]:
+    """Open a text file for appending, and create it with mode 0600."""
+    return open(path, "a", encoding="utf-8", opener=private_opener)
+
+
+def open_lock(path: Path) -> IO[str]:
+    """Open a lock file, and create it with mode 0600; raises OSError for a link in its place."""
+
+    def opener(name: str, flags: int) -> int:
+        return private_opener(name, flags | os.O_NOFOLLOW)
+
+    return open(path, "a", opener=opener)
+
+
+def make_private(path: Path) -> None:
+    """Take the rights of others from a file of this user, where there is one."""
+    with contextlib.suppress(OSError):
+        found = path.lstat()
+        if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+            path.chmod(stat.S_IMODE(found.st_mode) & FOLDER_MODE)
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder and its missing parents with mode 0700; an existing folder is left as it is."""
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(FOLDER_MODE, exist_ok=True)
+
+
+def write_whole(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
+    """Write several files atomically, each from its bytes or from parts.
+
+    All files are written under temporary names and synced before the first one is renamed. The
+    files are renamed in order.
+
+    Raises:
+        OSError: A file cannot be written; the error names its final path.
+    """
+    drafts: dict[Path, str] = {}
+    target = Path()
+    try:
+        for target, content in contents.items():
+            make_folder(target.parent)
+            number, drafts[target] = tempfile.mkstemp(
+                prefix=f".{target.name[:200]}.", suffix=".part", dir=target.parent
+            )
+            with open(number, "wb") as out:
+                for part in (content,) if isinstance(content, bytes) else content:
+                    out.write(part)
+                out.flush()
+                os.fsync(out.fileno())
+        for target, draft in drafts.items():
+            os.replace(draft, target)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
+    finally:
+        for draft in drafts.values():
+            Path(draft).unlink(missing_ok=True)
+
+
+def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = False) -> Result:
+    """Run `write` on a path in a private folder next to `out`, then rename what it made to `out`.
+
+    Args:
+        out: The file or folder to make.
+        write: Writes a file or a folder to the path that it is given.
+        replace: Remove a folder that stands at `out`.
+
+    Returns:
+        The result of `write`.
+
+    Raises:
+        UsageError: `out` exists by then and is not to be replaced.
+        OSError: The file system cannot be written.
+    """
+    make_folder(out.parent)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name[:200]}.", dir=out.parent) as folder:
+        place = Path(folder) / out.name
+        result = write(place)
+        for path in [place, *place.rglob("*")] if place.is_dir() else [place]:
+            path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
+            sync(path)
+        if os.path.lexists(out):
+            if not replace:
+                raise UsageError(f"{out} exists already; name another place or remove it first")
+            shutil.rmtree(out)
+        os.rename(place, out)
+        sync(out.parent)
+    return result
+
+
+def sync(path: Path) -> None:
+    """Flush a file or folder to the disk."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
