@@ -149,8 +149,9 @@ class BadRecords:
         if not self.left_out:
             return DataError(otherwise)
         file, first = self.left_out[0]
+        where = "" if first.startswith(str(file)) else f"{file}, "
         count = len(self.left_out)
-        return DataError(f"{file}, {first} (none of {count:,} records can be read)")
+        return DataError(f"{where}{first} (none of {count:,} records can be read)")
 
     def _sentence(self, error: BadValue) -> str:
         at = self._place if isinstance(self._place, str) else self._place(error.keys)

@@ -27,7 +27,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ...records import DataError, Json, Problem
+from ...records import Json, Problem
 from ...tools.logic.formula import written
 from ...tools.logic.judging import Regime
 from ...tools.logic.theories import PUBLISHED, Theory

@@ -242,7 +242,9 @@ def _tasks_of(path: Path, form: Form, bad: BadRecords) -> Iterator[tuple[str, _T
             with bad.record(_place_in(beside_text, name), beside):
                 task = found.pop()
                 if name not in outputs:
-                    raise DataError(f"{beside}: no outputs of problem {name!r}, which {path.name} holds")
+                    raise DataError(
+                        f"{beside}: no outputs of problem {name!r}, which {path.name} holds"
+                    )
                 found.append(_answer(task, outputs[name]))
         for task in found:
             task.where = f"{path}, problem {name!r}"
