@@ -29,7 +29,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -39,7 +40,8 @@ from ..records import DataError, Json, Message, Proposer, Reply, ToolSpec, Usage
 from ..records.settings import setting
 from ..tasks.io.bad_records import BadRecords, skip_bad_records
 from ..tasks.io.files import identity, locate, read_lines
-from ..tasks.io.json_text import parse_json
+from ..tasks.io.json_text import line_at, parse_json
+from ..tasks.io.messages import BadValue, Keys
 from .model_settings import ModelKind, ModelSettings
 
 
@@ -172,7 +174,7 @@ def _answers(
         raise UsageError(f"{place} does not tell of several models: leave --of-model out")
     if (whole := _published_form(place, text, lines)) is not None:
         about = {key: value for key, value in whole.items() if key != "problems"}
-        return about, _published(place, whole["problems"], bad)
+        return about, _published(place, text, whole["problems"], bad)
     return {}, _lines(place, lines, bad)
 
 
@@ -190,36 +192,57 @@ def _published_form(path: Path, text: str, lines: Mapping[int, str]) -> dict[str
     return {**whole, "problems": problems}
 
 
-def _published(path: Path, problems: Json, bad: BadRecords) -> dict[str, tuple[Answer, ...]]:
+def _published(
+    path: Path, text: str, problems: Json, bad: BadRecords
+) -> dict[str, tuple[Answer, ...]]:
     found: dict[str, tuple[Answer, ...]] = {}
     for p, problem in enumerate(_list(path, "problems", problems)):
-        at = f"problems[{p}]"
-        with bad.record(at):
-            idx = str(_key(path, at, problem, "idx"))
+        with bad.record(partial(_line, text, p)), _without_place(path):
+            idx = str(_key(path, f"problems[{p}]", problem, "idx"))
             if idx in found:
-                raise DataError(f"{path}, {at}.idx: problem {idx!r} stands twice")
-            turns = _list(path, f"{at}.turns", _key(path, at, problem, "turns"))
-            rules = bad.field("the chosen rules", partial(_rules, path, at, problem, len(turns)))
-            answers: list[Answer] = []
-            for t, turn in enumerate(turns):
-                here = f"{at}.turns[{t}]"
-                texts = _list(path, f"{here}.responses", _key(path, here, turn, "responses"))
-                fields: dict[str, Json] = {"chosen_rule": rules[t]} if rules else {}
-                if t == len(turns) - 1 and "published_test_accs" in problem:
-                    fields["published_test_accs"] = problem["published_test_accs"]
-                for r, text in enumerate(texts):
-                    if not isinstance(text, str):
-                        raise DataError(f"{path}, {here}.responses[{r}]: {text!r} is no text")
-                answers.extend(_turn(texts, fields))
-            found[idx] = tuple(answers)
+                raise DataError(f"{path}, problems[{p}].idx: problem {idx!r} stands twice")
+            found[idx] = _answers_of(path, f"problems[{p}]", problem, bad)
     return found
 
 
-def _rules(path: Path, at: str, problem: Mapping[str, Json], turns: int) -> list[Json]:
-    rules = _list(path, f"{at}.chosen_rules", problem.get("chosen_rules", []))
-    if rules and len(rules) != turns:
-        raise DataError(f"{path}, {at}.chosen_rules: {len(rules)} for {turns} turns")
-    return rules
+def _line(text: str, problem: int, keys: Keys) -> str:
+    return f"line {line_at(text, ('problems', problem))}"
+
+
+@contextmanager
+def _without_place(path: Path) -> Iterator[None]:
+    """Turn a DataError into a BadValue, so that the line is searched only for an error."""
+    try:
+        yield
+    except DataError as error:
+        raise BadValue((), str(error).removeprefix(f"{path}, ")) from None
+
+
+def _answers_of(
+    path: Path, at: str, problem: Mapping[str, Json], bad: BadRecords
+) -> tuple[Answer, ...]:
+    turns = _list(path, f"{at}.turns", _key(path, at, problem, "turns"))
+
+    def read_rules() -> list[Json]:
+        with _without_place(path):
+            rules = _list(path, f"{at}.chosen_rules", problem.get("chosen_rules", []))
+            if rules and len(rules) != len(turns):
+                raise DataError(f"{path}, {at}.chosen_rules: {len(rules)} for {len(turns)} turns")
+            return rules
+
+    rules = bad.field("the chosen rules", read_rules)
+    answers: list[Answer] = []
+    for t, turn in enumerate(turns):
+        here = f"{at}.turns[{t}]"
+        texts = _list(path, f"{here}.responses", _key(path, here, turn, "responses"))
+        fields: dict[str, Json] = {"chosen_rule": rules[t]} if rules else {}
+        if t == len(turns) - 1 and "published_test_accs" in problem:
+            fields["published_test_accs"] = problem["published_test_accs"]
+        for r, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise DataError(f"{path}, {here}.responses[{r}]: {text!r} is no text")
+        answers.extend(_turn(texts, fields))
+    return tuple(answers)
 
 
 def _lines(path: Path, lines: Mapping[int, str], bad: BadRecords) -> dict[str, tuple[Answer, ...]]:

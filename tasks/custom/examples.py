@@ -8,7 +8,7 @@ CSV, TSV with a header:     problem,input,output[,split]
 `split` is shown (the default) or hidden; the train and test pairs of a problem are shown and hidden
 in this sense. `idx` is read as `id`. Where no pair names its problem, all belong to one problem,
 named after the file. Values are JSON; a CSV cell is read as JSON, else as a Python literal, else as
-a string. A bad file is rejected as a whole: an error names file, line and field.
+a string. An error names file, line and field (`io/bad_records.py`).
 
 The sample space of a problem is made from the inputs of all problems of the data whose inputs have
 the same type. It begins with these inputs themselves, each once, including those of hidden pairs: S

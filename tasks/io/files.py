@@ -2,7 +2,7 @@
 
 A missing path is a `UsageError` (exit code 2). A file that is not what it should be is a
 `DataError` that names file, line and field. Loaders read a file completely before they return a
-problem, so nothing is returned from a file with an error in it.
+problem, so nothing is returned from a file with an error in it; `bad_records.py` has the exception.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Reads the published forms of grid problems; a bad file is rejected as a whole.
+"""Reads the published forms of grid problems.
+
+A problem that cannot be read is an error, or is left out (`io/bad_records.py`).
 
 | form | content | id |
 |---|---|---|

@@ -41,7 +41,8 @@ def test_samples_are_numbered_problems(tmp_path: Path) -> None:
         published(tmp_path / "root" / name, three())
 
     def ids(**options: object) -> list[str]:
-        return [p.id for p, _ in load_problems("labels", str(tmp_path / "root"), **options)]
+        found = load_problems("labels", str(tmp_path / "root"), observations="4", **options)
+        return [p.id for p, _ in found]
 
     assert ids() == ["a/c#0", "b#0"]
     assert ids(problems=1) == ["a/c#0"]
