@@ -9,8 +9,8 @@ a `DataWarning`.
 
 A record that cannot be read is an error, or is left out (`io/bad_records.py`). Optional fields that
 cannot be read are left out with a warning: the reference, its cost, and lower bounds. Two of the 600
-published references are written `(exists Var(y) …`, which the published evaluator rejects as well;
-their costs are kept.
+published references are written `(exists Var(y) …`, which the grammar of the published evaluator does not
+have either; their costs are kept.
 
 Theory and scope are those of theoryId, because the lists of allowed and forbidden predicates in a
 record are incomplete. Of the other fields of a record only those are read that a problem holds

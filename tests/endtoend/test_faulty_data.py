@@ -196,8 +196,10 @@ def test_an_import_reads_its_data_once(lists: Path, capsys: Any) -> None:
     (lists / "f.jsonl").write_text(
         "".join(json.dumps({"idx": n, **contrary}) + "\n" for n in range(3))
     )
-    words = ("import", "told.jsonl", "--task", "list_functions", "--data", "f.jsonl", "--skip-bad",
-             "--quiet")  # fmt: skip
+    (lists / "told.jsonl").write_text(
+        '{"problem": "2", "step": 1, "answer": "def f(x): return x"}\n'
+    )
+    words = ("import", "told.jsonl", "--task", "list_functions", "--data", "f.jsonl", "--quiet")
     code, _, said = called(capsys, *words)
     assert code == 0 and sum("no hypothesis can be consistent" in line for line in said) == 1
 
