@@ -80,6 +80,10 @@ class DataConfig(Settings):
     ood: str | None = setting(
         None, "Of labelled text: which OOD file, where there are several.", metavar="NAME"
     )
+    skip_bad: bool = setting(
+        False, "Leave out records of the data that cannot be read, and count them; else the first is"
+        " an error.",
+    )  # fmt: skip
 
 
 class ModelConfig(Settings):

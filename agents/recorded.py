@@ -29,15 +29,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from ..records import DataError, Json, Message, Proposer, Reply, ToolSpec, UsageError, View
 from ..records.settings import setting
+from ..tasks.io.bad_records import BadRecords, skip_bad_records
 from ..tasks.io.files import identity, locate, read_lines
-from ..tasks.io.json_text import parse_json
+from ..tasks.io.json_text import line_at, parse_json
+from ..tasks.io.messages import BadValue, Keys
 from .model_settings import ModelKind, ModelSettings
 
 
@@ -45,6 +49,7 @@ class RecordedSettings(ModelSettings):
     """Settings of a file with answers."""
 
     of_model: str | None = setting(None, "whose answers, of a file with those of several models")
+    skip_bad: bool = setting(False, "whether records that cannot be read are left out")
 
 
 @dataclass(frozen=True)
@@ -126,7 +131,8 @@ async def open_model(settings: RecordedSettings) -> Proposer:
     path = settings.model.partition(":")[2]
     if not path:
         raise UsageError(f"model {settings.model!r} names no file: write recorded:FILE")
-    return Recorded(read_record(path, settings.of_model))
+    with skip_bad_records(settings.skip_bad):
+        return Recorded(read_record(path, settings.of_model))
 
 
 def read_record(path: str | Path, of_model: str | None = None) -> Record:
@@ -145,20 +151,31 @@ def read_record(path: str | Path, of_model: str | None = None) -> Record:
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     if not lines:
         raise DataError(f"{place}: the file is empty")
+    with BadRecords(place) as bad:
+        about, answers = _answers(place, text, lines, of_model, bad)
+        if bad.left_out and not answers:
+            raise bad.nothing_left("")
+    return Record(identity(place), digest, about, answers)
+
+
+def _answers(
+    place: Path, text: str, lines: Mapping[int, str], of_model: str | None, bad: BadRecords
+) -> tuple[Mapping[str, Json], Mapping[str, tuple[Answer, ...]]]:
+    """Return what a file says about its model, and the answers by problem."""
     if is_prediction(next(iter(lines.values()))):
-        predictions = read_predictions(place, lines.items(), of_model)
+        predictions = read_predictions(place, lines.items(), of_model, bad)
         said = {"dataset": DATASET, "model": predictions.model}
         by_problem = {
             name: tuple(Answer(one.answer, True, one.fields) for one in some)
             for name, some in predictions.of.items()
         }
-        return Record(identity(place), digest, said, by_problem)
+        return said, by_problem
     if of_model is not None:
         raise UsageError(f"{place} does not tell of several models: leave --of-model out")
     if (whole := _published_form(place, text, lines)) is not None:
         about = {key: value for key, value in whole.items() if key != "problems"}
-        return Record(identity(place), digest, about, _published(place, whole["problems"]))
-    return Record(identity(place), digest, {}, _lines(place, lines))
+        return about, _published(place, text, whole["problems"], bad)
+    return {}, _lines(place, lines, bad)
 
 
 def _published_form(path: Path, text: str, lines: Mapping[int, str]) -> dict[str, Json] | None:
@@ -175,54 +192,88 @@ def _published_form(path: Path, text: str, lines: Mapping[int, str]) -> dict[str
     return {**whole, "problems": problems}
 
 
-def _published(path: Path, problems: Json) -> dict[str, tuple[Answer, ...]]:
+def _published(
+    path: Path, text: str, problems: Json, bad: BadRecords
+) -> dict[str, tuple[Answer, ...]]:
     found: dict[str, tuple[Answer, ...]] = {}
     for p, problem in enumerate(_list(path, "problems", problems)):
-        at = f"problems[{p}]"
-        idx = str(_key(path, at, problem, "idx"))
-        if idx in found:
-            raise DataError(f"{path}, {at}.idx: problem {idx!r} stands twice")
-        turns = _list(path, f"{at}.turns", _key(path, at, problem, "turns"))
-        rules = _list(path, f"{at}.chosen_rules", problem.get("chosen_rules", []))
-        if rules and len(rules) != len(turns):
-            raise DataError(f"{path}, {at}.chosen_rules: {len(rules)} for {len(turns)} turns")
-        answers: list[Answer] = []
-        for t, turn in enumerate(turns):
-            here = f"{at}.turns[{t}]"
-            texts = _list(path, f"{here}.responses", _key(path, here, turn, "responses"))
-            fields: dict[str, Json] = {"chosen_rule": rules[t]} if rules else {}
-            if t == len(turns) - 1 and "published_test_accs" in problem:
-                fields["published_test_accs"] = problem["published_test_accs"]
-            for r, text in enumerate(texts):
-                if not isinstance(text, str):
-                    raise DataError(f"{path}, {here}.responses[{r}]: {text!r} is no text")
-            answers.extend(_turn(texts, fields))
-        found[idx] = tuple(answers)
+        with bad.record(partial(_line, text, p)), _without_place(path):
+            idx = str(_key(path, f"problems[{p}]", problem, "idx"))
+            if idx in found:
+                raise DataError(f"{path}, problems[{p}].idx: problem {idx!r} stands twice")
+            found[idx] = _answers_of(path, f"problems[{p}]", problem, bad)
     return found
 
 
-def _lines(path: Path, lines: Mapping[int, str]) -> dict[str, tuple[Answer, ...]]:
+def _line(text: str, problem: int, keys: Keys) -> str:
+    return f"line {line_at(text, ('problems', problem))}"
+
+
+@contextmanager
+def _without_place(path: Path) -> Iterator[None]:
+    """Turn a DataError into a BadValue, so that the line is searched only for an error."""
+    try:
+        yield
+    except DataError as error:
+        raise BadValue((), str(error).removeprefix(f"{path}, ")) from None
+
+
+def _answers_of(
+    path: Path, at: str, problem: Mapping[str, Json], bad: BadRecords
+) -> tuple[Answer, ...]:
+    turns = _list(path, f"{at}.turns", _key(path, at, problem, "turns"))
+
+    def read_rules() -> list[Json]:
+        with _without_place(path):
+            rules = _list(path, f"{at}.chosen_rules", problem.get("chosen_rules", []))
+            if rules and len(rules) != len(turns):
+                raise DataError(f"{path}, {at}.chosen_rules: {len(rules)} for {len(turns)} turns")
+            return rules
+
+    rules = bad.field("the chosen rules", read_rules)
+    answers: list[Answer] = []
+    for t, turn in enumerate(turns):
+        here = f"{at}.turns[{t}]"
+        texts = _list(path, f"{here}.responses", _key(path, here, turn, "responses"))
+        fields: dict[str, Json] = {"chosen_rule": rules[t]} if rules else {}
+        if t == len(turns) - 1 and "published_test_accs" in problem:
+            fields["published_test_accs"] = problem["published_test_accs"]
+        for r, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise DataError(f"{path}, {here}.responses[{r}]: {text!r} is no text")
+        answers.extend(_turn(texts, fields))
+    return tuple(answers)
+
+
+def _lines(path: Path, lines: Mapping[int, str], bad: BadRecords) -> dict[str, tuple[Answer, ...]]:
     turns: dict[str, dict[int, tuple[list[str], dict[str, Json]]]] = {}
     for number, line in lines.items():
         at = f"line {number}"
-        row = parse_json(line, f"{path}, {at}")
-        problem, step = _key(path, at, row, "problem"), _key(path, at, row, "step")
-        answer, fields = _key(path, at, row, "answer"), row.get("fields") or {}
-        if not isinstance(problem, str | int) or isinstance(problem, bool):
-            raise DataError(f"{path}, {at}, problem: {problem!r:.60} is no id")
-        if not isinstance(step, int) or isinstance(step, bool):
-            raise DataError(f"{path}, {at}, step: {step!r:.60} is no whole number")
-        if not isinstance(answer, str):
-            raise DataError(f"{path}, {at}, answer: {answer!r:.60} is no text")
-        if not isinstance(fields, dict):
-            raise DataError(f"{path}, {at}, fields: {fields!r:.60} is no object")
-        texts, merged = turns.setdefault(str(problem), {}).setdefault(step, ([], {}))
-        texts.append(answer)
-        merged.update(fields)
+        with bad.record(at):
+            row = parse_json(line, f"{path}, {at}")
+            problem, step = _key(path, at, row, "problem"), _key(path, at, row, "step")
+            answer = _key(path, at, row, "answer")
+            if not isinstance(problem, str | int) or isinstance(problem, bool):
+                raise DataError(f"{path}, {at}, problem: {problem!r:.60} is no id")
+            if not isinstance(step, int) or isinstance(step, bool):
+                raise DataError(f"{path}, {at}, step: {step!r:.60} is no whole number")
+            if not isinstance(answer, str):
+                raise DataError(f"{path}, {at}, answer: {answer!r:.60} is no text")
+            fields = bad.field("fields", partial(_fields, path, at, row)) or {}
+            texts, merged = turns.setdefault(str(problem), {}).setdefault(step, ([], {}))
+            texts.append(answer)
+            merged.update(fields)
     return {
         problem: tuple(a for _, turn in sorted(steps.items()) for a in _turn(*turn))
         for problem, steps in turns.items()
     }
+
+
+def _fields(path: Path, at: str, row: Mapping[str, Json]) -> dict[str, Json]:
+    fields = row.get("fields") or {}
+    if not isinstance(fields, dict):
+        raise DataError(f"{path}, {at}, fields: {fields!r:.60} is no object")
+    return fields
 
 
 def _turn(texts: Sequence[str], fields: Mapping[str, Json]) -> list[Answer]:
@@ -276,7 +327,10 @@ def is_prediction(line: str) -> bool:
 
 
 def read_predictions(
-    path: Path, lines: Iterable[tuple[int, str]], model: str | None = None
+    path: Path,
+    lines: Iterable[tuple[int, str]],
+    model: str | None = None,
+    bad: BadRecords | None = None,
 ) -> Predictions:
     """Read the predictions of one model.
 
@@ -284,15 +338,21 @@ def read_predictions(
         path: The file, for messages.
         lines: Numbered lines of the file.
         model: The model to select; None if the file has only one.
+        bad: Handles records that cannot be read; None to refuse the file.
 
     Raises:
         DataError: A record is malformed; the message names line and field.
         UsageError: The file has several models and none is selected, or `model` is not among them.
     """
     found: dict[str, dict[str, list[Prediction]]] = {}
+    bad = bad or BadRecords(path, skip=False)
     for number, line in lines:
-        one = _prediction(parse_json(line, f"{path}, line {number}"), f"{path}, line {number}")
-        found.setdefault(one.model, {}).setdefault(one.problem, []).append(one)
+        where = f"{path}, line {number}"
+        with bad.record(f"line {number}"):
+            one = _prediction(parse_json(line, where), where)
+            found.setdefault(one.model, {}).setdefault(one.problem, []).append(one)
+    if not found:
+        raise bad.nothing_left(f"{path}: the file is empty")
     named = ", ".join(found)
     if model is None and len(found) > 1:
         raise UsageError(

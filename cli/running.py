@@ -127,7 +127,7 @@ def resume(
     end(resumed, as_json, all_metrics)
 
 
-IMPORTED = ("data", "observations", "space", "seed", "answer_format", "strict_contract", "sandbox",
+IMPORTED = ("data", "skip_bad", "observations", "space", "seed", "answer_format", "strict_contract", "sandbox",
             "strict_sandbox", "workers", "solver", "concurrency", "store")  # fmt: skip
 
 

@@ -46,6 +46,7 @@ def tasks_show(
     seed: o.Seed = 0,
     label: o.Label = None,
     ood: o.Ood = None,
+    skip_bad: o.SkipBad = False,
     as_json: o.AsJson = False,
 ) -> None:
     """Problems drawn readably; hidden parts too, but holdouts and references of abd with --json only."""
@@ -54,7 +55,7 @@ def tasks_show(
 
     rows = show_problems(
         task, problem, data=data, problems=problems, sample=sample, observations=observations,
-        seed=seed, label=label, ood=ood,
+        seed=seed, label=label, ood=ood, skip_bad=skip_bad,
     )  # fmt: skip
     if as_json:
         emit([rows])
@@ -223,9 +224,11 @@ def tasks_space(
     data: o.Data = None,
     problem: Annotated[str | None, typer.Option(help="Of this problem.", metavar="ID")] = None,
     label: o.Label = None,
+    skip_bad: o.SkipBad = False,
     as_json: o.AsJson = False,
 ) -> None:
     """The sample space of a task, as a file."""
     from .. import tasks_space as write_space
 
-    written(write_space(task, out, data=data, problem=problem, label=label), as_json)
+    space = write_space(task, out, data=data, problem=problem, label=label, skip_bad=skip_bad)
+    written(space, as_json)

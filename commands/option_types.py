@@ -37,6 +37,7 @@ class RunOptions(TypedDict, total=False):
     seed: int | None
     label: str | None
     ood: str | None
+    skip_bad: bool | None
     model: str | Proposer | None
     temperature: int | float | None
     top_p: int | float | None
@@ -116,6 +117,7 @@ class CheckOptions(TypedDict, total=False):
     seed: int | None
     label: str | None
     ood: str | None
+    skip_bad: bool | None
     answer_format: str | None
     strict_contract: bool | None
     sandbox: str | None

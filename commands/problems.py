@@ -180,6 +180,7 @@ def choose(task: str, config: DataConfig) -> Chosen:
         label=config.label,
         ood=config.ood,
         keep=keep,
+        skip_bad=config.skip_bad,
     )
     if not pairs:
         raise UsageError(f"{data or task} leaves no problem to work on.")
@@ -278,6 +279,7 @@ def tasks_show(
     seed: int = 0,
     label: str | None = None,
     ood: str | None = None,
+    skip_bad: bool = False,
 ) -> list[ProblemShown]:
     """Return problems in full, including their hidden observations.
 
@@ -291,6 +293,7 @@ def tasks_show(
         seed: seed of generated or drawn problems and observations.
         label: for labelled text, the column that holds the labels.
         ood: for labelled text, which out-of-distribution file to use.
+        skip_bad: leave out records of the data that cannot be read, and count them in a warning.
 
     Returns:
         One object for each problem. Its key "drawn" is a drawing for people, where the task has
@@ -299,7 +302,7 @@ def tasks_show(
     wanted = () if problem is None else (problem,)
     config = DataConfig(
         data=data, problems=problems, problem=wanted, sample=sample, observations=observations,
-        seed=seed, label=label, ood=ood,
+        seed=seed, label=label, ood=ood, skip_bad=skip_bad,
     )  # fmt: skip
     chosen = choose(task, config)
     drawn = chosen.task.drawn if isinstance(chosen.task, Draws) else None
@@ -319,6 +322,7 @@ def tasks_space(
     data: str | Path | None = None,
     problem: str | None = None,
     label: str | None = None,
+    skip_bad: bool = False,
 ) -> SpaceFile:
     """Write the sample space of a task as JSONL, in the form that `--space` reads.
 
@@ -331,10 +335,12 @@ def tasks_space(
         data: a file or folder of problems; None for the task's generator.
         problem: write the space of this problem; None for the first one.
         label: for labelled text, the column that holds the labels.
+        skip_bad: leave out records of the data that cannot be read, and count them in a warning.
     """
     writable(out)
     wanted = () if problem is None else (problem,)
-    space = choose(task, DataConfig(data=data, problem=wanted, label=label)).pairs[0][1]
+    config = DataConfig(data=data, problem=wanted, label=label, skip_bad=skip_bad)
+    space = choose(task, config).pairs[0][1]
     write_space(space, out)
     return SpaceFile(task=task, inputs=len(space), digest=space.digest, path=str(out))
 

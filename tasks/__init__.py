@@ -35,6 +35,7 @@ from ..records.tasks import (
 from .custom import task_file
 from .custom.words import JUDGED
 from .io import observations as observations_
+from .io.bad_records import skip_bad_records
 from .io.messages import DataWarning as DataWarning
 from .io.messages import nearest, shorten, warn
 from .io.spaces import read_space
@@ -120,6 +121,7 @@ def load_problems(
     label: str | None = None,
     ood: str | None = None,
     keep: Callable[[Problem], bool] | None = None,
+    skip_bad: bool = False,
 ) -> list[tuple[Problem, InputSet]]:
     """Return the problems of a session, each with its sample space S.
 
@@ -144,6 +146,8 @@ def load_problems(
         keep: a condition that a problem must meet. It is applied before problems are drawn or
             counted. Generated problems and labelled text are the exception: there it filters the
             problems that would otherwise be returned.
+        skip_bad: whether records of the data that cannot be read are left out and counted in a
+            warning; otherwise the first of them is an error.
 
     Raises:
         UsageError: the task, an id or a path is unknown, a count is below 1, or `sample` is used
@@ -157,7 +161,8 @@ def load_problems(
         raise UsageError("--sample draws problems and --problem names them: give one of the two")
     if isinstance(source, ChoosesProblems):
         wanted = Wanted(observations, problems, ids, sample, seed, label, ood)
-        everything = source.choose(data, wanted)
+        with skip_bad_records(skip_bad):
+            everything = source.choose(data, wanted)
         if keep is not None:
             everything = [problem for problem in everything if keep(problem)]
         spaces = _spaces(source, everything, {one.id for one in everything}, space_file, space_seed)
@@ -165,9 +170,11 @@ def load_problems(
     for option, value in (("label", label), ("ood", ood)):
         if value is not None:
             raise UsageError(f"--{option} {value}: {source.name} has no labelled text")
-    brought = source.problems() if data is None and isinstance(source, BringsProblems) else None
-    if data is not None:
-        everything = source.load(data, None, seed)
+    with skip_bad_records(skip_bad):
+        brought = source.problems() if data is None and isinstance(source, BringsProblems) else None
+        loaded = None if data is None else source.load(data, None, seed)
+    if loaded is not None:
+        everything = loaded
     elif brought is not None:
         everything = brought
     else:
@@ -191,6 +198,13 @@ def load_problems(
             raise UsageError(f"no problem {name!r} in {data or source.name}{nearest(name, by_id)}")
     if ids:
         chosen = [by_id[name] for name in dict.fromkeys(ids)]
+    if problems is not None and problems > len(chosen):
+        there = (
+            "there is 1 problem, which is"
+            if len(chosen) == 1
+            else f"there are {len(chosen)} problems, all of which are"
+        )
+        warn(f"--problems {problems}: {there} used")
     chosen = chosen[:problems]
     _warn_of_contradictions(chosen)
     spaces = _spaces(source, everything, {problem.id for problem in chosen}, space_file, space_seed)

@@ -68,8 +68,13 @@ class RunPlan:
         return repairer_of(self.config.method)
 
 
-def plan_run(task: str, config: RunConfig) -> RunPlan:
+def plan_run(task: str, config: RunConfig, chosen: Chosen | None = None) -> RunPlan:
     """Return the plan of a run, checked without opening anything.
+
+    Args:
+        task: the name of a task.
+        config: the configuration of the session.
+        chosen: the problems; None to load those that `config` selects.
 
     Raises:
         UsageError: a setting is invalid or does not fit the task, the method or another setting.
@@ -80,7 +85,7 @@ def plan_run(task: str, config: RunConfig) -> RunPlan:
     from ...tasks import family_of
 
     others = role_settings(config.roles)
-    chosen = choose(task, config.data)
+    chosen = chosen or choose(task, config.data)
     problem = chosen.problems[0]
     family = family_of(problem)
     store = store_path(config.store.store)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -322,15 +324,18 @@ def import_recorded(
         PeirceError: any other expected failure, in one sentence.
     """
     from ...agents.recorded import read_record
-    from ...tasks import family
+    from ...tasks import DataWarning, family
     from ...tasks.custom import task_file
+    from ...tasks.io.bad_records import skip_bad_records
     from ..problems import choose, task_like
 
     for fixed in ("method", "model"):
         if overrides.get(fixed) is not None:
             raise UsageError(f"{fixed} is {overrides[fixed]!r}: an import answers from its file")
     config = run_config(None, overrides)
-    record = read_record(file, of_model)
+    with skip_bad_records(config.data.skip_bad), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # the file is read again as the model
+        record = read_record(file, of_model)
     name = task or task_like(str(record.about.get("dataset", "")), file)
     if config.data.data is None and not task_file.is_path(name):
         raise UsageError(
@@ -344,12 +349,15 @@ def import_recorded(
     settings: RunOptions = {
         **overrides, "problem": answered, "method": "imported", "model": f"recorded:{file}",
     }  # fmt: skip
-    if of_model is not None:
-        settings["model_arg"] = {"of_model": of_model}
+    of_file: dict[str, Json] = {"of_model": of_model, "skip_bad": config.data.skip_bad or None}
+    if arguments := {key: value for key, value in of_file.items() if value is not None}:
+        settings["model_arg"] = arguments
     kind = family(chosen.task.family)
     if overrides.get("answer_format") is None and isinstance(kind, RecordedForm):
         settings["answer_format"] = kind.recorded_format
-    return run(name, on_event=on_event, callbacks=callbacks, **settings)
+    kept = tuple(pair for pair in chosen.pairs if pair[0].id in record.answers)
+    plan = plan_run(name, run_config(None, settings), replace(chosen, pairs=kept))
+    return _execute(plan, with_forecast(on_event, plan), callbacks)
 
 
 # --- `peirce replay` runs a session's graph on its journal alone and compares it with its record.

@@ -8,7 +8,7 @@ CSV, TSV with a header:     problem,input,output[,split]
 `split` is shown (the default) or hidden; the train and test pairs of a problem are shown and hidden
 in this sense. `idx` is read as `id`. Where no pair names its problem, all belong to one problem,
 named after the file. Values are JSON; a CSV cell is read as JSON, else as a Python literal, else as
-a string. A bad file is rejected as a whole: an error names file, line and field.
+a string. An error names file, line and field (`io/bad_records.py`).
 
 The sample space of a problem is made from the inputs of all problems of the data whose inputs have
 the same type. It begins with these inputs themselves, each once, including those of hidden pairs: S
@@ -30,6 +30,7 @@ from pathlib import Path
 
 from ...records import DataError, InputSet, Json, Observation, Problem, UsageError
 from ..io import observations as observations_
+from ..io.bad_records import BadRecords
 from ..io.files import locate, read_csv, read_json, read_jsonl
 from ..io.json_text import Unusable, literal, parse_json
 from ..io.messages import shorten
@@ -66,7 +67,8 @@ class Examples:
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         """Read the problems of a file."""
         place = locate(path, FILES)
-        loaded = _problems(place, _pairs_of(place))
+        with BadRecords(place) as bad:
+            loaded = _problems(place, _pairs_of(place, bad), bad)
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
@@ -95,19 +97,19 @@ class Examples:
 # --- files ------------------------------------------------------------------------
 
 
-def _pairs_of(path: Path) -> Iterator[tuple[str, Pair]]:
-    """Yield (where, pair) for each pair of the file."""
+def _pairs_of(path: Path, bad: BadRecords) -> Iterator[Pair]:
+    """Yield the pairs of the file that can be read."""
     ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
     if ending in ("csv", "tsv"):
-        return _csv_pairs(path, "\t" if ending == "tsv" else ",")
-    return _json_pairs(path, _listed(path) if ending == "json" else _lines(path))
+        return _csv_pairs(path, "\t" if ending == "tsv" else ",", bad)
+    return _json_pairs(path, _listed(path, bad) if ending == "json" else _lines(path, bad), bad)
 
 
-def _lines(path: Path) -> Iterator[tuple[str, Json]]:
-    return ((f"{path}, line {number}", row) for number, row in read_jsonl(path))
+def _lines(path: Path, bad: BadRecords) -> Iterator[tuple[str, Json]]:
+    return ((f"line {number}", row) for number, row in read_jsonl(path, bad))
 
 
-def _listed(path: Path) -> Iterator[tuple[str, Json]]:
+def _listed(path: Path, bad: BadRecords) -> Iterator[tuple[str, Json]]:
     """Yield the rows of a file that is one JSON list; JSONL under that name is read too."""
     try:
         rows = read_json(path)
@@ -115,27 +117,29 @@ def _listed(path: Path) -> Iterator[tuple[str, Json]]:
         raise
     except DataError as error:
         try:
-            return iter(list(_lines(path)))
+            return iter(list(_lines(path, BadRecords(path, skip=False))))
         except DataError:
             raise error from None
     if isinstance(rows, dict) and {"input", "train"} & rows.keys():
         rows = [rows]  # one line of JSONL
     if not isinstance(rows, list):
         raise DataError(f"{path}: neither a list of pairs nor a pair a line: {shorten(rows)}")
-    return ((f"{path}, row {number}", row) for number, row in enumerate(rows, 1))
+    return ((f"row {number}", row) for number, row in enumerate(rows, 1))
 
 
-def _problems(path: Path, pairs: Iterable[tuple[str, Pair]]) -> list[Problem]:
+def _problems(path: Path, pairs: Iterable[Pair], bad: BadRecords) -> list[Problem]:
     shown: dict[str, list[Observation]] = {}
     hidden: dict[str, list[Observation]] = {}
-    for _, (name, is_shown, pair) in pairs:
+    for name, is_shown, pair in pairs:
         shown.setdefault(name, [])
         (shown if is_shown else hidden).setdefault(name, []).append(pair)
+    for name in list(shown):
+        with bad.record(f"problem {name!r}"):
+            if not shown[name]:
+                del shown[name]
+                raise DataError(f"{path}, problem {name!r}, split: all its pairs are hidden")
     if not shown:
-        raise DataError(f"{path}: the file is empty")
-    for name, some in shown.items():
-        if not some:
-            raise DataError(f"{path}, problem {name!r}, split: all its pairs are hidden")
+        raise bad.nothing_left(f"{path}: the file is empty")
     return [
         Problem(
             id=name,
@@ -149,60 +153,73 @@ def _problems(path: Path, pairs: Iterable[tuple[str, Pair]]) -> list[Problem]:
     ]
 
 
-def _json_pairs(path: Path, rows: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, Pair]]:
+def _json_pairs(path: Path, rows: Iterable[tuple[str, Json]], bad: BadRecords) -> Iterator[Pair]:
     """Yield the pairs of rows, each of which is a pair or a problem.
 
     Args:
         path: the file, for the name of its one problem.
-        rows: (where, value) of each pair or problem.
+        rows: the place and the value of each pair or problem.
+        bad: handles rows that cannot be read.
     """
     whole: set[str] = set()
     by_pairs: set[str] = set()
     named: set[bool] = set()
-    for where, row in rows:
-        if not isinstance(row, dict):
-            raise DataError(f"{where}: not an object: {shorten(row)}")
-        if "train" in row:
-            _same_naming(True, named, where)
-            name = _name(row.get("id", row.get("idx")), f"{where}, id")
-            if name in whole:
-                raise DataError(f"{where}, id: {name!r} stands there twice")
-            if name in by_pairs:
-                raise DataError(f"{where}, id: {name!r} has pairs on lines of their own before")
-            whole.add(name)
-            for part in ("train", "test"):
-                yield from _part(row.get(part, []), name, part, where)
-            continue
-        unknown = [key for key in row if key not in COLUMNS]
-        if unknown:
-            raise DataError(
-                f"{where}, {unknown[0]}: unknown field; there are {', '.join(COLUMNS)}, or"
-                " id, train and test"
-            )
-        for field in ("input", "output"):
-            if field not in row:
-                raise DataError(f"{where}, {field}: missing")
-        _same_naming("problem" in row, named, where)
-        name = _name(row.get("problem", _stem(path)), f"{where}, problem")
-        if name in whole:
-            raise DataError(f"{where}, problem: {name!r} stands whole on a line before")
-        by_pairs.add(name)
-        is_shown = _is_shown(row.get("split", "shown"), f"{where}, split")
-        yield where, (name, is_shown, Observation(row["input"], row["output"]))
+    for place, row in rows:
+        where = f"{path}, {place}"
+        with bad.record(place):
+            if not isinstance(row, dict):
+                raise DataError(f"{where}: not an object: {shorten(row)}")
+            if "train" in row:
+                name = _name(row.get("id", row.get("idx")), f"{where}, id")
+                if name in whole:
+                    raise DataError(f"{where}, id: {name!r} stands there twice")
+                if name in by_pairs:
+                    raise DataError(f"{where}, id: {name!r} has pairs on lines of their own before")
+                parts = [
+                    pair
+                    for part in ("train", "test")
+                    for pair in _part(row.get(part, []), name, part, where)
+                ]
+                _same_naming(True, named, where)
+                whole.add(name)
+                yield from parts
+            else:
+                pair = _bare_pair(row, path, where)
+                if pair[0] in whole:
+                    raise DataError(f"{where}, problem: {pair[0]!r} stands whole on a line before")
+                _same_naming("problem" in row, named, where)
+                by_pairs.add(pair[0])
+                yield pair
 
 
-def _part(pairs: Json, name: str, part: str, where: str) -> Iterator[tuple[str, Pair]]:
+def _bare_pair(row: dict[str, Json], path: Path, where: str) -> Pair:
+    """Return the pair of a row that is one pair."""
+    unknown = [key for key in row if key not in COLUMNS]
+    if unknown:
+        raise DataError(
+            f"{where}, {unknown[0]}: unknown field; there are {', '.join(COLUMNS)}, or"
+            " id, train and test"
+        )
+    for field in ("input", "output"):
+        if field not in row:
+            raise DataError(f"{where}, {field}: missing")
+    name = _name(row.get("problem", _stem(path)), f"{where}, problem")
+    is_shown = _is_shown(row.get("split", "shown"), f"{where}, split")
+    return name, is_shown, Observation(row["input"], row["output"])
+
+
+def _part(pairs: Json, name: str, part: str, where: str) -> Iterator[Pair]:
     if not isinstance(pairs, list) or (part == "train" and not pairs):
         raise DataError(f"{where}, {part}: not a list of pairs: {shorten(pairs)}")
     for i, pair in enumerate(pairs):
         for field in ("input", "output"):
             if not isinstance(pair, dict) or field not in pair:
                 raise DataError(f"{where}, {part}[{i}].{field}: missing")
-        yield where, (name, part == "train", Observation(pair["input"], pair["output"]))
+        yield name, part == "train", Observation(pair["input"], pair["output"])
 
 
-def _csv_pairs(path: Path, delimiter: str) -> Iterator[tuple[str, Pair]]:
-    for number, row in read_csv(path, delimiter):
+def _csv_pairs(path: Path, delimiter: str, bad: BadRecords) -> Iterator[Pair]:
+    for number, row in read_csv(path, delimiter, bad):
         where = f"{path}, line {number}"
         for field in ("input", "output"):
             if field not in row:
@@ -210,15 +227,16 @@ def _csv_pairs(path: Path, delimiter: str) -> Iterator[tuple[str, Pair]]:
                     f"{path}, line 1: no column {field!r}; the columns are {', '.join(row)}. A pair"
                     " needs input and output; problem and split may stand beside them"
                 )
-        name = _name(row.get("problem", _stem(path)).strip(), f"{where}, problem")
-        is_shown = _is_shown(row.get("split", "").strip(), f"{where}, split")
-        for field in ("input", "output"):
-            if not row[field].strip():
-                raise DataError(f"{where}, {field}: missing")
-        pair = Observation(
-            *(_cell(row[field], f"{where}, {field}") for field in ("input", "output"))
-        )
-        yield where, (name, is_shown, pair)
+        with bad.record(f"line {number}"):
+            name = _name(row.get("problem", _stem(path)).strip(), f"{where}, problem")
+            is_shown = _is_shown(row.get("split", "").strip(), f"{where}, split")
+            for field in ("input", "output"):
+                if not row[field].strip():
+                    raise DataError(f"{where}, {field}: missing")
+            pair = Observation(
+                *(_cell(row[field], f"{where}, {field}") for field in ("input", "output"))
+            )
+            yield name, is_shown, pair
 
 
 def _cell(text: str, where: str) -> Json:

@@ -2,7 +2,7 @@
 
 A missing path is a `UsageError` (exit code 2). A file that is not what it should be is a
 `DataError` that names file, line and field. Loaders read a file completely before they return a
-problem, so nothing is returned from a file with an error in it.
+problem, so nothing is returned from a file with an error in it; `bad_records.py` has the exception.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ from typing import IO, BinaryIO, cast
 
 from ...records import DataError, Json, UsageError
 from ...records.private_files import write_whole
-from .json_text import parse_json
-from .messages import nearest, warn
+from .bad_records import BadRecords
+from .json_text import SURROGATE, parse_json
+from .messages import nearest, shorten
 
 LINE_CHARACTERS = 16_000_000  # per record; the largest published ARC task has 60,000
 FILE_BYTES = 2_000_000_000  # decompressed
 JSON_CHARACTERS = 64_000_000  # per JSON file; all of ARC-AGI-2 has 7,000,000
-TABLES = (".csv", ".tsv")
 SPREADSHEETS = (".xlsx", ".xls", ".ods")
+TABLES = (".csv", ".tsv", ".parquet", ".arrow", *SPREADSHEETS)
 _DELIMITERS = ",;\t|"
 _TOLD_DELIMITER = re.compile(r"sep=([,;\t|])")  # the first line that Excel understands
 _QUOTED = re.compile(r'"[^"]*"?')
+_NOT_UTF8 = "not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)"
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -149,11 +151,7 @@ def _not_utf8(path: Path) -> DataError:
                 line += error.object[: error.start].count(b"\n")
                 break
             line += part.count(b"\n")
-    sheet = path.suffix.lower() in SPREADSHEETS
-    return DataError(
-        f"{path}, line {line}: not UTF-8 text; save "
-        + ("the sheet as CSV" if sheet else "it as UTF-8 (in Excel: CSV UTF-8)")
-    )
+    return DataError(f"{path}, line {line}: {_NOT_UTF8}")
 
 
 def _cut_off(path: Path, line: int, error: Exception) -> DataError:
@@ -165,27 +163,47 @@ def _cut_off(path: Path, line: int, error: Exception) -> DataError:
     return DataError(f"{path}, line {line}{after}: cannot be read: {error}")
 
 
-def read_jsonl(path: Path) -> Iterator[tuple[int, Json]]:
+def read_jsonl(path: Path, bad: BadRecords | None = None) -> Iterator[tuple[int, Json]]:
     """Yield (line number, value) of each line that is not blank.
 
+    Args:
+        path: The file.
+        bad: Handles lines that are not JSON or not UTF-8; None to refuse the file.
+
     Raises:
-        DataError: The file is a table, or a line is not JSON.
+        DataError: The file is a table, or a line cannot be read.
     """
-    if Path(path.name.removesuffix(".gz")).suffix.lower() in TABLES:
+    refuse_table(path)
+    bad = bad or BadRecords(path, skip=False)
+    for number, line in read_lines(path, "surrogateescape"):
+        with bad.record(f"line {number}", path):
+            yield number, _parse_line(line, path, number)
+
+
+def _parse_line(line: str, path: Path, number: int) -> Json:
+    if not line.isascii() and SURROGATE.search(line):  # bytes that are not UTF-8 stand so
+        raise DataError(f"{path}, line {number}: {_NOT_UTF8}")
+    return parse_json(line, f"{path}, line {number}")
+
+
+def refuse_table(path: Path) -> None:
+    """Raise DataError for a file that is a table by its name, where JSON or YAML is read."""
+    ending = Path(path.name.removesuffix(".gz")).suffix.lower()
+    if ending in TABLES:
+        sheet = "save the sheet as CSV; " * (ending in SPREADSHEETS)
         raise DataError(
-            f"{path}: a table, where this task reads JSONL; peirce run labels is for labelled rows, "
-            "peirce run examples for pairs of input and output"
+            f"{path}: a table, where JSON or YAML is read; {sheet}peirce run labels is for labelled"
+            " rows, peirce run examples for pairs of input and output"
         )
-    for number, line in read_lines(path):
-        yield number, parse_json(line, f"{path}, line {number}")
 
 
 def read_text(path: Path) -> str:
-    """Read the text of a file that is one JSON value, at most `JSON_CHARACTERS` characters.
+    """Read the text of a file that is one JSON or YAML value, at most `JSON_CHARACTERS` characters.
 
     Raises:
-        DataError: The file is empty, too long or cannot be read.
+        DataError: The file is a table, empty, too long or cannot be read.
     """
+    refuse_table(path)
     parts: list[str] = []
     size, line = 0, 1
     with open_text(path) as text:
@@ -219,7 +237,9 @@ def parsed(text: str, path: Path) -> Json:
     return parse_json(text, str(path) if "\n" in text else f"{path}, line 1")
 
 
-def read_csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
+def read_csv(
+    path: Path, delimiter: str = ",", bad: BadRecords | None = None
+) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield (line number, cells by column) of each row below a header line.
 
     Args:
@@ -227,13 +247,18 @@ def read_csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, 
         delimiter: The delimiter that the file name implies. If the header contains another one
             instead, such as the semicolon of spreadsheets in some countries, that one is used with
             a warning.
+        bad: Handles rows with another number of cells than the header; None to refuse the file.
 
     Raises:
         DataError: The file is empty or not CSV, a column name is repeated, or a row has another
             number of cells than the header.
     """
+    if bad is None:
+        with BadRecords(path, skip=False) as bad:
+            yield from read_csv(path, delimiter, bad)
+        return
     csv.field_size_limit(LINE_CHARACTERS)  # the default of 131,072 is too small for some texts
-    told, delimiter = _parted_by(path, delimiter)
+    told, delimiter = _parted_by(path, delimiter, bad)
     with open_text(path) as text:
         rows = csv.reader(text, strict=True, delimiter=delimiter)
         try:
@@ -247,14 +272,16 @@ def read_csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, 
             for row in rows:
                 if not any(cell.strip() for cell in row):
                     continue
-                if len(row) != len(header):
-                    longer = len(row) > len(header) and delimiter == ","
+                if len(row) == len(header):
+                    yield rows.line_num, dict(zip(header, row, strict=True))
+                    continue
+                longer = len(row) > len(header) and delimiter == ","
+                with bad.record(f"line {rows.line_num}", path):
                     raise DataError(
                         f"{path}, line {rows.line_num}: {len(row)} cells under"
-                        f" {len(header)} columns ({', '.join(header)})"
+                        f" {len(header)} columns ({shorten(', '.join(header), 200)})"
                         + ("; a cell that holds a comma stands in quotes" if longer else "")
                     )
-                yield rows.line_num, dict(zip(header, row, strict=True))
         except csv.Error as error:
             raise DataError(f"{path}, line {rows.line_num}: not CSV: {error}") from error
         except UnicodeDecodeError as error:
@@ -263,7 +290,7 @@ def read_csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, dict[str, 
             raise _cut_off(path, rows.line_num + 1, error) from error
 
 
-def _parted_by(path: Path, promised: str) -> tuple[bool, str]:
+def _parted_by(path: Path, promised: str, bad: BadRecords) -> tuple[bool, str]:
     """Return whether the first line declares the delimiter (`sep=;`), and the delimiter.
 
     Delimiters inside quotes do not count.
@@ -275,7 +302,7 @@ def _parted_by(path: Path, promised: str) -> tuple[bool, str]:
     other = max(_DELIMITERS, key=bare.count)
     if promised in bare or other not in bare:
         return False, promised
-    warn(f"{path}: its cells are parted by {other!r}, and are read so")
+    bad.note(path, f"the cells are separated by {other!r} and are read so")
     return False, other
 
 

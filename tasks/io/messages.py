@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Iterable
+from typing import TypeAlias
+
+Keys: TypeAlias = tuple[str | int, ...]
 
 
 class DataWarning(UserWarning):
@@ -19,7 +22,7 @@ class BadValue(ValueError):
         said: What is wrong.
     """
 
-    def __init__(self, keys: tuple[str | int, ...], said: str) -> None:
+    def __init__(self, keys: Keys, said: str) -> None:
         super().__init__(said)
         self.keys = keys
 

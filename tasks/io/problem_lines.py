@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ...records import DataError, Json, Problem
+from .bad_records import BadRecords
 from .files import locate, read_jsonl
 from .messages import shorten
 
@@ -19,14 +20,15 @@ Row: TypeAlias = dict[str, Json]
 
 
 def read_problems(
-    path: str | Path, names: Sequence[str], problem: Callable[[Row, str], Problem]
+    path: str | Path, names: Sequence[str], problem: Callable[[Row, str, BadRecords], Problem]
 ) -> list[Problem]:
     """Read the problems of a JSONL file, one per line.
 
     Args:
         path: The file, or a folder.
         names: Names under which the file is searched in a folder.
-        problem: Converts an object and its location to a problem.
+        problem: Converts an object and its location to a problem. The third argument handles
+            optional fields.
 
     Raises:
         UsageError: There is no such file.
@@ -34,16 +36,20 @@ def read_problems(
     """
     place = locate(path, names)
     problems: dict[str, Problem] = {}
-    for number, row in read_jsonl(place):
-        where = f"{place}, line {number}"
-        if not isinstance(row, dict):
-            raise DataError(f"{where}: not an object with idx, train and test: {shorten(row)}")
-        made = problem(row, where)
-        if made.id in problems:
-            raise DataError(f"{where}, idx: {made.id} stands there twice")
-        problems[made.id] = made
-    if not problems:
-        raise DataError(f"{place}: the file is empty")
+    with BadRecords(place) as bad:
+        for number, row in read_jsonl(place, bad):
+            with bad.record(f"line {number}"):
+                where = f"{place}, line {number}"
+                if not isinstance(row, dict):
+                    raise DataError(
+                        f"{where}: not an object with idx, train and test: {shorten(row)}"
+                    )
+                read = problem(row, where, bad)
+                if read.id in problems:
+                    raise DataError(f"{where}, idx: {read.id} stands there twice")
+                problems[read.id] = read
+        if not problems:
+            raise bad.nothing_left(f"{place}: the file is empty")
     return list(problems.values())
 
 
@@ -59,16 +65,16 @@ def id_of(row: Row, where: str) -> str:
     return str(name)
 
 
-def secret_of(row: Row, where: str) -> dict[str, Json]:
-    """Return the `secret` object of a row, or {} if there is none.
+def secret_of(row: Row, where: str, bad: BadRecords) -> dict[str, Json]:
+    """Return the `secret` object of a row, or {} if there is none or it is unreadable."""
 
-    Raises:
-        DataError: `secret` is not an object.
-    """
-    secret = row.get("secret", {})
-    if not isinstance(secret, dict):
-        raise DataError(f"{where}, secret: not an object: {shorten(secret)}")
-    return secret
+    def read() -> dict[str, Json]:
+        secret = row.get("secret", {})
+        if not isinstance(secret, dict):
+            raise DataError(f"{where}, secret: not an object: {shorten(secret)}")
+        return secret
+
+    return bad.field("secret", read) or {}
 
 
 def pairs_of(row: Row, part: str, where: str) -> list[tuple[str, Row]]:

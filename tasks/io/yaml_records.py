@@ -4,7 +4,7 @@ The reader consumes the parser's events (libyaml's through `yaml.CSafeLoader`; `
 PyYAML has no libyaml) and builds values in a loop, without the trees and constructors of PyYAML.
 Deeply nested brackets are therefore an error instead of the end of the process, an alias counts as
 all the values that it stands for, and reading takes half the time. Values follow YAML 1.1 with
-these exceptions: a key is its text, dates are text, and a set (`!!set`) is the sorted list of its
+these exceptions: a key is its text, dates and numbers that are not finite are text, and a set (`!!set`) is the sorted list of its
 members. Other tags, merge keys, several documents and repeated keys are rejected.
 
 The writer turns JSON values and sets into text that this reader and any other YAML reader accept.
@@ -286,7 +286,7 @@ class _Reader:
         except (ValueError, KeyError, IndexError):
             raise _Refused(event, f"not a value of {kind}: {shorten(event.value)}") from None
         if kind == "float" and not math.isfinite(value):
-            raise _Refused(event, f"not a finite number: {shorten(event.value)}")
+            return event.value  # text, so that only a field that has to be a number is unreadable
         return value
 
     def _tag(self, event: Any) -> _Refused:

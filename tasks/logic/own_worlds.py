@@ -1,4 +1,7 @@
-"""Reads a user's own worlds and theories from JSON; a bad file is rejected as a whole.
+"""Reads a user's own worlds and theories from JSON.
+
+A problem that cannot be read is an error, or is left out (`io/bad_records.py`); a reference that
+cannot be read is left out of its problem with a warning.
 
 JSONL holds a problem per line. A JSON file holds one problem or a list of them. Both are plain or
 gzip.
@@ -31,19 +34,21 @@ of its problem).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from ...records import DataError, Json, Problem
 from ...tools.logic.judging import Beyond, Prepared, Regime
 from ...tools.logic.reading import read_formula
 from ...tools.logic.theories import PUBLISHED, Theory, theory_of
 from ...tools.logic.worlds import World
+from ..io.bad_records import BadRecords
 from ..io.files import parsed, read_jsonl, read_text
 from ..io.json_text import line_at
-from ..io.messages import BadValue, nearest, shorten
+from ..io.messages import BadValue, Keys, nearest, shorten
 from .problems import (
-    Keys,
     each_named_once,
     list_at,
     name_of,
@@ -69,50 +74,54 @@ def read(place: Path) -> list[Problem]:
     """
     found: dict[str, Problem] = {}
     of = _of_lines if place.name.removesuffix(".gz").endswith(".jsonl") else _of_file
-    for row, keys, line in of(place):
-        try:
-            one = _problem(row)
-            if one.id in found:
-                raise BadValue(("id",), f"{shorten(one.id)} stands there twice")
-        except BadValue as error:
-            name = row.get("id") if isinstance(row, dict) else None
-            said = f", problem {shorten(name)!r}" if type(name) is str and name else ""
-            field = f"{', ' * bool(error.keys)}{error.field}"
-            at = line((*keys, *error.keys))
-            raise DataError(f"{place}, line {at}{said}{field}: {error}") from None
-        found[one.id] = one
-    if not found:
-        raise DataError(f"{place}: the file is empty")
+    with BadRecords(place) as bad:
+        for row, line in of(place, bad):
+            with bad.record(_place_of(row, line)):
+                one = _problem(row, bad)
+                if one.id in found:
+                    raise BadValue(("id",), f"{shorten(one.id)} stands there twice")
+                found[one.id] = one
+        if not found:
+            raise bad.nothing_left(f"{place}: the file is empty")
     return list(found.values())
 
 
-# A problem as JSON, the keys that lead to it, and a function from keys in the file to a line.
-Row = tuple[Json, Keys, Callable[[Keys], int]]
+Line: TypeAlias = Callable[[Keys], int]  # of the value at these keys of a problem
 
 
-def _of_lines(place: Path) -> Sequence[Row]:
-    def always(number: int) -> Callable[[Keys], int]:
-        return lambda keys: number
+def _place_of(row: Json, line: Line) -> Callable[[Keys], str]:
+    name = row.get("id") if isinstance(row, dict) else None
+    named = f", problem {shorten(name)!r}" if type(name) is str and name else ""
+    return lambda keys: f"line {line(keys)}{named}"
 
-    return [(row, (), always(number)) for number, row in read_jsonl(place)]
+
+def _of_lines(place: Path, bad: BadRecords) -> Iterator[tuple[Json, Line]]:
+    for number, row in read_jsonl(place, bad):
+        yield row, partial(_always, number)
 
 
-def _of_file(place: Path) -> Sequence[Row]:
+def _always(number: int, keys: Keys) -> int:
+    return number
+
+
+def _of_file(place: Path, bad: BadRecords) -> Iterator[tuple[Json, Line]]:
     text = read_text(place)
     value = parsed(text, place)
+    if not isinstance(value, list):
+        yield value, lambda keys: line_at(text, keys)
+        return
+    for number, row in enumerate(value):
+        yield row, partial(_line_in, text, number)
 
-    def line(keys: Keys) -> int:
-        return line_at(text, keys)
 
-    if isinstance(value, list):
-        return [(row, (number,), line) for number, row in enumerate(value)]
-    return [(value, (), line)]
+def _line_in(text: str, number: int, keys: Keys) -> int:
+    return line_at(text, (number, *keys))
 
 
 # --- a problem ----------------------------------------------------------------------
 
 
-def _problem(row: Json) -> Problem:
+def _problem(row: Json, bad: BadRecords) -> Problem:
     if isinstance(row, dict) and "schemaVersion" in row:
         raise BadValue((), "a published record: give the published instances, which are YAML")
     row = _with_keys(row, (), PROBLEM, PROBLEM[:4])
@@ -123,7 +132,8 @@ def _problem(row: Json) -> Problem:
     holdouts = row.get("holdouts") or []
     if not isinstance(holdouts, list):
         raise BadValue(("holdouts",), f"not a list of worlds: {shorten(holdouts)}")
-    reference = reference_of(row.get("reference"), ("reference",), theory)
+    formula = row.get("reference")
+    reference = bad.field("the reference", lambda: reference_of(formula, ("reference",), theory))
     cost = None if reference is None else _cost(reference, Prepared(theory, tuple(worlds), regime))
     return problem(
         name,

@@ -20,10 +20,9 @@ from ...tools.logic.judging import REGIMES, Regime
 from ...tools.logic.reading import FormulaError, read_formula
 from ...tools.logic.theories import Theory
 from ...tools.logic.worlds import World, world_of
-from ..io.messages import BadValue, nearest, shorten
+from ..io.messages import BadValue, Keys, nearest, shorten
 
 NAME, LOGIC = "abd", "logic"
-Keys = tuple[str | int, ...]
 
 
 def problem(

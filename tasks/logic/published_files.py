@@ -1,4 +1,4 @@
-"""Reads the published files of ABD (abduction-v1.2); a bad file is rejected as a whole.
+"""Reads the published files of ABD (abduction-v1.2).
 
 Instances are a list of records in YAML (`yaml_records.py`), holdouts are JSONL with a world per
 line; both are plain or gzip. The file of holdouts is looked for in the folder of the instances,
@@ -6,6 +6,11 @@ under their name with "holdouts" for "instances" or after it, or else under the 
 rows are joined by instanceId in their order. Rows whose meta.status is not "success", rows with an
 empty world, rows of unknown instances and prompt worlds with isHeldout are left out and counted by
 a `DataWarning`.
+
+A record that cannot be read is an error, or is left out (`io/bad_records.py`). Optional fields that
+cannot be read are left out with a warning: the reference, its cost, and lower bounds. Two of the 600
+published references are written `(exists Var(y) …`, which the grammar of the published evaluator does not
+have either; their costs are kept.
 
 Theory and scope are those of theoryId, because the lists of allowed and forbidden predicates in a
 record are incomplete. Of the other fields of a record only those are read that a problem holds
@@ -18,20 +23,20 @@ are therefore cached as JSON in the user's cache folder (`yaml_records.py`).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ...records import DataError, Json, Problem
+from ...records import Json, Problem
 from ...tools.logic.formula import written
 from ...tools.logic.judging import Regime
 from ...tools.logic.theories import PUBLISHED, Theory
 from ...tools.logic.worlds import World
+from ..io.bad_records import BadRecords
 from ..io.files import identity, joint_identity, read_jsonl, read_text
-from ..io.messages import BadValue, nearest, shorten, warn
-from ..io.yaml_records import kept_records, read_records
+from ..io.messages import BadValue, Keys, nearest, shorten, warn
+from ..io.yaml_records import Record, kept_records, read_records
 from .problems import (
-    Keys,
     count_of,
     each_named_once,
     list_at,
@@ -88,20 +93,36 @@ def read(place: Path) -> list[Problem]:
         DataError: the file is bad or has no instances.
     """
     found: dict[str, Instance] = {}
-    text = read_text(place)
-    for line, record in kept_records(text, lambda: read_records(text, place)):
-        where = f"{place}, line {line}"
-        one = checked(record, where)
-        if one.name in found:
-            raise DataError(f"{where}, instanceId: {shorten(one.name)} stands there twice")
-        found[one.name] = one
-    if not found:
-        raise DataError(f"{place}: the file has no instances")
+    with BadRecords(place) as bad:
+        for where, one, _ in instances(records_of(place), bad):
+            with bad.record(where):
+                if one.name in found:
+                    raise BadValue(("instanceId",), f"{shorten(one.name)} stands there twice")
+                found[one.name] = one
+        if not found:
+            raise bad.nothing_left(f"{place}: the file has no instances")
     _warn_of(place, found.values())
     holdouts = _holdouts(place, found)
     return [
         _problem(one, None if holdouts is None else holdouts[one.name]) for one in found.values()
     ]
+
+
+def records_of(place: Path) -> list[Record]:
+    """Return the raw records of a file of instances."""
+    text = read_text(place)
+    return kept_records(text, lambda: read_records(text, place))
+
+
+def instances(
+    records: Sequence[Record], bad: BadRecords
+) -> Iterator[tuple[str, Instance, dict[str, Json]]]:
+    """Yield where a record is, its instance, and the raw record, for each that can be read."""
+    for line, record in records:
+        name = record.get("instanceId") if isinstance(record, dict) else None
+        named = f", instance {shorten(name)!r}" if isinstance(name, str) and name else ""
+        with bad.record(f"line {line}{named}"):
+            yield f"line {line}{named}", _instance(record, bad), record
 
 
 def _warn_of(place: Path, found: Collection[Instance]) -> None:
@@ -153,21 +174,8 @@ def _problem(one: Instance, holdouts: Sequence[Stored] | None) -> Problem:
 # --- instances ----------------------------------------------------------------------
 
 
-def checked(record: Json, where: str) -> Instance:
-    """Return the instance of a record.
-
-    Raises:
-        DataError: the record is bad; the message names `where`, the instance and the field.
-    """
-    name = record.get("instanceId") if isinstance(record, dict) else None
-    said = f", instance {shorten(name)!r}" if isinstance(name, str) and name else ""
-    try:
-        return _instance(object_at(record, (), "an object with instanceId and problem"))
-    except BadValue as error:
-        raise DataError(f"{where}{said}{', ' * bool(error.keys)}{error.field}: {error}") from None
-
-
-def _instance(record: dict[str, Json]) -> Instance:
+def _instance(record: Json, bad: BadRecords) -> Instance:
+    record = object_at(record, (), "an object with instanceId and problem")
     name = name_of(record.get("instanceId"), ("instanceId",))
     of = object_at(record.get("problem"), ("problem",), "an object with theoryId and trainWorlds")
     theory = _theory(of.get("theoryId"), ("problem", "theoryId"))
@@ -179,22 +187,37 @@ def _instance(record: dict[str, Json]) -> Instance:
         if isinstance(data, dict) and data.get("isHeldout") is True:
             held += 1
         else:
-            worlds.append(_world(data, (*keys, place), theory, regime))
+            worlds.append(_world(data, (*keys, place), theory, regime, bad))
     if not worlds:
         raise BadValue(keys, "no prompt world")
     each_named_once([stored.world for stored in worlds], keys, "worldId")
-    gold = object_at(of.get("gold") or {}, ("problem", "gold"), "an object with alpha")
-    described = record.get("problemDescription")
     at: Keys = ("problem", "gold")
+    gold = bad.field(
+        "the object with the reference", lambda: object_at(of.get("gold") or {}, at, "an object")
+    )
+    gold, cost = gold or {}, "totalGoldAlphaCost"
+    described = record.get("problemDescription")
     secret = {
-        "reference": reference_of(gold.get("alpha"), (*at, "alpha"), theory),
-        "reference_cost": count_of(gold.get("totalGoldAlphaCost"), (*at, "totalGoldAlphaCost")),
-        "difficulty": described.get("difficulty") if isinstance(described, dict) else None,
+        "reference": bad.field(
+            "the reference", lambda: reference_of(gold.get("alpha"), (*at, "alpha"), theory)
+        ),
+        "reference_cost": bad.field(
+            "the cost of the reference", lambda: count_of(gold.get(cost), (*at, cost))
+        ),
+        "difficulty": bad.field("the difficulty", lambda: _difficulty(described)),
         "scenario": of["scenario"],
     }
     axioms = of.get("axioms")
     others = axioms is not None and axioms != [written(axiom) for axiom in theory.axioms]
     return Instance(name, theory, regime, worlds, secret, held, others)
+
+
+def _difficulty(described: Json) -> str | None:
+    keys: Keys = ("problemDescription",)
+    value = object_at(described or {}, keys, "an object").get("difficulty")
+    if value is not None and not isinstance(value, str):
+        raise BadValue((*keys, "difficulty"), f"not a text: {shorten(value)}")
+    return value
 
 
 def _theory(value: Json, keys: Keys) -> Theory:
@@ -207,7 +230,7 @@ def _regime(value: Json, keys: Keys) -> Regime:
     return REGIMES[value]
 
 
-def _world(data: Json, keys: Keys, theory: Theory, regime: Regime) -> Stored:
+def _world(data: Json, keys: Keys, theory: Theory, regime: Regime, bad: BadRecords) -> Stored:
     """Read a world of the published form: worldId, domain, predicates, unknownAtoms, optCost."""
     data = object_at(data, keys, "an object with domain and predicates")
     lists = object_at(data.get("predicates"), (*keys, "predicates"), "an object by predicate")
@@ -229,9 +252,10 @@ def _world(data: Json, keys: Keys, theory: Theory, regime: Regime) -> Stored:
             form[key][name] = some
         if "true" not in of:
             raise BadValue((*at, "true"), "missing")
-    return Stored(
-        world(form, keys, theory, regime), count_of(data.get("optCost"), (*keys, "optCost"))
+    bound = bad.field(
+        "the lower bound of a world", lambda: count_of(data.get("optCost"), (*keys, "optCost"))
     )
+    return Stored(world(form, keys, theory, regime), bound)
 
 
 # --- holdouts -----------------------------------------------------------------------
@@ -245,22 +269,20 @@ def _holdouts(place: Path, of: Mapping[str, Instance]) -> dict[str, list[Stored]
         return None
     found: dict[str, list[Stored]] = {name: [] for name in of}
     unsuccessful = foreign = 0
-    for line, row in read_jsonl(path):
-        said = ""
-        try:
-            row = object_at(row, (), "an object with instanceId and world")
-            name = name_of(row.get("instanceId"), ("instanceId",))
-            said = f", instance {shorten(name)!r}"
-            meta = object_at(row.get("meta") or {}, ("meta",), "an object with status")
-            if meta.get("status") != "success" or not row.get("world"):
-                unsuccessful += 1
-            elif name not in of:
-                foreign += 1
-            else:
-                found[name].append(holdout_of(row, of[name]))
-        except BadValue as error:
-            field = f"{', ' * bool(error.keys)}{error.field}"
-            raise DataError(f"{path}, line {line}{said}{field}: {error}") from None
+    with BadRecords(path) as bad:
+        for line, row in read_jsonl(path, bad):
+            name = row.get("instanceId") if isinstance(row, dict) else None
+            named = f", instance {shorten(name)!r}" if type(name) in (int, str) and name else ""
+            with bad.record(f"line {line}{named}"):
+                row = object_at(row, (), "an object with instanceId and world")
+                name = name_of(name, ("instanceId",))
+                meta = object_at(row.get("meta") or {}, ("meta",), "an object with status")
+                if meta.get("status") != "success" or not row.get("world"):
+                    unsuccessful += 1
+                elif name not in of:
+                    foreign += 1
+                else:
+                    found[name].append(holdout_of(row, of[name], bad))
     if unsuccessful:
         warn(f"{path}: {unsuccessful} holdouts without success or world are left out")
     if foreign:
@@ -268,7 +290,7 @@ def _holdouts(place: Path, of: Mapping[str, Instance]) -> dict[str, list[Stored]
     return found
 
 
-def holdout_of(row: dict[str, Json], one: Instance) -> Stored:
+def holdout_of(row: dict[str, Json], one: Instance, bad: BadRecords) -> Stored:
     """Return the world in a row of holdouts of an instance.
 
     Raises:
@@ -277,7 +299,7 @@ def holdout_of(row: dict[str, Json], one: Instance) -> Stored:
     for key, same in (("theoryId", one.theory.names), ("scenario", (one.secret["scenario"],))):
         if key in row and row[key] not in same:
             raise BadValue((key,), f"{shorten(row[key])}, and the instance has {same[-1]}")
-    return _world(row["world"], ("world",), one.theory, one.regime)
+    return _world(row["world"], ("world",), one.theory, one.regime, bad)
 
 
 def identity_of(place: Path) -> dict[str, Json]:

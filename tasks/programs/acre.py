@@ -30,6 +30,7 @@ from functools import lru_cache
 
 from ...records import DataError, InputSet, Json, Observation, Problem, UsageError
 from ..io import observations as observations_
+from ..io.bad_records import BadRecords
 from ..io.messages import nearest, shorten, warn
 from ..io.problem_lines import Row, id_of, pairs_of, read_problems, secret_of
 from .acre_scenes import ENTITIES, OFF, ON, OUTPUTS, UNDETERMINED, scene_name, some
@@ -96,10 +97,10 @@ class Acre:
 # --- files ------------------------------------------------------------------------
 
 
-def _problem(row: Row, where: str) -> Problem:
-    name, secret = id_of(row, where), secret_of(row, where)
-    shown, _ = _pairs(row, "train", where)
-    hidden, types = _pairs(row, "test", where)
+def _problem(row: Row, where: str, bad: BadRecords) -> Problem:
+    name, secret = id_of(row, where), secret_of(row, where, bad)
+    shown, _ = _pairs(row, "train", where, bad)
+    hidden, types = _pairs(row, "test", where, bad)
     return Problem(
         id=name,
         task=Acre.name,
@@ -111,19 +112,25 @@ def _problem(row: Row, where: str) -> Problem:
     )
 
 
-def _pairs(row: Row, part: str, where: str) -> tuple[tuple[Observation, ...], dict[str, str]]:
+def _pairs(
+    row: Row, part: str, where: str, bad: BadRecords
+) -> tuple[tuple[Observation, ...], dict[str, str]]:
     """Return the pairs of a part and, by `scene_name`, the types of those that have one."""
     read: list[Observation] = []
     types: dict[str, str] = {}
     of_pair = _observation if part == "train" else _pair
     for place, pair in pairs_of(row, part, where):
-        kind = pair.get("type")
-        if kind is not None:
-            if not isinstance(kind, str):
-                raise DataError(f"{place}.type: not a string: {shorten(kind)}")
-            types[scene_name(_scene(pair["input"], f"{place}.input"))] = kind
         read.append(of_pair(pair["input"], pair["output"], place))
+        kind = bad.field("the type of a scene", lambda: _type(pair.get("type"), f"{place}.type"))  # noqa: B023 -- called at once
+        if kind is not None:
+            types[scene_name(read[-1].input)] = kind
     return tuple(read), types
+
+
+def _type(value: Json, where: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise DataError(f"{where}: not a string: {shorten(value)}")
+    return value
 
 
 def _observation(scene: Json, output: Json, where: str) -> Observation:

@@ -1,4 +1,6 @@
-"""Reads the published forms of grid problems; a bad file is rejected as a whole.
+"""Reads the published forms of grid problems.
+
+A problem that cannot be read is an error, or is left out (`io/bad_records.py`).
 
 | form | content | id |
 |---|---|---|
@@ -18,15 +20,17 @@ either file; with different pairs it is an error.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from ...records import DataError, Json, Observation, UsageError, canonical_json
-from ..io.files import expanded, identity, joint_identity, locate, parsed, read_lines, read_text
-from ..io.json_text import line_at, parse_json
-from ..io.messages import BadValue, shorten, warn
+from ..io.bad_records import BadRecords
+from ..io.files import expanded, identity, joint_identity, locate, parsed, read_jsonl, read_text
+from ..io.json_text import line_at
+from ..io.messages import BadValue, Keys, shorten, warn
 from .grid_values import UNANSWERED, Grid, grid
 
 
@@ -84,18 +88,22 @@ def read(path: str | Path, form: Form) -> dict[str, Found]:
     """
     tasks: dict[str, _Task] = {}
     doubled = 0
-    for place in sources(path, form):
-        for name, task in _tasks_of(place, form):
-            task.path = place
-            if name not in tasks:
-                tasks[name] = task
-            elif tasks[name].path == place:
-                raise DataError(f"{task.where}, idx: {name} stands there twice")
-            else:
-                _merge(tasks[name], task, name)
-                doubled += 1
-    if not tasks:
-        raise DataError(f"{path}: the file is empty")
+    places = sources(path, form)
+    with BadRecords(expanded(path)) as bad:
+        for place in places:
+            with bad.record("") if len(places) > 1 else nullcontext():
+                for name, task in _tasks_of(place, form, bad):
+                    task.path = place
+                    with bad.record("", place):
+                        if name not in tasks:
+                            tasks[name] = task
+                        elif tasks[name].path == place:
+                            raise DataError(f"{task.where}, idx: {name} stands there twice")
+                        else:
+                            _merge(tasks[name], task, name)
+                            doubled += 1
+        if not tasks:
+            raise bad.nothing_left(f"{path}: the file is empty")
     if doubled:
         warn(
             f"{path}: {doubled} problems stand in two files with the same pairs, and are read once"
@@ -206,31 +214,48 @@ def identity_of(path: str | Path, form: Form) -> dict[str, Json]:
 # --- what is in a file --------------------------------------------------------------
 
 
-def _tasks_of(path: Path, form: Form) -> Iterator[tuple[str, _Task]]:
+def _tasks_of(path: Path, form: Form, bad: BadRecords) -> Iterator[tuple[str, _Task]]:
+    """Yield the tasks of a file that can be read, each with its id."""
     if not _is_json(path):
-        yield from _lines(path, form.challenges)
+        yield from _lines(path, form.challenges, bad)
         return
     text = read_text(path)
     if _is_lines(text):
-        yield from _lines(path, form.challenges)
+        yield from _lines(path, form.challenges, bad)
         return
     value = parsed(text, path)
-    in_text = _Places(path, text)
     if isinstance(value, dict) and "train" in value:
         name = path.name.removesuffix(".gz").removesuffix(".json")
         name = _name(value) if type(value.get("idx")) in (int, str) else name
-        yield name, _checked(lambda: _task(value, form.challenges, form.from_editor), in_text)
+        with bad.record(lambda keys: f"line {line_at(text, keys)}", path):
+            task = _task(value, form.challenges, bad, form.from_editor)
+            task.where = str(path)
+            yield name, task
         return
     if not isinstance(value, dict) or not value:
         raise DataError(f"{path}, line 1: neither a task with train and test nor an object of them")
-    outputs = _read_solutions(path, list(value))
+    answered = _read_solutions(path, value, bad)
     for name, row in value.items():
-        open_ = form.challenges or outputs is not None
-        task = _checked(lambda: _task(row, open_), in_text, name)  # noqa: B023 -- called at once
-        if outputs is not None:
-            beside, given = outputs
-            _checked(lambda: _answer(task, given[name]), beside, name)  # noqa: B023
-        yield name, task
+        found: list[_Task] = []
+        with bad.record(_place_in(text, name), path):
+            found.append(_task(row, form.challenges or answered is not None, bad))
+        if answered is not None and found:
+            beside, beside_text, outputs = answered
+            with bad.record(_place_in(beside_text, name), beside):
+                task = found.pop()
+                if name not in outputs:
+                    raise DataError(
+                        f"{beside}: no outputs of problem {name!r}, which {path.name} holds"
+                    )
+                found.append(_answer(task, outputs[name]))
+        for task in found:
+            task.where = f"{path}, problem {name!r}"
+            yield name, task
+
+
+def _place_in(text: str, name: str) -> Callable[[Keys], str]:
+    """Return the function that says where a value of a problem is, in a JSON object of problems."""
+    return lambda keys: f"line {line_at(text, (name, *keys))}, problem {name!r}"
 
 
 def _is_lines(text: str) -> bool:
@@ -245,46 +270,18 @@ def _is_lines(text: str) -> bool:
     return True
 
 
-def _lines(path: Path, challenges: bool) -> Iterator[tuple[str, _Task]]:
-    for number, line in read_lines(path):
-        where = f"{path}, line {number}"
-        row = parse_json(line, where)
-        try:
-            name = _name(row)
-            task = _task(row, challenges)
-        except BadValue as error:
-            raise DataError(f"{where}{', ' * bool(error.keys)}{error.field}: {error}") from None
-        task.where = where
-        yield name, task
+def _lines(path: Path, challenges: bool, bad: BadRecords) -> Iterator[tuple[str, _Task]]:
+    for number, row in read_jsonl(path, bad):
+        with bad.record(f"line {number}", path):
+            name, task = _name(row), _task(row, challenges, bad)
+            task.where = f"{path}, line {number}"
+            yield name, task
 
 
-@dataclass(frozen=True)
-class _Places:
-    """Finds the line of a field in a file that is one JSON value."""
-
-    path: Path
-    text: str
-
-    def of(self, keys: Sequence[str | int]) -> str:
-        """Return the file and the line of the field at `keys`."""
-        return f"{self.path}, line {line_at(self.text, keys)}"
-
-
-def _checked(make: Callable[[], _Task], places: _Places, name: str | None = None) -> _Task:
-    """Return the task that `make` reads; turn a `BadValue` into a `DataError` with its place."""
-    outer = () if name is None else (name,)
-    said = "" if name is None else f", problem {name!r}"
-    try:
-        task = make()
-    except BadValue as error:
-        field = f", {error.field}" if error.keys else ""
-        where = places.of((*outer, *error.keys))
-        raise DataError(f"{where}{said}{field}: {error}") from None
-    task.where = f"{places.path}{said}"
-    return task
-
-
-def _read_solutions(path: Path, names: Sequence[str]) -> tuple[_Places, dict[str, Json]] | None:
+def _read_solutions(
+    path: Path, problems: dict[str, Json], bad: BadRecords
+) -> tuple[Path, str, dict[str, Json]] | None:
+    """Return the file of solutions, its text and its outputs by problem, or None without it."""
     beside = _solutions(path)
     if beside is None:
         return None
@@ -292,13 +289,11 @@ def _read_solutions(path: Path, names: Sequence[str]) -> tuple[_Places, dict[str
     table = parsed(text, beside)
     if not isinstance(table, dict):
         raise DataError(f"{beside}, line 1: not an object of outputs by problem")
-    for name in names:
-        if name not in table:
-            raise DataError(f"{beside}: no outputs of problem {name!r}, which {path.name} holds")
     for name in table:
-        if name not in set(names):
-            raise DataError(f"{beside}: outputs of problem {name!r}, which {path.name} lacks")
-    return _Places(beside, text), table
+        with bad.record("", beside):
+            if name not in problems:
+                raise DataError(f"{beside}: outputs of problem {name!r}, which {path.name} lacks")
+    return beside, text, table
 
 
 def _answer(task: _Task, outputs: Json) -> _Task:
@@ -327,21 +322,27 @@ def _name(row: Json) -> str:
     return str(name)
 
 
-def _task(row: Json, challenges: bool, from_editor: bool = False) -> _Task:
+def _task(row: Json, challenges: bool, bad: BadRecords, from_editor: bool = False) -> _Task:
     """Read a task.
 
     Args:
         row: the task as JSON.
         challenges: whether a test input may lack an output.
+        bad: handles optional fields.
         from_editor: as for `grid_values.grid`.
     """
     if not isinstance(row, dict):
         raise BadValue((), f"not an object with train and test: {shorten(row)}")
-    secret = row.get("secret", {})  # only problems that `tasks generate` wrote have one
-    if not isinstance(secret, dict):
-        raise BadValue(("secret",), f"not an object: {shorten(secret)}")
+
+    def secret() -> dict[str, Json]:
+        found = row.get("secret", {})  # only problems that `tasks generate` wrote have one
+        if not isinstance(found, dict):
+            raise BadValue(("secret",), f"not an object: {shorten(found)}")
+        return found
+
     train = [Observation(i, o) for i, o in _pairs(row, "train", from_editor)]
-    return _Task(train, list(_pairs(row, "test", from_editor, challenges)), secret, "")
+    test = list(_pairs(row, "test", from_editor, challenges))
+    return _Task(train, test, bad.field("secret", secret) or {}, "")
 
 
 def _pairs(

@@ -27,6 +27,7 @@ from functools import cache, lru_cache
 
 from ...records import DataError, InputSet, Json, Observation, Problem, UsageError
 from ..io import observations as observations_
+from ..io.bad_records import BadRecords
 from ..io.json_text import literal
 from ..io.messages import shorten
 from ..io.problem_lines import Row, id_of, pairs_of, read_problems, secret_of
@@ -308,7 +309,7 @@ class ListFunctions:
         return integers(value, where)
 
 
-def _problem(row: Row, where: str) -> Problem:
+def _problem(row: Row, where: str, bad: BadRecords) -> Problem:
     name = id_of(row, where)
     return Problem(
         id=name,
@@ -316,7 +317,7 @@ def _problem(row: Row, where: str) -> Problem:
         family=ListFunctions.family,
         shown=_pairs(row, "train", where),
         hidden=_pairs(row, "test", where),
-        secret=secret_of(row, where),
+        secret=secret_of(row, where, bad),
         group=name,
     )
 

@@ -12,16 +12,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from ...records import DataError, Json
-from ..io.files import read_json, read_text
-from ..io.messages import shorten
+from ..io.bad_records import BadRecords
+from ..io.files import parsed, read_text
+from ..io.json_text import line_at
+from ..io.messages import BadValue, shorten
 from ..io.yaml_file import read_yaml
 
 CONFIG = "config.yaml"
 OLDER_OOD = "config_ood.yaml"
 METADATA = "metadata.json"
 SPLITS = ("train", "val", "test", "ood")
+_KINDS: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text"}
+T = TypeVar("T", dict[str, Any], list[Any], str)
 _TEXTS = ("label_name", *(f"{split}_data_path" for split in SPLITS))
 
 
@@ -42,8 +47,10 @@ class Config:
     templates: Mapping[str, Json] = field(default_factory=dict)
 
 
-def read_config(folder: Path) -> Config:
+def read_config(folder: Path, bad: BadRecords) -> Config:
     """Read config.yaml of a folder, or return an empty config if there is none.
+
+    Templates that cannot be read are left out.
 
     Raises:
         DataError: The file is not YAML, or a setting has the wrong type.
@@ -55,16 +62,21 @@ def read_config(folder: Path) -> Config:
     for key in _TEXTS:
         if not isinstance(told.get(key, ""), str | None):
             raise DataError(f"{path}, {key}: not a text: {shorten(told[key])}")
-    templates = told.get("prompt_templates") or {}
-    if not isinstance(templates, dict):
-        raise DataError(f"{path}, prompt_templates: not a mapping: {shorten(templates)}")
+
+    def templates() -> dict[str, Json]:
+        found = told.get("prompt_templates") or {}
+        if not isinstance(found, dict):
+            raise DataError(f"{path}, prompt_templates: not a mapping: {shorten(found)}")
+        return found
+
     files = {split: told[key] for split in SPLITS if told.get(key := f"{split}_data_path")}
     older = folder / OLDER_OOD
     if "ood" not in files and older.is_file():
         other = _yaml(older).get("test_data_path")
         if isinstance(other, str) and other != files.get("test"):
             files["ood"] = other
-    return Config(path, (told.get("label_name") or "").strip() or None, files, templates)
+    prompts = bad.field("prompt_templates", templates) or {}
+    return Config(path, (told.get("label_name") or "").strip() or None, files, prompts)
 
 
 def _yaml(path: Path) -> dict[str, Json]:
@@ -99,36 +111,64 @@ class Metadata:
     truths: tuple[str, ...] = ()
 
 
-def read_metadata(folder: Path) -> Metadata:
+def read_metadata(folder: Path, bad: BadRecords) -> Metadata:
     """Read metadata.json of a folder, or return empty metadata if there is none.
 
-    Values that do not have the published shape are ignored.
-
-    Raises:
-        DataError: The file is not a JSON object.
+    All of it is optional: parts that cannot be read are left out.
     """
     path = folder / METADATA
     if not path.is_file():
         return Metadata()
-    told = read_json(path)
-    if not isinstance(told, dict):
-        raise DataError(f"{path}: not an object")
-    features = {
-        name: dict(said) for name, said in _mapping(told, "features").items() if _is_map(said)
-    }
-    for name, said in _mapping(told, "feature_description").items():
-        features.setdefault(name, {"description": said})
-    labels = {
-        name: tuple(map(label_text, values if isinstance(values, list) else ()))
-        for name, said in _mapping(told, "labels").items()
-        for values in ([said.get("values")] if _is_map(said) else [])
-    }
-    truths, findings = (_sentences(told, f"{key}_hypotheses") for key in ("ground_truth", "known"))
-    about = told.get("task_description")
+    found = Metadata()
+    with bad.record("", path):
+        if (text := bad.field("metadata.json", lambda: read_text(path))) is None:
+            return found
+        if (value := bad.field("metadata.json", lambda: parsed(text, path))) is None:
+            return found
+    with bad.record(lambda keys: f"line {line_at(text, keys)}", path):
+        found = _metadata(path, value, bad)
+    return found
+
+
+def _metadata(path: Path, value: Json, bad: BadRecords) -> Metadata:
+    def part(at: Json, kind: type[T], *keys: str | int) -> T:
+        """Return a part of the file, or an empty one with a warning if it is of another kind."""
+
+        def read() -> T:
+            if not isinstance(at, kind):
+                raise BadValue(keys, f"not {_KINDS[kind]}: {shorten(at)}")
+            return at
+
+        return kind() if at is None else bad.field("a part of the metadata", read) or kind()
+
+    def sentences(key: str) -> list[str]:
+        some = part(told.get(key), list, key)
+        return [one for i, one in enumerate(some) if part(one, str, key, i)]
+
+    told = part(value, dict)
+    features: dict[str, dict[str, Json]] = {}
+    for name, one in part(told.get("features"), dict, "features").items():
+        feature = dict(part(one, dict, "features", name))
+        for key in ("description", "possible_values"):
+            if key in feature:
+                keys = ("features", name, key)
+                text = key == "description"
+                feature[key] = (
+                    part(feature[key], str, *keys) if text else part(feature[key], list, *keys)
+                )
+        features[name] = feature
+    about = part(told.get("feature_description"), dict, "feature_description")
+    for name, one in about.items():
+        features.setdefault(name, {"description": part(one, str, "feature_description", name)})
+    labels = {}
+    for name, one in part(told.get("labels"), dict, "labels").items():
+        values = part(one, dict, "labels", name).get("values")
+        labels[name] = tuple(map(label_text, part(values, list, "labels", name, "values")))
+    truths, findings = (sentences(f"{key}_hypotheses") for key in ("ground_truth", "known"))
     return Metadata(
         path,
-        _mapping(told, "task_properties"),
-        about.strip() if isinstance(about, str) else "",
+        part(told.get("task_properties"), dict, "task_properties"),
+        part(told.get("task_description"), str, "task_description").strip(),
         features,
         labels,
         tuple(dict.fromkeys(truths + findings)),
@@ -143,17 +183,3 @@ def label_text(cell: Json) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return str(cell).strip()
-
-
-def _sentences(told: Mapping[str, Json], key: str) -> list[str]:
-    some = told.get(key)
-    return [one for one in some if isinstance(one, str)] if isinstance(some, list) else []
-
-
-def _is_map(value: Json) -> bool:
-    return isinstance(value, dict)
-
-
-def _mapping(told: Mapping[str, Json], key: str) -> Mapping[str, Json]:
-    value = told.get(key)
-    return value if isinstance(value, dict) else {}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ...records import DataError, UsageError
 from ..io.messages import nearest, warn
-from .config_files import CONFIG, METADATA, SPLITS, Config, Metadata, read_metadata
+from .config_files import CONFIG, METADATA, SPLITS, Config, Metadata
 from .own_rows import split_of
 from .tables import FORMS, form_of
 
@@ -80,7 +80,7 @@ def _beside_rows(folder: Path, names: Sequence[str]) -> bool:
     )
 
 
-def published(place: Place, config: Config, ood: str | None = None) -> DataSet:
+def published(place: Place, config: Config, metadata: Metadata, ood: str | None = None) -> DataSet:
     """Return the data set of a folder whose config names its files.
 
     If a named file is missing, a file with a similar name is used with a warning.
@@ -99,7 +99,7 @@ def published(place: Place, config: Config, ood: str | None = None) -> DataSet:
     files = {split: files[split] for split in SPLITS if split in files and split != "ood"}
     if chosen:
         files["ood"] = chosen
-    return DataSet(place.name, place.folder, config, read_metadata(place.folder), files)
+    return DataSet(place.name, place.folder, config, metadata, files)
 
 
 def _named_files(config: Config, folder: Path) -> dict[str, Sequence[Path]]:

@@ -13,6 +13,7 @@ import random
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -20,6 +21,7 @@ from pathlib import Path
 from ...records import InputSet, Json, Observation, Problem, UsageError
 from ...records.tasks import Wanted
 from ..io import observations
+from ..io.bad_records import BadRecords
 from ..io.files import identity
 from ..io.messages import nearest, shorten, warn
 from ..io.spaces import each_once
@@ -99,7 +101,7 @@ class Labels:
         source = source_of(path, wanted.label, wanted.ood)
         there = source.places()
         return _problems(
-            list(there), lambda name: source.read(there[name], wanted.seed), wanted, shown
+            path, list(there), lambda name: source.read(there[name], wanted.seed), wanted, shown
         )
 
     def _made(self, path: str | None, wanted: Wanted, shown: int) -> list[Problem]:
@@ -111,12 +113,18 @@ class Labels:
                 )
         if self.generator == citations.NAME:
             sets = {rows.name: rows for rows in citations.made(path, wanted.seed)}
-            return _problems(list(sets), sets.__getitem__, wanted, shown)
+            return _problems(str(path), list(sets), sets.__getitem__, wanted, shown)
         maker = self._maker()
         names = named(maker, None if wanted.ids else wanted.problems or MADE, wanted.seed)
         if wanted.ids:
             names += islice(maker.more(wanted.seed), MORE)
-        return _problems(names, lambda name: maker.made(name, wanted.seed), wanted, shown)
+        return _problems(
+            f"labels:{self.generator}",
+            names,
+            lambda name: maker.made(name, wanted.seed),
+            wanted,
+            shown,
+        )
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Return the first sample of each of `count` generated data sets."""
@@ -251,43 +259,59 @@ def _count(observations: str | None) -> int:
 
 
 def _problems(
-    names: Sequence[str], read: Callable[[str], Rows], wanted: Wanted, shown: int
+    root: str, names: Sequence[str], read: Callable[[str], Rows], wanted: Wanted, shown: int
 ) -> list[Problem]:
-    """Return problems over the named data sets, reading only the sets that are needed."""
+    """Return problems over the named data sets, reading only the sets that are needed.
+
+    `--problem NAME#K` names sample K and `NAME` the first one. `--problems N` takes the first
+    samples of all data sets, then all second samples, and so on; samples that would show the same
+    rows as one before are passed over.
+    """
+    fixed, bases = _numbered(names, wanted)
+    count = wanted.problems or len(fixed)
     found: dict[str, Rows] = {}
-    numbered = _numbered(names, wanted)
-    for name, _ in numbered:
-        if name not in found:
-            found[name] = read(name)
+    numbered: dict[tuple[str, int], None] = {}
+    with BadRecords(Path(root)) as bad:
+        for name, sample in fixed:
+            with bad.record("") if len(names) > 1 else nullcontext():
+                if len(numbered) < count:
+                    found[name] = found.get(name) or read(name)
+                    numbered[name, sample] = None
+        if not numbered:
+            raise bad.nothing_left(f"{root}: no data sets")
+    samples = {name: found[name].samples(shown, wanted.seed) for name in bases if name in found}
+    while samples and len(numbered) < count:
+        for name in list(samples):
+            if (number := next(samples[name], None)) is None:
+                del samples[name]
+            elif len(numbered) < count:
+                numbered[name, number] = None
+    if wanted.problems is not None and len(numbered) < count:
+        rows = {name: len(found[name].splits["train"]) for name in bases if name in found}
+        sizes = ", ".join(f"{name} has {size:,}" for name, size in rows.items())
+        warn(
+            f"--problems {count}: only {len(numbered)} can be used, because more samples would show"
+            f" the same training rows again ({shorten(sizes)})"
+        )
     return [found[name].problem(sample, shown, wanted.seed) for name, sample in numbered]
 
 
 # --- samples --------------------------------------------------------------------------
 
 
-def _numbered(names: Sequence[str], wanted: Wanted) -> list[tuple[str, int]]:
-    """Return (data set, sample) of each problem.
-
-    `--problem NAME#K` names sample K and `NAME` the first one. `--problems N` takes the first
-    samples of all data sets, then all second samples, and so on.
-    """
-    fixed: list[tuple[str, int]] = []
-    bases = list(names)
+def _numbered(
+    names: Sequence[str], wanted: Wanted
+) -> tuple[Sequence[tuple[str, int]], Sequence[str]]:
+    """Return (data set, sample) of the problems that come first, and the sets to draw more from."""
     if wanted.ids:
         asked = [_parted(one, names) for one in dict.fromkeys(wanted.ids)]
-        fixed = [(name, sample or 0) for name, sample in asked]
-        bases = [name for name, sample in asked if sample is None]
-    elif wanted.sample is not None:
+        fixed = dict.fromkeys((name, sample or 0) for name, sample in asked)
+        return list(fixed), [name for name, sample in asked if sample is None]
+    if wanted.sample is not None:
         stubs = [Problem(f"{name}#0", NAME, TEXT, ()) for name in names]
         drawn = observations.draw_problems(stubs, wanted.sample, wanted.seed)
-        bases = [one.id.removesuffix("#0") for one in drawn]
-    found = dict.fromkeys(fixed or [(name, 0) for name in bases])
-    count = wanted.problems or len(found)
-    sample = 1
-    while bases and len(found) < count:
-        found.update(dict.fromkeys((name, sample) for name in bases))
-        sample += 1
-    return list(found)[:count]
+        names = [one.id.removesuffix("#0") for one in drawn]
+    return [(name, 0) for name in names], names
 
 
 def _parted(wanted: str, names: Sequence[str]) -> tuple[str, int | None]:

@@ -9,14 +9,16 @@ checks that all labels can be told apart in answers before a session begins.
 
 from __future__ import annotations
 
+import math
 import random
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ...records import DataError, Digest, Json, Observation, Problem, canonical_json, digest_of
+from ..io.bad_records import BadRecords
 from ..io.messages import nearest, shorten, warn
 from .columns import Columns, described, value_as
 from .config_files import label_text
@@ -84,6 +86,19 @@ class Rows:
                 hidden += rows
         return tuple(hidden), spans
 
+    def samples(self, shown: int = SHOWN, seed: int = 0) -> Iterator[int]:
+        """Yield the numbers of the samples that show other rows than every sample before them."""
+        count = len(self.splits["train"])
+        most = math.comb(count, min(shown, count))
+        found: set[frozenset[int]] = set()
+        sample = 0
+        while len(found) < most:
+            rows = random.Random(seed + sample).sample(range(count), min(shown, count))
+            if (drawn := frozenset(rows)) not in found:
+                found.add(drawn)
+                yield sample
+            sample += 1
+
     def problem(self, sample: int, shown: int = SHOWN, seed: int = 0) -> Problem:
         """Return the problem `NAME#sample` with at most `shown` training rows."""
         rows = self.splits["train"]
@@ -113,6 +128,7 @@ def rows_digest(rows: Sequence[Observation]) -> Digest:
 def rows_of_tables(
     found: DataSet,
     tables: Mapping[str, Sequence[Table]],
+    bad: BadRecords,
     label: str | None = None,
     wanted: Sequence[str] = (),
 ) -> Rows:
@@ -121,16 +137,19 @@ def rows_of_tables(
     Args:
         found: The data set, with its config and metadata.
         tables: The tables of each split.
+        bad: Handles rows that cannot be read.
         label: The label column that the user names, if any.
         wanted: The input columns that the user names, if any.
 
     Raises:
         DataError: The tables do not fit together; the error names file and row.
     """
-    train = tables["train"]
     every = [one for some in tables.values() for one in some]
     label_name = label_column(found, every, label)
-    _check_labelled(every, label_name)
+    tables = with_labels(tables, label_name, bad)
+    train = tables["train"]
+    if not any(map(len, train)):
+        raise bad.nothing_left(f"{train[0].path}: the file has no rows")
     gold = {split: _gold(some, label_name) for split, some in tables.items()}
     labels = _labels(found, train, gold["train"], label_name)
     cells = {
@@ -144,8 +163,11 @@ def rows_of_tables(
     )  # fmt: skip
     kinds = {name: str(told["kind"]) for name, told in columns.about.items()}
     splits = {
-        split: _observations(some, gold[split], labels, kinds) for split, some in tables.items()
+        split: _observations(some, gold[split], labels, kinds, bad)
+        for split, some in tables.items()
     }
+    if not splits["train"]:
+        raise bad.nothing_left(f"{train[0].path}: the file has no rows")
     if any(one["kind"] == "text" for one in columns.about.values()):
         _warn_of_duplicates(found.name, splits)
     _warn_of_one_label(found.name, gold["train"], labels)
@@ -216,26 +238,40 @@ def _which_label(table: Table) -> str:
     )
 
 
-def _check_labelled(tables: Sequence[Table], label_name: str) -> None:
-    """Raise `DataError` for the first row without a label, with the number of such rows."""
-    without = [
-        (str(table.path), table.numbers[row], table.where(row), cell)
-        for table in tables
-        for row, cell in enumerate(table.columns[label_name])
-        if cell is None or isinstance(cell, dict | list) or not label_text(cell)
-    ]
-    if not without:
-        return
-    *_, where, cell = min(without, key=lambda one: one[:2])
-    held = "" if cell is None else f": {shorten(cell)}"
-    if len(without) == 1:
-        raise DataError(
-            f"{where}: no label in {label_name!r}{held}; give it one, or take the row out"
-        )
-    raise DataError(
-        f"{where}: no label in {label_name!r}{held}, as in {len(without) - 1:,} more; give them"
-        " labels, or take these rows out"
-    )
+def with_labels(
+    tables: Mapping[str, Sequence[Table]], label_name: str, bad: BadRecords
+) -> dict[str, list[Table]]:
+    """Return the tables without the rows that have no label, which are unreadable records.
+
+    Raises:
+        DataError: There are such rows and they are not left out; it has their number.
+    """
+    every = [table for some in tables.values() for table in some]
+    labelled = {
+        id(table): [_is_label(cell) for cell in table.columns[label_name]] for table in every
+    }
+    count = sum(one.count(False) for one in labelled.values())
+    for table in sorted(every, key=lambda one: str(one.path)):
+        for row in (row for row, fits in enumerate(labelled[id(table)]) if not fits):
+            cell = table.columns[label_name][row]
+            held = "" if cell is None else f": {shorten(cell)}"
+            with bad.record(table.place(row), table.path):
+                raise DataError(
+                    f"{table.where(row)}: no label in {label_name!r}{held}{_advice(count - 1)}"
+                )
+    if not count:
+        return {split: list(some) for split, some in tables.items()}
+    return {split: [one.only(labelled[id(one)]) for one in some] for split, some in tables.items()}
+
+
+def _is_label(cell: Json) -> bool:
+    return cell is not None and not isinstance(cell, dict | list) and bool(label_text(cell))
+
+
+def _advice(others: int) -> str:
+    if not others:
+        return "; give it one, or leave the row out (--skip-bad)"
+    return f", as in {others:,} more; give them labels, or leave these rows out (--skip-bad)"
 
 
 def _gold(tables: Sequence[Table], label_name: str) -> list[tuple[Table, int, str]]:
@@ -279,6 +315,7 @@ def _observations(
     gold: Sequence[tuple[Table, int, str]],
     labels: LabelNames,
     kinds: Mapping[str, str],
+    bad: BadRecords,
 ) -> tuple[Observation, ...]:
     """Return the labelled rows of a split; `kinds` maps input columns to their kinds."""
     for table in tables:
@@ -288,17 +325,18 @@ def _observations(
     found = []
     for table, row, written in gold:
         where = table.where(row)
-        label = labels.of(written)
-        if label is None:
-            raise DataError(
-                f"{where}: the label {shorten(written)!r} is in no training row; known are"
-                f" {', '.join(labels.names)}"
-            )
-        given = {
-            name: value_as(kind, table.columns[name][row], f"{where}, {name}")
-            for name, kind in kinds.items()
-        }
-        found.append(Observation(given, label))
+        with bad.record(table.place(row), table.path):
+            label = labels.of(written)
+            if label is None:
+                raise DataError(
+                    f"{where}: the label {shorten(written)!r} is in no training row; known are"
+                    f" {', '.join(labels.names)}"
+                )
+            given = {
+                name: value_as(kind, table.columns[name][row], f"{where}, {name}")
+                for name, kind in kinds.items()
+            }
+            found.append(Observation(given, label))
     return tuple(found)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 from ...records import DataError, Json, UsageError
+from ..io.bad_records import BadRecords
 from ..io.files import expanded, joint_identity, locate
 from ..io.messages import nearest
 from . import own_rows
@@ -73,16 +74,17 @@ class Source:
             DataError: A file cannot be used.
             UsageError: A setting does not fit the data.
         """
-        found = _found(place, self.ood)
-        flat = [(split, path) for split, paths in found.files.items() for path in paths]
-        tables = typed([read_table(path) for _, path in flat])
-        by_split: Mapping[str, Sequence[Table]] = {
-            split: [table for (one, _), table in zip(flat, tables, strict=True) if one == split]
-            for split in found.files
-        }
-        if list(by_split) in ([""], ["train"]):
-            by_split = self._parted(found, tables, seed)
-        rows = rows_of_tables(found, by_split, self.label, self.columns)
+        with BadRecords(place.file or place.folder) as bad:
+            found = _found(place, bad, self.ood)
+            flat = [(split, path) for split, paths in found.files.items() for path in paths]
+            tables = typed([read_table(path, bad) for _, path in flat])
+            by_split: Mapping[str, Sequence[Table]] = {
+                split: [table for (one, _), table in zip(flat, tables, strict=True) if one == split]
+                for split in found.files
+            }
+            if list(by_split) in ([""], ["train"]):
+                by_split = self._parted(found, tables, seed)
+            rows = rows_of_tables(found, by_split, bad, self.label, self.columns)
         return replace(rows, properties=found.metadata.properties)
 
     def _parted(
@@ -120,14 +122,14 @@ def source_of(path: str | Path, label: str | None = None, ood: str | None = None
     return Source(place, label or told.get("label"), ood or told.get("ood"), columns)
 
 
-def _found(place: Place, ood: str | None) -> DataSet:
-    config = read_config(place.folder)
+def _found(place: Place, bad: BadRecords, ood: str | None) -> DataSet:
+    config = read_config(place.folder, bad)
+    metadata = read_metadata(place.folder, bad)
     if place.file is None and config.files:
-        return published(place, config, ood)
-    metadata = read_metadata(place.folder)
+        return published(place, config, metadata, ood)
     if place.file is not None:
         if not form_of(place.file):
-            read_table(place.file)  # raises with the valid file types
+            read_table(place.file, bad)  # raises with the valid file types
         beside = place.file.name in {Path(one).name for one in config.files.values()}
         if config.files and not beside:  # the config is about other files
             config, metadata = Config(), Metadata()
@@ -196,16 +198,22 @@ def rows_of(
     else:
         paths = [source.path]
     found = []
-    for table in typed([read_table(one) for one in paths]):
-        for name in columns:
-            if name not in table.columns:
-                raise DataError(f"{table.path}: no column {name!r}{nearest(name, table.columns)}")
-        gold = table.columns.get(source.label or "")
-        for row in range(len(table)):
-            given = {}
-            for name, told in columns.items():
-                cell = table.columns[name][row]
-                given[name] = value_as(str(told["kind"]), cell, f"{table.where(row)}, {name}")
-            written = None if gold is None or gold[row] is None else label_text(gold[row])
-            found.append(Row(given, written, table.where(row)))
+    with BadRecords(source.path) as bad:
+        for table in typed([read_table(one, bad) for one in paths]):
+            for name in columns:
+                if name not in table.columns:
+                    raise DataError(
+                        f"{table.path}: no column {name!r}{nearest(name, table.columns)}"
+                    )
+            gold = table.columns.get(source.label or "")
+            for row in range(len(table)):
+                given = {}
+                with bad.record(table.place(row), table.path):
+                    for name, told in columns.items():
+                        cell, where = table.columns[name][row], f"{table.where(row)}, {name}"
+                        given[name] = value_as(str(told["kind"]), cell, where)
+                    written = None if gold is None or gold[row] is None else label_text(gold[row])
+                    found.append(Row(given, written, table.where(row)))
+        if not found:
+            raise bad.nothing_left(f"{source.path}: the file has no rows")
     return found

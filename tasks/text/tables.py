@@ -26,6 +26,7 @@ from itertools import compress
 from pathlib import Path
 
 from ...records import DataError, Json, UsageError
+from ..io.bad_records import BadRecords
 from ..io.files import parsed, read_csv, read_jsonl, read_text
 from ..io.messages import shorten
 
@@ -161,7 +162,11 @@ class Table:
 
     def where(self, row: int) -> str:
         """Return the location of a row (from 0) as error messages name it."""
-        return f"{self.path}, {self.unit} {self.numbers[row]}"
+        return f"{self.path}, {self.place(row)}"
+
+    def place(self, row: int) -> str:
+        """Return the line or number of a row (from 0) in its file."""
+        return f"{self.unit} {self.numbers[row]}"
 
     def only(self, keep: Sequence[bool]) -> Table:
         """Return a table with the rows where `keep` is True."""
@@ -175,8 +180,8 @@ def form_of(path: Path) -> str:
     return ending if ending in FORMS else ""
 
 
-def read_table(path: Path) -> Table:
-    """Read a table from a file of any supported type.
+def read_table(path: Path, bad: BadRecords) -> Table:
+    """Read a table from a file of any supported type; `bad` handles rows that cannot be read.
 
     Raises:
         DataError: The file has no rows or cannot be read; the error names the line, row or column.
@@ -185,22 +190,23 @@ def read_table(path: Path) -> Table:
     if not form:
         raise DataError(f"{path}: not one of {', '.join(FORMS)} (text also as .gz)")
     if form in (".csv", ".tsv"):
-        table = _of_rows(path, read_csv(path, "\t" if form == ".tsv" else ","), untyped=True)
+        rows = read_csv(path, "\t" if form == ".tsv" else ",", bad)
+        table = _of_rows(path, rows, bad, untyped=True)
     elif form == ".json":
-        table = _of_json(path)
+        table = _of_json(path, bad)
     elif form in COLUMNAR:
         table = _of_columns(path, read_columnar(path))
     else:
-        table = _of_rows(path, read_jsonl(path))
+        table = _of_rows(path, read_jsonl(path, bad), bad)
     if not len(table):
-        raise DataError(f"{path}: the file has no rows")
+        raise bad.nothing_left(f"{path}: the file has no rows")
     return table
 
 
-def _of_json(path: Path) -> Table:
+def _of_json(path: Path, bad: BadRecords) -> Table:
     value = parsed(read_text(path), path)
     if isinstance(value, list):
-        return _of_rows(path, enumerate(value, 1), unit="row")
+        return _of_rows(path, enumerate(value, 1), bad, unit="row")
     if not isinstance(value, dict):
         raise DataError(f"{path}: neither an object of columns nor a list of rows")
     for name, cells in value.items():
@@ -218,21 +224,27 @@ def _of_columns(path: Path, columns: Mapping[str, Sequence[Json]]) -> Table:
 
 
 def _of_rows(
-    path: Path, rows: Iterable[tuple[int, Json]], *, unit: str = "line", untyped: bool = False
+    path: Path,
+    rows: Iterable[tuple[int, Json]],
+    bad: BadRecords,
+    *,
+    unit: str = "line",
+    untyped: bool = False,
 ) -> Table:
     columns: dict[str, list[Json]] = {}
     numbers: list[int] = []
     for number, row in rows:
-        if not isinstance(row, dict):
-            raise DataError(f"{path}, {unit} {number}: not an object: {shorten(row)}")
-        for name, cell in row.items():
-            if name not in columns:
-                columns[name] = [None] * len(numbers)
-            columns[name].append(None if untyped and not cell.strip() else cell)
-        numbers.append(number)
-        for cells in columns.values():
-            if len(cells) < len(numbers):
-                cells.append(None)
+        with bad.record(f"{unit} {number}", path):
+            if not isinstance(row, dict):
+                raise DataError(f"{path}, {unit} {number}: not an object: {shorten(row)}")
+            for name, cell in row.items():
+                if name not in columns:
+                    columns[name] = [None] * len(numbers)
+                columns[name].append(None if untyped and not cell.strip() else cell)
+            numbers.append(number)
+            for cells in columns.values():
+                if len(cells) < len(numbers):
+                    cells.append(None)
     return Table(path, columns, numbers, unit, untyped)
 
 

@@ -12,6 +12,7 @@ import pytest
 from peirce.agents import open_model
 from peirce.agents.recorded import read_record
 from peirce.records import DataError, Earlier, InputSet, UsageError, Verdict, View
+from peirce.tasks import DataWarning
 
 PUBLISHED = {
     "model": "gpt-x",
@@ -129,7 +130,6 @@ def test_one_line_of_jsonl_is_jsonl(tmp_path):
         ('{"problem": "p", "step": 1, "answer": 5}', r"line 1, answer: 5 is no text"),
         ('{"problem": "p", "step": "1", "answer": "a"}', r"line 1, step: '1' is no whole number"),
         ('{"problem": null, "step": 1, "answer": "a"}', r"line 1, problem: None is no id"),
-        ('{"problem": "p", "step": 1, "answer": "a", "fields": [1]}', r"line 1, fields: \[1\]"),
         ('{"problem": "p", "step": 1, "answer": "a"}\n\n{"x"', r"line 3: not JSON"),
         ('{\n "problems": [\n  {"idx": 1,}\n ]\n}', r"line 3: not JSON"),
         ('{\n "temperature": NaN, "problems": []}', r"NaN is no JSON number"),
@@ -145,10 +145,6 @@ def test_one_line_of_jsonl_is_jsonl(tmp_path):
             r"problems\[0\]\.turns\[0\]\.responses\[1\]: None is no text",
         ),
         (
-            '{"problems": [{"idx": 1, "turns": [], "chosen_rules": ["r"]}]}',
-            r"problems\[0\]\.chosen_rules: 1 for 0 turns",
-        ),
-        (
             '{"problems": [{"idx": 1, "turns": []}, {"idx": "1", "turns": []}]}',
             r"problems\[1\]\.idx: problem '1' stands twice",
         ),
@@ -159,6 +155,37 @@ def test_a_broken_file_is_named_with_line_and_field(tmp_path, text, said):
     with pytest.raises(DataError, match=said) as caught:
         read_record(path)
     assert "broken.json" in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            '{"problem": "p", "step": 1, "answer": "a", "fields": [1]}',
+            r"fields .* line 1, fields: ",
+        ),
+        (
+            '{"problems": [\n{"idx": "p", "turns": [{"responses": ["a"]}], "chosen_rules": ["r", "s"]}]}',
+            r"chosen rules .* line 2: problems\[0\]\.chosen_rules: 2 for 1 turns",
+        ),
+    ],
+)
+def test_an_optional_field_that_cannot_be_read_is_left_out_with_a_warning(tmp_path, text, said):
+    path = write(tmp_path / "f.json", text)
+    with pytest.warns(DataWarning, match=rf"f\.json: (the )?{said}"):
+        (answer,) = read_record(path).answers["p"]
+    assert (answer.text, answer.fields) == ("a", {})
+
+
+def test_skip_bad_leaves_out_answers_that_cannot_be_read(tmp_path):
+    good = {"idx": 1, "turns": [{"responses": ["a"]}]}
+    whole = {"problems": [good, {"idx": 2}, {"idx": 3, "turns": [{"responses": [None]}]}]}
+    path = write(tmp_path / "f.json", json.dumps(whole, indent=1))
+    with pytest.raises(DataError, match=r"f\.json, line 13: problems\[1\], turns: "):
+        settings(path)
+    said = r"f\.json: 2 records that cannot be read are left out: line 13: .*; also line 16"
+    with pytest.warns(DataWarning, match=said):
+        asyncio.run(open_model(f"recorded:{path}", {"skip_bad": True}))
 
 
 def test_a_missing_file_and_a_missing_name_are_usage_errors(tmp_path):

@@ -296,22 +296,6 @@ RECORDS: dict[str, tuple[Change, str]] = {
         at("problem", "scenario", value="ABD_FULL"),
         ", problem.trainWorlds[0]: unknown atoms, which there are none of in the full regime",
     ),
-    "a bound below 0": (at(*W, "optCost", value=-1), ", problem.trainWorlds[0].optCost: not a number"),
-    "a bound that is true": (at(*W, "optCost", value=True), ".optCost: not a number from 0: True"),
-    "a reference cut short": (
-        at("problem", "gold", "alpha", value="(P x"),
-        ", problem.gold.alpha: the formula ends too early, at character 5",
-    ),
-    "a reference that is none": (at("problem", "gold", "alpha", value=3), ".gold.alpha: not a formula"),
-    "a reference of other predicates": (
-        at("problem", "gold", "alpha", value="(T x)"),
-        ", problem.gold.alpha: character 2: 'T' is no operator and no predicate",
-    ),
-    "gold that is none": (at("problem", "gold", value=[1]), ", problem.gold: not an object with"),
-    "a cost that is none": (
-        at("problem", "gold", "totalGoldAlphaCost", value="2"),
-        ", problem.gold.totalGoldAlphaCost: not a number from 0: 2",
-    ),
 }  # fmt: skip
 
 
@@ -326,6 +310,59 @@ def test_a_bad_instance_is_named(tmp_path: Path, fault: str) -> None:
     assert found.startswith(f"abd_instances_v1.yaml, line {line}") and said in found, found
     if "instanceId" not in said:
         assert ", instance 'PARTIAL'" in found
+
+
+# What an instance can do without: it is left out with a warning, and the instance is read.
+OPTIONAL: dict[str, tuple[Change, str]] = {
+    "a bound below 0": (at(*W, "optCost", value=-1), ", problem.trainWorlds[0].optCost: not a number"),
+    "a bound that is true": (at(*W, "optCost", value=True), ".optCost: not a number from 0: True"),
+    "a reference cut short": (
+        at("problem", "gold", "alpha", value="(P x"),
+        ", problem.gold.alpha: the formula ends too early, at character 5",
+    ),
+    "a reference that is none": (at("problem", "gold", "alpha", value=3), ".gold.alpha: not a formula"),
+    "a reference of other predicates": (
+        at("problem", "gold", "alpha", value="(T x)"),
+        ", problem.gold.alpha: character 2: 'T' is no operator and no predicate",
+    ),
+    "gold that is none": (at("problem", "gold", value=[1]), ", problem.gold: not an object"),
+    "a cost that is none": (
+        at("problem", "gold", "totalGoldAlphaCost", value="2"),
+        ", problem.gold.totalGoldAlphaCost: not a number from 0: 2",
+    ),
+    "the published Var(y)": (
+        at("problem", "gold", "alpha", value="(exists Var(y) (R x y))"),
+        ", problem.gold.alpha: ",
+    ),
+    "a difficulty that is none": (
+        at("problemDescription", "difficulty", value=["easy"]),
+        ", problemDescription.difficulty: not a text",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", OPTIONAL)
+def test_an_unreadable_optional_field_is_left_out_and_counted(tmp_path: Path, fault: str) -> None:
+    change, said = OPTIONAL[fault]
+    some = [instances()[0], record(), {**record(), "instanceId": "OTHER"}]
+    for one in some[1:]:
+        change(one)
+    path = save_instances(tmp_path, some)
+    save_holdouts(tmp_path, [holdout("FULL", 0)])
+    with pytest.warns(DataWarning) as told:
+        full, partial, other = TASK.load(str(path), None, 0)
+    (sentence,) = [str(one.message) for one in told]
+    line = 1 + yaml_of(some[:1]).count("\n")
+    assert sentence.startswith(f"{path}: ") and "cannot be read in 2 places" in sentence
+    assert f"line {line}, instance 'PARTIAL'" in sentence and said in sentence, sentence
+    assert "; also line" in sentence and "'OTHER'" in sentence
+    assert full.secret["reference"] and partial.secret.get("reference_cost") == (
+        None if "cost" in fault or "gold" in fault else 2
+    )
+    assert ("reference" in partial.secret) == ("reference" not in fault and "Var" not in fault
+                                               and "gold" not in fault)  # fmt: skip
+    assert partial.shown == TASK.load(str(save_instances(tmp_path, [record()])), None, 0)[0].shown
+    assert other.secret == partial.secret
 
 
 def test_a_world_or_an_instance_that_stands_there_twice_is_named(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from peirce.records import DataError, Problem
-from peirce.tasks import load_problems, task
+from peirce.tasks import DataWarning, load_problems, task
 from peirce.tools.logic import Prepared, read_formula, theory_from, world_of
 
 TASK = task("abd")
@@ -148,8 +148,6 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "no worlds": (row(worlds="LEFT OUT"), ", worlds: missing"),
     "worlds that are none": (row(worlds=[]), ", worlds: not a list of worlds: []"),
     "holdouts that are none": (row(holdouts={"a": 1}), ", holdouts: not a list of worlds"),
-    "a reference that is none": (row(reference=["(P x)"]), ", reference: not a formula: "),
-    "a reference cut short": (row(reference="(and (P x)"), ", reference: the formula ends too early"),
     "a world's other key": (
         with_world(unknwon={}),
         ", problem 'mine', worlds[0].unknwon: no such key; did you mean unknown",
@@ -215,6 +213,20 @@ def test_a_bad_line_is_named(tmp_path: Path, fault: str) -> None:
     bad, said = FAULTS[fault]
     found = refused(save(tmp_path, row(id="good"), bad))
     assert found.startswith("abd.jsonl, line 2") and said in found, found
+
+
+@pytest.mark.parametrize(("reference", "said"), [(["(P x)"], "not a formula: "),
+                                                 ("(and (P x)", "the formula ends too early")])  # fmt: skip
+def test_an_unreadable_reference_is_left_out_with_a_warning(
+    tmp_path: Path, reference: Any, said: str
+) -> None:
+    path = save(tmp_path, ROW, row(id=1, reference=reference))
+    where = "the reference cannot be read once and is left out there: line 2, reference: "
+    with pytest.warns(DataWarning) as told:
+        good, bad = (problem for problem, _ in load_problems("abd", str(path)))
+    (sentence,) = [str(one.message) for one in told]
+    assert sentence.startswith(f"{path}: {where}{said}")
+    assert bad.shown == good.shown and "reference" in good.secret and bad.secret == {}
 
 
 def test_the_line_of_a_field_in_json_of_many_lines_is_named(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_csv_cells_are_json_else_python_else_strings(tmp_path: Path) -> None:
         ),
         ("a.jsonl", '{"input": 1, "outp\n', "not JSON: Unterminated string starting at column"),
         ("a.csv", "input,output\n\udcff,1\n", "line 2: not UTF-8 text; save it as UTF-8"),
-        ("a.xlsx", "PK\udcff", "not UTF-8 text; save the sheet as CSV"),
+        ("a.xlsx", "PK\udcff", "a table, where JSON or YAML is read; save the sheet as CSV"),
         ("a.jsonl", PAIRS + '{"input": 1, "output": 1}', "line 5, problem: missing, while"),
         ("a.jsonl", '{"input": 1, "output": 1}\n' + PAIRS, "line 2, problem: named here, while"),
         ("a.jsonl", '{"input": 1, "output": 1}\n' + WHOLE, "line 2, problem: named here, while"),
@@ -231,7 +231,7 @@ def test_what_a_spreadsheet_parts_its_cells_by_is_read_and_said(
         warnings.simplefilter("always")
         (problem,) = TASK.load(path, None, 0)
     assert [(one.input, one.output) for one in problem.shown] == [([1, 2], 3), ("1,5", 2)]
-    sentence = f"{path}: its cells are parted by {mark!r}, and are read so"
+    sentence = f"{path}: the cells are separated by {mark!r} and are read so"
     assert [str(one.message) for one in said] == ([] if told else [sentence])
 
 

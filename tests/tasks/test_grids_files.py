@@ -169,7 +169,6 @@ GOOD = TASKS["00000001"]
         ({**GOOD, "idx": 8, "train": [{"input": [[1]]}]}, "line 2, train[0].output: missing"),
         ({**GOOD, "idx": 8, "test": [{"output": [[1]]}]}, "line 2, test[0].input: missing"),
         ({**GOOD, "idx": 8, "test": [{"input": [[1]], "output": None}]}, "test[0].output: not a grid"),
-        ({**GOOD, "idx": 8, "secret": 1}, "line 2, secret: not an object"),
         (
             {**GOOD, "idx": 8, "train": [{"input": [[1, 2], [3]], "output": [[1]]}]},
             "line 2, train[0].input[1]: a ragged grid",

@@ -310,5 +310,6 @@ def test_rows_without_a_label_are_counted_from_the_first_of_the_file(tmp_path: P
     with pytest.warns(DataWarning, match="60/20/20"), pytest.raises(DataError) as raised:
         loaded(path)
     assert str(raised.value) == (
-        f"{path}, line 6: no label in 'label', as in 3 more; give them labels, or take these rows out"
+        f"{path}, line 6: no label in 'label', as in 3 more; give them labels,"
+        " or leave these rows out (--skip-bad)"
     )

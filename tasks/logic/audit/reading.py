@@ -1,7 +1,7 @@
 """Reads the files of an audit as far as possible, with a sentence for each part that is unreadable.
 
-A loader rejects a file with an error in it. Here the error is a finding, and the other parts are
-audited. A file that is not a list of records, or contains no instance, is rejected all the same.
+A record that cannot be read is a finding here, and the others are audited. A file that is not a
+list of records, or contains no instance, is rejected.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ....tools.logic.judging import Beyond, Prepared, Regime
 from ....tools.logic.reading import read_formula
 from ....tools.logic.theories import Theory
 from ....tools.logic.worlds import World
-from ...io.files import locate, read_jsonl, read_text
+from ...io.bad_records import BadRecords
+from ...io.files import locate, read_jsonl
 from ...io.messages import BadValue, shorten
-from ...io.yaml_records import kept_records, read_records
 from ..generation.filters import Judged
 from ..generation.recipes import DIFFICULTIES, Difficulty, Recipe, recipe
-from ..published_files import FILES, Instance, checked, holdout_of, holdouts_of
+from ..published_files import FILES, Instance, holdout_of, holdouts_of, instances, records_of
 
 Data = Mapping[str, Json]
 
@@ -112,45 +112,35 @@ def read_set(path: str | Path) -> ReadSet:
         raise DataError(
             f"{place}: an audit reads instances in the published form, which are .yaml or .yaml.gz"
         )
-    text = read_text(place)
-    records = kept_records(text, lambda: read_records(text, place))
-    read, unread, twice = {}, [], []
-    first, foreign = "", True
-    for line, data in records:
-        try:
-            one = checked(data, f"line {line}")
-        except DataError as error:
-            first = first or f"{place}, {error}"
-            foreign = foreign and not _is_instance(data)
-            unread.append(str(error))
-            continue
+    records = records_of(place)
+    read, twice = {}, []
+    bad = BadRecords(place, skip=True)
+    for _, one, data in instances(records, bad):
         if one.name in read:
             twice.append(one.name)
         else:
             read[one.name] = (one, data)
-    if not read and foreign:
-        raise DataError(first or f"{place}: the file has no instances")
+    if not read and not any(_is_instance(record.value) for record in records):
+        raise bad.nothing_left(f"{place}: the file has no instances")
     held: dict[str, list[tuple[World, Data]]] = {name: [] for name in read}
-    unread_holdouts, strays = [], []
+    strays = []
     beside = holdouts_of(place)
-    for line, row in read_jsonl(beside) if beside else ():
+    bad_holdouts = BadRecords(beside or place, skip=True)
+    for line, row in read_jsonl(beside, bad_holdouts) if beside else ():
         name = row.get("instanceId") if isinstance(row, dict) else None
         if not isinstance(name, str) or name not in read:
             strays.append(f"line {line}: {shorten(name)}")
             continue
-        meta = row.get("meta")
-        if not isinstance(meta, dict) or meta.get("status") != "success":
-            unread_holdouts.append(f"line {line}, {name}: meta.status is not success")
-            continue
-        try:
-            held[name].append((holdout_of(row, read[name][0]).world, row))
-        except BadValue as error:
-            unread_holdouts.append(f"line {line}, {name}: {error.field}: {error}")
-    instances = [_instance(one, data, held[name]) for name, (one, data) in read.items()]
-    return ReadSet(
-        place.name, tuple(instances), tuple(unread), tuple(unread_holdouts), tuple(twice),
-        tuple(strays),
-    )  # fmt: skip
+        with bad_holdouts.record(f"line {line}, {name}"):
+            meta = row.get("meta")
+            if not isinstance(meta, dict) or meta.get("status") != "success":
+                raise BadValue(("meta", "status"), "not success")
+            held[name].append((holdout_of(row, read[name][0], bad_holdouts).world, row))
+    unread, unread_holdouts = (
+        tuple(sentence for _, sentence in some.left_out) for some in (bad, bad_holdouts)
+    )
+    audited = tuple(_instance(one, data, held[name]) for name, (one, data) in read.items())
+    return ReadSet(place.name, audited, unread, unread_holdouts, tuple(twice), tuple(strays))
 
 
 def _is_instance(data: Json) -> bool:
@@ -161,7 +151,8 @@ def _is_instance(data: Json) -> bool:
 def _instance(one: Instance, data: Data, held: list[tuple[World, Data]]) -> AuditedInstance:
     problem, described = data["problem"], data.get("problemDescription")
     described = described if isinstance(described, dict) else {}
-    gold = problem.get("gold") or {}
+    gold = problem.get("gold")
+    gold = gold if isinstance(gold, dict) else {}
     text = one.secret["reference"]
     reference = None if text is None else read_formula(text, one.theory.predicates)
     raw = [w for w in problem["trainWorlds"] if w.get("isHeldout") is not True]

@@ -34,7 +34,7 @@ def rows(found: ReadSet) -> list[dict[str, Json]]:
         some = [one for one in found.instances if one.regime == regime]
         for side in ("prompt", "holdout"):
             for name, values in _figures(some, side):
-                kept = [value for value in values if value is not None]
+                kept = [value for value in values if isinstance(value, (int, float))]
                 if kept:
                     made.append(
                         {
@@ -182,7 +182,7 @@ def _totals(made: Checks, one: AuditedInstance) -> None:
         made.count("totalGoldAlphaCost is the reference's exact cost", INSTANCES, due == there,
                    one.name, f"{shorten(there)}, and it is {due}")  # fmt: skip
     stored = [audited.data.get("optCost") for audited in one.prompts]
-    known = [bound for bound in stored if bound is not None]
+    known = [bound for bound in stored if type(bound) is int]
     there = one.gold.get("totalOptCost")
     fits = len(known) == len(stored) and sum(known) == there
     made.count("totalOptCost is the sum of the optCosts", INSTANCES, fits, one.name, shorten(there))

@@ -30,6 +30,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 from ....records import DataError, Json, Observation, UsageError
+from ...io.bad_records import BadRecords
 from ...io.files import expanded, parsed, read_jsonl, read_text
 from ...io.messages import nearest, warn
 from ..columns import Columns
@@ -194,7 +195,8 @@ def _works(place: Path, choice: Choice) -> list[Work]:
         told = parsed(read_text(place), place)
         objects = told.get("results") if isinstance(told, dict) else told
     elif name.endswith((".jsonl", ".ndjson")):
-        objects = [value for _, value in read_jsonl(place)]
+        with BadRecords(place) as bad:
+            objects = [value for _, value in read_jsonl(place, bad)]
     else:
         raise UsageError(f"{place}: works stand in .json or .jsonl (also as .gz)")
     if not isinstance(objects, list):
