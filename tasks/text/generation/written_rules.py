@@ -17,13 +17,17 @@ from ....tools.sentence_rules.rules import Rule, When
 from ....tools.sentence_rules.sentence_compiler import compile_sentence
 from ....tools.sentence_rules.terms import Term, plain, tokens
 from ...io.messages import shorten
-from ..answers import items_in, tidied
+from ..answers import Item, items_in, tidied
 from ..columns import Columns
 from ..label_names import normal_form
 from .planted import public_of
 from .written import Draft, Named, Template, WrittenPhrase
 
 T = TypeVar("T")
+
+MOST_ITEMS = (
+    100  # of an answer, or four times as many as were asked for; each is compared with others
+)
 
 LABEL_WORDS, TYPE_WORDS = 5, 4
 PHRASE_WORDS, CORE_WORDS, LOOSE_WORDS = 14, 8, 4  # maxima: in a phrase, in its core, outside it
@@ -54,6 +58,10 @@ class Read(Generic[T]):
     wrong: tuple[str, ...] = ()
 
 
+def _items(said: str, count: int) -> list[Item]:
+    return items_in(said, count)[: max(MOST_ITEMS, 4 * count)]
+
+
 def _bare(item: str) -> str:
     """Return an item on one line, with straight quotes and without escaped brackets."""
     return " ".join(plain(item).replace("\\[", "[").replace("\\]", "]").split())
@@ -73,7 +81,7 @@ def read_labels(said: str, draft: Draft, count: int) -> Read[Named]:
     good: list[Named] = []
     wrong: list[str] = []
     taken = {normal_form(name) for name in draft.label_names}
-    for item in items_in(said, count):
+    for item in _items(said, count):
         one = _named(item.sentence)
         why = label_fault(one.name) or (
             "there is such a label already" if normal_form(one.name) in taken else ""
@@ -108,7 +116,7 @@ def read_types(said: str, draft: Draft, count: int) -> Read[Named]:
     good: list[Named] = []
     wrong: list[str] = []
     taken = {*draft.kinds, *(type_name(name) for name in draft.label_names)}
-    for item in items_in(said, count):
+    for item in _items(said, count):
         one = _named(item.sentence.strip("[]"))
         name = type_name(one.name.strip("[] "))
         why = ""
@@ -156,7 +164,7 @@ def read_phrases(said: str, draft: Draft, kind: int, count: int) -> Read[Written
     before = [one for some in draft.phrases for one in some]
     labels = {normal_form(name): place for place, name in enumerate(draft.label_names)}
     unheard = set(range(len(labels))) - {one.leaning for one in draft.phrases[kind]}
-    for item in items_in(said, count):
+    for item in _items(said, count):
         phrase, label = _parted(_bare(item.sentence), labels)
         said_so = tidied(_BRACKETS.sub(r"\1", phrase)).strip(" .;")
         leaning = labels.get(normal_form(label))
@@ -228,7 +236,7 @@ def read_templates(said: str, draft: Draft, count: int) -> Read[Template]:
     good: list[Template] = []
     wrong: list[str] = []
     taken = {_frame(one) for one in draft.templates}
-    for item in items_in(said, count):
+    for item in _items(said, count):
         text = _bare(item.sentence)
         one, why = _template(text, draft)
         if one is not None and _frame(one) in taken:
@@ -296,7 +304,7 @@ def read_forms(
     phrases = draft.phrases[kind]
     good: dict[int, str] = {}
     wrong: list[str] = []
-    for item in items_in(said, count):
+    for item in _items(said, count):
         text = _bare(item.sentence)
         form = _slot(text, before, after)
         if form is None:
