@@ -12,6 +12,9 @@ Each is a `ModelKind` of the registry (records/registry.py). Only the requested 
 
 from __future__ import annotations
 
+if "." not in __name__:  # imported from the folder of the repository, without its package
+    raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
+
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING

@@ -7,6 +7,9 @@ sentence with its exit code, and a bug keeps its traceback.
 
 from __future__ import annotations
 
+if "." not in __name__:  # imported from the folder of the repository, without its package
+    raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
+
 import sys
 from typing import Annotated
 

@@ -4,3 +4,6 @@
 pairs and trains models on them, and `data/` inspects tasks and generates problems. Code that
 several of them need is in this folder. No lower package imports this one.
 """
+
+if "." not in __name__:  # imported from the folder of the repository, without its package
+    raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")

@@ -8,6 +8,9 @@ inference/ has the strategies that predict labels from a bank.
 
 from __future__ import annotations
 
+if "." not in __name__:  # imported from the folder of the repository, without its package
+    raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches

@@ -7,6 +7,9 @@ package imports no other package of Peirce. Import names from `records`, whichev
 them.
 """
 
+if "." not in __name__:  # imported from the folder of the repository, without its package
+    raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
+
 from .calls import (
     ASKED_AGAIN,
     CallKey,

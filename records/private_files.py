@@ -11,7 +11,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -19,6 +19,7 @@ from .errors import UsageError
 
 Result = TypeVar("Result")
 FILE_MODE, FOLDER_MODE = 0o600, 0o700
+DRAFT = ".peirce-"  # how names of files and folders that are being written begin
 
 
 def private_opener(path: str, flags: int) -> int:
@@ -38,6 +39,17 @@ def open_lock(path: Path) -> IO[str]:
         return private_opener(name, flags | os.O_NOFOLLOW)
 
     return open(path, "a", opener=opener)
+
+
+@contextlib.contextmanager
+def name_in_errors(path: Path) -> Iterator[None]:
+    """Let an OSError name this path, where the system names a draft or, for a full disk, nothing."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def make_private(path: Path) -> None:
@@ -65,24 +77,21 @@ def write_whole(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
         OSError: A file cannot be written; the error names its final path.
     """
     drafts: dict[Path, str] = {}
-    target = Path()
     try:
         for target, content in contents.items():
-            make_folder(target.parent)
-            number, drafts[target] = tempfile.mkstemp(
-                prefix=f".{target.name[:200]}.", suffix=".part", dir=target.parent
-            )
-            with open(number, "wb") as out:
-                for part in (content,) if isinstance(content, bytes) else content:
-                    out.write(part)
-                out.flush()
-                os.fsync(out.fileno())
+            with name_in_errors(target):
+                make_folder(target.parent)
+                number, drafts[target] = tempfile.mkstemp(
+                    prefix=DRAFT, suffix=".part", dir=target.parent
+                )
+                with open(number, "wb") as out:
+                    for part in (content,) if isinstance(content, bytes) else content:
+                        out.write(part)
+                    out.flush()
+                    os.fsync(out.fileno())
         for target, draft in drafts.items():
-            os.replace(draft, target)
-    except OSError as error:
-        if error.errno is None:
-            raise
-        raise OSError(error.errno, error.strerror, str(target)) from error
+            with name_in_errors(target):
+                os.replace(draft, target)
     finally:
         for draft in drafts.values():
             Path(draft).unlink(missing_ok=True)
@@ -101,10 +110,12 @@ def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = 
 
     Raises:
         UsageError: `out` exists by then and is not to be replaced.
-        OSError: The file system cannot be written.
+        OSError: The file system cannot be written; the error names `out`.
     """
-    make_folder(out.parent)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name[:200]}.", dir=out.parent) as folder:
+
+    with name_in_errors(out):
+        make_folder(out.parent)
+    with name_in_errors(out), tempfile.TemporaryDirectory(prefix=DRAFT, dir=out.parent) as folder:
         place = Path(folder) / out.name
         result = write(place)
         for path in [place, *place.rglob("*")] if place.is_dir() else [place]:

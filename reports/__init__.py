@@ -3,6 +3,9 @@
 Reports read stored sessions only. They do not depend on the code that ran a session.
 """
 
+if "." not in __name__:  # imported from the folder of the repository, without its package
+    raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
+
 from .metrics.evaluation import (
     Evaluation,
     Metric,

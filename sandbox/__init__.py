@@ -6,6 +6,9 @@ A backend is a function `open_backend(workers, strict)` of the registry (records
 
 from __future__ import annotations
 
+if "." not in __name__:  # imported from the folder of the repository, without its package
+    raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
+
 from difflib import get_close_matches
 
 from ..records import Sandbox, UsageError, registry

@@ -7,6 +7,9 @@ defines when two sessions are equal.
 
 from __future__ import annotations
 
+if "." not in __name__:  # imported from the folder of the repository, without its package
+    raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
+
 import atexit
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence

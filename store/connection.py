@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..records import StoreError
-from ..records.private_files import FILE_MODE, make_private
+from ..records.private_files import DRAFT, FILE_MODE, make_private
 
 if TYPE_CHECKING:
     import duckdb
@@ -413,7 +413,7 @@ def _prepare(path: Path, log: Path) -> bool:
     if os.path.lexists(path):
         return False
     try:
-        with tempfile.TemporaryDirectory(prefix=".peirce-", dir=path.parent) as folder:
+        with tempfile.TemporaryDirectory(prefix=DRAFT, dir=path.parent) as folder:
             draft = Path(folder, "store")
             _attached(draft, True, "", path).close()
             draft.chmod(FILE_MODE)

@@ -32,6 +32,7 @@ bank {problem, rank, …}; usage {calls, tokens_in, …}. NaN and infinities bec
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import math
 import os
@@ -124,7 +125,8 @@ def disk_errors(out: Path) -> Iterator[None]:
     try:
         yield
     except duckdb.IOException as error:
-        cause = " ".join(str(error).split())[:200]
+        text, full = " ".join(str(error).split()), os.strerror(errno.ENOSPC)
+        cause = full if full in text else text[:200]
         raise DataError(f"{out} cannot be written, is the disk full? ({cause})") from None
 
 

@@ -7,6 +7,9 @@ named by its path (`custom/task_file.py`). Commands call `load_problems`.
 
 from __future__ import annotations
 
+if "." not in __name__:  # imported from the folder of the repository, without its package
+    raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
+
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 

@@ -202,7 +202,6 @@ LEFT: frozenset[str] = frozenset(
         "search/text/volume.py: Evidence.beside",
         "store/__init__.py: Store.given",
         "store/answers.py: given",
-        "store/export.py: whole",
         "store/journal.py: SessionJournal.once",
         "tasks/custom/words.py: OwnWords.of",
         "tasks/io/yaml_file.py: Source.error(said)",

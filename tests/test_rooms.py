@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -75,6 +76,16 @@ def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
         if other != room and other not in BELOW[room] | (public if room == "cli" else set())
     ]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("room", sorted(set(BELOW) - MODULES))
+def test_a_room_imported_without_its_package_says_what_to_import(room: str) -> None:
+    """As `import store` does in the folder of the repository."""
+    ended = subprocess.run(
+        [sys.executable, "-c", f"import {room}"], cwd=ROOT, capture_output=True, text=True
+    )
+    said = f"ImportError: {room} is a part of the package peirce: import peirce.{room}"
+    assert ended.returncode == 1 and ended.stderr.splitlines()[-1] == said
 
 
 def test_there_is_no_circle() -> None:

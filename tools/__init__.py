@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+if "." not in __name__:  # imported from the folder of the repository, without its package
+    raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

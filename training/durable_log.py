@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from ..records import DataError, Json, StoreError, UsageError
-from ..records.private_files import make_folder, open_lines, open_lock
+from ..records.private_files import make_folder, name_in_errors, open_lines, open_lock
 from ..store import Store
 from ..store.trainings import Point
 from ..tasks.io.messages import warn
@@ -102,8 +102,9 @@ class DurableLog:
         """Append a point to the file; copy the waiting points if `EVERY_S` seconds passed."""
         if self._lines is None:
             raise ValueError("a point before the log was opened")
-        self._lines.write(json.dumps([examples, stage, name, value]) + "\n")
-        self._lines.flush()
+        with name_in_errors(self._out / LINES):
+            self._lines.write(json.dumps([examples, stage, name, value]) + "\n")
+            self._lines.flush()
         self._waiting.append(Point(examples, stage, name, float(value)))
         if self._clock() - self._tried >= EVERY_S:
             self._sync()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...records import DataError, Json, UsageError, canonical_json
-from ...records.private_files import make_folder, open_lines
+from ...records.private_files import make_folder, name_in_errors, open_lines
 from ...tasks.io.files import expanded, read_lines
 
 BEGINS = b'{"finish":"'  # how each written line begins
@@ -36,14 +36,12 @@ class CallsFile:
         """Append a call to the file.
 
         Raises:
-            UsageError: the file cannot be written.
+            OSError: the file cannot be written.
         """
-        try:
+        with name_in_errors(self.path):
             make_folder(self.path.parent)
             with open_lines(self.path) as out:
                 out.write(canonical_json(row) + "\n")
-        except OSError as error:
-            raise UsageError(f"{self.path}: calls cannot be written there: {error}") from None
         self.rows[row["key"]] = row
 
 

@@ -15,7 +15,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from ...records import DataError, Json
-from ...records.private_files import make_folder, private_opener
+from ...records.private_files import make_folder, name_in_errors, private_opener
 from ...tasks.io.files import expanded, read_lines
 from ...tasks.text.rating_answers import MARKS, QUARTERS
 
@@ -63,7 +63,10 @@ class RatingsFile:
             OSError: the rating could not be written; the file is as before.
         """
         make_folder(self.path.parent)
-        with open(self.path, "ab", buffering=0, opener=private_opener) as out:
+        with (
+            name_in_errors(self.path),
+            open(self.path, "ab", buffering=0, opener=private_opener) as out,
+        ):
             end, line = out.tell(), (json.dumps(row) + "\n").encode()
             try:
                 if (done := out.write(line)) < len(line):

@@ -4,8 +4,6 @@ last whole one is always there.
 Internals: folders are left half written, as a kill at any moment would leave them.
 """
 
-import json
-
 import numpy as np
 import pytest
 from peirce.records import DataError
@@ -84,14 +82,6 @@ def test_one_of_an_older_peirce_says_no_sizes_and_is_read(tmp_path):
     (path / checkpoints.REFERENCES).write_bytes((path / checkpoints.REFERENCES).read_bytes()[:20])
     with pytest.raises(DataError, match="cannot be read"):
         checkpoints.read(path)
-
-
-def test_a_file_is_never_seen_half_written(tmp_path):
-    path = tmp_path / "training.json"
-    checkpoints.write_whole(path, json.dumps({"a": 1}))
-    checkpoints.write_whole(path, json.dumps({"a": 2}))
-    assert json.loads(path.read_text()) == {"a": 2}
-    assert [one.name for one in tmp_path.iterdir()] == ["training.json"]
 
 
 def test_arrays_that_were_pickled_are_refused_unread(tmp_path):
