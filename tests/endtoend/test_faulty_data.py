@@ -4,6 +4,7 @@ goes on without unreadable records everywhere, and each sentence about data is p
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,8 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def called(capsys: Any, *words: str) -> tuple[int, str, list[str]]:
-    """Exit code, stdout and the lines of stderr."""
+    """Exit code, stdout and the lines of stderr, also those that Python would not repeat."""
+    warnings.simplefilter("always")
     with pytest.raises(SystemExit) as ended:
         cli.main([*words])
     said = capsys.readouterr()
