@@ -65,12 +65,13 @@ def open_client(
     limit_s = settings.timeout_s
     timeout = httpx2.Timeout(limit_s, connect=min(limit_s, 15.0), pool=None)
     try:
+        check = partial(_check_origin, endpoint, _origin(httpx2.URL(endpoint.url)))
         http = httpx2.AsyncClient(
             timeout=timeout,
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
             proxy=os.environ.get("OPENAI_PROXY") or None,
             follow_redirects=True,
-            event_hooks={"request": [partial(_check_origin, endpoint)], "response": [_read_error]},
+            event_hooks={"request": [check], "response": [_read_error]},
         )
         model = _client_class()(
             model=endpoint.model,
@@ -93,16 +94,16 @@ def open_client(
     return model, http
 
 
-async def _check_origin(endpoint: Endpoint, request: httpx2.Request) -> None:
+async def _check_origin(
+    endpoint: Endpoint, origin: tuple[str, str, int], request: httpx2.Request
+) -> None:
     """Raise Fault for a redirected request to another scheme, host or port.
 
     It would carry the whole prompt there. The fault names the target without credentials, path and
     query, which may hold secrets.
     """
-    import httpx2
-
     target = _origin(request.url)
-    if target != _origin(httpx2.URL(endpoint.url)):
+    if target != origin:
         where = endpoint.scrubbed("{}://{}:{}".format(*target))
         raise Fault(
             f"a redirect to {where:.200}, which is not followed: prompts go only to the scheme, "

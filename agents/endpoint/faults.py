@@ -190,7 +190,7 @@ def error_detail(body: Json, levels: int = 8) -> str:
         return str(inner) if inner else _word(body.get("msg"))
     if isinstance(body, list) and levels:  # pydantic's list of invalid fields
         return "; ".join(_misfit(one, levels - 1) for one in body[:5])
-    return _word(body)
+    return body if isinstance(body, str) else ""
 
 
 def _misfit(one: Json, levels: int) -> str:
