@@ -99,6 +99,7 @@ SHAPES: dict[str, tuple[str, str, str]] = {
     "no-break spaces": ("", "\u00a0", "x"),
     "blanks after a word": ("def", " ", ""),
     "blanks after a tag": ("<tool_call>", " ", "x"),
+    "blanks in a tool call": ("<tool_call>x", " ", "x"),
     "blanks after a mark": ('{"name"', " ", "x"),
     "blanks after a bracket": ("[", " ", "x"),
     "blanks after a number": ("score: 4", " ", "x"),
@@ -313,11 +314,10 @@ def _other_readers() -> dict[str, Case]:
         with contextlib.suppress(DataError):
             parse(text, "a line")
 
-    def call(text: str) -> object:
+    def call(text: str) -> None:
         function = {"name": "execute", "arguments": text}
-        return replies.with_readable_arguments(
-            {"message": {"tool_calls": [{"function": function}]}}
-        )
+        with contextlib.suppress(faults.Fault, RecursionError):
+            replies.with_readable_arguments({"message": {"tool_calls": [{"function": function}]}})
 
     def fault(text: str) -> object:
         return faults.error_detail({"error": {"message": text}}), faults.refused_part(
@@ -344,7 +344,7 @@ def _other_readers() -> dict[str, Case]:
         "setting on the screen": Case(lambda text: secrecy.shown_value("base_url", text)),
         "JSON of a file": Case(partial(read, parse_json)),
         "literal of a file": Case(partial(read, literal)),
-        "text on the screen": Case(print_text),
+        "text on the screen": Case(print_text, 20_000),
         "text on one line": Case(one_line),
         "text in a table": Case(tables),
         "text on the page": Case(embedded),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PLAIN = "plain"
 NEXT_TURN = "\nUser:"
-CALL = re.compile(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|\Z)", re.DOTALL)
+CALL = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 MOST_LINES = 1_000_000  # maximum lines of template code per rendering, about a second
 MOST_CHARACTERS = 20_000_000  # maximum length of its output, more than any model holds
 NAME = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
@@ -209,7 +209,7 @@ def tool_calls(text: str, tools: Sequence[ToolSpec]) -> tuple[str, tuple[ToolCal
 
     Arguments that are no JSON object stay text.
     """
-    found = tuple(_call(n, match[1], tools) for n, match in enumerate(CALL.finditer(text)))
+    found = tuple(_call(n, match[1].strip(), tools) for n, match in enumerate(CALL.finditer(text)))
     return (CALL.sub("", text).strip(), found) if found else (text, ())
 
 

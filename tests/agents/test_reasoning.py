@@ -9,10 +9,11 @@ import re
 import time
 
 import pytest
-from asking import ask
+from asking import EXECUTE, ask
 from chat_server import says
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from peirce.agents.local.chat import tool_calls
 from peirce.agents.reasoning import split_reasoning
 
 BLOCK = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
@@ -63,3 +64,10 @@ def test_an_answer_full_of_tags_takes_no_longer_than_another(unit: str) -> None:
 def test_long_reasoning_leaves_a_short_answer_as_it_is() -> None:
     reply, _ = ask(says(f"<think>{'why not? ' * 200_000}</think>the answer"))
     assert reply.text == "the answer" and len(reply.meta["reasoning"]) > 1_000_000
+
+
+def test_blanks_within_a_tool_call_cost_no_more_than_letters() -> None:
+    started = time.process_time()
+    text, calls = tool_calls(f"<tool_call>x{' ' * 30_000}x", [EXECUTE])
+    assert time.process_time() - started < 2  # blanks on both sides of a lazy repeat took 8 s
+    assert text == "" and calls[0].arguments.startswith("x ")

@@ -253,3 +253,11 @@ def test_a_theory_that_is_none_is_one_sentence(axioms, signature, allowed, said)
     with pytest.raises(DataError) as caught:
         theory_of(["own"], axioms, signature, allowed, "here")
     assert said in str(caught.value) and str(caught.value).startswith("here")
+
+
+def test_a_rule_has_at_most_fifty_different_variables() -> None:
+    theory = next(iter(PUBLISHED.values()))
+    letters = [c for c in map(chr, range(ord("a"), 0x2000)) if c.islower()][:51]
+    for count, reason in ((50, "unbound_variable"), (51, "too_large")):
+        found = read_rule(f"(and {' '.join(f'(P {c})' for c in letters[:count])})", theory)
+        assert isinstance(found, NoRule) and found.reason == reason
