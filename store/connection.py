@@ -8,17 +8,15 @@ other code of this package opens the file.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..records import StoreError
-from ..records.private_files import DRAFT, FILE_MODE, make_private
+from . import store_files
 
 if TYPE_CHECKING:
     import duckdb
@@ -220,7 +218,6 @@ READ_MEMORY = "1GB"  # a reader's block cache; DuckDB's default is most of the m
 # A checkpoint rewrites the row groups that it touches, and a row may hold a blob of 100 kB. Small
 # groups and few checkpoints keep the work linear (2 bytes written per stored byte at 600 MB).
 ROW_GROUP = 2_048
-HEADERS_BYTES = 3 * 4_096  # size of an empty database
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -305,19 +302,14 @@ class Database:
         import duckdb
 
         self.path = path
-        self._log = path.with_name(path.name + ".wal")
-        self._spill = _spill_folder()
-        fresh = write and _prepare(path, self._log)
+        fresh = write and self._prepare()
+        self._spill = store_files.make_spill_folder()
         try:
-            self.writing = _attached(path, write, self._spill)
-        except StoreError as error:
-            unfinished = not isinstance(error, Locked) and _is_unfinished(path)
-            if not (write and unfinished):
-                self._remove_spill()
-                raise (_empty(path) if unfinished else error) from None
-            _unlink(path)
-            fresh = _prepare(path, self._log)
-            self.writing = _attached(path, write, self._spill)
+            self.writing, again = self._attach_or_replace(write, fresh)
+        except StoreError:
+            self._remove_spill()
+            raise
+        fresh = fresh or again
         self._local = threading.local()
         self._closed = False
         try:
@@ -330,23 +322,36 @@ class Database:
                 self._run(missing)
         except (StoreError, duckdb.Error) as error:
             if fresh:
-                _unlink(path)  # it is still locked, so no other process uses it yet
+                # It is still locked, so no other process uses it yet.
+                store_files.remove_files(path)
             self.close()
             if isinstance(error, StoreError):
                 raise
             raise StoreError(f"no store can be made at {path}: {first_line(error)}") from error
 
-    def prepare_log(self) -> None:
-        """Create the write-ahead log with mode 0600 unless it is there, before DuckDB creates it.
+    def _prepare(self) -> bool:
+        def create(draft: Path) -> None:
+            _attached(draft, True, "", self.path).close()
 
-        DuckDB removes the log at each checkpoint, and creates it with the mode that the umask
-        leaves at the next change. Call this before each change.
-        """
-        with contextlib.suppress(OSError):  # it is there, or DuckDB says why it cannot be
-            os.close(os.open(self._log, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
+        return store_files.prepare(self.path, create)
+
+    def _attach_or_replace(self, write: bool, fresh: bool) -> tuple[Any, bool]:
+        """Open the file; return the connection, and whether it replaces an unfinished file."""
+        try:
+            return _attached(self.path, write, self._spill), False
+        except Locked:
+            raise
+        except StoreError as error:
+            unfinished = store_files.is_unfinished(self.path)
+            if write and (fresh or unfinished):
+                store_files.remove_files(self.path)
+            if not (write and unfinished):
+                raise (_empty(self.path) if unfinished else error) from None
+        self._prepare()
+        return _attached(self.path, write, self._spill), True
 
     def _run(self, statements: Sequence[str]) -> None:
-        self.prepare_log()
+        store_files.prepare_log(self.path)
         self.writing.execute("BEGIN TRANSACTION")
         for statement in statements:
             self.writing.execute(statement)
@@ -388,72 +393,10 @@ class Database:
             shutil.rmtree(self._spill, ignore_errors=True)
 
 
-def _spill_folder() -> str:
-    """Return a new private folder for what exceeds the memory, or "" if there can be none."""
-    try:
-        return tempfile.mkdtemp(prefix="peirce-")
-    except OSError:
-        return ""
-
-
-def _prepare(path: Path, log: Path) -> bool:
-    """Make a store and its log private before they are opened for writing.
-
-    Returns:
-        Whether the store is new: it is created here, because DuckDB would let the umask decide who
-        can read it.
-
-    Raises:
-        StoreError: The file cannot be created, or a link stands in the place of the log.
-    """
-    if log.is_symlink():
-        raise StoreError(f"{log} is a link, and changes would be written where it leads: remove it")
-    make_private(path)
-    make_private(log)
-    if os.path.lexists(path):
-        return False
-    try:
-        with tempfile.TemporaryDirectory(prefix=DRAFT, dir=path.parent) as folder:
-            draft = Path(folder, "store")
-            _attached(draft, True, "", path).close()
-            draft.chmod(FILE_MODE)
-            try:
-                os.link(draft, path)
-            except FileExistsError:  # another process was faster
-                return False
-            except OSError:  # a file system without hard links
-                os.rename(draft, path)
-    except OSError as error:
-        raise StoreError(f"no store can be made at {path}: {error.strerror or error}") from None
-    return True
-
-
-def _is_unfinished(path: Path) -> bool:
-    """Return whether the file is only the start of a database.
-
-    A kill or a full disk leaves such a file. It is opened here only after DuckDB failed to open it,
-    so there is no lock to lose.
-    """
-    try:
-        if not path.is_file() or path.stat().st_size >= HEADERS_BYTES:
-            return False
-        with path.open("rb") as file:
-            start = file.read(12)
-    except OSError:
-        return False
-    return start == b"" or start[8:] == b"DUCK"
-
-
 def _empty(path: Path) -> StoreError:
     return StoreError(
         f"{path} holds nothing yet: what made it was stopped before it began; the next run uses it"
     )
-
-
-def _unlink(path: Path) -> None:
-    for place in (path, path.with_name(path.name + ".wal")):
-        with contextlib.suppress(OSError):
-            place.unlink()
 
 
 def first_line(error: BaseException) -> str:

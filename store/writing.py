@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ..records import Digest, StoreError
 from .cells import Vector, encode, vector_digest
 from .connection import Database, Row, first_line
+from .store_files import prepare_log
 
 if TYPE_CHECKING:
     import duckdb
@@ -208,7 +209,7 @@ class Writer:
     def _execute(self, statements: Sequence[Statement]) -> None:
         import duckdb
 
-        self._database.prepare_log()
+        prepare_log(self._database.path)
         several = len(statements) > 1
         try:
             if several:

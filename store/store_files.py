@@ -1,0 +1,101 @@
+"""The files of a store: the database, DuckDB's write-ahead log beside it, and a folder to spill to.
+
+All of them are private (mode 0600, folders 0700). DuckDB creates files with the mode that the umask
+leaves, so they are created here before it writes to them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from ..records import StoreError
+from ..records.private_files import DRAFT, FILE_MODE, make_private
+
+HEADERS_BYTES = 3 * 4_096  # size of an empty database
+
+
+def log_of(path: Path) -> Path:
+    """Return the path of DuckDB's write-ahead log of a store."""
+    return path.with_name(path.name + ".wal")
+
+
+def prepare(path: Path, create: Callable[[Path], None]) -> bool:
+    """Make the files of a store private before it is opened for writing.
+
+    Args:
+        path: The store.
+        create: Creates an empty database at a path.
+
+    Returns:
+        Whether the store is new. It is created in a private folder, because DuckDB would let the
+        umask decide who can read it.
+
+    Raises:
+        StoreError: The file cannot be created, or a link stands in the place of the log.
+    """
+    log = log_of(path)
+    if os.path.islink(log):
+        raise StoreError(f"{log} is a link, and changes would be written where it leads: remove it")
+    make_private(path)
+    make_private(log)
+    if os.path.lexists(path):
+        return False
+    try:
+        with tempfile.TemporaryDirectory(prefix=DRAFT, dir=path.parent) as folder:
+            draft = Path(folder, "store")
+            create(draft)
+            draft.chmod(FILE_MODE)
+            try:
+                os.link(draft, path)
+            except FileExistsError:  # another process was faster
+                return False
+            except OSError:  # a file system without hard links
+                os.rename(draft, path)
+    except OSError as error:
+        raise StoreError(f"no store can be made at {path}: {error.strerror or error}") from None
+    return True
+
+
+def prepare_log(path: Path) -> None:
+    """Create the log of a store with mode 0600 unless it is there.
+
+    DuckDB removes the log at each checkpoint, and creates it with the mode that the umask leaves at
+    the next change. Call this before each change.
+    """
+    with contextlib.suppress(OSError):  # it is there, or DuckDB says why it cannot be
+        os.close(os.open(log_of(path), os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
+
+
+def make_spill_folder() -> str:
+    """Return a new private folder for what exceeds the memory, or "" if there can be none."""
+    try:
+        return tempfile.mkdtemp(prefix="peirce-spill-")
+    except OSError:
+        return ""
+
+
+def is_unfinished(path: Path) -> bool:
+    """Return whether the file is only the start of a database.
+
+    A kill or a full disk leaves such a file. It is opened here only after DuckDB failed to open it,
+    so there is no lock to lose.
+    """
+    try:
+        if not path.is_file() or path.stat().st_size >= HEADERS_BYTES:
+            return False
+        with path.open("rb") as file:
+            start = file.read(12)
+    except OSError:
+        return False
+    return start == b"" or start[8:] == b"DUCK"
+
+
+def remove_files(path: Path) -> None:
+    """Remove the database and its log."""
+    for place in (path, log_of(path)):
+        with contextlib.suppress(OSError):
+            place.unlink()
