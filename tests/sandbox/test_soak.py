@@ -21,7 +21,7 @@ HUNDRED = InputSet("many", tuple(list(range(n % 90)) for n in range(2_000)))  # 
 
 HOSTILE: list[tuple[str, str]] = [
     ("import os\ndef f(x):\n    os._exit(0)", "crashed"),
-    ("import os\ndef f(x):\n    os.kill(os.getpid(), 9)", "crashed"),
+    ("import os\ndef f(x):\n    os.abort()", "crashed"),
     ("import os\ndef f(x):\n    os.write(3, b'PEI1' + bytes(12))\n    os._exit(0)", "protocol"),
     ("def f(x):\n    return [0] * 10**12", "ok"),
     ("def f(x):\n    while True:\n        pass", "ok"),
