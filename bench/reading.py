@@ -2,7 +2,7 @@
 [--shapes c,d] [--worst 3] [--json FILE]`.
 
 Every function that reads text of a model is given every shape of text, at the most characters that it
-reads (or 200,000) and at half as many. Printed for each reader: the slowest shapes, the CPU time at
+reads (or 200,000) and at a quarter as many. Printed for each reader: the slowest shapes, the CPU time at
 full length, and the exponent e of the growth of the time with the length n, as n^e. Where the time at
 full length is below 50 ms, the exponent says little and nothing needs to be done.
 
@@ -150,6 +150,9 @@ SHAPES: dict[str, tuple[str, str, str]] = {
     "if then": ("", "if the text mentions a hotel then ", "it is truthful"),
     "lists of words": ("Texts that mention one of ", '"hotel", ', '"room" are truthful.'),
     "lists of quotes": ("Texts that mention ", '"', ' are truthful'),
+    "a long quoted word": ('If the text mentions "', "x", '", it is truthful.'),
+    "a long word of a sentence": ("Texts that mention ", "x", " are truthful."),
+    "a long word in brackets": ("1. had [", "x", "] | truthful"),
     "clauses": ("", "If the text mentions hotel, it is truthful. ", ""),
     "brackets of a sentence": ("Texts that ", "(mention a hotel or ", "are truthful"),
     "not of a sentence": ("If it is ", "not the case that it is ", "long, it is truthful"),
@@ -361,7 +364,8 @@ class Growth:
     Args:
         characters: The length of the longest text that was tried.
         seconds: CPU time for it.
-        exponent: e where the time grows as n^e over the last doubling; 0 where it was not measured.
+        exponent: e where the time grows as n^e from a quarter of the length; 0 where it was not measured, 9.9
+            where a text of an eighth took too long.
     """
 
     reader: str
@@ -372,7 +376,7 @@ class Growth:
 
     @property
     def bounded(self) -> bool:
-        """Whether the longest text takes little time, or about twice that of one half as long."""
+        """Whether the longest text takes little time, or about four times that of a quarter."""
         return self.seconds < ENOUGH_S or self.exponent <= EXPONENT
 
 
@@ -391,19 +395,20 @@ def measure_growth(name: str, case: Case, shape: str, thorough: bool = True) -> 
 
     Unless it is thorough, it ends early where even quadratic growth would leave the time small.
     """
-    half = full = 0.0
+    seconds: list[float] = []
     for part in (16, 8, 4, 2, 1):
         characters = case.characters // part
-        half, full = full, cpu_seconds(case.read, text_of(shape, characters))
-        if full > LONGEST_S or (not thorough and full * part**2 < ENOUGH_S):
+        seconds.append(cpu_seconds(case.read, text_of(shape, characters)))
+        if seconds[-1] > LONGEST_S or (not thorough and seconds[-1] * part**2 < ENOUGH_S):
             break
-    if full < ENOUGH_S:
-        return Growth(name, shape, characters, full)
+    if seconds[-1] < ENOUGH_S or len(seconds) < 3:
+        return Growth(name, shape, characters, seconds[-1], 0.0 if seconds[-1] < ENOUGH_S else 9.9)
+    quarter, full = seconds[-3], seconds[-1]
     for rounds in (3, 5, 0):  # other processes disturb a short measurement
-        grown = Growth(name, shape, characters, full, math.log2(full / max(half, 1e-6)))
+        grown = Growth(name, shape, characters, full, math.log(full / max(quarter, 1e-6), 4))
         if grown.bounded or not rounds:
             break
-        half = cpu_seconds(case.read, text_of(shape, characters // 2), rounds)
+        quarter = cpu_seconds(case.read, text_of(shape, characters // 4), rounds)
         full = cpu_seconds(case.read, text_of(shape, characters), rounds)
     return grown
 

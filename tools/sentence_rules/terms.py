@@ -16,7 +16,8 @@ from ...records import UsageError
 
 PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "…": "...", "´": "'"})
 TOKEN = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:'\w+)*|\.\.\.|[^\w\s]")
-STEM = re.compile(r"(\w+(?:'\w+)*\*)")
+# It is tried at the start of a word alone, or a long word without a star would take quadratic time.
+STEM = re.compile(r"((?<!\w)(?<!\w')\w++(?:'\w++)*+\*)")
 
 # The pattern of each kind of word, for texts with their case kept and quote marks straightened.
 KINDS: dict[str, re.Pattern[str]] = {
