@@ -3,7 +3,8 @@
 One rule serves every consistency check and every diversity score, here in the parent and inside the
 sandboxed child: numbers by value (True, 1 and 1.0 are equal; -0.0 is 0; NaN equals NaN), strings
 exactly, lists and tuples alike and elementwise, dicts by items in any order, and None. Sets, bytes,
-objects, instances of subclasses and circular values have no canonical form.
+objects, instances of subclasses and circular values have no canonical form. Neither have texts with
+a pair of surrogates, which JSON cannot tell from the one character that the pair stands for.
 
 The form consists of the version 2 bytes of `marshal` of the normalised value: a documented,
 self-delimiting format without references, hence injective, and written by C code for the flat lists
@@ -15,6 +16,7 @@ Standard library only: the harness loads this file inside the sandbox.
 from __future__ import annotations
 
 import marshal
+import re
 from collections.abc import Callable
 from hashlib import blake2b
 from itertools import chain
@@ -30,6 +32,8 @@ TOO_LARGE = "too_large"
 
 _FLAT = frozenset({int, str, type(None)})  # exact types that marshal writes in canonical form
 _SMALL_INT = 2**256
+# In UTF-8: a high surrogate before a low one. Other bytes of a form may look like it by chance.
+_SURROGATE_PAIR = re.compile(rb"\xed[\xa0-\xaf].\xed[\xb0-\xbf]", re.DOTALL)
 _NAN = b"g" + bytes.fromhex("000000000000f87f")
 # The memo stays small, because new pages make a child slower.
 _MEMO_BYTES, _MEMO_ENTRIES = 256, 2_048
@@ -98,6 +102,8 @@ def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
             form = canonical_bytes(value, max_bytes)
         found = known(form)
         if found is None:
+            if _SURROGATE_PAIR.search(form):
+                form = canonical_bytes(value, max_bytes)
             found = blake2b(form, digest_size=8).digest()
             if len(memo) < _MEMO_ENTRIES and len(form) <= _MEMO_BYTES:
                 memo[form] = found
@@ -136,9 +142,10 @@ def _write(
             raise Unrepresentable(TOO_LARGE)
         if len(value) * 5 + 5 <= left[0] and _is_flat(value) and _small(value):
             form = marshal.dumps(value if kind is list else list(value), 2)
-            _spend(len(form), left)
-            put(form)
-            return
+            if not _SURROGATE_PAIR.search(form):
+                _spend(len(form), left)
+                put(form)
+                return
         path = _deeper(value, path)
         _spend(5, left)
         put(b"[" + len(value).to_bytes(4, "little"))
@@ -160,7 +167,10 @@ def _write(
     elif kind is str:
         if len(value) > left[0]:
             raise Unrepresentable(TOO_LARGE)
-        _emit(marshal.dumps(value, 2), put, left)
+        form = marshal.dumps(value, 2)
+        if _SURROGATE_PAIR.search(form, 5):
+            raise Unrepresentable(UNREPRESENTABLE)
+        _emit(form, put, left)
     elif value is None:
         _emit(b"N", put, left)
     else:

@@ -103,7 +103,8 @@ class PooledSandbox:
         """Store an input set and return its digest; the oldest sets are dropped at a size limit."""
         digest = inputs.digest
         if digest not in self._inputs:
-            text = json.dumps(inputs.inputs).encode()
+            # Escapes would make one character of two surrogates that stand side by side.
+            text = json.dumps(inputs.inputs, ensure_ascii=False).encode("utf-8", "surrogatepass")
             self._inputs[digest] = (text, len(inputs))
             self._stored_bytes += len(text)
             while len(self._inputs) > 1 and self._stored_bytes > STORED_BYTES:
