@@ -36,8 +36,9 @@ DETAIL_CHARACTERS = 500
 STEPS, TIMEOUT, EXIT = "steps", "timeout", "exit"
 ADDRESS = "nondeterministic"  # for an output that contains a memory address
 LIMIT_REASONS = frozenset({STEPS, TIMEOUT, "MemoryError", "RecursionError", canonical.TOO_LARGE})
-_BUILTIN_EXCEPTIONS: dict[type, str] = {
-    kind: kind.__name__
+# By identity: a class of untrusted code may have a hash and an equality of its own.
+_BUILTIN_EXCEPTIONS: dict[int, str] = {
+    id(kind): kind.__name__
     for kind in vars(builtins).values()
     if isinstance(kind, type) and issubclass(kind, Exception)
 }
@@ -168,6 +169,8 @@ class Trial:
     def run(self, function: Callable[[Any], Any], inputs: Inputs, order: list[int] | None = None) -> None:  # fmt: skip
         """Call `function` with a fresh copy of each input, in `order` (default: as stored).
 
+        Of an input that `order` holds twice, the last result counts.
+
         Raises OverBatch.
         """
         self._order = order
@@ -213,7 +216,8 @@ class Trial:
             reasons[index] = number[reason]
         results = self.results
         if self._order is not None:
-            back = sorted(range(len(self._order)), key=self._order.__getitem__)
+            places = {index: place for place, index in enumerate(self._order)}
+            back = [places[index] for index in range(len(places))]
             reasons = bytearray(reasons[place] for place in back)
             pieces = [results[self._width * p : self._width * (p + 1)] for p in back]
             results = bytearray().join(pieces) if self.keep == "codes" else [p[0] for p in pieces]
@@ -360,17 +364,18 @@ def compiled(tree: ast.Module, nodes: list[ast.AST]) -> Any:
 
 def reason_of(error: BaseException) -> str:
     """Return a short stable name by exact type: a custom class is "Exception"."""
-    if type(error) is Steps:
+    kind = type(error)
+    if kind is Steps:
         return STEPS
-    if type(error) is InputTimeout:
+    if kind is InputTimeout:
         return TIMEOUT
-    if type(error) is Address:
+    if kind is Address:
         return ADDRESS
-    if type(error) is canonical.Unrepresentable:
-        return error.reason
-    if type(error) in (SystemExit, KeyboardInterrupt, GeneratorExit):
+    if kind is canonical.Unrepresentable:
+        return error.reason  # type: ignore[attr-defined,no-any-return]
+    if kind is SystemExit or kind is KeyboardInterrupt or kind is GeneratorExit:
         return EXIT
-    return _BUILTIN_EXCEPTIONS.get(type(error), "Exception")
+    return _BUILTIN_EXCEPTIONS.get(id(kind), "Exception")
 
 
 def describe(error: BaseException) -> str:

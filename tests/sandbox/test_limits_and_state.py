@@ -220,6 +220,55 @@ def test_what_cannot_be_foreseen_is_marked_or_undefined_and_never_a_value(
             assert batch.verdict == "nondeterministic" and "again" in batch.detail
 
 
+COUNT = "import math\ndef f(x):\n    math.count = getattr(math, 'count', 0) + 1\n    return math.count"
+TOGGLE = "import math\ndef f(x):\n    math.odd = not getattr(math, 'odd', False)\n    return math.odd"
+LAST = "import math\ndef f(x):\n    before, math.last = getattr(math, 'last', x), x\n    return [before]"
+
+
+@pytest.mark.parametrize("source", [COUNT, TOGGLE, LAST])
+def test_a_dependence_on_earlier_calls_is_noticed_with_however_few_inputs(
+    served: Any, source: str
+) -> None:
+    for count in (1, 2, 3, 4, 5, 8, 9):
+        if count == 1 and source is LAST:
+            continue  # Its one input is the same each time.
+        few = InputSet("few", tuple(range(count)))
+        for pad in range(3):  # The order must not depend on the text of the source.
+            batch = served.run(source + "\n#" + "x" * pad, few)
+            assert batch.verdict == "nondeterministic", (count, batch)
+    assert values(served.run("import math\ndef f(x):\n    return [x, id(math) > 0]", TEN)) == [
+        [x, True] for x in TEN.inputs
+    ]
+
+
+HOSTILE_CLASS = """
+class Kind(type):
+    def __hash__(cls):
+        HASH
+    def __eq__(cls, other):
+        return EQUAL
+class Own(Exception, metaclass=Kind):
+    pass
+def f(x):
+    if x[0] % 2:
+        raise Own
+    return x[0]
+"""
+
+
+@pytest.mark.parametrize("equal", ["True", "cls is other", "1 / 0"])
+@pytest.mark.parametrize(
+    "code", ["raise KeyError", "raise SystemExit", "raise MemoryError", "return hash(ValueError)"]
+)
+def test_the_reason_of_an_exception_is_told_without_code_of_its_class(
+    served: Any, code: str, equal: str
+) -> None:
+    source = HOSTILE_CLASS.replace("HASH", code).replace("EQUAL", equal)
+    assert values(served.run(source, TEN)) == [
+        "Exception" if x[0] % 2 else x[0] for x in TEN.inputs
+    ]
+
+
 CURIOUS = """
 import sys
 SKIPPED = ("abort", "_exit", "close", "pause", "raise", "sigwait", "times")  # times: what lies on the stack
