@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import marshal
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from itertools import chain
 from typing import Any
@@ -266,10 +266,15 @@ def plain(value: Any) -> Any:
     return value
 
 
-def stored_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
+def stored_bytes(
+    value: Any, max_bytes: int = MAX_BYTES, known: Mapping[int, tuple[Any, bytes]] | None = None
+) -> bytes:
     """Return the canonical form of a value that `plain` wrote.
 
     It creates no dict of the value, because untrusted keys could all collide.
+
+    Args:
+        known: By the `id` of some lists in `value`: the list and its form, which is used as it is.
 
     Raises:
         Unrepresentable: As `canonical_bytes`.
@@ -277,10 +282,15 @@ def stored_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
     """
     parts: list[bytes] = []
     try:
-        _write_stored(value, parts.append, [max_bytes], 0)
+        _write_stored(value, parts.append, [max_bytes], 0, known or {})
     except TypeError as error:
         raise ValueError("a stored value of another form") from error
     return b"".join(parts)
+
+
+def list_bytes(forms: list[bytes]) -> bytes:
+    """Return the canonical form of a list from those of its elements."""
+    return b"[" + len(forms).to_bytes(4, "little") + b"".join(forms)
 
 
 def code_of_stored(value: Any, max_bytes: int = MAX_BYTES) -> int:
@@ -289,10 +299,19 @@ def code_of_stored(value: Any, max_bytes: int = MAX_BYTES) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def _write_stored(value: Any, put: Callable[[bytes], None], left: list[int], depth: int) -> None:
+def _write_stored(
+    value: Any,
+    put: Callable[[bytes], None],
+    left: list[int],
+    depth: int,
+    known: Mapping[int, tuple[Any, bytes]],
+) -> None:
     if depth > MAX_DEPTH:
         raise Unrepresentable(TOO_LARGE)
     if type(value) is list:
+        if id(value) in known:
+            _emit(known[id(value)][1], put, left)
+            return
         if len(value) + 5 > left[0]:
             raise Unrepresentable(TOO_LARGE)
         if len(value) * 5 + 5 <= left[0] and _is_flat(value):
@@ -301,7 +320,7 @@ def _write_stored(value: Any, put: Callable[[bytes], None], left: list[int], dep
         _spend(5, left)
         put(b"[" + len(value).to_bytes(4, "little"))
         for element in value:
-            _write_stored(element, put, left, depth + 1)
+            _write_stored(element, put, left, depth + 1, known)
         return
     if type(value) is not dict:
         _write(value, put, left, ())
@@ -317,8 +336,8 @@ def _write_stored(value: Any, put: Callable[[bytes], None], left: list[int], dep
         pairs = []
         for key, item in body or () if tag == "$dict" else value.items():
             sides: tuple[list[bytes], list[bytes]] = ([], [])
-            _write_stored(key, sides[0].append, left, depth + 1)
-            _write_stored(item, sides[1].append, left, depth + 1)
+            _write_stored(key, sides[0].append, left, depth + 1, known)
+            _write_stored(item, sides[1].append, left, depth + 1, known)
             if sides[0][0] == b"{":
                 raise ValueError("a stored dict with a dict as a key")
             pairs.append((b"".join(sides[0]), b"".join(sides[1])))
