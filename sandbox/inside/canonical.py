@@ -30,6 +30,8 @@ LONG_INT_BITS = 4_096  # `plain` writes longer integers in hexadecimal.
 UNREPRESENTABLE = "unrepresentable"
 TOO_LARGE = "too_large"
 
+ADDRESS_MARK = b" at 0x"  # in the text of an object without a text of its own
+
 _FLAT = frozenset({int, str, type(None)})  # exact types that marshal writes in canonical form
 _SMALL_INT = 2**256
 # In UTF-8: a high surrogate before a low one. Other bytes of a form may look like it by chance.
@@ -74,11 +76,16 @@ def code_of(value: Any) -> int:
     return int.from_bytes(code_bytes(value), "little", signed=True)
 
 
-def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
+def coder(
+    max_bytes: int = MAX_BYTES, check: Callable[[bytes], None] | None = None
+) -> Callable[[Any], bytes]:
     """Return a fast `code_bytes` for one batch.
 
     It writes flat lists and grids in one C call and remembers the hashes of short forms, because
     outputs of one hypothesis repeat.
+
+    Args:
+        check: It is called with each form that contains ADDRESS_MARK, and may raise.
     """
     memo: dict[bytes, bytes] = {}
     known = memo.get
@@ -100,6 +107,8 @@ def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
         # one huge string many times, or types that lie about themselves
         except (MemoryError, TypeError, ValueError):
             form = canonical_bytes(value, max_bytes)
+        if ADDRESS_MARK in form and check is not None:
+            check(form)
         found = known(form)
         if found is None:
             if _SURROGATE_PAIR.search(form):

@@ -68,15 +68,19 @@ def normal_bytes(value: Any, normal: Normal, max_bytes: int = canonical.MAX_BYTE
     return canonical.stored_bytes(normal(value), GROWTH * max_bytes)
 
 
-def coder(normal: Normal, max_bytes: int) -> Callable[[Any], bytes]:
-    """Return `canonical.coder` for normal forms.
+def coder(
+    normal: Normal, max_bytes: int, check: Callable[[bytes], None] | None = None
+) -> Callable[[Any], bytes]:
+    """Return `canonical.coder` for normal forms; `check` sees the form before it is normalised.
 
     No method of an untrusted object runs before `canonical_bytes` has checked that the value
     consists of plain types.
     """
 
     def code(value: Any) -> bytes:
-        canonical.canonical_bytes(value, max_bytes)
+        exact = canonical.canonical_bytes(value, max_bytes)
+        if canonical.ADDRESS_MARK in exact and check is not None:
+            check(exact)
         form = canonical.stored_bytes(normal(canonical.plain(value)), GROWTH * max_bytes)
         return blake2b(form, digest_size=8).digest()
 
