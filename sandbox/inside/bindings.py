@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
     from .harmless import PERMITTED, SUBMODULES, names
-    from .top_level import Binds, Place, Scope, TopLevel
+    from .top_level import LAMBDA, Binds, Place, Scope, TopLevel
 else:
     from harmless import PERMITTED, SUBMODULES, names
-    from top_level import Binds, Place, Scope, TopLevel
+    from top_level import LAMBDA, Binds, Place, Scope, TopLevel
 
 _METHODS = names(
     """init post_init repr str bool len iter next reversed contains getitem setitem delitem missing call
@@ -54,7 +54,10 @@ class Bindings:
         self.imports: set[str] = set()
         self.trusted: set[str] = set()  # builtins that must keep their meaning
         self.stores = self.foreign_values = self.compares = False
-        self.records = self.classes_seen = False
+        self.records = self.classes_seen = self.fills_caches = False
+        self.functions = {LAMBDA}  # the names of all functions
+        self.unnamed: list[Scope] = []  # where a function without a name is made or called
+        self.methods: list[Scope] = []  # where an attribute is called
 
     def own(self) -> None:
         """Record that the source may keep state in its own objects."""
@@ -128,6 +131,8 @@ class Bindings:
         if node.returns is not None:
             self.annotation(node.returns)
         inner = self.parameters(node.args)
+        inner.function = node.name
+        self.functions.add(node.name)
         if self.scope.kind == "class":
             first = node.args.posonlyargs or node.args.args
             inner.self_name = first[0].arg if first else None
@@ -135,7 +140,10 @@ class Bindings:
 
     def lambda_(self, node: ast.Lambda) -> None:
         """Queue the body of a lambda."""
-        self.pending.append((self.parameters(node.args), [node.body]))
+        inner = self.parameters(node.args)
+        inner.function = LAMBDA
+        self.unnamed.append(self.scope)
+        self.pending.append((inner, [node.body]))
 
     def parameters(self, args: ast.arguments) -> Scope:
         """Return a new scope with the parameters of a function."""

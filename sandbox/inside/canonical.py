@@ -3,7 +3,8 @@
 One rule serves every consistency check and every diversity score, here in the parent and inside the
 sandboxed child: numbers by value (True, 1 and 1.0 are equal; -0.0 is 0; NaN equals NaN), strings
 exactly, lists and tuples alike and elementwise, dicts by items in any order, and None. Sets, bytes,
-objects, instances of subclasses and circular values have no canonical form.
+objects, instances of subclasses and circular values have no canonical form. Neither have texts with
+a pair of surrogates, which JSON cannot tell from the one character that the pair stands for.
 
 The form consists of the version 2 bytes of `marshal` of the normalised value: a documented,
 self-delimiting format without references, hence injective, and written by C code for the flat lists
@@ -15,7 +16,8 @@ Standard library only: the harness loads this file inside the sandbox.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from itertools import chain
 from typing import Any
@@ -28,8 +30,12 @@ LONG_INT_BITS = 4_096  # `plain` writes longer integers in hexadecimal.
 UNREPRESENTABLE = "unrepresentable"
 TOO_LARGE = "too_large"
 
+ADDRESS_MARK = b" at 0x"  # in the text of an object without a text of its own
+
 _FLAT = frozenset({int, str, type(None)})  # exact types that marshal writes in canonical form
 _SMALL_INT = 2**256
+# In UTF-8: a high surrogate before a low one. Other bytes of a form may look like it by chance.
+_SURROGATE_PAIR = re.compile(rb"\xed[\xa0-\xaf].\xed[\xb0-\xbf]", re.DOTALL)
 _NAN = b"g" + bytes.fromhex("000000000000f87f")
 # The memo stays small, because new pages make a child slower.
 _MEMO_BYTES, _MEMO_ENTRIES = 256, 2_048
@@ -70,11 +76,16 @@ def code_of(value: Any) -> int:
     return int.from_bytes(code_bytes(value), "little", signed=True)
 
 
-def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
+def coder(
+    max_bytes: int = MAX_BYTES, check: Callable[[bytes], None] | None = None
+) -> Callable[[Any], bytes]:
     """Return a fast `code_bytes` for one batch.
 
     It writes flat lists and grids in one C call and remembers the hashes of short forms, because
     outputs of one hypothesis repeat.
+
+    Args:
+        check: It is called with each form that contains ADDRESS_MARK, and may raise.
     """
     memo: dict[bytes, bytes] = {}
     known = memo.get
@@ -96,8 +107,12 @@ def coder(max_bytes: int = MAX_BYTES) -> Callable[[Any], bytes]:
         # one huge string many times, or types that lie about themselves
         except (MemoryError, TypeError, ValueError):
             form = canonical_bytes(value, max_bytes)
+        if ADDRESS_MARK in form and check is not None:
+            check(form)
         found = known(form)
         if found is None:
+            if _SURROGATE_PAIR.search(form):
+                form = canonical_bytes(value, max_bytes)
             found = blake2b(form, digest_size=8).digest()
             if len(memo) < _MEMO_ENTRIES and len(form) <= _MEMO_BYTES:
                 memo[form] = found
@@ -136,9 +151,10 @@ def _write(
             raise Unrepresentable(TOO_LARGE)
         if len(value) * 5 + 5 <= left[0] and _is_flat(value) and _small(value):
             form = marshal.dumps(value if kind is list else list(value), 2)
-            _spend(len(form), left)
-            put(form)
-            return
+            if not _SURROGATE_PAIR.search(form):
+                _spend(len(form), left)
+                put(form)
+                return
         path = _deeper(value, path)
         _spend(5, left)
         put(b"[" + len(value).to_bytes(4, "little"))
@@ -160,7 +176,10 @@ def _write(
     elif kind is str:
         if len(value) > left[0]:
             raise Unrepresentable(TOO_LARGE)
-        _emit(marshal.dumps(value, 2), put, left)
+        form = marshal.dumps(value, 2)
+        if _SURROGATE_PAIR.search(form, 5):
+            raise Unrepresentable(UNREPRESENTABLE)
+        _emit(form, put, left)
     elif value is None:
         _emit(b"N", put, left)
     else:
@@ -256,10 +275,15 @@ def plain(value: Any) -> Any:
     return value
 
 
-def stored_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
+def stored_bytes(
+    value: Any, max_bytes: int = MAX_BYTES, known: Mapping[int, tuple[Any, bytes]] | None = None
+) -> bytes:
     """Return the canonical form of a value that `plain` wrote.
 
     It creates no dict of the value, because untrusted keys could all collide.
+
+    Args:
+        known: By the `id` of some lists in `value`: the list and its form, which is used as it is.
 
     Raises:
         Unrepresentable: As `canonical_bytes`.
@@ -267,10 +291,15 @@ def stored_bytes(value: Any, max_bytes: int = MAX_BYTES) -> bytes:
     """
     parts: list[bytes] = []
     try:
-        _write_stored(value, parts.append, [max_bytes], 0)
+        _write_stored(value, parts.append, [max_bytes], 0, known or {})
     except TypeError as error:
         raise ValueError("a stored value of another form") from error
     return b"".join(parts)
+
+
+def list_bytes(forms: list[bytes]) -> bytes:
+    """Return the canonical form of a list from those of its elements."""
+    return b"[" + len(forms).to_bytes(4, "little") + b"".join(forms)
 
 
 def code_of_stored(value: Any, max_bytes: int = MAX_BYTES) -> int:
@@ -279,10 +308,19 @@ def code_of_stored(value: Any, max_bytes: int = MAX_BYTES) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def _write_stored(value: Any, put: Callable[[bytes], None], left: list[int], depth: int) -> None:
+def _write_stored(
+    value: Any,
+    put: Callable[[bytes], None],
+    left: list[int],
+    depth: int,
+    known: Mapping[int, tuple[Any, bytes]],
+) -> None:
     if depth > MAX_DEPTH:
         raise Unrepresentable(TOO_LARGE)
     if type(value) is list:
+        if id(value) in known:
+            _emit(known[id(value)][1], put, left)
+            return
         if len(value) + 5 > left[0]:
             raise Unrepresentable(TOO_LARGE)
         if len(value) * 5 + 5 <= left[0] and _is_flat(value):
@@ -291,7 +329,7 @@ def _write_stored(value: Any, put: Callable[[bytes], None], left: list[int], dep
         _spend(5, left)
         put(b"[" + len(value).to_bytes(4, "little"))
         for element in value:
-            _write_stored(element, put, left, depth + 1)
+            _write_stored(element, put, left, depth + 1, known)
         return
     if type(value) is not dict:
         _write(value, put, left, ())
@@ -307,8 +345,8 @@ def _write_stored(value: Any, put: Callable[[bytes], None], left: list[int], dep
         pairs = []
         for key, item in body or () if tag == "$dict" else value.items():
             sides: tuple[list[bytes], list[bytes]] = ([], [])
-            _write_stored(key, sides[0].append, left, depth + 1)
-            _write_stored(item, sides[1].append, left, depth + 1)
+            _write_stored(key, sides[0].append, left, depth + 1, known)
+            _write_stored(item, sides[1].append, left, depth + 1, known)
             if sides[0][0] == b"{":
                 raise ValueError("a stored dict with a dict as a key")
             pairs.append((b"".join(sides[0]), b"".join(sides[1])))

@@ -69,7 +69,7 @@ class Zygote:
         Requests:
             {"op": "put", "digest"} with the inputs as a JSON list; no reply.
             {"op": "drop", "digest"}; no reply.
-            {"op": "run", "nonce", "digest", "keep", "equality", "limits", "shuffle",
+            {"op": "run", "nonce", "digest", "keep", "equality", "limits", "again",
             "entry_bytes", "source_bytes", "inputs_bytes", "also"} with the entry's name, the
             source, the inputs if digest is "", and those of further sets ([keep, bytes] each in
             "also"); one reply with the same nonce.

@@ -12,7 +12,8 @@ allowed. So the second and third kind can only change by a store to an attribute
 function or class, and where a source stores attributes at all, none of these may be a value. If the
 first kind holds only functions, constants and tables of constants, and no use of a table can change
 it or pass it on, the source is `STATELESS`. Caches count as state although they look pure: 1, 1.0
-and True are one key, and a filled cache needs less recursion.
+and True are one key, and a filled cache needs less recursion. So those of the library (patterns,
+abstract classes, codecs) matter to a source that calls itself, or has texts of its own class.
 
 Assumptions: `__name__` is not "__main__"; for `OWN`, `random` is seeded again before the module is
 executed. Not covered, because these are addresses and limits rather than state: the order of sets
@@ -26,18 +27,19 @@ from __future__ import annotations
 
 import ast
 import builtins
+import graphlib
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING or __package__:
     from .bindings import Beyond
     from .harmless import BUILTINS, CONSTANTS, HARMLESS, PERMITTED, PRELOADED, SUBMODULES, names
-    from .top_level import Binds, Place, Scope
+    from .top_level import LAMBDA, MODULE, Binds, Place, Scope
     from .walk import Walk
 else:
     from bindings import Beyond
     from harmless import BUILTINS, CONSTANTS, HARMLESS, PERMITTED, PRELOADED, SUBMODULES, names
-    from top_level import Binds, Place, Scope
+    from top_level import LAMBDA, MODULE, Binds, Place, Scope
     from walk import Walk
 
 __all__ = ["HARMLESS", "PRELOADED", "Reach", "reach"]
@@ -73,7 +75,13 @@ _BASES = names("""abc.ABC enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.Str
 # Modules without a cache that could keep an object with its own equality.
 _WITHOUT_CACHES = names("""__future__ abc bisect cmath collections copy dataclasses enum functools heapq
     itertools math operator random string""")
-
+# Modules and classes that fill a cache of the interpreter when they are used.
+_FILLS_NO_CACHE = (_WITHOUT_CACHES | names("types typing")) - names("random")
+_FILLS_CACHES = names("""collections.ChainMap collections.Counter collections.UserDict
+    collections.UserList""")
+# Keys of such caches; a class of the source that inherits from them has an equality of its own.
+_KEYS = names("bool bytes complex float frozenset int str tuple")
+_KEYS |= names("enum.IntEnum enum.IntFlag enum.StrEnum")
 
 # They create objects whose attributes, and hence methods, come from the source.
 _RECORDS = names("collections.namedtuple types.SimpleNamespace typing.NamedTuple")
@@ -126,8 +134,39 @@ class _Judge:
             self.walk.classes_seen or not self.walk.imports <= _WITHOUT_CACHES
         ):
             raise Beyond  # Its methods receive a class, or an object of an earlier namespace.
+        fills_caches = self.walk.fills_caches or not self.walk.imports <= _FILLS_NO_CACHE
+        if fills_caches and self.recurses():
+            raise Beyond
         if any(self.walk.times.get(name) for name in self.walk.trusted):
             raise Beyond
+
+    def recurses(self) -> bool:
+        """Return whether a function may call itself, directly or through others; in doubt it may.
+
+        A function calls all that it names. One without a name calls all that are used as values.
+        """
+        walk = self.walk
+        if any(scope.kind == "class" for scope in walk.scopes):
+            return True
+        calls: dict[str, set[str]] = {name: set() for name in {MODULE, *walk.functions}}
+        # Only objects with attributes of the source's own have its functions as methods.
+        for scope in walk.unnamed + (walk.methods if walk.stores or walk.records else []):
+            calls[scope.function].add(LAMBDA)
+        for name, scope, node in walk.loads:
+            called = walk.place.get(id(node), 0) & Place.CALLED
+            if name in calls:
+                calls[scope.function].add(name)
+                if not called:
+                    calls[LAMBDA].add(name)
+            elif called and any(
+                at.bound[name] & ~Binds.FOREIGN for at in self.resolve(name, scope)
+            ):
+                calls[scope.function].add(LAMBDA)
+        try:
+            graphlib.TopologicalSorter(calls).prepare()
+        except graphlib.CycleError:
+            return True
+        return False
 
     def judge_scopes(self) -> None:
         for scope in self.walk.scopes:
@@ -185,6 +224,7 @@ class _Judge:
         """Check a base of a class: it must be a class of the source, a builtin or a foreign one."""
         where = self.resolve(name, scope)
         if place & Place.INHERITED and not where and name in BUILTINS and name != "type":
+            self.walk.compares |= name in _KEYS
             return
         kinds = (Binds.FOREIGN,) if place & Place.FOREIGN else (Binds.FOREIGN, Binds.CLASS)
         if not where or any(one.bound[name] not in kinds for one in where):
@@ -217,6 +257,8 @@ class _Judge:
         if inner is not None and inner.attr not in _OF_CLASSES:
             raise Beyond
         self.walk.records |= name in _RECORDS
+        self.walk.fills_caches |= name in _FILLS_CACHES
+        self.walk.compares |= bool(place & Place.INHERITED) and name in _KEYS
         if name in ("random.Random", "random.seed") and not self.walk.is_seeded(node):
             raise Beyond
         if name in _DECORATORS:

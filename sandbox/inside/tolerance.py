@@ -37,23 +37,25 @@ def normaliser(rule: Mapping[str, Any]) -> Normal:
     lists = rule.get("lists") or {}
     ignored, everywhere = lists.get("ignore"), lists.get("at") == "everywhere"
 
-    def normal(value: Any, outermost: bool = True) -> Any:
+    def inner(value: Any, known: dict[int, tuple[Any, bytes]], outermost: bool = False) -> Any:
         kind = type(value)
         if kind is list:
-            parts = [normal(part, False) for part in value]
-            return _unordered(parts, ignored) if ignored and (outermost or everywhere) else parts
+            parts = [inner(part, known) for part in value]
+            if ignored and (outermost or everywhere):
+                return _unordered(parts, ignored, known)
+            return parts
         if kind is dict:
             tag, body = next(iter(value.items())) if len(value) == 1 else ("", ())
             if tag in _TAGS:
                 return value
             if tag == "$dict":
-                return {tag: [[key, normal(item, False)] for key, item in body]}
-            return {key: normal(item, False) for key, item in value.items()}
+                return {tag: [[key, inner(item, known)] for key, item in body]}
+            return {key: inner(item, known) for key, item in value.items()}
         if kind is str:
             return text(value) if text else value
         return number(value) if number and value is not None else value
 
-    return normal
+    return lambda value: inner(value, {}, True)
 
 
 def normal_bytes(value: Any, normal: Normal, max_bytes: int = canonical.MAX_BYTES) -> bytes:
@@ -66,27 +68,40 @@ def normal_bytes(value: Any, normal: Normal, max_bytes: int = canonical.MAX_BYTE
     return canonical.stored_bytes(normal(value), GROWTH * max_bytes)
 
 
-def coder(normal: Normal, max_bytes: int) -> Callable[[Any], bytes]:
-    """Return `canonical.coder` for normal forms.
+def coder(
+    normal: Normal, max_bytes: int, check: Callable[[bytes], None] | None = None
+) -> Callable[[Any], bytes]:
+    """Return `canonical.coder` for normal forms; `check` sees the form before it is normalised.
 
     No method of an untrusted object runs before `canonical_bytes` has checked that the value
     consists of plain types.
     """
 
     def code(value: Any) -> bytes:
-        canonical.canonical_bytes(value, max_bytes)
+        exact = canonical.canonical_bytes(value, max_bytes)
+        if canonical.ADDRESS_MARK in exact and check is not None:
+            check(exact)
         form = canonical.stored_bytes(normal(canonical.plain(value)), GROWTH * max_bytes)
         return blake2b(form, digest_size=8).digest()
 
     return code
 
 
-def _unordered(parts: list[Any], ignored: str) -> list[Any]:
-    forms = {i: canonical.stored_bytes(part, 2**31) for i, part in enumerate(parts)}
+def _unordered(
+    parts: list[Any], ignored: str, known: dict[int, tuple[Any, bytes]]
+) -> list[Any]:
+    """Return a list in the order of its elements' forms.
+
+    Its own form is added to `known`, so that no list is written again for each list around it. The
+    list itself is kept there too, because a new object could otherwise get its `id`.
+    """
+    forms = {i: canonical.stored_bytes(part, 2**31, known) for i, part in enumerate(parts)}
     places = sorted(forms, key=forms.__getitem__)
     if ignored == "repeats":
         places = list({forms[i]: i for i in places}.values())
-    return [parts[i] for i in places]
+    ordered = [parts[i] for i in places]
+    known[id(ordered)] = ordered, canonical.list_bytes([forms[i] for i in places])
+    return ordered
 
 
 def _text_rule(rule: Mapping[str, Any] | None) -> Callable[[str], str] | None:

@@ -22,6 +22,9 @@ _STRING_METHODS = names("""capitalize casefold count endswith find index isalpha
 _GENERIC = names("dict frozenset list set tuple")
 
 
+MODULE, LAMBDA = "<module>", "<lambda>"
+
+
 class Place:
     """The context of a name, as its parent node determines it: bits."""
 
@@ -37,7 +40,8 @@ class Binds:
 class Scope:
     """A module, class, function or comprehension with the names it binds, and how."""
 
-    __slots__ = ("bound", "foreign", "guarded", "kind", "outer", "parent", "self_name", "yields")
+    __slots__ = ("bound", "foreign", "function", "guarded", "kind", "outer", "parent", "self_name",
+                 "yields")  # fmt: skip
 
     def __init__(self, kind: str, parent: Scope | None) -> None:
         self.kind, self.parent = kind, parent
@@ -45,6 +49,8 @@ class Scope:
         self.foreign: dict[str, list[tuple[str, str | None]]] = {}
         self.outer: dict[str, bool] = {}  # True for `global` names, False for `nonlocal` ones
         self.self_name: str | None = None
+        # the name of the function around it; LAMBDA for one without a name
+        self.function = parent.function if parent else MODULE
         self.yields = self.guarded = False
 
 

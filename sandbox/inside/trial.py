@@ -24,11 +24,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
     from . import canonical, missing_imports, state, tolerance
+    from .bindings import is_addressed
 else:
     import canonical  # loaded by harness.py
     import missing_imports
     import state
     import tolerance
+    from bindings import is_addressed
 
 TICK = "__peirce_tick__"  # It ends in underscores, so that a class body does not mangle it.
 DETAIL_CHARACTERS = 500
@@ -36,8 +38,9 @@ DETAIL_CHARACTERS = 500
 STEPS, TIMEOUT, EXIT = "steps", "timeout", "exit"
 ADDRESS = "nondeterministic"  # for an output that contains a memory address
 LIMIT_REASONS = frozenset({STEPS, TIMEOUT, "MemoryError", "RecursionError", canonical.TOO_LARGE})
-_BUILTIN_EXCEPTIONS: dict[type, str] = {
-    kind: kind.__name__
+# By identity: a class of untrusted code may have a hash and an equality of its own.
+_BUILTIN_EXCEPTIONS: dict[int, str] = {
+    id(kind): kind.__name__
     for kind in vars(builtins).values()
     if isinstance(kind, type) and issubclass(kind, Exception)
 }
@@ -110,6 +113,7 @@ class Trial:
         self.reach = state.Reach.BEYOND
         self._code: Any = None
         self._order: list[int] | None = None
+        self._stored: list[Any] = []  # in the order of the calls
 
     def done(self) -> int:
         """Return how many inputs are finished, which is the index of the current one."""
@@ -168,10 +172,13 @@ class Trial:
     def run(self, function: Callable[[Any], Any], inputs: Inputs, order: list[int] | None = None) -> None:  # fmt: skip
         """Call `function` with a fresh copy of each input, in `order` (default: as stored).
 
+        Of an input that `order` holds twice, the last result counts.
+
         Raises OverBatch.
         """
         self._order = order
         stored = inputs.stored if order is None else [inputs.stored[place] for place in order]
+        self._stored = stored
         fresh, image, before = inputs.fresh, self._image(), self._before_each()
         append = self.results.extend if self.keep == "codes" else self.results.append
         renewed = self._fresh_function if self.reach != state.Reach.STATELESS else None
@@ -213,7 +220,8 @@ class Trial:
             reasons[index] = number[reason]
         results = self.results
         if self._order is not None:
-            back = sorted(range(len(self._order)), key=self._order.__getitem__)
+            places = {index: place for place, index in enumerate(self._order)}
+            back = [places[index] for index in range(len(places))]
             reasons = bytearray(reasons[place] for place in back)
             pieces = [results[self._width * p : self._width * (p + 1)] for p in back]
             results = bytearray().join(pieces) if self.keep == "codes" else [p[0] for p in pieces]
@@ -284,18 +292,14 @@ class Trial:
         max_bytes, left = int(self.limits["value_bytes"]), int(self.limits["output_bytes"])
         if self.keep == "codes":
             if self._equality is None:
-                code = canonical.coder(max_bytes)
-            else:
-                code = tolerance.coder(tolerance.normaliser(self._equality), max_bytes)
-            return (
-                code if not _MAKES_TEXT.search(self.source) else _without_addresses(code, max_bytes)
-            )
+                return canonical.coder(max_bytes, self._refuse_address)
+            normal = tolerance.normaliser(self._equality)
+            return tolerance.coder(normal, max_bytes, self._refuse_address)
 
         def text(value: Any) -> bytes:
             nonlocal left
             form = canonical.canonical_bytes(value, max_bytes)
-            if _ADDRESS.search(form):
-                raise Address
+            self._refuse_address(form)
             written = json.dumps(canonical.plain(value)).encode()
             left -= len(written)
             if left < 0:
@@ -304,42 +308,55 @@ class Trial:
 
         return text
 
-
-_MAKES_TEXT = re.compile(r"\b(str|repr|format|ascii)\b|['\"]\s*%|\b[fF][rR]?['\"]|\b[rR][fF]['\"]")
-_ADDRESS = re.compile(rb" at 0x[0-9a-f]{6}")
-
-
-def _without_addresses(code: Callable[[Any], bytes], max_bytes: int) -> Callable[[Any], bytes]:
-    def checked(value: Any) -> bytes:
-        if not (type(value) is int or _numbers(value)) and _ADDRESS.search(
-            canonical.canonical_bytes(value, max_bytes)
-        ):
-            raise Address
-        return code(value)
-
-    return checked
+    def _refuse_address(self, form: bytes) -> None:
+        """Raise Address if a form has the text of an address, unless code or input has it too."""
+        for found in _ADDRESS.findall(form):
+            given = self._stored[self.done()]
+            text = given if type(given) is bytes else marshal.dumps(given, 2)
+            if found not in text and found.decode() not in self.source:
+                raise Address
 
 
-def _numbers(value: Any) -> bool:
-    return type(value) is list and {int}.issuperset(map(type, value))
+_ADDRESS = re.compile(canonical.ADDRESS_MARK + rb"[0-9a-f]{6,}")
 
 
 def may_order_by_address(nodes: list[ast.AST]) -> bool:
     """Return whether a set may hold objects that are hashed by memory address.
 
-    This is the case if the source has sets, and its own classes or plain objects. Not detected:
-    sets of functions and of NaN.
+    This is the case if the source has sets, and makes objects of classes without a hash of their
+    own: its classes, iterators, matches, exceptions that it does not raise at once. Not detected:
+    sets of functions and of NaN, and of other iterators that reach the set through a name.
+
+    Args:
+        nodes: The nodes of a tree, each after its parent.
     """
     makes_sets = makes_objects = False
+    raised: set[int] = set()
     for node in nodes:
-        if isinstance(node, ast.Set | ast.SetComp):
+        if isinstance(node, ast.Set):
             makes_sets = True
+            makes_objects |= any(map(is_addressed, node.elts))
+        elif isinstance(node, ast.SetComp):
+            makes_sets = True
+            makes_objects |= is_addressed(node.elt)
         elif isinstance(node, ast.ClassDef):
             makes_objects = True
         elif isinstance(node, ast.Name):
             makes_sets |= node.id in ("set", "frozenset")
-            makes_objects |= node.id == "object"
+            makes_objects |= node.id in _BY_ADDRESS and id(node) not in raised
+        elif isinstance(node, ast.Attribute):
+            makes_objects |= node.attr in _BY_ADDRESS
+        elif isinstance(node, ast.alias):
+            makes_objects |= node.name in _BY_ADDRESS
+        elif isinstance(node, ast.Raise):
+            raised |= {id(node.exc), id(getattr(node.exc, "func", None))}
+        elif isinstance(node, ast.ExceptHandler):
+            raised |= {id(node.type), *map(id, getattr(node.type, "elts", ()))}
     return makes_sets and makes_objects
+
+
+_BY_ADDRESS = frozenset(("finditer", "fullmatch", "iter", "match", "object", "partial", "search",
+                         *_BUILTIN_EXCEPTIONS.values()))  # fmt: skip
 
 
 def compiled(tree: ast.Module, nodes: list[ast.AST]) -> Any:
@@ -360,17 +377,18 @@ def compiled(tree: ast.Module, nodes: list[ast.AST]) -> Any:
 
 def reason_of(error: BaseException) -> str:
     """Return a short stable name by exact type: a custom class is "Exception"."""
-    if type(error) is Steps:
+    kind = type(error)
+    if kind is Steps:
         return STEPS
-    if type(error) is InputTimeout:
+    if kind is InputTimeout:
         return TIMEOUT
-    if type(error) is Address:
+    if kind is Address:
         return ADDRESS
-    if type(error) is canonical.Unrepresentable:
-        return error.reason
-    if type(error) in (SystemExit, KeyboardInterrupt, GeneratorExit):
+    if kind is canonical.Unrepresentable:
+        return error.reason  # type: ignore[attr-defined,no-any-return]
+    if kind is SystemExit or kind is KeyboardInterrupt or kind is GeneratorExit:
         return EXIT
-    return _BUILTIN_EXCEPTIONS.get(type(error), "Exception")
+    return _BUILTIN_EXCEPTIONS.get(id(kind), "Exception")
 
 
 def describe(error: BaseException) -> str:

@@ -192,10 +192,22 @@ class Walk(Bindings):
 
     def shows(self, node: ast.expr) -> None:
         """Record that the text of `node` becomes a value, so it must not contain an address."""
-        if is_addressed(node):
-            raise Beyond
-        if type(node) is ast.Name:
-            self.shown.append((node.id, self.scope))
+        stack: list[Any] = [node]
+        while stack:
+            at = stack.pop()
+            if is_addressed(at):
+                raise Beyond
+            if type(at) is ast.Name:
+                self.shown.append((at.id, self.scope))
+            elif isinstance(at, ast.List | ast.Tuple | ast.Set):
+                stack += at.elts
+            elif isinstance(at, ast.Dict):
+                stack += at.keys
+                stack += at.values
+            elif isinstance(at, ast.ListComp | ast.SetComp):
+                stack.append(at.elt)
+            elif isinstance(at, ast.IfExp):
+                stack += (at.body, at.orelse)
         self.place[id(node)] = self.place.get(id(node), 0) | Place.COMPARED
 
     def call(self, node: ast.Call) -> None:
@@ -213,6 +225,8 @@ class Walk(Bindings):
                 args = node.args
             elif name in ("isinstance", "issubclass") and len(args) == 2:
                 self.is_type(args[1])
+                kinds = args[1].elts if isinstance(args[1], ast.Tuple) else [args[1]]
+                self.fills_caches |= any(name_of(one) not in BUILTINS for one in kinds)
                 self.trusted.add(name)
             if name in _SHOWING and args:
                 self.shows(args[0])
@@ -221,6 +235,8 @@ class Walk(Bindings):
         elif type(func) is ast.Attribute and func.attr in _MERGING_METHODS:
             for one in args:
                 self.read_only(one, ".")
+        if type(func) is not ast.Name:
+            (self.methods if type(func) is ast.Attribute else self.unnamed).append(self.scope)
         self.stack.append(func)
         self.stack += args
         for keyword in node.keywords:
@@ -248,6 +264,8 @@ class Walk(Bindings):
             if place & Place.CALLED:
                 for one in self.call_of[id(node)].args:
                     self.shows(one)
+        elif name in ("decode", "encode"):
+            self.fills_caches = True  # that of codecs
         elif name == "seed" and not self.is_seeded(node):
             raise Beyond
         self.stack.append(base)

@@ -103,7 +103,8 @@ class PooledSandbox:
         """Store an input set and return its digest; the oldest sets are dropped at a size limit."""
         digest = inputs.digest
         if digest not in self._inputs:
-            text = json.dumps(inputs.inputs).encode()
+            # Escapes would make one character of two surrogates that stand side by side.
+            text = json.dumps(inputs.inputs, ensure_ascii=False).encode("utf-8", "surrogatepass")
             self._inputs[digest] = (text, len(inputs))
             self._stored_bytes += len(text)
             while len(self._inputs) > 1 and self._stored_bytes > STORED_BYTES:
@@ -215,9 +216,9 @@ class PooledSandbox:
                 if job.limits.memory_mb > link.memory_mb:
                     await link.zygote.allow(job.limits.memory_mb)
                     link.memory_mb = job.limits.memory_mb
-                batch, reach = await self._exchange(link, job, None)
+                batch, reach = await self._exchange(link, job, again=False)
                 if reach == BEYOND and batch.verdict == "ok":
-                    again, _ = await self._exchange(link, job, shuffle=len(job.code))
+                    again, _ = await self._exchange(link, job, again=True)
                     batch = same(batch, again)
                 return batch
             except asyncio.CancelledError:
@@ -234,8 +235,8 @@ class PooledSandbox:
             if held:
                 self._free.put_nowait(slot)
 
-    async def _exchange(self, link: Link, job: Job, shuffle: int | None) -> tuple[Batch, int]:
-        """Run the inputs once, in order or shuffled; return the batch and the reach of its source.
+    async def _exchange(self, link: Link, job: Job, again: bool) -> tuple[Batch, int]:
+        """Run the inputs once, or again in another order; return the batch and its source's reach.
 
         Raises Lost, TimeoutError or OSError.
         """
@@ -245,10 +246,10 @@ class PooledSandbox:
             inline = job.text
         else:
             link.hold(job.digest, job.text)
-        also = job.also if shuffle is None else ()
+        also = () if again else job.also
         request = {"op": "run", "nonce": nonce, "digest": "" if inline else job.digest,
                    "keep": job.keep, "equality": job.equality, "limits": asdict(job.limits),
-                   "shuffle": shuffle, "entry_bytes": len(job.entry),
+                   "again": again, "entry_bytes": len(job.entry),
                    "source_bytes": len(job.code), "inputs_bytes": len(inline),
                    "also": [[one.keep, len(one.text)] for one in also]}  # fmt: skip
         link.send(request, b"".join([job.entry, job.code, inline, *(one.text for one in also)]))

@@ -227,7 +227,7 @@ def checked_batch(
     cpu = header.get("cpu_s")
     cpu_s = cpu if type(cpu) is float and 0.0 <= cpu <= limits.wall_s else 0.0
     limited = header.get("limited") is True
-    if verdict not in VERDICTS or type(detail) is not str:
+    if type(verdict) is not str or verdict not in VERDICTS or type(detail) is not str:
         return failed("protocol", count, "a verdict or detail out of order", cpu_s=cpu_s)
     detail = detail.encode("utf-8", "replace").decode()  # This removes lone surrogates.
     if verdict != "ok":

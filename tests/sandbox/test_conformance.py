@@ -123,6 +123,15 @@ def test_awkward_inputs_arrive_as_they_are_and_go_back(served: Any) -> None:
     assert result(served.run(source, InputSet("awkward", AWKWARD), "codes")) == result(batch)
 
 
+def test_two_surrogates_side_by_side_stay_two_as_input_and_are_no_output(served: Any) -> None:
+    pairs = InputSet("pairs of surrogates", ("\ud83d\ude00", "\U0001f600", "\ude00\ud83d"))
+    assert values(served.run("def f(x):\n    return len(x)", pairs)) == [2, 1, 2]
+    for keep in ("values", "codes"):
+        codes, reasons = result(served.run(IDENTITY, pairs, keep))
+        assert reasons == ["unrepresentable", "", ""]
+        assert codes == [0, code_of("\U0001f600"), code_of("\ude00\ud83d")]
+
+
 def test_no_inputs_give_an_empty_batch_and_the_module_is_run_all_the_same(served: Any) -> None:
     none = InputSet("none", ())
     for keep in ("values", "codes"):

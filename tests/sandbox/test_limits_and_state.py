@@ -220,6 +220,101 @@ def test_what_cannot_be_foreseen_is_marked_or_undefined_and_never_a_value(
             assert batch.verdict == "nondeterministic" and "again" in batch.detail
 
 
+BY_ADDRESS = {
+    "exceptions": "def f(x):\n    return [e.args[0] for e in {ValueError(i) for i in range(12)}]",
+    "matches": "import re\ndef f(x):\n    return [m.group() for m in set(re.finditer('.', 'abcdefghijkl' * 2))]",
+    "iterators": "def f(x):\n    return [next(i) for i in set(map(iter, 'abcdefghijkl'))]",
+    "partial functions": "from functools import partial\ndef f(x):\n    return [p.args[0] for p in {partial(len, i) for i in range(12)}]",
+    "generators": "def f(x):\n    return [next(i) for i in {(j for _ in (1,)) for j in range(12)}]",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_ADDRESS)
+def test_a_set_in_the_order_of_addresses_is_noticed_or_always_the_same(
+    served: Any, name: str
+) -> None:
+    source = BY_ADDRESS[name].replace(
+        "def f(x):\n", "def f(x):\n    junk = [(i, [i], {i: i}, iter('a')) for i in range(x % 7 * 13)]\n"
+    )
+    found = set()
+    for inputs in ((5, 1), (5, 3, 2, 6, 1), (1,)):
+        batch = served.run(source, InputSet("", inputs))
+        found.add(batch.verdict if batch.verdict != "ok" else str(values(batch)[-1]))
+    assert len(found - {"nondeterministic"}) <= 1, found
+
+
+LOOKING_LIKE_ONE = "meet at 0xdeadbeef, or at 0xDEADBEEF"
+
+
+@pytest.mark.parametrize("equality", [None, {"strings": {"ignore": ["case"]}}])
+def test_values_and_codes_agree_on_what_is_the_text_of_an_address(
+    served: Any, equality: Any
+) -> None:
+    """It is one unless the input or the source has the same text."""
+    both = InputSet("", (LOOKING_LIKE_ONE, [LOOKING_LIKE_ONE, 1], "at 0xdeadbee", "nothing"))
+    error = "def f(x):\n    try:\n        [].index(iter([x]))\n    except ValueError as e:\n        return e.args[0]"
+    constant = f"def f(x):\n    return {LOOKING_LIKE_ONE!r}"
+    made = "def f(x):\n    return 'look a' + 't 0xdeadbeef'"
+    for source, reasons in {
+        IDENTITY: ["", "", "", ""],
+        error: ["nondeterministic"] * 4,
+        constant: ["", "", "", ""],
+        made: ["", "", "nondeterministic", "nondeterministic"],
+    }.items():
+        for keep in ("values", "codes"):
+            batch = served.run(source, both, keep, equality=equality)
+            assert result(batch)[1] == reasons, (source, keep, batch)
+
+
+COUNT = "import math\ndef f(x):\n    math.count = getattr(math, 'count', 0) + 1\n    return math.count"
+TOGGLE = "import math\ndef f(x):\n    math.odd = not getattr(math, 'odd', False)\n    return math.odd"
+LAST = "import math\ndef f(x):\n    before, math.last = getattr(math, 'last', x), x\n    return [before]"
+
+
+@pytest.mark.parametrize("source", [COUNT, TOGGLE, LAST])
+def test_a_dependence_on_earlier_calls_is_noticed_with_however_few_inputs(
+    served: Any, source: str
+) -> None:
+    for count in (1, 2, 3, 4, 5, 8, 9):
+        if count == 1 and source is LAST:
+            continue  # Its one input is the same each time.
+        few = InputSet("few", tuple(range(count)))
+        for pad in range(3):  # The order must not depend on the text of the source.
+            batch = served.run(source + "\n#" + "x" * pad, few)
+            assert batch.verdict == "nondeterministic", (count, batch)
+    assert values(served.run("import math\ndef f(x):\n    return [x, id(math) > 0]", TEN)) == [
+        [x, True] for x in TEN.inputs
+    ]
+
+
+HOSTILE_CLASS = """
+class Kind(type):
+    def __hash__(cls):
+        HASH
+    def __eq__(cls, other):
+        return EQUAL
+class Own(Exception, metaclass=Kind):
+    pass
+def f(x):
+    if x[0] % 2:
+        raise Own
+    return x[0]
+"""
+
+
+@pytest.mark.parametrize("equal", ["True", "cls is other", "1 / 0"])
+@pytest.mark.parametrize(
+    "code", ["raise KeyError", "raise SystemExit", "raise MemoryError", "return hash(ValueError)"]
+)
+def test_the_reason_of_an_exception_is_told_without_code_of_its_class(
+    served: Any, code: str, equal: str
+) -> None:
+    source = HOSTILE_CLASS.replace("HASH", code).replace("EQUAL", equal)
+    assert values(served.run(source, TEN)) == [
+        "Exception" if x[0] % 2 else x[0] for x in TEN.inputs
+    ]
+
+
 CURIOUS = """
 import sys
 SKIPPED = ("abort", "_exit", "close", "pause", "raise", "sigwait", "times")  # times: what lies on the stack

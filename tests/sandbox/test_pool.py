@@ -155,10 +155,10 @@ def test_a_hypothesis_that_takes_its_zygote_down_is_a_crash_of_its_own() -> None
         sandbox = await opened()
         exchange = sandbox._exchange
 
-        async def fatal(link: Any, job: Any, shuffle: Any) -> Any:
+        async def fatal(link: Any, job: Any, again: Any) -> Any:
             if job.code == mark:
                 os.kill(link.zygote.process.pid, signal.SIGKILL)
-            return await exchange(link, job, shuffle)
+            return await exchange(link, job, again)
 
         sandbox._exchange = fatal  # type: ignore[method-assign]
         try:

@@ -36,6 +36,60 @@ def test_what_keeps_state_in_its_namespace_is_not_stateless(source: str) -> None
     assert judge(source) >= OWN
 
 
+CALLING_ITSELF = {
+    "by its name": "def g(k):\n    return USE if k == 0 else g(k - 1)\ndef f(x):\n    return g(x)",
+    "the entry": "def f(x):\n    return USE if x == 0 else f(x - 1)",
+    "through another": "def g(k):\n    return h(k)\ndef h(k):\n    return USE if k == 0 else g(k - 1)\ndef f(x):\n    return g(x)",
+    "inside another": "def f(x):\n    def g(k):\n        return USE if k == 0 else g(k - 1)\n    return g(x)",
+    "a lambda": "g = lambda k: USE if k == 0 else g(k - 1)\ndef f(x):\n    return g(x)",
+    "a lambda inside": "def f(x):\n    g = lambda k: USE if k == 0 else g(k - 1)\n    return g(x)",
+    "given to itself": "def g(h, k):\n    return USE if k == 0 else h(h, k - 1)\ndef f(x):\n    return g(g, x)",
+    "out of a dict": "def g(k):\n    return USE if k == 0 else {1: f}[1](k - 1)\ndef f(x):\n    return g(x)",
+    "by a builtin": "def f(x):\n    return USE if x == 0 else max(map(f, [x - 1]))",
+    "as a method": "class A:\n    def go(self, k):\n        return USE if k == 0 else self.go(k - 1)\ndef f(x):\n    return A().go(x)",
+}  # fmt: skip
+FILLING_CACHES = {
+    "re.match('(a(b(c|d)+)?)*', 'abc').end()": "import re",
+    "isinstance(3.5, Mapping)": "from collections.abc import Mapping",
+    "isinstance(3.5, typing.Mapping)": "import typing",
+    "len(Counter('abc'))": "from collections import Counter",
+    "'a'.encode('utf-16')": "import math",
+    "len(json.dumps(3))": "import json",
+}
+
+
+@pytest.mark.parametrize("use", FILLING_CACHES)
+@pytest.mark.parametrize("how", CALLING_ITSELF)
+def test_what_fills_a_cache_of_the_library_and_calls_itself_is_beyond(how: str, use: str) -> None:
+    """Whether the limit on recursion is reached depends on what an earlier input left in a cache."""
+    source = f"{FILLING_CACHES[use]}\n{CALLING_ITSELF[how].replace('USE', use)}"
+    assert judge(source) is BEYOND
+    straight = f"{FILLING_CACHES[use]}\ndef g(k):\n    return {use}\ndef f(x):\n    return [g(v) for v in sorted([x], key=lambda v: v)]"
+    assert judge(straight) is STATELESS
+    alone = CALLING_ITSELF[how].replace("USE", "k" if "def g(k" in CALLING_ITSELF[how] else "0")
+    assert judge(alone) < BEYOND
+
+
+KEYS = ["str", "int", "tuple", "enum.StrEnum"]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_of_its_own_class_may_stay_in_a_cache_of_the_library(key: str) -> None:
+    source = f"import MODULE, enum\ndef f(x):\n    class S({key}):\n        def __getitem__(self, i):\n            return x[i]\n    return 1"
+    assert judge(source.replace("MODULE", "re")) is BEYOND
+    assert judge(source.replace("MODULE", "math")) is OWN
+
+
+SHOWN = ["[iter(x)]", "(1, [map(len, x)])", "{1: iter(x)}", "[iter(v) for v in x]", "[f]"]
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+def test_the_text_of_a_container_may_have_an_address(shown: str) -> None:
+    assert judge(f"def f(x):\n    return int(repr({shown}).split('0x')[1][:6], 16)") is BEYOND
+    assert judge(f"def f(x):\n    return len(f'{{ {shown} }}')") is BEYOND
+    assert judge("def f(x):\n    return repr([len(x), [v for v in x], {1: max(map(len, x))}])") < OWN
+
+
 @pytest.mark.parametrize("source", REACHING, ids=range(len(REACHING)))
 def test_what_could_reach_further_is_beyond(source: str) -> None:
     assert judge(source) is BEYOND

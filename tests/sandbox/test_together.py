@@ -47,9 +47,9 @@ def test_what_is_asked_at_one_moment_is_what_each_gives_alone(source: str) -> No
         runs = []
         exchange = sandbox._exchange
 
-        async def counted(link: Any, job: Any, shuffle: Any) -> Any:
+        async def counted(link: Any, job: Any, again: Any) -> Any:
             runs.append(job)
-            return await exchange(link, job, shuffle)
+            return await exchange(link, job, again)
 
         sandbox._exchange = counted
         limits = replace(Limits(), loop_steps=1_000)
@@ -83,9 +83,9 @@ def test_who_may_look_around_finds_no_other_set_in_its_process() -> None:
         sandbox: Any = await open_sandbox(workers=1)
         exchange = sandbox._exchange
 
-        async def counted(link: Any, job: Any, shuffle: Any) -> Any:
+        async def counted(link: Any, job: Any, again: Any) -> Any:
             runs.append(job)
-            return await exchange(link, job, shuffle)
+            return await exchange(link, job, again)
 
         sandbox._exchange = counted
         try:

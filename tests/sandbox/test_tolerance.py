@@ -6,6 +6,7 @@ Internals: the bytes of the normal form of a value are compared with the codes t
 from __future__ import annotations
 
 import math
+import sys
 from hashlib import blake2b
 
 import pytest
@@ -135,3 +136,30 @@ def test_a_value_within_its_bytes_has_a_code_though_casefolding_makes_it_longer(
     form = tolerance.normal_bytes(canonical.plain(value), normal, most)
     assert len(form) > 2 * most
     assert tolerance.coder(normal, most)(value) == blake2b(form, digest_size=8).digest()
+
+
+@pytest.mark.parametrize("ignored", ["order", "repeats"])
+@pytest.mark.parametrize("wrap", [lambda v: [v], lambda v: [{"a": v}], lambda v: [0, [v, 1]]])
+def test_the_work_of_a_rule_grows_with_the_size_of_a_value_and_not_with_its_depth(
+    ignored, wrap
+) -> None:
+    """Each list was once written again for every list around it. Work is counted in calls."""
+    normal = tolerance.normaliser({"lists": {"ignore": ignored, "at": "everywhere"}})
+
+    def calls(depth: int) -> int:
+        value, count = [[n] for n in range(300)], 0
+        for _ in range(depth):
+            value = wrap(value)
+
+        def counted(_frame, event, _argument):
+            nonlocal count
+            count += event == "call"
+
+        sys.setprofile(counted)
+        try:
+            tolerance.normal_bytes(value, normal)
+        finally:
+            sys.setprofile(None)
+        return count
+
+    assert calls(48) < 1.5 * calls(1)
