@@ -234,7 +234,8 @@ def test_a_set_in_the_order_of_addresses_is_noticed_or_always_the_same(
     served: Any, name: str
 ) -> None:
     source = BY_ADDRESS[name].replace(
-        "def f(x):\n", "def f(x):\n    junk = [(i, [i], {i: i}, iter('a')) for i in range(x % 7 * 13)]\n"
+        "def f(x):\n",
+        "def f(x):\n    junk = [(i, [i], {i: i}, iter('a')) for i in range(x % 7 * 13)]\n",
     )
     found = set()
     for inputs in ((5, 1), (5, 3, 2, 6, 1), (1,)):
@@ -266,8 +267,12 @@ def test_values_and_codes_agree_on_what_is_the_text_of_an_address(
             assert result(batch)[1] == reasons, (source, keep, batch)
 
 
-COUNT = "import math\ndef f(x):\n    math.count = getattr(math, 'count', 0) + 1\n    return math.count"
-TOGGLE = "import math\ndef f(x):\n    math.odd = not getattr(math, 'odd', False)\n    return math.odd"
+COUNT = (
+    "import math\ndef f(x):\n    math.count = getattr(math, 'count', 0) + 1\n    return math.count"
+)
+TOGGLE = (
+    "import math\ndef f(x):\n    math.odd = not getattr(math, 'odd', False)\n    return math.odd"
+)
 LAST = "import math\ndef f(x):\n    before, math.last = getattr(math, 'last', x), x\n    return [before]"
 
 
