@@ -104,6 +104,10 @@ FAULTS = {
     "deep brackets": ("- " + "[" * 100_000, "line 1: nested deeper than 200"),
     "deep and closed": ("[" * 9_000 + "]" * 9_000, "line 1: nested deeper than 200"),
     "deep dashes": ("- " * 9_000 + "a", "line 1: nested deeper than 200"),
+    "an alias bomb of a long text": (
+        "- &a " + "x" * 1_000_000 + "\n" + "- *a\n" * 10_001,
+        "line 9991: more than 10,000,000 values, those of aliases with them",
+    ),
     "an alias bomb": (BOMB, "line 7: more than 10,000,000 values, those of aliases with them"),
 }
 
