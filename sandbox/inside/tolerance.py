@@ -87,9 +87,7 @@ def coder(
     return code
 
 
-def _unordered(
-    parts: list[Any], ignored: str, known: dict[int, tuple[Any, bytes]]
-) -> list[Any]:
+def _unordered(parts: list[Any], ignored: str, known: dict[int, tuple[Any, bytes]]) -> list[Any]:
     """Return a list in the order of its elements' forms.
 
     Its own form is added to `known`, so that no list is written again for each list around it. The

@@ -194,7 +194,8 @@ def test_an_unknown_tag_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrap", [lambda v: v, lambda v: [v], lambda v: [1, [v, None]], lambda v: {v: 1}, lambda v: {1: v}]
+    "wrap",
+    [lambda v: v, lambda v: [v], lambda v: [1, [v, None]], lambda v: {v: 1}, lambda v: {1: v}],
 )
 def test_two_surrogates_side_by_side_are_no_value_on_any_path(wrap: Any) -> None:
     """JSON reads them as one character, so a store would return another prediction than was made."""
@@ -204,6 +205,8 @@ def test_two_surrogates_side_by_side_are_no_value_on_any_path(wrap: Any) -> None
                 form(wrap(text) if form is not stored_bytes else plain(wrap(text)))
     for text in ("\U0001f600", "\ud83d", "\ude00\ud83d", "\ud83d \ude00", "\ud7ff\ude00"):
         assert code_bytes(wrap(text)) == coder()(wrap(text))
-        assert stored_bytes(json.loads(json.dumps(plain(wrap(text))))) == canonical_bytes(wrap(text))
+        assert stored_bytes(json.loads(json.dumps(plain(wrap(text))))) == canonical_bytes(
+            wrap(text)
+        )
     odd = struct.unpack("<d", b"\xed\xa0\xbd\xed\xb8\x80\x01\x40")[0]  # the bytes of a pair
     assert code_bytes(wrap(odd)) == coder()(wrap(odd))

@@ -40,7 +40,9 @@ def read(header: dict[str, Any], body: bytes, keep: Any, count: int, also: int =
 
 
 def body_of(*values: bytes) -> bytes:
-    return bytes(len(values)) + struct.pack(f"<{len(values)}I", *map(len, values)) + b"".join(values)
+    return (
+        bytes(len(values)) + struct.pack(f"<{len(values)}I", *map(len, values)) + b"".join(values)
+    )
 
 
 @pytest.mark.parametrize("verdict", [["ok"], {}, {"a": 1}, [[]], 3, None, True])

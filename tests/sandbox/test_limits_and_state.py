@@ -234,13 +234,47 @@ def test_a_set_in_the_order_of_addresses_is_noticed_or_always_the_same(
     served: Any, name: str
 ) -> None:
     source = BY_ADDRESS[name].replace(
-        "def f(x):\n", "def f(x):\n    junk = [(i, [i], {i: i}, iter('a')) for i in range(x % 7 * 13)]\n"
+        "def f(x):\n",
+        "def f(x):\n    junk = [(i, [i], {i: i}, iter('a')) for i in range(x % 7 * 13)]\n",
     )
     found = set()
     for inputs in ((5, 1), (5, 3, 2, 6, 1), (1,)):
         batch = served.run(source, InputSet("", inputs))
         found.add(batch.verdict if batch.verdict != "ok" else str(values(batch)[-1]))
     assert len(found - {"nondeterministic"}) <= 1, found
+
+
+DEEP = """
+import re
+from collections.abc import Mapping
+def g(k):
+    if k == 0:
+        return USE
+    return g(k - 1)
+def f(n):
+    return g(n)
+"""
+
+
+@pytest.mark.parametrize("use", ["re.match('(a(b(c|d)+)?)*', 'abc').end()", "isinstance(3.5, Mapping)"])  # fmt: skip
+def test_a_filled_cache_does_not_let_an_input_recurse_deeper(served: Any, use: str) -> None:
+    source = DEEP.replace("USE", use)
+    for deep in range(977, 998, 4):
+        alone = values(served.run(source, InputSet("", (deep,))))
+        assert values(served.run(source, InputSet("", (1, deep))))[1] == alone[0], deep
+        assert values(served.run(source, InputSet("", (1, 2, deep, 3))))[2] == alone[0], deep
+
+
+def test_a_text_of_its_own_class_does_not_answer_for_a_later_input(served: Any) -> None:
+    """`re` keeps templates by their equality, and such a text reads as another than it equals."""
+    source = (
+        "import re\ndef f(x):\n    class S(str):\n        def __getitem__(self, i):\n"
+        "            return (x + '.')[i]\n    return re.sub('a', S('\\\\1 key.'), 'a')"
+    )
+    one, two = (
+        values(served.run(source, InputSet("", s))) for s in (("one", "two"), ("two", "one"))
+    )
+    assert one == two[::-1]
 
 
 LOOKING_LIKE_ONE = "meet at 0xdeadbeef, or at 0xDEADBEEF"
@@ -266,8 +300,12 @@ def test_values_and_codes_agree_on_what_is_the_text_of_an_address(
             assert result(batch)[1] == reasons, (source, keep, batch)
 
 
-COUNT = "import math\ndef f(x):\n    math.count = getattr(math, 'count', 0) + 1\n    return math.count"
-TOGGLE = "import math\ndef f(x):\n    math.odd = not getattr(math, 'odd', False)\n    return math.odd"
+COUNT = (
+    "import math\ndef f(x):\n    math.count = getattr(math, 'count', 0) + 1\n    return math.count"
+)
+TOGGLE = (
+    "import math\ndef f(x):\n    math.odd = not getattr(math, 'odd', False)\n    return math.odd"
+)
 LAST = "import math\ndef f(x):\n    before, math.last = getattr(math, 'last', x), x\n    return [before]"
 
 

@@ -87,7 +87,9 @@ SHOWN = ["[iter(x)]", "(1, [map(len, x)])", "{1: iter(x)}", "[iter(v) for v in x
 def test_the_text_of_a_container_may_have_an_address(shown: str) -> None:
     assert judge(f"def f(x):\n    return int(repr({shown}).split('0x')[1][:6], 16)") is BEYOND
     assert judge(f"def f(x):\n    return len(f'{{ {shown} }}')") is BEYOND
-    assert judge("def f(x):\n    return repr([len(x), [v for v in x], {1: max(map(len, x))}])") < OWN
+    assert (
+        judge("def f(x):\n    return repr([len(x), [v for v in x], {1: max(map(len, x))}])") < OWN
+    )
 
 
 @pytest.mark.parametrize("source", REACHING, ids=range(len(REACHING)))
