@@ -20,6 +20,7 @@ import sys
 from typing import Any
 
 EMPTY_ROOT = "/dev/shm"  # It exists on every Linux; an empty tmpfs of the zygote's own hides it.
+STACK_BYTES = 8 * 2**20  # the usual limit on Linux
 LAYERS = ("own_user", "no_new_privileges", "seccomp", "landlock", "network_namespace",
           "process_namespace", "user_namespace", "own_root", "fixed_addresses")  # fmt: skip
 
@@ -72,14 +73,18 @@ class Jail:
         """Disable address randomisation; return whether it is off.
 
         The first call restarts the program for this purpose. With randomisation, hash(None) differs
-        between zygotes before CPython 3.12.
+        between zygotes before CPython 3.12. The limit on the stack is made the same everywhere,
+        because the kernel places libraries by it.
         """
         if self._libc is None:
             return False
         now = self._libc.personality(0xFFFFFFFF)
-        if now != -1 and not now & _ADDR_NO_RANDOMIZE and "PEIRCE_ANEW" not in os.environ:
+        if now != -1 and "PEIRCE_ANEW" not in os.environ:
             if self._libc.personality(now | _ADDR_NO_RANDOMIZE) == -1:
                 return False
+            _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+            soft = STACK_BYTES if hard == resource.RLIM_INFINITY else min(STACK_BYTES, hard)
+            limit("RLIMIT_STACK", soft, hard)
             os.execve(sys.executable, sys.orig_argv, {**os.environ, "PEIRCE_ANEW": "1"})
         self.active["fixed_addresses"] = now != -1 and bool(now & _ADDR_NO_RANDOMIZE)
         return self.active["fixed_addresses"]

@@ -17,7 +17,7 @@ abstract classes, codecs) matter to a source that calls itself, or has texts of 
 
 Assumptions: `__name__` is not "__main__"; for `OWN`, `random` is seeded again before the module is
 executed. Not covered, because these are addresses and limits rather than state: the order of sets
-by hashes of NaN and of functions, texts with an address that is not written directly (`str(f)` is
+by hashes of NaN, of functions and of classes, texts with an address that is not written directly (`str(f)` is
 detected, `str(g(f))` is not), the amount of free memory, and the local time zone.
 
 Standard library only: the harness loads this file inside the sandbox.

@@ -50,7 +50,7 @@ class Scope:
         self.outer: dict[str, bool] = {}  # True for `global` names, False for `nonlocal` ones
         self.self_name: str | None = None
         # the name of the function around it; LAMBDA for one without a name
-        self.function = parent.function if parent else MODULE
+        self.function: str = parent.function if parent else MODULE
         self.yields = self.guarded = False
 
 

@@ -10,13 +10,16 @@ runs it in its own process as the baseline of a sandbox. Standard library only.
 
 from __future__ import annotations
 
+import abc
 import ast
 import builtins
+import functools
 import json
 import marshal
 import random
 import re
 import signal
+import sys
 import time
 from array import array
 from collections.abc import Callable, Mapping
@@ -113,6 +116,7 @@ class Trial:
         self.reach = state.Reach.BEYOND
         self._code: Any = None
         self._order: list[int] | None = None
+        self._cleared: list[Callable[[], object]] = []  # called before each input
         self._stored: list[Any] = []  # in the order of the calls
 
     def done(self) -> int:
@@ -133,6 +137,8 @@ class Trial:
             if may_order_by_address(nodes):
                 self.reach = state.Reach.BEYOND
             self._code = compiled(tree, nodes if "while" in self.source else [])
+            if self.reach == state.Reach.BEYOND:
+                self._cleared = library_caches()
         except SyntaxError as error:
             return "syntax", f"{type(error).__name__}: {error.msg} (line {error.lineno})"
         except (ValueError, RecursionError, MemoryError, OverflowError) as error:
@@ -268,6 +274,8 @@ class Trial:
         def reseed() -> None:
             self._new_budget()
             random.seed(0)
+            for clear in self._cleared:
+                clear()
 
         return reseed
 
@@ -318,6 +326,28 @@ class Trial:
 
 
 _ADDRESS = re.compile(canonical.ADDRESS_MARK + rb"[0-9a-f]{6,}")
+
+
+def library_caches() -> list[Callable[[], object]]:
+    """Return functions that clear the caches of the library: patterns, results, abstract classes.
+
+    With an empty cache the library calls itself more deeply, so an earlier input could decide
+    whether a later one reaches the limit on recursion. Not covered: the cache of codecs.
+    """
+    found: list[Callable[[], object]] = [re.purge]
+    for module in list(sys.modules.values()):
+        for value in list(getattr(module, "__dict__", {}).values()):
+            if type(value) is functools._lru_cache_wrapper:
+                found.append(value.cache_clear)
+    seen, below = set(), [object]
+    while below:
+        for kind in type.__subclasses__(below.pop()):
+            if kind not in seen:
+                seen.add(kind)
+                below.append(kind)
+                if type(kind) is abc.ABCMeta:
+                    found.append(kind._abc_caches_clear)  # type: ignore[attr-defined]
+    return found
 
 
 def may_order_by_address(nodes: list[ast.AST]) -> bool:

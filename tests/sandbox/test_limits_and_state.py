@@ -244,6 +244,39 @@ def test_a_set_in_the_order_of_addresses_is_noticed_or_always_the_same(
     assert len(found - {"nondeterministic"}) <= 1, found
 
 
+DEEP = """
+import re
+from collections.abc import Mapping
+def g(k):
+    if k == 0:
+        return USE
+    return g(k - 1)
+def f(n):
+    return g(n)
+"""
+
+
+@pytest.mark.parametrize("use", ["re.match('(a(b(c|d)+)?)*', 'abc').end()", "isinstance(3.5, Mapping)"])  # fmt: skip
+def test_a_filled_cache_does_not_let_an_input_recurse_deeper(served: Any, use: str) -> None:
+    source = DEEP.replace("USE", use)
+    for deep in range(977, 998, 4):
+        alone = values(served.run(source, InputSet("", (deep,))))
+        assert values(served.run(source, InputSet("", (1, deep))))[1] == alone[0], deep
+        assert values(served.run(source, InputSet("", (1, 2, deep, 3))))[2] == alone[0], deep
+
+
+def test_a_text_of_its_own_class_does_not_answer_for_a_later_input(served: Any) -> None:
+    """`re` keeps templates by their equality, and such a text reads as another than it equals."""
+    source = (
+        "import re\ndef f(x):\n    class S(str):\n        def __getitem__(self, i):\n"
+        "            return (x + '.')[i]\n    return re.sub('a', S('\\\\1 key.'), 'a')"
+    )
+    one, two = (
+        values(served.run(source, InputSet("", s))) for s in (("one", "two"), ("two", "one"))
+    )
+    assert one == two[::-1]
+
+
 LOOKING_LIKE_ONE = "meet at 0xdeadbeef, or at 0xDEADBEEF"
 
 

@@ -7,6 +7,9 @@ Internals: a zygote is started without the layers that the backend would insist 
 from __future__ import annotations
 
 import asyncio
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,3 +89,34 @@ def test_where_the_system_gives_no_layers_the_required_ones_hold_and_work_goes_o
     required = {"process_group", "rlimits", "empty_environment", "closed_descriptors"}
     assert {name for name, held in layers.items() if held} == required
     assert [batch.verdict for batch in batches] == ["ok", "crashed", "ok", "crashed"]
+
+
+ORDERS = """
+import asyncio
+from peirce.records import InputSet, Limits
+from peirce.sandbox import open_sandbox
+SOURCE = "def f(x):\\n    return [list(map(str, {None, 'a', 'b', 1, 2.5, (None,), x})), list(map(str, {int, str, float, list, dict, set}))]"
+async def session():
+    async with await open_sandbox("process", workers=1) as sandbox:
+        digest = await sandbox.put(InputSet("", tuple(range(20))))
+        batch = await sandbox.run(SOURCE, "f", digest, "codes", Limits())
+        print(sandbox.layers()["fixed_addresses"], batch.verdict, batch.codes.tolist())
+asyncio.run(session())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="addresses are fixed on Linux")
+def test_the_order_of_a_set_with_none_does_not_depend_on_the_limit_of_the_stack() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    if hard != resource.RLIM_INFINITY:
+        pytest.skip(f"the stack may not be unlimited here, but {hard} bytes at most")
+    told = [
+        subprocess.run(
+            ["sh", "-c", f'ulimit -s {kilobytes}; exec "$0" -c "$1"', sys.executable, ORDERS],
+            capture_output=True, text=True, check=True, timeout=100,
+        ).stdout
+        for kilobytes in ("8192", "unlimited", "300000")
+    ]  # fmt: skip
+    if told[0].startswith("False"):
+        pytest.skip("addresses are not fixed here")
+    assert told[0].startswith("True ok") and len(set(told)) == 1, told

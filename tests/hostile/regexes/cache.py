@@ -1,5 +1,5 @@
 # attack: fills and poisons the cache of compiled patterns
-# verdict: ok|crashed|protocol
+# verdict: nondeterministic|crashed|protocol
 import re
 import sys
 
