@@ -419,7 +419,7 @@ class Pieces:
             said += told if kind == "text" else ""
         for name, parts in self._joined.items():
             if delta.get(name):
-                self._grow(parts, delta[name])
+                self._grow(parts, _as_text(delta[name]))
         for piece in delta.get("tool_calls") or ():
             self._call(piece)
         return said
@@ -443,13 +443,17 @@ class Pieces:
         call["id"] = call["id"] or told
         call["name"] = call["name"] or name
         arguments = function.get("arguments") or ""
-        more = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        more = _as_text(arguments)
         call["arguments"].add(more)
         self.size += len(more)
 
     def _grow(self, parts: list[str], more: str) -> None:
         parts.append(more)
         self.size += len(more)
+
+
+def _as_text(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def joined(parts: list[str]) -> str:
