@@ -73,7 +73,9 @@ WHOLE = {
 @pytest.mark.parametrize("value", [["I think"], {"text": "I think"}, 5])
 def test_reasoning_and_refusals_that_are_no_text_are_kept_as_json(name, value):
     whole, _ = ask(says("answer", **{name: value}))
-    streamed, _ = ask(streams(chunk({"content": "answer", name: value}), chunk({}, "stop")), stream=True)
+    streamed, _ = ask(
+        streams(chunk({"content": "answer", name: value}), chunk({}, "stop")), stream=True
+    )
     kept = "refusal" if name == "refusal" else "reasoning"
     assert whole.text == streamed.text == "answer"
     assert whole.meta[kept] == streamed.meta[kept] == json.dumps(value)

@@ -71,7 +71,9 @@ def test_a_parquet_file_is_read_alone_whatever_its_name(tmp_path: Path, name: st
     assert [(row.input["text"], row.label) for row in found] == [*zip("abcd", "yzyz", strict=True)]
 
 
-def test_a_small_parquet_file_of_very_many_rows_is_refused_before_it_is_read(tmp_path: Path) -> None:
+def test_a_small_parquet_file_of_very_many_rows_is_refused_before_it_is_read(
+    tmp_path: Path,
+) -> None:
     import duckdb
 
     place = tmp_path / "r.parquet"
@@ -84,7 +86,9 @@ def test_a_small_parquet_file_of_very_many_rows_is_refused_before_it_is_read(tmp
 def test_integers_beyond_floats_are_data_like_others(tmp_path: Path) -> None:
     """JSON has them, and a sentence that compares the column finds that they are no number."""
     large = 10**400
-    lines = [{"text": f"a {n}", "n": large if n == 9 else n, "label": "ab"[n % 2]} for n in range(10)]
+    lines = [
+        {"text": f"a {n}", "n": large if n == 9 else n, "label": "ab"[n % 2]} for n in range(10)
+    ]
     problem = loaded(write(tmp_path / "r.jsonl", "".join(json.dumps(one) + "\n" for one in lines)))
     (tmp_path / "s.jsonl").write_text(
         "".join(
