@@ -10,7 +10,6 @@ This module only joins the pieces. replies.py validates streamed and unstreamed 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager, suppress
