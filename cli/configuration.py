@@ -89,6 +89,12 @@ def configure(command: Any) -> Configuration:
             below += _take_cell(made, f"{path} [{role}]", role, key, value)
     made.model_args[:0] = [*_pairs(top.pop(ARGUMENTS, ())), *below]
     many = {_key(option) for option in _options(command) if option.multiple}
+    flags = {_key(option) for option in _options(command) if option.is_flag}
+    for key, value in top.items():
+        if isinstance(value, bool) and key not in flags:  # True would be taken as 1
+            raise ConfigurationError(
+                f"{path}: {key} is {str(value).lower()}: it must be no truth value"
+            )
     top = {key: _fitting(f"{path}: {key}", value, key in many) for key, value in top.items()}
     _attach(command, top, made.defaults)
     return made
@@ -107,6 +113,9 @@ def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[st
         return {}, {}
     try:
         content = tomllib.loads(_text_of(path))
+        json.dumps(
+            content, default=str
+        )  # ValueError: an integer of too many digits, in hexadecimal
     except RecursionError:
         raise ConfigurationError(f"{path} cannot be read: it is nested too deeply") from None
     except (ValueError, OSError) as error:  # ValueError: no TOML, no UTF-8

@@ -78,6 +78,7 @@ from .values import (
     canonical_json,
     digest_of,
     digest_of_text,
+    is_finite_number,
     parse_strictly,
 )
 
@@ -156,5 +157,6 @@ __all__ = [
     "canonical_json",
     "digest_of",
     "digest_of_text",
+    "is_finite_number",
     "parse_strictly",
 ]

@@ -21,7 +21,7 @@ from pydantic_core import ErrorDetails, PydanticSerializationError
 
 from .calls import Proposer, Repairer
 from .errors import UsageError
-from .values import Json
+from .values import Json, is_finite_number
 
 Number: TypeAlias = int | float  # A whole number stays an int, as sessions record it.
 
@@ -74,10 +74,20 @@ class Settings(BaseModel):
     @model_validator(mode="wrap")
     @classmethod
     def _refuse_in_one_sentence(cls, data: Any, handler: Callable[[Any], Any]) -> Any:
+        if isinstance(data, Mapping):
+            for name in data.keys() & cls.model_fields.keys():
+                cls._refuse_large(name, data[name])
         try:
             return handler(data)
         except ValidationError as error:
             raise UsageError(cls.describe_error(error.errors()[0], data)) from None
+
+    @classmethod
+    def _refuse_large(cls, name: str, value: Any) -> None:
+        """Raise UsageError for an integer beyond floats, which no setting means."""
+        if isinstance(value, int) and not is_finite_number(value):
+            option = option_name(name, cls.model_fields[name])
+            raise UsageError(f"{option} is {shown(value)}: it must be a number below 1e308")
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
@@ -103,6 +113,7 @@ class Settings(BaseModel):
     @classmethod
     def check_field(cls, name: str, value: Any) -> None:
         """Check one value by itself. Raises UsageError."""
+        cls._refuse_large(name, value)
         field = cls.model_fields[name]
         kind = typing.Annotated[field.annotation, field]  # type: ignore[name-defined]
         config = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
@@ -236,7 +247,10 @@ def _extra(field: FieldInfo) -> Mapping[str, Any]:
 
 def shown(value: Any) -> str:
     """Return a value for an error message: at most one line; objects are shown by their type."""
-    text = type(value).__name__ if is_object(value) else repr(value)
+    try:
+        text = type(value).__name__ if is_object(value) else repr(value)
+    except ValueError:  # Python does not write integers of more than 4,300 digits.
+        text = "a value with a number of over 4,300 digits"
     return text if len(text) <= 80 else f"{text[:77]}…"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 Json: TypeAlias = Any  # None | bool | int | float | str | list[Json] | dict[str, Json]
 Digest: TypeAlias = str
@@ -24,6 +24,17 @@ def digest_of(value: Json) -> Digest:
 def digest_of_text(text: str) -> Digest:
     """Return `digest_of` for a value whose canonical JSON is already available."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_finite_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a number, or a truth value, that a float can hold.
+
+    JSON has integers beyond floats, for which `float` and `math.isfinite` raise OverflowError.
+    """
+    try:
+        return isinstance(value, int | float) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 class TooLarge(ValueError):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+
+from ...records import Json
 
 SHORT = 64  # characters; arguments up to this length may be parsed again with each piece
 MARKS = re.compile(r'[\\"{}\[\]]')
@@ -61,6 +64,16 @@ class Arguments:
             if self._depth <= 0 and not self._quoted and mark != "\\":
                 return True
         return False
+
+
+def parse_json(text: bytes | str) -> Json:
+    """Parse JSON of an endpoint, with None for NaN and infinities, which JSON cannot store."""
+    return json.loads(text, parse_constant=lambda name: None, parse_float=_finite)
+
+
+def _finite(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None
 
 
 def is_json(text: bytes | str) -> bool:

@@ -10,7 +10,6 @@ This module only joins the pieces. replies.py validates streamed and unstreamed 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager, suppress
@@ -19,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...records import Json, UsageError
 from .address import Endpoint
-from .arguments import Arguments, is_json
+from .arguments import Arguments, is_json, parse_json
 from .faults import KEEPS_ITS_MODEL, ErrorInBody, Fault
 from .replies import (
     THOUGHT,
+    as_text,
     block_text,
     completion_body,
     sendable,
@@ -221,7 +221,7 @@ def _client_class() -> type[ChatOpenAI]:
                 form = response.headers.get("content-type", "")
                 if not self.streaming or "json" in form:
                     with _malformed(form):
-                        return json.loads(await bounded(response.iter_bytes()))
+                        return parse_json(await bounded(response.iter_bytes()))
                 pieces = Pieces()
                 told = _events(response.iter_bytes())
                 async for data in told:
@@ -368,7 +368,7 @@ class Pieces:
         if self.size > LONGEST:
             raise too_long()
         try:
-            event = json.loads(data)
+            event = parse_json(data)
             if event.get("error"):
                 raise ErrorInBody(event)
             return self._take(event)
@@ -419,7 +419,7 @@ class Pieces:
             said += told if kind == "text" else ""
         for name, parts in self._joined.items():
             if delta.get(name):
-                self._grow(parts, delta[name])
+                self._grow(parts, as_text(delta[name]))
         for piece in delta.get("tool_calls") or ():
             self._call(piece)
         return said
@@ -443,7 +443,7 @@ class Pieces:
         call["id"] = call["id"] or told
         call["name"] = call["name"] or name
         arguments = function.get("arguments") or ""
-        more = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        more = as_text(arguments)
         call["arguments"].add(more)
         self.size += len(more)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...records import Json, Message, Reply, ToolCall, Usage, canonical_json
 from ..reasoning import split_reasoning
+from .arguments import parse_json
 from .faults import ErrorInBody, Fault
 
 DEEPEST = 100  # maximum nesting of an answer; json and the journal fail at a few hundred levels
@@ -86,14 +87,14 @@ def reply_of(message: Any, retries: int) -> Reply:
     content, told = _content(said.get("content"))
     text, thought = split_reasoning(content)
     field = said.get("reasoning_content") or said.get("reasoning") or ""
-    reasoning = "\n\n".join(part for part in (str(field), told, thought) if part)
+    reasoning = "\n\n".join(part for part in (as_text(field), told, thought) if part)
     finish = choice.get("finish_reason") or "stop"
     calls = tuple(_tool_call(n, call) for n, call in enumerate(said.get("tool_calls") or ()))
     meta: dict[str, Json] = {}
     if reasoning:
         meta["reasoning"] = reasoning
     if said.get("refusal"):
-        meta["refusal"] = said["refusal"]
+        meta["refusal"] = as_text(said["refusal"])
     if finish not in ("stop", "length", "tool_calls"):
         meta["finish_reason"] = finish
     if finish == "length":  # The last call was truncated, so its arguments are still text.
@@ -105,6 +106,11 @@ def reply_of(message: Any, retries: int) -> Reply:
         share = len(reasoning) / (len(reasoning) + answer)
         usage = replace(usage, tokens_reasoning=round(usage.tokens_out * share))
     return Reply(text, calls, ended, usage, retries, meta)
+
+
+def as_text(value: Json) -> str:
+    """Return a text as it is, and any other value as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _content(content: Json) -> tuple[str, str]:
@@ -135,7 +141,7 @@ def _tool_call(number: int, call: Mapping[str, Json]) -> ToolCall:
     function = call.get("function") or {}
     raw = function.get("arguments") or "{}"  # Some models leave out empty arguments.
     try:
-        arguments = json.loads(raw) if isinstance(raw, str) else raw
+        arguments = parse_json(raw) if isinstance(raw, str) else raw
     except ValueError:
         arguments = raw
     _check_depth(arguments)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...records import DataError, Json, Message, Reply, ToolCall, ToolSpec, Unavailable, UsageError
 from ...records import Usage as Tokens
+from ..endpoint.arguments import parse_json
 from ..endpoint.replies import DEEPEST
 from ..reasoning import split_reasoning
 
@@ -164,6 +165,7 @@ class Wording:
     def _check(self, known_only: bool) -> None:
         from jinja2 import TemplateError
         from jinja2.meta import find_undeclared_variables
+        from jinja2.nodes import Pow
         from jinja2.sandbox import ImmutableSandboxedEnvironment as Environment
 
         known: set[str] = set()
@@ -175,6 +177,11 @@ class Wording:
                 tree = Environment(extensions=extensions).parse(source)
             except TemplateError as error:
                 raise DataError(f"the chat template of {self._name!r} is broken: {error}") from None
+            if tree.find(Pow):
+                raise DataError(
+                    f"the chat template of {self._name!r} uses `**`, which is refused because a"
+                    " power may take years"
+                )
             known = set(find_undeclared_variables(tree))
         if self.tools and "tools" not in known:
             raise UsageError(
@@ -218,10 +225,10 @@ def _call(number: int, raw: str, tools: Sequence[ToolSpec]) -> ToolCall:
     only = tools[0].name if len(tools) == 1 else ""
     name: str = named[1] if named else only
     try:
-        told = json.loads(raw)
+        told = parse_json(raw)
         arguments = told.get("arguments", told.get("parameters", {}))
         if isinstance(arguments, str):
-            arguments = json.loads(arguments)
+            arguments = parse_json(arguments)
         name = str(told.get("name", name))
     except (ValueError, RecursionError, AttributeError):
         arguments = raw
@@ -297,7 +304,9 @@ def _tool(spec: ToolSpec) -> Json:
 def _bounded(what: str) -> Iterator[None]:
     """Stop a rendering that runs more than `MOST_LINES` lines of a template's code.
 
-    Nested loops could otherwise run for years without output or a large range. Raises Unavailable.
+    Nested loops could otherwise run for years without output or a large range. `**` is refused when
+    a template is read. A single expression is not bounded otherwise: multiplied texts and lists, and
+    filters over them (center, sort, sum), may take seconds and fill the memory. Raises Unavailable.
     """
     lines = 0
 

@@ -18,6 +18,7 @@ from math import fsum
 from pathlib import Path
 
 from ...records import DataError, Json, UsageError, digest_of
+from ...reports.files.tables import as_text_cell
 from ...tasks.text.rating_answers import QUARTERS
 from ..arguments import checked
 from ..outcome import reading, store_path
@@ -170,7 +171,7 @@ def _write(
     writer.writerow(COLUMNS)
     for item in order:
         row = pairs[item]
-        shown = (_shown(str(row[name])) for name in ("problem", "true", "hypothesis"))
+        shown = (as_text_cell(str(row[name])) for name in ("problem", "true", "hypothesis"))
         writer.writerow([item, *shown, "", ""])
     write_whole({place: out.getvalue().encode()})
     counts: dict[str, dict[str, int]] = {}
@@ -178,14 +179,6 @@ def _write(
         of_problem = counts.setdefault(problem, {})
         of_problem[score] = of_problem.get(score, 0) + 1
     return {"sheet": str(place), "items": len(order), "strata": counts}
-
-
-def _shown(text: str) -> str:
-    """Return a cell that no spreadsheet reads as a formula.
-
-    A model may have written the text.
-    """
-    return f" {text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def _stratum(rated: Rated, item: str) -> str:

@@ -9,13 +9,12 @@ correct_examples).
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...records import DataError, Json, Problem, StoreError, UsageError, digest_of
+from ...records import DataError, Json, Problem, StoreError, UsageError, digest_of, is_finite_number
 from ...store import Store
 from ...tasks.io.files import expanded, identity, read_json, read_jsonl
 
@@ -242,7 +241,7 @@ def _count(value: Json) -> bool:
 
 
 def _number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return is_finite_number(value) and not isinstance(value, bool)
 
 
 _FITS: Mapping[str, tuple[Callable[[Json], bool], str]] = {

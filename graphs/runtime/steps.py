@@ -177,8 +177,11 @@ async def _use_tool(case: Case, tools: dict[str, Any], call: ToolCall, path: str
         elif not isinstance(call.arguments, dict):
             said = "The arguments are not one JSON object."
         else:
+            # Passed alone, arguments that look like LangChain's ToolCall would be read as one.
+            invocation = {"type": "tool_call", "id": call.id, "name": call.name}
             try:
-                return Outcome({"text": await tool.ainvoke(call.arguments)})
+                message = await tool.ainvoke({**invocation, "args": dict(call.arguments)})
+                return Outcome({"text": message.content})
             except ValidationError as error:
                 said = f"The arguments do not fit: {str(error)[:300]}"
         return Outcome({"text": said, "refused": True})

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -19,6 +20,7 @@ from ...records import Json
 from ..metrics.evaluation import Metric
 
 NO_VALUE = "–"
+_SIGNED = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?%?")
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,16 @@ def as_markdown(table: Table) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def as_text_cell(text: str) -> str:
+    """Return a text as a cell that no spreadsheet reads as a formula.
+
+    A model or a file may have written the text. A number and a single sign stay as they are.
+    """
+    if len(text) < 2 or text[0] not in "=+-@\t\r" or _SIGNED.fullmatch(text):
+        return text
+    return f" {text}"
+
+
 def as_csv(table: Table) -> str:
     """Return comma-separated text with one heading line and numbers in full.
 
@@ -205,9 +217,9 @@ def as_csv(table: Table) -> str:
         else:
             made.append((f"{mean} n" if mean and name == "n" else name, cells))
             mean = ""
-    writer.writerow([name for name, _ in made])
+    writer.writerow([as_text_cell(name) for name, _ in made])
     for row in zip(*(cells for _, cells in made), strict=True):
-        writer.writerow([_clean(c) if isinstance(c, str) else c for c in row])
+        writer.writerow([as_text_cell(_clean(c)) if isinstance(c, str) else c for c in row])
     return out.getvalue()
 
 

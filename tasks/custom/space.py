@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...records import Json
+from ...records import Json, is_finite_number
 from ...sandbox.inside.tolerance import ratio
 from ..io.messages import shorten, warn
 from ..io.spaces import each_once, form_of
@@ -260,11 +260,8 @@ def checked_weight(weight: object, error: Callable[[str], Exception]) -> float:
     Raises:
         Exception: `error(sentence)`, where it is not a finite number from 0.
     """
-    try:
-        if type(weight) in (int, float) and weight >= 0 and math.isfinite(weight):  # type: ignore[operator, arg-type]
-            return float(weight)  # type: ignore[arg-type]
-    except OverflowError:
-        pass
+    if not isinstance(weight, bool) and is_finite_number(weight) and weight >= 0:
+        return float(weight)
     raise error(f"a weight is a number from 0, not {shorten(weight)}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...records import DataError, InputSet, Json, canonical_json
+from ...records import DataError, InputSet, Json, canonical_json, is_finite_number
 from ...sandbox.inside.canonical import Unrepresentable, canonical_bytes
 from .files import locate, read_jsonl, write_lines
 from .messages import shorten, warn
@@ -133,8 +133,9 @@ def read_rows(path: str | Path, read_input: ReadInput | None = None) -> SpaceFil
     weights: list[float] = []
     for number, row in rows if wrapped else ():
         weight = row.get("weight", 1.0)
-        if type(weight) not in (int, float) or not 0 <= weight < float("inf"):
-            raise DataError(f"{place}, line {number}, weight: not a number from 0: {weight!r}")
+        if isinstance(weight, bool) or not is_finite_number(weight) or weight < 0:
+            told = shorten(weight)
+            raise DataError(f"{place}, line {number}, weight: not a number from 0: {told}")
         weights.append(float(weight))
     plain = all(weight == 1.0 for weight in weights)
     inputs = [row["input"] if wrapped else row for _, row in rows]

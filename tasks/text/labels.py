@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from ...records import InputSet, Json, Observation, Problem, UsageError
+from ...records import InputSet, Json, Observation, Problem, UsageError, is_finite_number
 from ...records.tasks import Wanted
 from ..io import observations
 from ..io.bad_records import BadRecords
@@ -364,7 +364,7 @@ def _parts(problem: Problem) -> Iterator[str]:
         shares = (
             told if isinstance(told, dict) else {}
         )  # in foreign metadata the key may mean something else
-        numbers = {k: one for k, one in shares.items() if isinstance(one, int | float)}
+        numbers = {k: one for k, one in shares.items() if is_finite_number(one)}
         if numbers:
             yield f"{said}: " + ", ".join(f"{split} {one:.1%}" for split, one in numbers.items())
     for one in problem.secret.get("known", ()):

@@ -32,6 +32,7 @@ from ..io.messages import shorten
 
 COLUMNAR = (".parquet", ".arrow")
 INFO = "dataset_info.json"
+MOST_CELLS = 20_000_000  # rows times columns
 
 
 def read_columnar(path: Path) -> dict[str, Sequence[Json]]:
@@ -51,10 +52,14 @@ def _parquet(path: Path) -> tuple[dict[str, Sequence[Json]], Json]:
 
     try:
         with duckdb.connect() as base:
-            found = base.execute("SELECT * FROM read_parquet(?)", [str(path)])
+            # DuckDB would read other files for a pattern, and columns out of folders like label=x.
+            name = [re.sub(r"[*?[]", r"[\g<0>]", str(path.absolute()))]
+            size = base.execute("SELECT num_rows FROM parquet_file_metadata(?)", name).fetchall()
+            found = base.execute("SELECT * FROM read_parquet(?, hive_partitioning = false)", name)
             names = [column[0] for column in found.description or ()]
+            _check_size(path, size[0][0], len(names))
             rows = found.fetchall()
-            told = base.execute("SELECT key, value FROM parquet_kv_metadata(?)", [str(path)])
+            told = base.execute("SELECT key, value FROM parquet_kv_metadata(?)", name)
             said = {bytes(key): bytes(value) for key, value in told.fetchall()}
     except duckdb.Error as error:
         raise DataError(f"{path}: cannot be read: {shorten(str(error), 200)}") from error
@@ -77,10 +82,20 @@ def _arrow(path: Path) -> tuple[dict[str, Sequence[Json]], Json]:
                 table = pyarrow.ipc.open_stream(content).read_all()
             except pyarrow.ArrowInvalid:
                 table = pyarrow.ipc.open_file(content).read_all()
+            _check_size(path, table.num_rows, table.num_columns)
             columns = {name: table[name].to_pylist() for name in table.column_names}
             return columns, _said(table.schema.metadata or {})
     except (OSError, pyarrow.ArrowException) as error:
         raise DataError(f"{path}: cannot be read: {shorten(str(error), 200)}") from error
+
+
+def _check_size(path: Path, rows: int, columns: int) -> None:
+    """Raise DataError for a table too large for memory: a file of a few kilobytes may hold one."""
+    if rows * columns > MOST_CELLS:
+        raise DataError(
+            f"{path}: {rows:,} rows of {columns:,} columns are too many: a Parquet or Arrow file may"
+            f" hold {MOST_CELLS:,} cells"
+        )
 
 
 def _said(metadata: Mapping[bytes, bytes]) -> Json:

@@ -69,6 +69,36 @@ WHOLE = {
 }
 
 
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "refusal"])
+@pytest.mark.parametrize("value", [["I think"], {"text": "I think"}, 5])
+def test_reasoning_and_refusals_that_are_no_text_are_kept_as_json(name, value):
+    whole, _ = ask(says("answer", **{name: value}))
+    streamed, _ = ask(
+        streams(chunk({"content": "answer", name: value}), chunk({}, "stop")), stream=True
+    )
+    kept = "refusal" if name == "refusal" else "reasoning"
+    assert whole.text == streamed.text == "answer"
+    assert whole.meta[kept] == streamed.meta[kept] == json.dumps(value)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_numbers_that_are_not_finite_never_reach_a_reply(stream):
+    """JSON that a strict reader refuses would otherwise be stored."""
+    arguments = '{"code": NaN, "n": [1e999, -Infinity, 1.5]}'
+    function = {"name": "execute", "arguments": arguments}
+    made = [{"index": 0, "id": "a", "type": "function", "function": function}]
+    message = {"content": "x", "tool_calls": made, "refusal": float("nan")}
+    answer = (
+        streams(chunk(message, float("inf")))
+        if stream
+        else lambda request: completion(message, float("inf"))
+    )
+    reply, _ = ask(answer, tools=[EXECUTE], stream=stream)
+    (call,) = reply.tool_calls
+    assert call.arguments == {"code": None, "n": [None, None, 1.5]} and reply.text == "x"
+    json.dumps(reply.meta, allow_nan=False)
+
+
 @pytest.mark.parametrize("answer", WHOLE.values(), ids=WHOLE)
 def test_a_streamed_answer_gives_the_reply_of_the_whole_one(answer):
     length = 997 if answer is WHOLE["a megabyte"] else 3

@@ -102,6 +102,12 @@ def test_a_template_of_ones_own_takes_the_place_of_the_models(base, tmp_path):
     )
 
 
+def test_a_template_with_a_power_is_refused_before_it_is_rendered(base, tmp_path):
+    (tmp_path / "mine.jinja").write_text("{% if false %}{{ 9 ** (9 ** 9) }}{% endif %}x")
+    said = refused(f"hf:{base}", DataError, chat_template=str(tmp_path / "mine.jinja"))
+    assert "uses `**`, which is refused" in said
+
+
 def test_variables_of_the_template_are_settings_and_others_are_refused(base):
     template = "{% if enable_thinking %}think {% endif %}" + TEMPLATE
     words, tokenizer = wording(base, template, enable_thinking=True)
@@ -161,6 +167,12 @@ def test_a_tool_call_is_read_and_its_result_goes_back_through_the_template(base)
 def test_a_tool_call_of_any_form_is_kept(said, name, arguments):
     text, (call,) = tool_calls(f"<tool_call>{said}</tool_call>", [EXECUTE])
     assert (text, call.name, call.arguments) == ("", name, arguments)
+
+
+def test_numbers_of_a_call_that_are_not_finite_are_none():
+    said = '<tool_call>{"name": "execute", "arguments": {"a": NaN, "b": [1e999, 1.5]}}</tool_call>'
+    (call,) = tool_calls(said, [EXECUTE])[1]
+    assert call.arguments == {"a": None, "b": [None, 1.5]}
 
 
 def test_a_deeply_nested_call_stays_a_text():

@@ -77,6 +77,22 @@ def test_a_flag_beats_the_environment_and_that_the_file(
             assert options()[key] == flag
 
 
+@pytest.mark.parametrize("key", ["seed", "problems", "temperature", "timeout_s"])
+def test_a_truth_value_of_the_file_is_no_number(peirce, options, key):
+    for value in ("true", "false"):
+        Path("peirce.toml").write_text(f"{key} = {value}\n")
+        code, _, err = peirce("run", "examples", "--model", "openai:small")
+        assert code == 2 and f"peirce.toml: {key} is {value}: it must be no truth value" in err
+    Path("peirce.toml").write_text("quiet = true\n")
+    assert "taken" in peirce("run", "examples", "--model", "openai:small")[2]
+
+
+def test_an_integer_of_the_file_that_python_cannot_write_is_one_sentence(peirce):
+    Path("peirce.toml").write_text(f"seed = 0x{'f' * 5000}\n")
+    code, _, err = peirce("run", "examples", "--dry-run")
+    assert code == 2 and "peirce.toml cannot be read" in err
+
+
 def test_model_arguments_merge_key_by_key(peirce, options, monkeypatch):
     Path("peirce.toml").write_text(
         "[proposer]\nbackoff_s = 2\nmax_wait_s = 9\n[proposer.model_arg]\ntop_k = 5\nmin_p = 0.1\n"

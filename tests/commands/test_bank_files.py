@@ -110,6 +110,8 @@ def _silent():
         ('[{"hypotheses": [{"text": ""}]}]', "hypothesis 1: has no text"),
         ('[{"text": "a", "visits": "many"}]', "visits is 'many'"),
         ('{"hypotheses": [{"text": "a"}], "public": {"labels": ["x"], "columns": {}}}', "columns"),
+        (f'[{{"text": "a", "accuracy": 1{"0" * 400}}}]', "accuracy is 1000"),
+        (f'[{{"text": "a", "reward": 1{"0" * 400}}}]', "reward is 1000"),
         ("no json", "bank.json"),
         ('{"a": 1}', r"bank\.json, key 'a': 1 is no object"),
         ('{"a": {"acc": 1.0}, "b": ["c"]}', r"bank\.json, key 'b': \['c'\] is no object"),

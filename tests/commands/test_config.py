@@ -53,6 +53,13 @@ def test_every_setting_is_a_flag_with_its_words(command, options):
     assert all(flags[name].help for name in set(options.__annotations__) - NO_FLAG)
 
 
+@pytest.mark.parametrize("name", ["timeout_s", "temperature", "seed", "tau"])
+@pytest.mark.parametrize("digits", [400, 5_000])
+def test_an_integer_beyond_floats_is_refused_by_name(name: str, digits: int) -> None:
+    with pytest.raises(UsageError, match=f"^{name} is .*: it must be a number below 1e308$"):
+        RunConfig.from_options({name: 10**digits}, graphs)
+
+
 def test_a_configuration_is_read_back_from_its_record():
     config = RunConfig.from_options(
         {"method": "refine", "target_gap": 2, "temperature": 1, "problems": 3, "bank": ["b.json"],

@@ -38,6 +38,20 @@ def test_the_same_model_without_tools_is_inconsistent(play, make_problem):
         (ToolCall("a", "execute", {"sauce": "x"}), "do not fit"),
         (ToolCall("a", "prove", {"code": "x"}), "no tool 'prove'; the tools are: execute"),
         (ToolCall("a", "execute", "{code: x"), "not one JSON object"),
+        (ToolCall("a", "execute", {"type": "tool_call"}), "do not fit"),
+        (ToolCall("a", "execute", {"type": "tool_call", "args": 5, "id": "b"}), "do not fit"),
+        (
+            ToolCall(
+                "a",
+                "execute",
+                {"type": "tool_call", "args": {"code": WRONG}, "id": "b", "name": "execute"},
+            ),
+            "do not fit",
+        ),
+        (
+            ToolCall("a", "execute", {"config": 1, "run_manager": 2, "callbacks": 3, "v__args": 4}),
+            "do not fit",
+        ),
     ],
 )
 def test_a_call_that_cannot_be_made_is_told_to_the_model_and_the_step_goes_on(

@@ -107,6 +107,17 @@ def test_csv_of_means_is_numbers_under_names_of_their_own():
     assert (rows[1]["beta"], rows[1]["beta n"], rows[1]["gamma of"], rows[1]["share"]) == ("", "0", "", "")  # fmt: skip
 
 
+def test_no_cell_of_a_csv_is_a_formula():
+    """Names of models and problems come from texts that others wrote."""
+    texts = ("=1+1", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "-1.5", "+3%", "-", "a=b")
+    table = Table(("=heading", "n"), tuple((text, -1.5) for text in texts))
+    rows = list(csv.reader(io.StringIO(as_csv(table))))
+    assert rows[0] == [" =heading", "n"] and {row[1] for row in rows[1:]} == {"-1.5"}
+    firsts = [row[0] for row in rows[1:]]
+    assert firsts[:4] == [" =1+1", " +cmd", " -2+3", " @SUM(A1)"]
+    assert firsts[4][0] not in "\t=" and firsts[5:] == ["-1.5", "+3%", "-", "a=b"]
+
+
 def test_csv_is_long_with_numbers_whole_and_missing_ones_empty():
     table = long_table(
         [session("a,b", consistency=interval(1 / 3, 3), gap=interval(None, 0))], METRICS

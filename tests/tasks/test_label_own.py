@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from label_sets import loaded, published, rows, split, three, write
+from peirce import check
 from peirce.records import DataError, Json, UsageError
 from peirce.tasks import DataWarning, load_problems, task
 from peirce.tasks.text.sources import rows_of
@@ -56,6 +57,48 @@ def written(path: Path, columns: dict[str, Any]) -> Path:
     if path.suffix == ".gz":
         path.write_bytes(gzip.compress(path.read_bytes()))
     return path
+
+
+@pytest.mark.parametrize("name", ["[ab].parquet", "*.parquet", "a?.parquet", "label=x/a.parquet"])
+def test_a_parquet_file_is_read_alone_whatever_its_name(tmp_path: Path, name: str) -> None:
+    """DuckDB takes such names for patterns, and a folder `label=x` for a column."""
+    for other in ("a.parquet", "b.parquet", "ax.parquet"):
+        written(tmp_path / other, {"text": ["other"] * 4, "label": ["p", "q"] * 2})
+    (tmp_path / "label=x").mkdir()
+    (tmp_path / "own.parquet").touch()
+    own = written(tmp_path / "own.parquet", {"text": ["a", "b", "c", "d"], "label": ["y", "z"] * 2})
+    found = rows_of(own.rename(tmp_path / name), {"text": {"kind": "text"}}, "label")
+    assert [(row.input["text"], row.label) for row in found] == [*zip("abcd", "yzyz", strict=True)]
+
+
+def test_a_small_parquet_file_of_very_many_rows_is_refused_before_it_is_read(
+    tmp_path: Path,
+) -> None:
+    import duckdb
+
+    place = tmp_path / "r.parquet"
+    duckdb.sql("SELECT 'a' AS text, 'b' AS label FROM range(10_000_001)").write_parquet(str(place))
+    assert place.stat().st_size < 1_000_000
+    with pytest.raises(DataError, match="10,000,001 rows of 2 columns are too many"):
+        rows_of(place, {"text": {"kind": "text"}}, "label")
+
+
+def test_integers_beyond_floats_are_data_like_others(tmp_path: Path) -> None:
+    """JSON has them, and a sentence that compares the column finds that they are no number."""
+    large = 10**400
+    lines = [
+        {"text": f"a {n}", "n": large if n == 9 else n, "label": "ab"[n % 2]} for n in range(10)
+    ]
+    problem = loaded(write(tmp_path / "r.jsonl", "".join(json.dumps(one) + "\n" for one in lines)))
+    (tmp_path / "s.jsonl").write_text(
+        "".join(
+            json.dumps({"problem": problem.id, "hypothesis": f"If n is {bound}, then the label is b;"
+                                                             " otherwise, the label is a."}) + "\n"
+            for bound in ("at least 5", "5")
+        )
+    )  # fmt: skip
+    out = check("labels", answers=tmp_path / "s.jsonl", data=tmp_path / "r.jsonl", judge="exact")
+    assert len([*out]) == 2
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,12 @@ def test_a_space_of_different_inputs_is_left_as_it_is() -> None:
         assert as_set(space, "", str) is space
 
 
+def test_a_weight_beyond_floats_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path, {"input": [1], "weight": 10**400}, {"input": [2], "weight": 1})
+    with pytest.raises(DataError, match="line 1, weight: not a number from 0"):
+        read_space(path)
+
+
 def test_an_input_that_stands_twice_in_a_file_counts_once(tmp_path: Path) -> None:
     path = write(tmp_path, [1], [2], "[1]", [1])
     with pytest.warns(DataWarning, match=r"s\.jsonl: 2 inputs .* \(the first of them is \[1\]\)"):

@@ -34,7 +34,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Observation
+from ...records import Observation, is_finite_number
 from ..sentence_rules.conditions import AllOf, Compare, Condition, Is, Not
 from ..sentence_rules.prepared import Prepared, missing
 from ..sentence_rules.quantities import Number
@@ -131,7 +131,7 @@ def _on(name: str, rows: Prepared, space: Space) -> Iterator[Condition]:
     kind = rows.columns[name]["kind"]
     domain = [value for value in space.domain(name) if value is not None]
     if kind == "number":
-        values = sorted({float(one) for one in domain if isinstance(one, int | float)})
+        values = sorted({float(one) for one in domain if is_finite_number(one)})
         if len(values) > WIDE:
             numbers = rows.numbers(name)
             values = np.unique(numbers[~np.isnan(numbers)]).tolist()
@@ -362,7 +362,7 @@ def _steps(condition: Condition, space: Space) -> Iterator[tuple[Condition, bool
         yield from ((Not(one), longer) for one, longer in _steps(condition.part, space))
     elif isinstance(condition, Compare) and isinstance(condition.quantity, Number):
         known = space.domain(condition.quantity.column)
-        values = sorted(float(v) for v in known if isinstance(v, int | float))
+        values = sorted(float(v) for v in known if is_finite_number(v))
         lower = [value for value in values if value < condition.value]
         higher = [value for value in values if value > condition.value]
         for value in (*lower[-1:], *higher[:1]):

@@ -27,7 +27,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Json, Problem, UsageError, canonical_json
+from ...records import Json, Problem, UsageError, canonical_json, is_finite_number
 from ..sentence_rules.columns import text_columns
 from ..sentence_rules.conditions import AllOf, AnyOf, Condition, Not
 from ..sentence_rules.prepared import Prepared, missing
@@ -159,7 +159,7 @@ class Space:
             return [*(slots.texts if slots else dict.fromkeys(map(str, there))), *gap]
         if kind == "truth":
             return [False, True, *gap]
-        numbers = [float(one) for one in there if isinstance(one, int | float)]
+        numbers = [float(one) for one in there if is_finite_number(one)]
         if kind == "number" and numbers and len(numbers) == len(there):
             low, high = math.floor(min(numbers)), math.ceil(max(numbers))
             if all(one.is_integer() for one in numbers) and high - low < WIDEST:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Json, UsageError
+from ...records import Json, UsageError, is_finite_number
 from .columns import pair_labels, text_columns
 from .terms import KINDS, Term, plain, tokens
 
@@ -245,7 +245,7 @@ def as_number(value: Json) -> float:
             value = float(value.strip().removesuffix("%"))
         except ValueError:
             return math.nan
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else math.nan
+    return float(value) if is_finite_number(value) else math.nan
 
 
 def as_numbers(values: Sequence[Json]) -> NDArray[np.float64]:
@@ -271,6 +271,6 @@ def plain_value(value: Json) -> str | float | None:
         text = " ".join(value.lower().split())
         number = TRUTHS.get(text, as_number(text))
         return text if math.isnan(number) else number
-    if isinstance(value, int | float):
+    if is_finite_number(value):
         return float(value)
     return " ".join(str(value).lower().split())

@@ -12,7 +12,7 @@ from math import fsum, nan
 
 import numpy as np
 
-from ....records import Json
+from ....records import Json, is_finite_number
 from ....tasks.text.rating_answers import QUALITIES
 from ....tools.discovery.scores import Discovery, paper, released
 from . import layout
@@ -372,4 +372,4 @@ def _released() -> dict[str, Rated]:
 
 def _number(told: object, name: str) -> float | None:
     value = told.get(name) if isinstance(told, Mapping) else None
-    return float(value) if isinstance(value, int | float) else None
+    return float(value) if is_finite_number(value) else None
