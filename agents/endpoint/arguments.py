@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import re
+import sys
 
 from ...records import Json
 
@@ -67,13 +67,16 @@ class Arguments:
 
 
 def parse_json(text: bytes | str) -> Json:
-    """Parse JSON of an endpoint, with None for NaN and infinities, which JSON cannot store."""
+    """Parse JSON of an endpoint, with numbers that JSON can store.
+
+    NaN and Infinity, which are no JSON, become None; a number beyond all floats becomes the largest.
+    """
     return json.loads(text, parse_constant=lambda name: None, parse_float=_finite)
 
 
-def _finite(text: str) -> float | None:
-    value = float(text)
-    return value if math.isfinite(value) else None
+def _finite(text: str) -> float:
+    largest = sys.float_info.max
+    return min(max(float(text), -largest), largest)
 
 
 def is_json(text: bytes | str) -> bool:

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import json
 import random
+import sys
 import time
 
 import pytest
@@ -95,7 +96,8 @@ def test_numbers_that_are_not_finite_never_reach_a_reply(stream):
     )
     reply, _ = ask(answer, tools=[EXECUTE], stream=stream)
     (call,) = reply.tool_calls
-    assert call.arguments == {"code": None, "n": [None, None, 1.5]} and reply.text == "x"
+    largest = sys.float_info.max
+    assert call.arguments == {"code": None, "n": [largest, None, 1.5]} and reply.text == "x"
     json.dumps(reply.meta, allow_nan=False)
 
 
