@@ -80,10 +80,7 @@ class DataConfig(Settings):
     ood: str | None = setting(
         None, "Of labelled text: which OOD file, where there are several.", metavar="NAME"
     )
-    skip_bad: bool = setting(
-        False, "Leave out records of the data that cannot be read, and count them; else the first is"
-        " an error.",
-    )  # fmt: skip
+    skip_bad: bool = setting(False, "Leave out unreadable records of the data, and count them; else the first is an error.")  # fmt: skip
 
 
 class ModelConfig(Settings):
@@ -101,7 +98,7 @@ class ModelConfig(Settings):
         None, "A word of the endpoint, as low or high.", metavar="WORD"
     )
     timeout_s: Number | None = setting(
-        None, "Of one request to an endpoint with its whole answer, in seconds (300)."
+        None, "Of one request with its whole answer, in seconds (300)."
     )
     retries: int | None = setting(None, "Of one call to an endpoint after its first request (5).")
     model_arg: KeyValues = setting(

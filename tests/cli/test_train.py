@@ -40,6 +40,8 @@ def test_settings_of_a_training_do_not_come_from_peirce_toml(peirce, tmp_path) -
     assert code == 2 and "unknown key 'period'" in err
 
 
+# torch warns when it is first imported; pytest shows what Python's own filter hides from a user.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_what_does_not_go_together_is_one_sentence(peirce) -> None:
     Path("file").touch()
     for arguments, sentence in (
