@@ -221,10 +221,16 @@ def blobs_of(reading: Reading, digests: Iterable[Digest]) -> Iterator[tuple[Dige
         yield from ((digest, data) for digest, data in rows)
 
 
-def vectors_of(reading: Reading, digests: Iterable[Digest]) -> dict[Digest, Vector]:
-    """Return arrays by digest; raises StoreError where one is missing or cannot be read."""
+def vectors_of(
+    reading: Reading, digests: Iterable[Digest], items: int | None = None
+) -> dict[Digest, Vector]:
+    """Return arrays by digest, with at most `items` items each.
+
+    Raises:
+        StoreError: An array is missing, too large, or cannot be read.
+    """
     wanted = set(digests)
-    found = {digest: decode(data) for digest, data in blobs_of(reading, wanted)}
+    found = {digest: decode(data, items) for digest, data in blobs_of(reading, wanted)}
     if missing := sorted(wanted - found.keys()):
         raise StoreError(f"the store has lost the vector {missing[0]}")
     return found

@@ -17,6 +17,7 @@ from ..records import (
     Judged,
     Predictions,
     StepRecord,
+    StoreError,
     Verdict,
 )
 from .cells import Vector, json_cell, json_of, text_cell, text_of
@@ -45,6 +46,9 @@ SELECTS = {
         PLACE,
     ),
 }
+
+
+SIZES = "SELECT problem, size FROM (problem JOIN input_set ON problem.space = input_set.digest)"
 
 
 class SessionLedger:
@@ -184,11 +188,14 @@ def steps(
             table: by_problem(reading, select, session, part, order)
             for table, (select, order) in SELECTS.items()
         }
+        sizes = by_problem(reading, SIZES, session, part, "size") if spaces else {}
         happened = events_of(reading, session, part)
         over_space = {name: _over_space(rows, name, spaces) for name in part}
         for together in _groups(over_space):
             arrays = vectors_of(
-                reading, (d for name in together for d in _digests(over_space[name]))
+                reading,
+                (d for name in together for d in _digests(over_space[name])),
+                max((row[0] for name in together for row in sizes.get(name, ())), default=0),
             )
             for name in together:
                 own = {table: found[name] for table, found in rows.items()}
@@ -243,6 +250,8 @@ def _predictions(cells: Row, arrays: Mapping[Digest, Vector]) -> Predictions:
     outcome, codes, reasons, names, limited = cells
     undefined = arrays[reasons]
     values = np.broadcast_to(np.int64(0), undefined.shape) if codes is None else arrays[codes]
+    if values.shape != undefined.shape or undefined.ndim != 1:
+        raise StoreError("the store is damaged: the vectors of a prediction differ in length")
     return Predictions(values, undefined, tuple(json_of(names)), text_of(outcome), limited)
 
 

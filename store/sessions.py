@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..records import Digest, InputSet, Json, Problem, StoreError
-from .cells import json_cell, json_of, text_cell, text_of
+from .cells import MOST, inflate, json_cell, json_of, text_cell, text_of
 from .connection import Reading, Row
 from .writing import Change
 
@@ -72,7 +72,12 @@ def creation(
 
 
 def _input_set(digest: Digest, space: InputSet) -> Row:
-    inputs = zlib.compress(json_cell(space.inputs).encode("utf-8"), 6)
+    text = json_cell(space.inputs).encode("utf-8")
+    if len(text) > MOST:
+        raise StoreError(
+            f"the input set {space.name!r} has {len(text)} bytes, and a store holds {MOST} at most"
+        )
+    inputs = zlib.compress(text, 6)
     weights = None if space.weights is None else json_cell(space.weights)
     return (digest, text_cell(space.name), len(space), inputs, weights)
 
@@ -86,11 +91,17 @@ def _problem(session: str, ordinal: int, problem: Problem, space: Digest) -> Row
 
 def input_set(reading: Reading, digest: Digest) -> InputSet:
     """Return the input set with this digest; raises StoreError where the store has none."""
-    rows = reading.query("SELECT name, inputs, weights FROM input_set WHERE digest = ?", (digest,))
+    rows = reading.query("SELECT name, size, inputs, weights FROM input_set WHERE digest = ?", (digest,))
     if not rows:
         raise StoreError(f"the store has no input set {digest}")
-    ((name, inputs, weights),) = rows
-    values = json_of(zlib.decompress(inputs).decode("utf-8"))
+    ((name, size, inputs, weights),) = rows
+    try:
+        text = inflate(inputs).decode("utf-8")
+    except (zlib.error, ValueError) as error:
+        raise StoreError(f"the input set {digest} cannot be read: {error}") from error
+    values = json_of(text)
+    if not isinstance(values, list) or len(values) != size:
+        raise StoreError(f"the input set {digest} cannot be read: it does not hold {size} inputs")
     return InputSet(
         text_of(name), tuple(values), None if weights is None else tuple(json_of(weights))
     )
