@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..records import Digest, Json, StoreError, canonical_json
+from ..records import Digest, Json, Problem, StoreError, Verdict, canonical_json
 
 RAW, CONSTANT, PALETTE_1, PALETTE_2 = range(4)
 HEAD = struct.Struct("<3sBB8sB")
@@ -202,7 +202,7 @@ def text_of(cell: str) -> str:
     """Return the text that a cell holds."""
     if not cell.startswith(MARK):
         return cell
-    return str(json.loads(cell[len(MARK) :]))
+    return str(json_of(cell[len(MARK) :], "an escaped text", str))
 
 
 def json_cell(value: Json) -> str:
@@ -217,6 +217,47 @@ def canonical_cell(text: str) -> str:
     return json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"))
 
 
-def json_of(cell: str) -> Json:
-    """Return the JSON value that a cell holds."""
-    return json.loads(cell)
+def json_of(cell: str, column: str, kind: type = object) -> Json:
+    """Return the JSON value that a cell holds.
+
+    Args:
+        cell: The text of the cell.
+        column: The name of its table and column, for the error.
+        kind: The type that the value must have.
+
+    Raises:
+        StoreError: The text is not JSON, or its value is not of this type.
+    """
+    try:
+        value = json.loads(cell)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise StoreError(f"the store is damaged: {column} holds no JSON: {error}") from error
+    if not isinstance(value, kind):
+        held = json.dumps(value)
+        raise StoreError(
+            f"the store is damaged: {column} holds {held[:40]} where a JSON {_KINDS[kind]} belongs"
+        )
+    return value
+
+
+_KINDS = {dict: "object", list: "array", str: "string"}
+
+
+def verdict_of(cell: str) -> Verdict:
+    """Return the verdict that a cell holds; raises StoreError for an unknown one."""
+    try:
+        return Verdict(cell)
+    except ValueError as error:
+        raise StoreError(f"the store is damaged: verdict.verdict holds {cell[:40]!r}") from error
+
+
+def problem_of(cell: str) -> Problem:
+    """Return the problem that a cell holds; raises StoreError where it is not a whole problem."""
+    data = json_of(cell, "problem.data", dict)
+    try:
+        return Problem.from_json(data)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise StoreError(
+            f"the store is damaged: problem.data of problem {str(data.get('id'))[:40]!r} is not a "
+            f"whole problem: {error}"
+        ) from error

@@ -18,9 +18,8 @@ from ..records import (
     Predictions,
     StepRecord,
     StoreError,
-    Verdict,
 )
-from .cells import Vector, json_cell, json_of, text_cell, text_of
+from .cells import Vector, json_cell, json_of, text_cell, text_of, verdict_of
 from .connection import Reading, Row, by_problem
 from .journal import SessionJournal, vectors_of
 from .writing import Change, Writer
@@ -218,7 +217,7 @@ def _over_space(
     whole = {
         (step, answer, ordinal)
         for step, answer, ordinal, verdict, *_ in rows["verdict"][name]
-        if spaces is True or Verdict(verdict).consistent
+        if spaces is True or verdict_of(verdict).consistent
     }
     found = {}
     for step, answer, ordinal, inputs, outcome, _, _, _, codes, *rest in rows["prediction"][name]:
@@ -252,7 +251,13 @@ def _predictions(cells: Row, arrays: Mapping[Digest, Vector]) -> Predictions:
     values = np.broadcast_to(np.int64(0), undefined.shape) if codes is None else arrays[codes]
     if values.shape != undefined.shape or undefined.ndim != 1:
         raise StoreError("the store is damaged: the vectors of a prediction differ in length")
-    return Predictions(values, undefined, tuple(json_of(names)), text_of(outcome), limited)
+    return Predictions(
+        values,
+        undefined,
+        tuple(json_of(names, "prediction.reason_names", list)),
+        text_of(outcome),
+        limited,
+    )
 
 
 def _steps(
@@ -276,7 +281,7 @@ def _steps(
         place = (step, answer, ordinal)
         judged.setdefault((step, answer), []).append(
             Judged(
-                Verdict(verdict),
+                verdict_of(verdict),
                 text_of(reason),
                 hypotheses.get(place),
                 coverage,
@@ -295,17 +300,27 @@ def _steps(
             problem,
             step,
             tuple(answers.get(step, ())),
-            json_of(fields),
+            json_of(fields, "step.fields", dict),
             tuple(event for at, event in happened if at == step),
         )
 
 
 def _hypothesis(text: str, description: str, meta: str, breaches: str) -> Hypothesis:
-    return Hypothesis(text_of(text), text_of(description), json_of(meta), tuple(json_of(breaches)))
+    return Hypothesis(
+        text_of(text),
+        text_of(description),
+        json_of(meta, "hypothesis.meta", dict),
+        tuple(json_of(breaches, "hypothesis.breaches", list)),
+    )
 
 
 def _agreement(marks: list[bool | None], got: str, outcome: str, detail: str) -> Agreement:
-    return Agreement(tuple(marks), tuple(json_of(got)), text_of(outcome), json_of(detail))
+    return Agreement(
+        tuple(marks),
+        tuple(json_of(got, "prediction.got", list)),
+        text_of(outcome),
+        json_of(detail, "prediction.detail", dict),
+    )
 
 
 def events(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +60,45 @@ def test_a_vector_longer_than_its_sample_space_is_refused(stored: tuple[Path, st
         pytest.raises(StoreError, match="41 items where 40 are expected"),
     ):
         list(store.steps(session))
+
+
+READERS: dict[str, Callable[[Store, str], object]] = {
+    "sessions": lambda store, session: store.sessions(),
+    "settings": lambda store, session: store.settings(session),
+    "problems": lambda store, session: store.problems(session),
+    "steps": lambda store, session: list(store.steps(session)),
+    "given": lambda store, session: store.given(session, ["p"]),
+}
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "reader"),
+    [
+        ("session.settings", "null", "sessions"),
+        ("session.settings", "{", "settings"),
+        ("session.settings", "[" * 100_000, "sessions"),
+        ("session.fields", "5", "sessions"),
+        ("problem.data", "{}", "problems"),
+        ("problem.data", '{"shown":5}', "problems"),
+        ("step.fields", "[1]", "steps"),
+        ("hypothesis.meta", "5", "steps"),
+        ("hypothesis.breaches", "7", "given"),
+        ("verdict.verdict", "great", "steps"),
+        ("verdict.verdict", "great", "given"),
+        ("prediction.got", "5", "steps"),
+        ("prediction.detail", "5", "steps"),
+        ("prediction.reason_names", "7", "steps"),
+    ],
+)
+def test_a_cell_of_another_kind_is_one_sentence_that_names_its_column(
+    stored: tuple[Path, str], column: str, cell: str, reader: str
+) -> None:
+    path, session = stored
+    table, name = column.split(".")
+    where = f"WHERE {name} IS NOT NULL"
+    alter(path, f"UPDATE {table} SET {name} = ? {where}", cell)
+    with (
+        Store.open(path, write=False) as store,
+        pytest.raises(StoreError, match=f"damaged: {column} "),
+    ):
+        READERS[reader](store, session)
