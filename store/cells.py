@@ -240,7 +240,7 @@ def json_of(cell: str, column: str, kind: type = object) -> Json:
     return value
 
 
-_KINDS = {dict: "object", list: "array", str: "string"}
+_KINDS: dict[type, str] = {dict: "object", list: "array", str: "string"}
 
 
 def verdict_of(cell: str) -> Verdict:
