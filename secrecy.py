@@ -10,7 +10,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 SECRET_NAME = re.compile(
@@ -65,3 +65,38 @@ class ScrubbedRecord(logging.LogRecord):
     def getMessage(self) -> str:
         """Return the message with secrets masked."""
         return scrubbed(super().getMessage())
+
+
+def unnamed_key_variables(held: Any) -> list[str]:
+    """Return the variables that settings of a file want a key from and that nobody allowed.
+
+    A store or a peirce.toml may come from somebody else, who could ask for any variable. Allowed
+    are the two defaults and what PEIRCE_PROPOSER_API_KEY_ENV (or another role's) names.
+
+    A value that may be a key itself is masked.
+
+    Args:
+        held: Settings: objects with a key `api_key_env`, and texts like "api_key_env=NAME".
+    """
+    allowed = {"OPENAI_API_KEY", "PEIRCE_API_KEY"} | {
+        value for name, value in os.environ.items()
+        if re.fullmatch(r"PEIRCE_[A-Z]+_API_KEY_ENV", name)
+    }  # fmt: skip
+    names = sorted(set(_key_variables(held)) - allowed)
+    return [str(shown_value("api_key_env", name)) for name in names]
+
+
+def _key_variables(held: Any) -> Iterator[str]:
+    if isinstance(held, Mapping):
+        for key, value in held.items():
+            if str(key).strip().replace("-", "_") == "api_key_env" and value is not None:
+                yield str(value)
+            else:
+                yield from _key_variables(value)
+    elif isinstance(held, list | tuple):
+        for value in held:
+            yield from _key_variables(value)
+    elif isinstance(held, str):
+        key, _, value = held.partition("=")
+        if key.strip().replace("-", "_") == "api_key_env":
+            yield value.strip(' \t"')

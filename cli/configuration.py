@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..commands.session.settings import ROLES, SCORER, role_keys, value_of
-from ..secrecy import shown_value
+from ..secrecy import shown_value, unnamed_key_variables
 from .groups import OWN_FILE
 
 FILE = Path("peirce.toml")
@@ -120,6 +120,12 @@ def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[st
         raise ConfigurationError(f"{path} cannot be read: it is nested too deeply") from None
     except (ValueError, OSError) as error:  # ValueError: no TOML, no UTF-8
         raise ConfigurationError(f"{path} cannot be read: {error}") from None
+    if not os.environ.get(CONFIG) and (unnamed := unnamed_key_variables(content)):
+        raise ConfigurationError(
+            f"{path} asks for the key in {unnamed[0]}: a file of the working folder does not choose "
+            f"which variable is sent; set PEIRCE_PROPOSER_API_KEY_ENV={unnamed[0]} in the "
+            f"environment, or name the file in {CONFIG}"
+        )
     top: dict[str, Any] = {}
     tables: dict[str, dict[str, Any]] = {}
     for key, value in content.items():

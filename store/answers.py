@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..records import UNASKED, Digest, Hypothesis, Json, Verdict
-from .cells import json_of, text_cell, text_of
+from .cells import json_of, text_cell, text_of, verdict_of
 from .connection import Reading, Row, by_problem
 
 _PLACE = "step, answer, ordinal"
@@ -157,12 +157,15 @@ def _given(
         path=path,
         text=text,
         hypothesis=Hypothesis(
-            text_of(said), text_of(description), json_of(meta), tuple(json_of(breaches))
+            text_of(said),
+            text_of(description),
+            json_of(meta, "hypothesis.meta", dict),
+            tuple(json_of(breaches, "hypothesis.breaches", list)),
         ),
-        verdict=Verdict(verdict),
+        verdict=verdict_of(verdict),
         reason=text_of(reason),
         hypotheses=len(hypotheses),
         codes=codes if asked else None,
         reasons=reasons if asked else None,
-        detail=json_of(details[first][0]) if first in details else None,
+        detail=json_of(details[first][0], "prediction.detail", dict) if first in details else None,
     )

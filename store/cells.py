@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import struct
 import zlib
 from typing import Any
@@ -27,13 +28,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..records import Digest, Json, StoreError, canonical_json
+from ..records import Digest, Json, Problem, StoreError, Verdict, canonical_json
 
 RAW, CONSTANT, PALETTE_1, PALETTE_2 = range(4)
 HEAD = struct.Struct("<3sBB8sB")
 MAGIC = b"PV1"
 SAMPLE = 4_096  # bytes compressed on trial before the complete body is compressed
 PAYS = 0.75  # compress only where the result is smaller than this share
+MOST = 1 << 27  # bytes of one decompressed cell; a store that someone sends may claim any size
 
 Vector = NDArray[Any]
 
@@ -86,8 +88,15 @@ def _packed(body: bytes) -> tuple[int, bytes]:
 
 
 def encode(array: Vector) -> bytes:
-    """Return the blob of an array of numbers; raises TypeError for other arrays."""
+    """Return the blob of an array of numbers.
+
+    Raises:
+        TypeError: The array does not hold numbers.
+        StoreError: The array has more than `MOST` bytes, which `decode` would refuse.
+    """
     plain = _plain(array)
+    if plain.nbytes > MOST:
+        raise StoreError(f"a vector has {plain.nbytes} bytes, and a store holds {MOST} at most")
     flat = plain.reshape(-1)
     data = flat.tobytes()
     item = flat.itemsize
@@ -100,24 +109,50 @@ def encode(array: Vector) -> bytes:
     return head + struct.pack(f"<{plain.ndim}Q", *plain.shape) + body
 
 
-def decode(blob: bytes) -> Vector:
-    """Return the read-only array of a blob; raises StoreError where the blob is invalid."""
+def inflate(data: bytes, most: int = MOST) -> bytes:
+    """Return decompressed data; raises zlib.error where it is damaged or has over `most` bytes."""
+    stream = zlib.decompressobj()
+    found = stream.decompress(data, most + 1)
+    if len(found) > most:
+        raise zlib.error(f"it has more than {most} bytes when decompressed")
+    if not stream.eof:
+        raise zlib.error("its compressed data is truncated")
+    return found
+
+
+def decode(blob: bytes, items: int | None = None) -> Vector:
+    """Return the read-only array of a blob.
+
+    Args:
+        blob: The content of the cell.
+        items: The largest number of items that the array may have, or None for any.
+
+    Raises:
+        StoreError: The blob is invalid, or its array is larger than `items` or `MOST` bytes.
+    """
     try:
-        return _decode(blob)
+        return _decode(blob, items)
     except (struct.error, zlib.error, ValueError, TypeError, IndexError, MemoryError) as error:
         raise StoreError(f"a vector of the store cannot be read: {error}") from error
 
 
-def _decode(blob: bytes) -> Vector:
+def _decode(blob: bytes, items: int | None) -> Vector:
     magic, form, packed, name, ndim = HEAD.unpack_from(blob)
     if magic != MAGIC:
         raise ValueError(f"it begins with {bytes(magic)!r}, not {MAGIC!r}")
     dtype = np.dtype(name.rstrip(b"\0").decode("ascii"))
     shape = struct.unpack_from(f"<{ndim}Q", blob, HEAD.size)
-    size = int(np.prod(shape, dtype=np.int64))
+    if dtype.kind not in "biuf":
+        raise ValueError(f"its items are {dtype}, not numbers")
+    size = math.prod(shape)
+    if items is not None and size > items:
+        raise ValueError(f"it has {size} items where {items} are expected")
+    if size * dtype.itemsize > MOST:
+        raise ValueError(f"it claims {size} items, and a vector has {MOST} bytes at most")
     body = blob[HEAD.size + 8 * ndim :]
     if packed:
-        body = zlib.decompress(body)
+        most = size * dtype.itemsize if form in (RAW, CONSTANT) else 4 + (1 << 19) + 2 * size
+        body = inflate(body, most)
     if form == RAW:
         flat = np.frombuffer(body, dtype)
     elif form == CONSTANT:
@@ -167,7 +202,7 @@ def text_of(cell: str) -> str:
     """Return the text that a cell holds."""
     if not cell.startswith(MARK):
         return cell
-    return str(json.loads(cell[len(MARK) :]))
+    return str(json_of(cell[len(MARK) :], "an escaped text", str))
 
 
 def json_cell(value: Json) -> str:
@@ -182,6 +217,47 @@ def canonical_cell(text: str) -> str:
     return json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"))
 
 
-def json_of(cell: str) -> Json:
-    """Return the JSON value that a cell holds."""
-    return json.loads(cell)
+def json_of(cell: str, column: str, kind: type = object) -> Json:
+    """Return the JSON value that a cell holds.
+
+    Args:
+        cell: The text of the cell.
+        column: The name of its table and column, for the error.
+        kind: The type that the value must have.
+
+    Raises:
+        StoreError: The text is not JSON, or its value is not of this type.
+    """
+    try:
+        value = json.loads(cell)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise StoreError(f"the store is damaged: {column} holds no JSON: {error}") from error
+    if not isinstance(value, kind):
+        held = json.dumps(value)
+        raise StoreError(
+            f"the store is damaged: {column} holds {held[:40]} where a JSON {_KINDS[kind]} belongs"
+        )
+    return value
+
+
+_KINDS: dict[type, str] = {dict: "object", list: "array", str: "string"}
+
+
+def verdict_of(cell: str) -> Verdict:
+    """Return the verdict that a cell holds; raises StoreError for an unknown one."""
+    try:
+        return Verdict(cell)
+    except ValueError as error:
+        raise StoreError(f"the store is damaged: verdict.verdict holds {cell[:40]!r}") from error
+
+
+def problem_of(cell: str) -> Problem:
+    """Return the problem that a cell holds; raises StoreError where it is not a whole problem."""
+    data = json_of(cell, "problem.data", dict)
+    try:
+        return Problem.from_json(data)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise StoreError(
+            f"the store is damaged: problem.data of problem {str(data.get('id'))[:40]!r} is not a "
+            f"whole problem: {error}"
+        ) from error

@@ -17,8 +17,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..records import Digest, Hypothesis, Json, Problem, StoreError, canonical_json, digest_of
-from .cells import is_intact, json_cell, json_of, text_of
+from ..records import Digest, Hypothesis, Json, StoreError, canonical_json, digest_of
+from .cells import is_intact, json_cell, json_of, problem_of, text_of
 from .connection import Reading, by_problem
 from .journal import blobs_of
 from .ledger import TOGETHER, events_of
@@ -60,7 +60,13 @@ def _without_texts(detail: str | None) -> str | None:
     """Return the cell of a prediction's detail without the values that are text."""
     if detail is None:
         return None
-    return json_cell({k: v for k, v in json_of(detail).items() if not isinstance(v, str)})
+    return json_cell(
+        {
+            k: v
+            for k, v in json_of(detail, "prediction.detail", dict).items()
+            if not isinstance(v, str)
+        }
+    )
 
 
 # The columns that the findings digest leaves out, and those that it reduces to kinds and numbers.
@@ -122,7 +128,7 @@ def _parts(reading: Reading, session: str, *, findings: bool) -> Iterator[Sequen
     if not held:
         raise StoreError(f"the store has no session {session}")
     if not findings:
-        yield "settings", shaping(json_of(held[0][0]))
+        yield "settings", shaping(json_of(held[0][0], "session.settings", dict))
     problems = reading.query(
         "SELECT problem, digest, space, status, cause FROM problem WHERE session = ? "
         "ORDER BY ordinal",
@@ -185,7 +191,7 @@ def _altered_vectors(reading: Reading, session: str) -> set[Digest]:
     for (names,) in reading.query(
         "SELECT DISTINCT vectors FROM call WHERE session = ? AND vectors <> '{}'", (session,)
     ):
-        named.update(json_of(names).values())
+        named.update(json_of(names, "call.vectors", dict).values())
     for pair in reading.query(
         "SELECT codes, reasons FROM prediction WHERE session = ? AND codes IS NOT NULL", (session,)
     ):
@@ -200,7 +206,7 @@ def _problems(reading: Reading, session: str) -> list[dict[str, Any]]:
     return [
         _row(problem, None, "", "problem")
         for problem, digest, data in rows
-        if Problem.from_json(json_of(data)).digest != digest
+        if problem_of(data).digest != digest
     ]
 
 
@@ -211,9 +217,9 @@ def _calls(reading: Reading, session: str, bad: set[Digest]) -> list[dict[str, A
         "ORDER BY problem, path",
         (session,),
     ):
-        if digest_of(json_of(request)) != digest:
+        if digest_of(json_of(request, "call.request")) != digest:
             found.append(_row(problem, None, text_of(path), "request"))
-        for name, vector in json_of(vectors).items():
+        for name, vector in json_of(vectors, "call.vectors", dict).items():
             if vector in bad:
                 found.append(_row(problem, None, text_of(path), f"vectors.{name}"))
     return found
@@ -228,7 +234,7 @@ def _hypotheses(reading: Reading, session: str) -> list[dict[str, Any]]:
     return [
         _row(problem, step, "", "hypothesis")
         for problem, step, digest, text, meta in rows
-        if Hypothesis(text_of(text), meta=json_of(meta)).digest != digest
+        if Hypothesis(text_of(text), meta=json_of(meta, "hypothesis.meta", dict)).digest != digest
     ]
 
 

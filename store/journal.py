@@ -189,10 +189,10 @@ class SessionJournal:
                 (self._session, text_cell(key.problem), text_cell(key.path)),
             )
         response, names, *usage, seconds, retries, repeats = row
-        digests: dict[str, Digest] = json_of(names)
+        digests: dict[str, Digest] = json_of(names, "call.vectors", dict)
         arrays = vectors_of(self._reading, digests.values())
         return Outcome(
-            json_of(response),
+            json_of(response, "call.response"),
             {name: arrays[digest] for name, digest in digests.items()},
             Usage(*usage),
             seconds,
@@ -221,10 +221,16 @@ def blobs_of(reading: Reading, digests: Iterable[Digest]) -> Iterator[tuple[Dige
         yield from ((digest, data) for digest, data in rows)
 
 
-def vectors_of(reading: Reading, digests: Iterable[Digest]) -> dict[Digest, Vector]:
-    """Return arrays by digest; raises StoreError where one is missing or cannot be read."""
+def vectors_of(
+    reading: Reading, digests: Iterable[Digest], items: int | None = None
+) -> dict[Digest, Vector]:
+    """Return arrays by digest, with at most `items` items each.
+
+    Raises:
+        StoreError: An array is missing, too large, or cannot be read.
+    """
     wanted = set(digests)
-    found = {digest: decode(data) for digest, data in blobs_of(reading, wanted)}
+    found = {digest: decode(data, items) for digest, data in blobs_of(reading, wanted)}
     if missing := sorted(wanted - found.keys()):
         raise StoreError(f"the store has lost the vector {missing[0]}")
     return found
@@ -283,7 +289,7 @@ def last_responses(reading: Reading, session: str, kind: str) -> dict[str, Any]:
         "GROUP BY problem",
         (session, kind),
     )
-    return {text_of(problem): json_of(response) for problem, response in rows}
+    return {text_of(problem): json_of(response, "call.response") for problem, response in rows}
 
 
 def _call(row: Sequence[Any]) -> dict[str, Any]:
@@ -297,9 +303,9 @@ def _call(row: Sequence[Any]) -> dict[str, Any]:
         "path": text_of(path),
         "kind": kind,
         "request_digest": digest,
-        "request": json_of(request),
-        "response": json_of(response),
-        "vectors": json_of(vectors),
+        "request": json_of(request, "call.request"),
+        "response": json_of(response, "call.response"),
+        "vectors": json_of(vectors, "call.vectors", dict),
         **dict(zip(names, numbers, strict=True)),
     }
 
@@ -374,7 +380,7 @@ class AnswerCache:
         )
         for session, response in rows:
             if session in self._sessions:
-                return Outcome(json_of(response), repeats=session)
+                return Outcome(json_of(response, "call.response"), repeats=session)
         return None
 
 
@@ -383,6 +389,7 @@ def _begin(digest: Digest) -> int:
 
 
 def _endpoint(settings: str) -> str | None:
-    reached = json_of(settings).get("operational", {}).get("reached") or {}
-    endpoint = reached.get("endpoint")
-    return endpoint if isinstance(endpoint, str) else None
+    reached = json_of(settings, "session.settings", dict)
+    for name in ("operational", "reached", "endpoint"):
+        reached = reached.get(name) if isinstance(reached, dict) else None
+    return reached if isinstance(reached, str) else None

@@ -17,9 +17,9 @@ from ..records import (
     Judged,
     Predictions,
     StepRecord,
-    Verdict,
+    StoreError,
 )
-from .cells import Vector, json_cell, json_of, text_cell, text_of
+from .cells import Vector, json_cell, json_of, text_cell, text_of, verdict_of
 from .connection import Reading, Row, by_problem
 from .journal import SessionJournal, vectors_of
 from .writing import Change, Writer
@@ -45,6 +45,9 @@ SELECTS = {
         PLACE,
     ),
 }
+
+
+SIZES = "SELECT problem, size FROM (problem JOIN input_set ON problem.space = input_set.digest)"
 
 
 class SessionLedger:
@@ -184,11 +187,14 @@ def steps(
             table: by_problem(reading, select, session, part, order)
             for table, (select, order) in SELECTS.items()
         }
+        sizes = by_problem(reading, SIZES, session, part, "size") if spaces else {}
         happened = events_of(reading, session, part)
         over_space = {name: _over_space(rows, name, spaces) for name in part}
         for together in _groups(over_space):
             arrays = vectors_of(
-                reading, (d for name in together for d in _digests(over_space[name]))
+                reading,
+                (d for name in together for d in _digests(over_space[name])),
+                max((row[0] for name in together for row in sizes.get(name, ())), default=0),
             )
             for name in together:
                 own = {table: found[name] for table, found in rows.items()}
@@ -211,7 +217,7 @@ def _over_space(
     whole = {
         (step, answer, ordinal)
         for step, answer, ordinal, verdict, *_ in rows["verdict"][name]
-        if spaces is True or Verdict(verdict).consistent
+        if spaces is True or verdict_of(verdict).consistent
     }
     found = {}
     for step, answer, ordinal, inputs, outcome, _, _, _, codes, *rest in rows["prediction"][name]:
@@ -243,7 +249,15 @@ def _predictions(cells: Row, arrays: Mapping[Digest, Vector]) -> Predictions:
     outcome, codes, reasons, names, limited = cells
     undefined = arrays[reasons]
     values = np.broadcast_to(np.int64(0), undefined.shape) if codes is None else arrays[codes]
-    return Predictions(values, undefined, tuple(json_of(names)), text_of(outcome), limited)
+    if values.shape != undefined.shape or undefined.ndim != 1:
+        raise StoreError("the store is damaged: the vectors of a prediction differ in length")
+    return Predictions(
+        values,
+        undefined,
+        tuple(json_of(names, "prediction.reason_names", list)),
+        text_of(outcome),
+        limited,
+    )
 
 
 def _steps(
@@ -267,7 +281,7 @@ def _steps(
         place = (step, answer, ordinal)
         judged.setdefault((step, answer), []).append(
             Judged(
-                Verdict(verdict),
+                verdict_of(verdict),
                 text_of(reason),
                 hypotheses.get(place),
                 coverage,
@@ -286,17 +300,27 @@ def _steps(
             problem,
             step,
             tuple(answers.get(step, ())),
-            json_of(fields),
+            json_of(fields, "step.fields", dict),
             tuple(event for at, event in happened if at == step),
         )
 
 
 def _hypothesis(text: str, description: str, meta: str, breaches: str) -> Hypothesis:
-    return Hypothesis(text_of(text), text_of(description), json_of(meta), tuple(json_of(breaches)))
+    return Hypothesis(
+        text_of(text),
+        text_of(description),
+        json_of(meta, "hypothesis.meta", dict),
+        tuple(json_of(breaches, "hypothesis.breaches", list)),
+    )
 
 
 def _agreement(marks: list[bool | None], got: str, outcome: str, detail: str) -> Agreement:
-    return Agreement(tuple(marks), tuple(json_of(got)), text_of(outcome), json_of(detail))
+    return Agreement(
+        tuple(marks),
+        tuple(json_of(got, "prediction.got", list)),
+        text_of(outcome),
+        json_of(detail, "prediction.detail", dict),
+    )
 
 
 def events(

@@ -106,8 +106,8 @@ class PairSets:
             "SELECT pair_set, created, settings, counts FROM pair_set ORDER BY ordinal"
         )
         return [
-            {"digest": digest, "created": created, "settings": json_of(settings),
-             "counts": json_of(counts)}
+            {"digest": digest, "created": created, "settings": json_of(settings, "pair_set.settings", dict),
+             "counts": json_of(counts, "pair_set.counts", dict)}
             for digest, created, settings, counts in rows
         ]  # fmt: skip
 
@@ -139,6 +139,7 @@ class PairSets:
         ((settings,),) = self._reading.query(
             "SELECT settings FROM pair_set WHERE pair_set = ?", (digest,)
         )
+        of_set = f"pair_prompt.messages of {digest[:12]}"
         asked = list(self._rows("pair_prompt", "prompt", _PROMPT, digest, TEXTS))
         said = list(self._rows("pair_answer", "answer", _ANSWER, digest, TEXTS))
         pairs = [
@@ -147,7 +148,7 @@ class PairSets:
         ]
         columns = np.concatenate([np.zeros((0, 4), np.int32), *pairs])
         return PairColumns(
-            prompts=[tuple(json_of(row[0])) for row in asked],
+            prompts=[tuple(json_of(row[0], of_set, list)) for row in asked],
             prompt_task=[text_of(row[1]) for row in asked],
             prompt_problem=[text_of(row[2]) for row in asked],
             prompt_split=[row[3] for row in asked],
@@ -159,7 +160,7 @@ class PairSets:
             rejected=columns[:, 2].copy(),
             stage=columns[:, 3].astype(np.int8),
             digest=digest,
-            settings=json_of(settings),
+            settings=json_of(settings, "pair_set.settings", dict),
         )
 
     def _there(self) -> bool:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..records import Digest, InputSet, Json, Problem, StoreError
-from .cells import json_cell, json_of, text_cell, text_of
+from .cells import MOST, inflate, json_cell, json_of, problem_of, text_cell, text_of
 from .connection import Reading, Row
 from .writing import Change
 
@@ -72,7 +72,12 @@ def creation(
 
 
 def _input_set(digest: Digest, space: InputSet) -> Row:
-    inputs = zlib.compress(json_cell(space.inputs).encode("utf-8"), 6)
+    text = json_cell(space.inputs).encode("utf-8")
+    if len(text) > MOST:
+        raise StoreError(
+            f"the input set {space.name!r} has {len(text)} bytes, and a store holds {MOST} at most"
+        )
+    inputs = zlib.compress(text, 6)
     weights = None if space.weights is None else json_cell(space.weights)
     return (digest, text_cell(space.name), len(space), inputs, weights)
 
@@ -86,13 +91,23 @@ def _problem(session: str, ordinal: int, problem: Problem, space: Digest) -> Row
 
 def input_set(reading: Reading, digest: Digest) -> InputSet:
     """Return the input set with this digest; raises StoreError where the store has none."""
-    rows = reading.query("SELECT name, inputs, weights FROM input_set WHERE digest = ?", (digest,))
+    rows = reading.query(
+        "SELECT name, size, inputs, weights FROM input_set WHERE digest = ?", (digest,)
+    )
     if not rows:
         raise StoreError(f"the store has no input set {digest}")
-    ((name, inputs, weights),) = rows
-    values = json_of(zlib.decompress(inputs).decode("utf-8"))
+    ((name, size, inputs, weights),) = rows
+    try:
+        text = inflate(inputs).decode("utf-8")
+    except (zlib.error, ValueError) as error:
+        raise StoreError(f"the input set {digest} cannot be read: {error}") from error
+    values = json_of(text, "input_set.inputs", list)
+    if len(values) != size:
+        raise StoreError(f"the input set {digest} cannot be read: it does not hold {size} inputs")
     return InputSet(
-        text_of(name), tuple(values), None if weights is None else tuple(json_of(weights))
+        text_of(name),
+        tuple(values),
+        None if weights is None else tuple(json_of(weights, "input_set.weights", list)),
     )
 
 
@@ -102,7 +117,9 @@ def space_sizes(reading: Reading, digest: Digest) -> tuple[int, tuple[float, ...
     if not rows:
         raise StoreError(f"the store has no input set {digest}")
     ((size, weights),) = rows
-    return int(size), None if weights is None else tuple(json_of(weights))
+    return int(size), None if weights is None else tuple(
+        json_of(weights, "input_set.weights", list)
+    )
 
 
 def find(reading: Reading, name: str) -> str:
@@ -157,14 +174,14 @@ def sessions(
 
 def _session(row: Row, owned: bool) -> dict[str, Any]:
     session, created, status, settings, fields, problems, done, failed = row
-    held = json_of(settings)
+    held = json_of(settings, "session.settings", dict)
     return {
-        **json_of(fields),
+        **json_of(fields, "session.fields", dict),
         "session": session,
         "created": created,
         "status": "interrupted" if status == "running" and not owned else status,
         "settings": held,
-        "versions": held.get("versions", {}) if isinstance(held, dict) else {},
+        "versions": held.get("versions", {}),
         "problems": problems,
         "problems_done": done,
         "problems_failed": failed,
@@ -178,7 +195,7 @@ def problems(reading: Reading, session: str) -> list[ProblemRow]:
         (session,),
     )
     return [
-        ProblemRow(Problem.from_json(json_of(data)), space, status, text_of(cause))
+        ProblemRow(problem_of(data), space, status, text_of(cause))
         for data, space, status, cause in rows
     ]
 
@@ -190,7 +207,7 @@ def status_change(reading: Reading, session: str, status: str, fields: dict[str,
     rows = reading.query("SELECT fields FROM session WHERE session = ?", (session,))
     if not rows:
         raise StoreError(f"the store has no session {session}")
-    held = {**json_of(rows[0][0]), **fields}
+    held = {**json_of(rows[0][0], "session.fields", dict), **fields}
     return Change(
         {},
         [

@@ -138,7 +138,7 @@ class Trainings:
         )
         return [
             {"training": training, "created": created, "status": status,
-             "settings": json_of(settings), "fields": json_of(fields), "examples": examples}
+             "settings": json_of(settings, "training.settings", dict), "fields": json_of(fields, "training.fields", dict), "examples": examples}
             for training, created, status, settings, fields, examples in rows
         ]  # fmt: skip
 

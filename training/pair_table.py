@@ -144,11 +144,19 @@ def read_table(store: Store, name: str = "last") -> PairTable:
     """Return the set that a digest, a unique prefix of one, or `last` names.
 
     Raises:
-        StoreError: The store has no such set, or its columns do not fit each other.
+        StoreError: The store has no such set, its columns do not fit each other, or they are not
+            what its digest covers.
     """
     found = store.pairs.read(name)
     try:
         splits = [Split(one) for one in found.prompt_split]
-        return PairTable(**{**vars(found), "prompt_split": splits})
-    except ValueError as error:
+        table = PairTable(**{**vars(found), "prompt_split": splits})
+        actual = table_digest(table)
+    except (ValueError, TypeError) as error:
         raise StoreError(f"the pairs {found.digest[:12]} are not whole: {error}") from error
+    if actual != found.digest:
+        raise StoreError(
+            f"the pairs {found.digest[:12]} were altered in the store: their digest is now "
+            f"{actual[:12]}; make them again with `peirce pairs SESSION`"
+        )
+    return table

@@ -12,6 +12,7 @@ from ... import graphs
 from ...config import BudgetConfig, ModelConfig, RunConfig
 from ...records import Json, OracleSettings, Proposer, RecordedForm, Repairer, UsageError
 from ...records.settings import nearest_name, shown
+from ...secrecy import unnamed_key_variables
 from ...store import Store
 from ..arguments import checked
 from ..option_types import ResumeOptions, RunOptions
@@ -243,6 +244,11 @@ def resume(
         found = store.find(session)
         record = store.session(found)
     settings = record["settings"]
+    if unnamed := unnamed_key_variables(settings):
+        raise UsageError(
+            f"session {found} asks for the key in {unnamed[0]}: a store does not choose which variable "
+            f"is sent; set PEIRCE_PROPOSER_API_KEY_ENV={unnamed[0]} in the environment to allow it"
+        )
     before = stored_config(record)
     recorded = before.model_copy(
         update={"budget": BudgetConfig(**(record.get("spending") or before.budget.given()))}

@@ -13,6 +13,7 @@ import base64
 import hashlib
 import html
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
@@ -81,15 +82,21 @@ def _data(name: str, value: Mapping[str, Json]) -> str:
     return f'<script type="application/json" id="{name}">{embedded(value)}</script>\n'
 
 
+EXACT = 2**53 - 1  # the largest integer that a number of the page's script holds exactly
+
+
 def embedded(value: Json) -> str:
     """Encode a value as ASCII JSON that is safe inside a script element.
 
-    `<`, `>` and `&` are escaped. NaN and infinities are written as strings, and values nested too
-    deeply for the encoder are cut.
+    `<`, `>` and `&` are escaped. NaN, infinities and integers that the page's numbers cannot hold
+    are written as strings, and values nested too deeply for the encoder are cut.
     """
     try:
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+        plain = not re.search("[0-9]{16}", text)
     except (ValueError, RecursionError):
+        plain = False
+    if not plain:
         text = json.dumps(_plain(value, DEEPEST), separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -97,6 +104,8 @@ def embedded(value: Json) -> str:
 def _plain(value: Json, levels: int) -> Json:
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return repr(value)
+    if isinstance(value, int) and not -EXACT <= value <= EXACT:
+        return str(value) if value.bit_length() < 14_000 else hex(value)  # Python limits `str`.
     if isinstance(value, Mapping | list | tuple) and not levels:
         return f"… (nested more than {DEEPEST} levels deep)"
     if isinstance(value, Mapping):

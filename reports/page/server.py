@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 HOST = "127.0.0.1"
+WORDS = 32  # of a search; further words are ignored, because each costs time under the lock
 WAIT_S = 10.0  # Time limit for a client to send its request.
 HEADERS = {
     "Cache-Control": "no-store",
@@ -133,7 +134,7 @@ class Viewer:
         with self._lock, self._opened() as store:
             if session not in self._sessions:
                 return None
-            return embedded(store.problems_with(session, words.split()))
+            return embedded(store.problems_with(session, words.split()[:WORDS]))
 
     def _told(self) -> dict[str, Json]:
         with self._lock, self._opened() as store:

@@ -99,7 +99,7 @@ def test_steps_come_back_equal_from_the_file_and_through_the_socket(
             StepRecord(problem.id, number, one.answers, one.fields, one.events)
             for number, one in enumerate(some)
         )
-        session = store.create_session({}, [(problem, InputSet("n", (1,)))])
+        session = store.create_session({}, [(problem, InputSet("n", tuple(range(80))))])
         ledger = store.ledger(session)
 
         async def write() -> None:

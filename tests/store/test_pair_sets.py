@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 from peirce.records import StoreError, UsageError
@@ -196,3 +197,26 @@ def test_an_upgrade_that_fails_leaves_version_3(
     assert "pair_set" not in tables(path)
     Store.open(path, write=True).close()
     assert "pair_set" in tables(path)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE pair SET chosen = rejected, rejected = chosen",
+        'UPDATE pair_prompt SET messages = \'[{"content":"b","role":"user"}]\'',
+        "UPDATE pair_prompt SET messages = '5'",
+        "UPDATE pair_prompt SET messages = '[5]'",
+        "UPDATE pair_set SET settings = '{\"seed\":1}'",
+    ],
+)
+def test_a_set_that_was_altered_in_the_store_is_refused_by_its_name(path: Path, sql: str) -> None:
+    made = table()
+    with Store.open(path, write=True) as store:
+        save_table(store, made, REPORT)
+    with duckdb.connect(str(path)) as raw:
+        raw.execute(sql)
+    with (
+        Store.open(path, write=False) as store,
+        pytest.raises(StoreError, match=made.digest[:12]),
+    ):
+        read_table(store)

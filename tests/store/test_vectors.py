@@ -5,12 +5,16 @@ Internals: the codec is compared bit by bit, and blobs are altered.
 
 from __future__ import annotations
 
+import struct
+import tracemalloc
+import zlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import StoreError
-from peirce.store.cells import decode, encode, is_intact, vector_digest
+from peirce.store.cells import CONSTANT, HEAD, MAGIC, RAW, decode, encode, is_intact, vector_digest
 from peirce.tests.counts import drawn
 
 DTYPES = ["<i8", "|u1", "<i4", "<u2", "<f8", "<f4", "|b1", "|i1"]
@@ -96,3 +100,18 @@ def test_a_blob_that_is_no_vector_is_a_store_error(blob: bytes) -> None:
 def test_objects_are_refused() -> None:
     with pytest.raises(TypeError, match="numbers"):
         encode(np.array([{}], dtype=object))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_small_blob_that_claims_gigabytes_is_refused_before_they_are_held(packed: bool) -> None:
+    claimed = 170_000_000
+    form, body = (RAW, zlib.compress(bytes(8 * 20_000_000), 9)) if packed else (CONSTANT, bytes(8))
+    items = 20 if packed else claimed
+    blob = HEAD.pack(MAGIC, form, packed, b"<i8", 1) + struct.pack("<Q", items) + body
+    tracemalloc.start()
+    try:
+        with pytest.raises(StoreError, match="bytes"):
+            decode(blob)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()

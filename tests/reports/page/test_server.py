@@ -189,6 +189,14 @@ def test_search_finds_problems_with_every_word(client, store):
     assert found("hidden") == found("reference") == []  # names of fields
 
 
+def test_a_search_takes_32_words_and_ignores_the_others(client, store):
+    session = store[1]
+    words = "+".join(["needle"] * 32)
+    found = client.json(f"/search?session={session}&words={words}")
+    assert len(found) == 1
+    assert client.json(f"/search?session={session}&words={words}+absent") == found
+
+
 def test_an_overview_is_given_once_until_something_happens(client):
     told = client.json("/overview")
     assert told["live"] and told["mark"]

@@ -1,0 +1,64 @@
+"""A store or a peirce.toml that somebody sends does not choose which secret goes to its address."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import peirce
+import pytest
+
+SECRET = "not-for-strangers-0123456789"
+
+
+def command(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PEIRCE_")}
+    return subprocess.run(
+        [sys.executable, "-m", "peirce", *arguments],
+        cwd=folder, env=kept | {"OTHER_SERVICE_TOKEN": SECRET} | variables,
+        capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '[proposer]\napi_key_env = "OTHER_SERVICE_TOKEN"\n',
+        '[judge]\napi-key-env = "OTHER_SERVICE_TOKEN"\n',
+        'model_arg = ["api_key_env=OTHER_SERVICE_TOKEN"]\n',
+    ],
+)
+def test_a_file_of_the_working_folder_does_not_choose_the_variable_of_a_key(
+    tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "peirce.toml").write_text(content)
+    refused = command(tmp_path, "plan", "list_functions", "--problems", "1")
+    assert refused.returncode == 2 and "OTHER_SERVICE_TOKEN" in refused.stderr
+    assert "does not choose" in refused.stderr and "Traceback" not in refused.stderr
+    for allowed in (
+        {"PEIRCE_PROPOSER_API_KEY_ENV": "OTHER_SERVICE_TOKEN"},
+        {"PEIRCE_CONFIG": "peirce.toml"},
+    ):
+        assert "does not choose" not in command(tmp_path, "doctor", **allowed).stderr
+
+
+def test_a_store_does_not_choose_the_variable_of_a_key(tmp_path: Path) -> None:
+    path = tmp_path / "s.duckdb"
+    peirce.run("list_functions", problems=1, max_answers=1, store=path)
+    with duckdb.connect(str(path)) as raw:
+        ((text,),) = raw.execute("SELECT settings FROM session").fetchall()
+        held = json.loads(text)
+        held["operational"]["model_args"] = {"api_key_env": "OTHER_SERVICE_TOKEN"}
+        raw.execute("UPDATE session SET settings = ?", [json.dumps(held)])
+    refused = command(tmp_path, "resume", "--store", "s.duckdb")
+    assert refused.returncode == 2 and "does not choose" in refused.stderr
+    assert "PEIRCE_PROPOSER_API_KEY_ENV=OTHER_SERVICE_TOKEN" in refused.stderr
+    allowed = command(
+        tmp_path, "resume", "--store", "s.duckdb",
+        PEIRCE_PROPOSER_API_KEY_ENV="OTHER_SERVICE_TOKEN",
+    )  # fmt: skip
+    assert "does not choose" not in allowed.stderr
