@@ -444,7 +444,8 @@ def take(path: Path) -> Database:
                     pid,
                 )
         try:
-            return Database(path, write=True)
+            with connection.OPENING:
+                return Database(path, write=True)
         except Locked:
             if time.monotonic() > until:
                 raise

@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -292,3 +293,41 @@ def test_leaving_without_close_is_quiet_and_frees_the_store(
     )
     assert (left.returncode, left.stdout, left.stderr) == (3, "", "")
     assert not path.with_name(path.name + ".sock").exists()
+
+
+def race(path: Path) -> tuple[list[Store], list[str]]:
+    """What three threads got that open a store for writing at once: stores and refusals."""
+    opened: list[Store] = []
+    refused: list[str] = []
+    start = threading.Barrier(3)
+
+    def take() -> None:
+        start.wait()
+        try:
+            opened.append(Store.open(path, write=True))
+        except StoreError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=take) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return opened, refused
+
+
+@pytest.mark.parametrize("unfinished", [False, True])
+def test_threads_that_open_one_new_store_leave_it_to_the_first(
+    tmp_path: Path, unfinished: bool
+) -> None:
+    for number in range(20):
+        path = tmp_path / f"{number}.duckdb"
+        if unfinished:
+            path.touch()
+        opened, refused = race(path)
+        (store,) = opened
+        session = store.create_session({}, [])
+        store.close()
+        assert len(refused) == 2 and not any("\n" in said for said in refused)
+        with Store.open(path, write=False) as reader:
+            assert reader.find("last") == session
