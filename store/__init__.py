@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..records import BankEvent, Digest, InputSet, Json, Problem, StepRecord, StoreError
+from ..records.descriptors import open_standard_descriptors
 from . import answers as _answers
 from . import bank as _bank
 from . import digest as _digest
@@ -105,6 +106,7 @@ class Store:
             StoreError: Another process writes the store (the message has its pid), or the file
                 cannot be opened.
         """
+        open_standard_descriptors()
         place = _named(path)
         if not write:
             return Store(place, Reader(place))

@@ -331,3 +331,21 @@ def test_threads_that_open_one_new_store_leave_it_to_the_first(
         assert len(refused) == 2 and not any("\n" in said for said in refused)
         with Store.open(path, write=False) as reader:
             assert reader.find("last") == session
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_a_store_never_gets_the_number_of_a_closed_standard_descriptor(
+    path: Path, write: bool
+) -> None:
+    Store.open(path, write=True).close()
+    script = (
+        "import os, sys\n"
+        "from peirce.store import Store\n"
+        f"store = Store.open({str(path)!r}, write={write})\n"
+        "for number in (0, 1, 2):\n"
+        "    found, null = os.fstat(number), os.stat(os.devnull)\n"
+        "    if (found.st_dev, found.st_ino) != (null.st_dev, null.st_ino):\n"
+        "        os._exit(3)\n"
+    )
+    line = ["sh", "-c", 'exec "$@" 0<&- 1>&- 2>&-', "sh", sys.executable, "-c", script]
+    assert subprocess.run(line, check=False).returncode == 0
