@@ -23,6 +23,7 @@ import struct
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -254,6 +255,26 @@ def _connect(place: Path, link: socket.socket) -> bool:
     return True
 
 
+def _user(link: socket.socket) -> int | None:
+    """Return the user whose process listens at the other end, or None if the system cannot say."""
+    if hasattr(socket, "SO_PEERCRED"):
+        data = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return int(struct.unpack("3i", data)[1])
+    if hasattr(socket, "LOCAL_PEERCRED"):  # macOS: a struct xucred, which begins with version, user
+        data = link.getsockopt(0, socket.LOCAL_PEERCRED, 76)
+        return int(struct.unpack_from("2I", data)[1])
+    return None
+
+
+def _is_trusted(link: socket.socket, store: Path) -> bool:
+    """Return whether this user, or the user of the store's file, listens at the other end."""
+    try:
+        user = _user(link)
+        return user in (None, os.geteuid()) or user == store.stat().st_uid
+    except OSError:  # the other end has gone, or there is no file
+        return False
+
+
 def _answers(place: Path) -> bool:
     """Return whether a process accepts connections at `place`."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
@@ -309,6 +330,10 @@ class Visitor:
         link.settimeout(PATIENCE_S)
         if not _connect(place, link):
             link.close()
+            return None
+        if not _is_trusted(link, store):
+            link.close()
+            warnings.warn(f"{place} is a socket of another user and is ignored", stacklevel=2)
             return None
         return Visitor(link)
 
