@@ -110,6 +110,8 @@ class Owner:
         self._lock = threading.Lock()
         self._closing = False
         self._listener = _listen(self._path)
+        self._address = Path(os.fsdecode(self._listener.getsockname()))
+        self._made = _identity(self._address)
         self._accepting = threading.Thread(target=self._accept, name="store-owner", daemon=True)
         self._accepting.start()
 
@@ -171,7 +173,10 @@ class Owner:
         with self._lock:
             self._closing = True
             visits = dict(self._visits)
-        _remove(self._path)
+        if _address(self._path) == str(self._address) and _identity(self._address) == self._made:
+            _remove(self._path)  # otherwise it belongs to the owner of a store that took the place
+        elif self._address != self._path:
+            _remove_private(self._address)
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)  # wakes accept()
         self._listener.close()
@@ -279,6 +284,15 @@ def _answers(place: Path) -> bool:
     """Return whether a process accepts connections at `place`."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
         return _connect(place, link)
+
+
+def _identity(place: Path) -> tuple[int, int] | None:
+    """Return device and inode of what is at `place`, or None if nothing is."""
+    try:
+        found = place.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _remove(place: Path) -> None:

@@ -458,3 +458,34 @@ def test_the_socket_of_another_user_is_not_believed(short_temporary: Path) -> No
     finally:
         forger.kill()
         forger.communicate()
+
+
+FIRST = """
+import sys
+from peirce.store import Store
+with Store.open(sys.argv[1], write=True):
+    print("ready", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("folders", [[], ["d" * 90, "e" * 90]])
+def test_an_owner_that_closes_leaves_the_socket_of_the_next_one(
+    tmp_path: Path, folders: list[str]
+) -> None:
+    path = tmp_path.joinpath(*folders, "peirce.duckdb")
+    Store.open(path, write=True).close()  # nothing is left in the log
+    first = subprocess.Popen(
+        [sys.executable, "-c", FIRST, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert first.stdout is not None and first.stdout.readline()
+    before = Path(os.path.realpath(socket_path(path)))
+    path.rename(path.with_name("moved.duckdb"))
+    socket_path(path).unlink()
+    with Store.open(path, write=True) as second:
+        session = second.create_session({}, [])
+        first.communicate(b"\n")
+        with Store.open(path, write=False) as reader:
+            assert reader.find("last") == session
+    assert not os.path.lexists(socket_path(path))
+    assert before == socket_path(path) or not before.parent.exists()
