@@ -90,6 +90,7 @@ class Store:
         self._owner = owner
         self._journals: dict[str, SessionJournal] = {}
         self._settings: dict[str, Mapping[str, Json]] = {}
+        self._process = os.getpid()
         # The interpreter reports leaks if it exits while other threads hold DuckDB objects.
         atexit.register(self.close)
 
@@ -140,8 +141,13 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the store after all pending writes; closing it twice is allowed."""
+        """Close the store after all pending writes; closing it twice is allowed.
+
+        In a forked child it does nothing, because the store belongs to the parent.
+        """
         atexit.unregister(self.close)
+        if os.getpid() != self._process:
+            return
         if self._writer is not None:
             self._writer.close()
         if self._owner is not None:
