@@ -489,24 +489,3 @@ def test_an_owner_that_closes_leaves_the_socket_of_the_next_one(
             assert reader.find("last") == session
     assert not os.path.lexists(socket_path(path))
     assert before == socket_path(path) or not before.parent.exists()
-
-
-FORK = """
-import os, sys
-from peirce.store import Store
-store = Store.open(sys.argv[1], write=True)
-child = os.fork()
-if not child:
-    sys.exit(0)
-ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-print(ended, os.path.exists(sys.argv[1] + ".sock"), flush=True)
-store.create_session({}, [])
-"""
-
-
-def test_a_forked_child_that_exits_leaves_the_store_to_its_parent(
-    path: Path, made: SimpleNamespace
-) -> None:
-    assert made.python(FORK, str(path)).stdout.split() == ["0", "True"]
-    with Store.open(path, write=False) as reader:
-        assert len(reader.sessions()) == 1

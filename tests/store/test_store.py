@@ -349,3 +349,24 @@ def test_a_store_never_gets_the_number_of_a_closed_standard_descriptor(
     )
     line = ["sh", "-c", 'exec "$@" 0<&- 1>&- 2>&-', "sh", sys.executable, "-c", script]
     assert subprocess.run(line, check=False).returncode == 0
+
+
+FORK = """
+import os, sys
+from peirce.store import Store
+store = Store.open(sys.argv[1], write=True)
+child = os.fork()
+if not child:
+    sys.exit(0)
+ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+print(ended, os.path.exists(sys.argv[1] + ".sock"), flush=True)
+store.create_session({}, [])
+"""
+
+
+def test_a_forked_child_that_exits_leaves_the_store_to_its_parent(
+    path: Path, made: SimpleNamespace
+) -> None:
+    assert made.python(FORK, str(path)).stdout.split() == ["0", "True"]
+    with Store.open(path, write=False) as reader:
+        assert len(reader.sessions()) == 1
