@@ -370,3 +370,26 @@ def test_a_forked_child_that_exits_leaves_the_store_to_its_parent(
     assert made.python(FORK, str(path)).stdout.split() == ["0", "True"]
     with Store.open(path, write=False) as reader:
         assert len(reader.sessions()) == 1
+
+
+@pytest.mark.parametrize("write", [True, False])
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("fifo", "no regular file"), ("a\\b.duckdb", "a backslash"), ("x" * 251, "too long")],
+)
+def test_a_place_where_no_store_can_be_is_refused_and_left_as_it_is(
+    tmp_path: Path, name: str, why: str, write: bool
+) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "a").mkdir()
+    script = (
+        "import sys; from peirce.store import Store; Store.open(sys.argv[1], write=sys.argv[2:])"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / name), *(["write"] if write else [])],
+        capture_output=True,
+        text=True,
+        timeout=20,
+    ).stderr
+    assert "StoreError: no store can be at" in said and f"{why}; name another" in said
+    assert sorted(str(one.relative_to(tmp_path)) for one in tmp_path.rglob("*")) == ["a", "fifo"]
