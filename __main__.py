@@ -7,6 +7,9 @@ It is imported inside the function so that an early Ctrl-C is caught too.
 def main() -> None:
     """Run the command line and exit with code 130 on Ctrl-C."""
     try:
+        from .records.descriptors import open_standard_descriptors
+
+        open_standard_descriptors()
         from .cli import main as command_line
 
         command_line()

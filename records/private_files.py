@@ -19,6 +19,7 @@ from .errors import UsageError
 
 Result = TypeVar("Result")
 FILE_MODE, FOLDER_MODE = 0o600, 0o700
+DUCKDB, DUCKDB_AT = b"DUCK", 8  # how a DuckDB file is known: these bytes at this offset
 DRAFT = ".peirce-"  # how names of files and folders that are being written begin
 
 
@@ -74,8 +75,11 @@ def write_whole(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
     files are renamed in order.
 
     Raises:
+        UsageError: A store stands in the place of a file.
         OSError: A file cannot be written; the error names its final path.
     """
+    for target in contents:
+        _refuse_store(target)
     drafts: dict[Path, str] = {}
     try:
         for target, content in contents.items():
@@ -95,6 +99,24 @@ def write_whole(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
     finally:
         for draft in drafts.values():
             Path(draft).unlink(missing_ok=True)
+
+
+def _refuse_store(target: Path) -> None:
+    """Raise UsageError where `target` is a DuckDB database, which is a store of sessions.
+
+    Its descriptor is left open: to close it would end the lock that this process may hold on it.
+    """
+    try:
+        number = os.open(target, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:  # there is no file, or none that can be read
+        return
+    try:
+        found = os.pread(number, len(DUCKDB), DUCKDB_AT)
+    except OSError:  # a folder or a pipe
+        found = b""
+    if found == DUCKDB:
+        raise UsageError(f"{target} is a store, which is not written over; name another file")
+    os.close(number)
 
 
 def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = False) -> Result:

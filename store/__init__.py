@@ -11,6 +11,7 @@ if "." not in __name__:  # imported from the folder of the repository, without i
     raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
 
 import atexit
+import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ..records import BankEvent, Digest, InputSet, Json, Problem, StepRecord, StoreError
+from ..records.descriptors import open_standard_descriptors
 from . import answers as _answers
 from . import bank as _bank
 from . import digest as _digest
@@ -34,7 +36,7 @@ from .cells import encode as encode_vector
 from .connection import Reading, Row
 from .journal import AnswerCache, JournalMismatch, SessionJournal
 from .ledger import SessionLedger
-from .owner import Owner, Reader, take
+from .owner import Owner, Reader, socket_path, take
 from .pairs import PairSets
 from .sessions import ProblemRow
 from .trainings import Point, Trainings
@@ -59,7 +61,8 @@ def _named(path: str | Path) -> Path:
     """Return the absolute path of a store.
 
     Raises:
-        StoreError: DuckDB cannot take the path, because it is not UTF-8 text or cannot be resolved.
+        StoreError: No store can be at the path: DuckDB cannot take it, there is no room for the
+            names of the files beside it, or something that is no regular file is there.
     """
     try:
         place = Path(path).expanduser().resolve()
@@ -69,7 +72,20 @@ def _named(path: str | Path) -> Path:
     except (ValueError, RuntimeError) as error:  # a null byte; no such home
         why = str(error)
     else:
-        return place
+        try:
+            os.lstat(socket_path(place))
+        except OSError as error:
+            too_long = error.errno == errno.ENAMETOOLONG
+        else:
+            too_long = False
+        if "\\" in str(place):  # DuckDB takes it for a slash
+            why = "its path has a backslash"
+        elif too_long:
+            why = "its path is too long"
+        elif place.exists() and not (place.is_file() or place.is_dir()):
+            why = "it is no regular file"
+        else:
+            return place
     raise StoreError(f"no store can be at {os.fspath(path)!r}: {why}; name another with --store")
 
 
@@ -89,6 +105,7 @@ class Store:
         self._owner = owner
         self._journals: dict[str, SessionJournal] = {}
         self._settings: dict[str, Mapping[str, Json]] = {}
+        self._process = os.getpid()
         # The interpreter reports leaks if it exits while other threads hold DuckDB objects.
         atexit.register(self.close)
 
@@ -105,6 +122,7 @@ class Store:
             StoreError: Another process writes the store (the message has its pid), or the file
                 cannot be opened.
         """
+        open_standard_descriptors()
         place = _named(path)
         if not write:
             return Store(place, Reader(place))
@@ -138,8 +156,13 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the store after all pending writes; closing it twice is allowed."""
+        """Close the store after all pending writes; closing it twice is allowed.
+
+        In a forked child it does nothing, because the store belongs to the parent.
+        """
         atexit.unregister(self.close)
+        if os.getpid() != self._process:
+            return
         if self._writer is not None:
             self._writer.close()
         if self._owner is not None:

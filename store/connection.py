@@ -283,6 +283,15 @@ class Locked(StoreError):
         self.pid = pid
 
 
+class AlreadyOpen(StoreError):
+    """This process holds the file already."""
+
+
+# Threads of this process open files for writing one after the other: a thread that finds an
+# unfinished file replaces it, and must not replace one that another thread is just creating.
+OPENING = threading.Lock()
+
+
 class Database:
     """The DuckDB file, opened in this process.
 
@@ -295,7 +304,10 @@ class Database:
     def __init__(self, path: Path, *, write: bool) -> None:
         """Open the file, and create it where `write` is set and it does not exist.
 
+        Hold `OPENING` to open it for writing.
+
         Raises:
+            AlreadyOpen: This process holds the file.
             Locked: Another process holds the file.
             StoreError: The file is no store, or cannot be opened.
         """
@@ -339,7 +351,7 @@ class Database:
         """Open the file; return the connection, and whether it replaces an unfinished file."""
         try:
             return _attached(self.path, write, self._spill), False
-        except Locked:
+        except (Locked, AlreadyOpen):  # the file is good
             raise
         except StoreError as error:
             unfinished = store_files.is_unfinished(self.path)
@@ -434,7 +446,7 @@ def _why(path: Path, message: str) -> StoreError:
         who = f"process {pid}" if pid else "another process"
         return Locked(f"{path} is in use by {who}; wait for it or name another store", pid)
     if "already attached" in message:
-        return StoreError(f"{path} is open in this process already; close that store first")
+        return AlreadyOpen(f"{path} is open in this process already; close that store first")
     if "not a valid DuckDB database" in message or "Could not read enough bytes" in message:
         return StoreError(f"{path} is no DuckDB database; name another store")
     if "storage version" in message or "newer version of DuckDB" in message:

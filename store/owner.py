@@ -1,21 +1,16 @@
 """Reading a store while a run owns its file, through a Unix socket of the owner.
 
-The owner listens on a Unix socket next to the store (`peirce.duckdb.sock`, mode 0600). A frame is
-a length (4 bytes, big-endian) followed by that many bytes of JSON. The client sends
-{"sql", "params"} or {"who": true}. The owner answers with frames {"rows": […], "more": bool},
-{"pid": n} or {"error": sentence}. A blob is sent as {"b": base64}. Nothing can be written through
-the socket: DuckDB's own parser must find exactly one SELECT, and the SELECT runs in a read-only
-transaction, because its WITH clause may contain an INSERT.
+The owner listens on a Unix socket next to the store (`peirce.duckdb.sock`, mode 0600), and
+`messages.py` documents what is sent. Nothing can be written through the socket: DuckDB's own parser
+must find exactly one SELECT, and the SELECT runs in a read-only transaction, because its WITH clause
+may contain an INSERT.
 
 `Reader` reads through the socket or from the file, and `take` opens the file for writing.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import json
-import math
 import os
 import socket
 import stat
@@ -23,20 +18,20 @@ import struct
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..records import Json, StoreError, parse_strictly
+from ..records import Json, StoreError
 from ..records.private_files import make_folder
 from . import connection
 from .connection import Database, Locked, Reading, Row, first_line
+from .messages import decode, decode_rows, encode, receive, send
 
 if TYPE_CHECKING:
     import duckdb
 
-LENGTH = struct.Struct(">I")
-FRAME_BYTES = 1 << 30
 ROWS = 64  # per frame; rows may hold blobs
 FOLDER, SOCKET = "peirce-", "socket"  # beginning of a private folder's name; the socket in it
 ADDRESS_BYTES = 100  # AF_UNIX allows 104 to 108, depending on the system
@@ -46,54 +41,6 @@ PATIENCE_S = 60.0
 def socket_path(store: Path) -> Path:
     """Return the path of the owner's socket for a store."""
     return store.with_name(store.name + ".sock")
-
-
-def _encode(value: Any) -> Json:
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"f": str(value)}
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, bytes | bytearray | memoryview):
-        return {"b": base64.b64encode(value).decode("ascii")}
-    if isinstance(value, list | tuple):
-        return [_encode(part) for part in value]
-    return str(value)
-
-
-def _decode(value: Json) -> Any:
-    if isinstance(value, list):
-        return [_decode(part) for part in value]
-    if isinstance(value, dict):
-        return float(value["f"]) if "f" in value else base64.b64decode(value["b"])
-    return value
-
-
-def _send(link: socket.socket, message: Json) -> None:
-    data = json.dumps(message).encode("ascii")
-    link.sendall(LENGTH.pack(len(data)) + data)
-
-
-def _receive(link: socket.socket) -> Json | None:
-    """Return the next message, or None where the other side closed the connection."""
-    head = _exactly(link, LENGTH.size)
-    if head is None:
-        return None
-    (length,) = LENGTH.unpack(head)
-    if length > FRAME_BYTES:
-        raise ConnectionError(f"a frame of {length} bytes")
-    body = _exactly(link, length)
-    return None if body is None else parse_strictly(body)
-
-
-def _exactly(link: socket.socket, count: int) -> bytes | None:
-    """Return exactly `count` bytes, or None where the connection ends before."""
-    parts = bytearray()
-    while len(parts) < count:
-        part = link.recv(min(count - len(parts), 1 << 20))
-        if not part:
-            return None
-        parts += part
-    return bytes(parts)
 
 
 class Owner:
@@ -109,6 +56,8 @@ class Owner:
         self._lock = threading.Lock()
         self._closing = False
         self._listener = _listen(self._path)
+        self._address = Path(os.fsdecode(self._listener.getsockname()))
+        self._made = _identity(self._address)
         self._accepting = threading.Thread(target=self._accept, name="store-owner", daemon=True)
         self._accepting.start()
 
@@ -128,9 +77,9 @@ class Owner:
 
     def _serve(self, link: socket.socket) -> None:
         try:
-            while (message := _receive(link)) is not None:
+            while (message := receive(link)) is not None:
                 self._answer(link, message)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             pass  # the client has disconnected or sends something else
         finally:
             with self._lock:
@@ -140,37 +89,45 @@ class Owner:
     def _answer(self, link: socket.socket, message: Json) -> None:
         import duckdb
 
+        if not isinstance(message, dict):
+            raise ValueError("a message is an object")
         if message.get("who"):
-            return _send(link, {"pid": os.getpid()})
+            return send(link, {"pid": os.getpid()})
+        sql, params = message["sql"], message["params"]
+        if not isinstance(sql, str) or not isinstance(params, list):
+            raise ValueError("a question is a text with a list of parameters")
         cursor = self._database.cursor()
         with self._lock:
             if self._closing:
                 raise ConnectionError("the store is being closed")
             self._asked[threading.get_ident()] = cursor
         try:
-            found = cursor.extract_statements(message["sql"])
+            found = cursor.extract_statements(sql)
             if len(found) != 1 or found[0].type != duckdb.StatementType.SELECT:
                 raise StoreError("the owner's socket takes one SELECT at a time, nothing else")
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             try:
-                cursor.execute(found[0], [_decode(part) for part in message["params"]])
+                cursor.execute(found[0], [decode(part) for part in params])
                 while rows := cursor.fetchmany(ROWS):
-                    _send(link, {"rows": _encode(rows), "more": True})
+                    send(link, {"rows": encode(rows), "more": True})
             finally:
                 cursor.execute("ROLLBACK")
         except (duckdb.Error, StoreError) as error:
-            return _send(link, {"error": first_line(error)})
+            return send(link, {"error": first_line(error)})
         finally:
             with self._lock:
                 self._asked.pop(threading.get_ident(), None)
-        _send(link, {"rows": [], "more": False})
+        send(link, {"rows": [], "more": False})
 
     def close(self) -> None:
         """Stop serving; queries that are still running are interrupted."""
         with self._lock:
             self._closing = True
             visits = dict(self._visits)
-        _remove(self._path)
+        if _address(self._path) == str(self._address) and _identity(self._address) == self._made:
+            _remove(self._path)  # otherwise it belongs to the owner of a store that took the place
+        elif self._address != self._path:
+            _remove_private(self._address)
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)  # wakes accept()
         self._listener.close()
@@ -254,10 +211,39 @@ def _connect(place: Path, link: socket.socket) -> bool:
     return True
 
 
+def _user(link: socket.socket) -> int | None:
+    """Return the user whose process listens at the other end, or None if the system cannot say."""
+    if hasattr(socket, "SO_PEERCRED"):
+        data = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return int(struct.unpack("3i", data)[1])
+    if hasattr(socket, "LOCAL_PEERCRED"):  # macOS: a struct xucred, which begins with version, user
+        data = link.getsockopt(0, socket.LOCAL_PEERCRED, 76)
+        return int(struct.unpack_from("2I", data)[1])
+    return None
+
+
+def _is_trusted(link: socket.socket, store: Path) -> bool:
+    """Return whether this user, or the user of the store's file, listens at the other end."""
+    try:
+        user = _user(link)
+        return user in (None, os.geteuid()) or user == store.stat().st_uid
+    except OSError:  # the other end has gone, or there is no file
+        return False
+
+
 def _answers(place: Path) -> bool:
     """Return whether a process accepts connections at `place`."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
         return _connect(place, link)
+
+
+def _identity(place: Path) -> tuple[int, int] | None:
+    """Return device and inode of what is at `place`, or None if nothing is."""
+    try:
+        found = place.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _remove(place: Path) -> None:
@@ -310,32 +296,43 @@ class Visitor:
         if not _connect(place, link):
             link.close()
             return None
+        if not _is_trusted(link, store):
+            link.close()
+            warnings.warn(f"{place} is a socket of another user and is ignored", stacklevel=2)
+            return None
         return Visitor(link)
 
     def owner(self) -> int:
         """Return the process id of the owner."""
         with self._lock:
-            return int(self._ask({"who": True}, "pid")["pid"])
+            pid = self._ask({"who": True}, "pid")["pid"]
+            if not isinstance(pid, int):
+                raise self._refuse()
+            return pid
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """Return the rows of one SELECT, run by the owner; raises StoreError where it fails."""
         with self._lock:
             rows: list[Row] = []
-            answer = self._ask({"sql": sql, "params": _encode(list(params))}, "rows")
+            answer = self._ask({"sql": sql, "params": encode(list(params))}, "rows")
             while True:
-                rows.extend(tuple(_decode(row)) for row in answer["rows"])
+                try:
+                    rows += decode_rows(answer["rows"])
+                except ValueError:
+                    raise self._refuse() from None
                 if not answer.get("more"):
                     return rows
                 answer = self._next("rows")
 
     def _ask(self, message: Json, wanted: str) -> Json:
-        _send(self._link, message)
+        self._link.settimeout(PATIENCE_S)
+        send(self._link, message)
         return self._next(wanted)
 
     def _next(self, wanted: str) -> Json:
         """Return the next answer, which must have the key `wanted`."""
         try:
-            answer = _receive(self._link)
+            answer = receive(self._link, PATIENCE_S)
         except TimeoutError as error:
             self.close()  # a late answer would be taken for that of the next query
             raise StoreError("the owner of the store does not answer") from error
@@ -346,9 +343,12 @@ class Visitor:
         if isinstance(answer, dict) and "error" in answer:
             raise StoreError(str(answer["error"]))
         if not isinstance(answer, dict) or wanted not in answer:
-            self.close()
-            raise StoreError("what answers on the socket beside the store is no owner of a store")
+            raise self._refuse()
         return answer
+
+    def _refuse(self) -> StoreError:
+        self.close()  # what it sends next cannot be understood either
+        return StoreError("what answers on the socket beside the store is no owner of a store")
 
     def close(self) -> None:
         """Close the connection."""
@@ -444,7 +444,8 @@ def take(path: Path) -> Database:
                     pid,
                 )
         try:
-            return Database(path, write=True)
+            with connection.OPENING:
+                return Database(path, write=True)
         except Locked:
             if time.monotonic() > until:
                 raise

@@ -39,7 +39,9 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
     evaluation = find_evaluation(session.evaluation)
     shown = evaluation.on_screen(all_metrics)
     scored, empty = tables.valued(tables.summary_table(_only(shown, [session.to_dict()]), shown))
-    out.print(f"{session.task}, {session.method}, {visible(session.model)}: {_coverage(session)}")
+    out.print(
+        f"{visible(session.task)}, {visible(session.method)}, {visible(session.model)}: {_coverage(session)}"
+    )
     out.print()
     out.print(tables.as_text(scored, out.width))
     out.print()
@@ -53,7 +55,7 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
         *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
         *_costs(session.usage, session.oracle),
         ("time", duration(session.seconds)),
-        ("store", f"{visible(session.store)}, session {session.session}"),
+        ("store", f"{visible(session.store)}, session {visible(session.session)}"),
         ("digest", session.digest),
         ("next", command("show" if session.status == "done" else "resume",
                          session.session, session.store)),
@@ -61,7 +63,7 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
           if session.status == "done" else []),
     ]  # fmt: skip
     for name, said in facts:
-        out.print(f"{name:<9} {said}", soft_wrap=True)
+        out.print(f"{name:<9} {visible(said)}", soft_wrap=True)
 
 
 def _only(
@@ -165,7 +167,7 @@ def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = F
     for one in scored if len(scored) <= SIDE_BY_SIDE or "by_problem" in scored[0] else ():
         left = [f"{count} {status} and not scored" for status, count in one["left_out"].items()]
         counted = ", ".join([number_of(one["problems"], "problem"), *left, *_marked(one)])
-        out.print(f"session {one['session']}: {counted}", soft_wrap=True)
+        out.print(f"session {visible(one['session'])}: {counted}", soft_wrap=True)
         for name, said in _faults(one["breaches"], one["malformed"]):
             out.print(f"  {name:<9} {said}", soft_wrap=True)
         section.show_session(out, one)

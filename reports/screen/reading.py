@@ -171,7 +171,7 @@ def print_task(out: Console, told: Mapping[str, Json]) -> None:
 def print_problem(out: Console, problem: Mapping[str, Json]) -> None:
     """Print a problem in full or as its task draws it, and mark what no agent sees as hidden."""
     out.print(
-        f"{problem['task']}, problem {visible(problem['id'])}: {len(problem['shown'])} shown,"
+        f"{visible(problem['task'])}, problem {visible(problem['id'])}: {len(problem['shown'])} shown,"
         f" {len(problem['hidden'])} hidden, a sample space of {problem['space']:,} inputs"
     )
     if "drawn" in problem:
@@ -228,7 +228,7 @@ def print_differences(out: Console, result: Mapping[str, Json]) -> None:
     """Print the first differences of a replay; `--json` prints all of them."""
     found = result["differences"]
     said = f"{len(found)} differences" if found else "no difference"
-    out.print(f"session {result['session']}: {result['steps']} steps replayed, {said}")
+    out.print(f"session {visible(result['session'])}: {result['steps']} steps replayed, {said}")
     for one in found[:LISTED]:
         out.print(
             f"  problem {one_line(str(one['problem']), 24)} step {one['step']}"

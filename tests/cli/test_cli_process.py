@@ -193,3 +193,19 @@ def test_stdout_that_is_full_or_closed_is_no_bug(folder):
         command = f'"{sys.executable}" -m peirce tasks list {sink}'
         ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
         assert (ended.returncode, ended.stderr) == (code, said)
+
+
+CLOSED = """
+import os, peirce.cli
+def main():
+    null = os.stat(os.devnull).st_rdev
+    os._exit(0 if all(os.fstat(number).st_rdev == null for number in (0, 1, 2)) else 3)
+peirce.cli.main = main
+from peirce.__main__ import main
+main()
+"""
+
+
+def test_a_command_has_standard_descriptors_although_its_caller_closed_them(folder):
+    line = ["sh", "-c", 'exec "$@" 0<&- 1>&- 2>&-', "sh", sys.executable, "-c", CLOSED]
+    assert subprocess.run(line, check=False).returncode == 0

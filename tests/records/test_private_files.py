@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from peirce.records import UsageError
 from peirce.records.private_files import (
@@ -98,3 +101,25 @@ def test_only_a_file_of_this_user_loses_the_rights_of_others(tmp_path: Path) -> 
     for name in ("file", "link", "folder", "absent"):
         make_private(tmp_path / name)
     assert (mode(tmp_path / "file"), mode(tmp_path / "target")) == (0o600, 0o664)
+
+
+@pytest.mark.parametrize("through_a_link", [False, True])
+def test_a_store_is_never_written_over_and_stays_locked(
+    tmp_path: Path, through_a_link: bool
+) -> None:
+    store = tmp_path / "s.html"
+    target = tmp_path / "link" if through_a_link else store
+    if through_a_link:
+        target.symlink_to(store)
+    with duckdb.connect(store) as database:
+        database.execute("CREATE TABLE kept AS SELECT 1")
+        with pytest.raises(UsageError, match="is a store, which is not written over"):
+            write_whole({tmp_path / "other": b"page", target: b"page"})
+        script = "import duckdb, sys; duckdb.connect(sys.argv[1])"
+        other = subprocess.run(
+            [sys.executable, "-c", script, str(store)], capture_output=True, text=True
+        )
+        assert "Could not set lock" in other.stderr
+    assert not (tmp_path / "other").exists()
+    with duckdb.connect(store) as database:
+        assert database.execute("FROM kept").fetchall() == [(1,)]

@@ -10,12 +10,13 @@ import re
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import peirce
 import pytest
 from peirce.reports import evaluations
-from peirce.reports.screen import reading, text
+from peirce.reports.screen import endings, reading, text
 from peirce.reports.screen.running import CLOCK, Screen, banner
 from rich.console import Console
 
@@ -270,11 +271,11 @@ def test_hostile_text_of_hypotheses_is_shown_and_not_obeyed():
         "coverage": 0.5, "observations": [True, None], "hidden": [False],
         "undefined": {HOSTILE: 2}, "answer": HOSTILE, "line": 1, "rank": 1, "reward": 1.0,
         "accuracy": 1.0, "visits": 3, "status": "done", "cause": HOSTILE, "steps": 1, "shown": 2,
-        "verdicts": {"accepted": 1}, "session": "abcd", "created": "2026", "task": HOSTILE,
+        "verdicts": {"accepted": 1}, "session": HOSTILE, "created": HOSTILE, "task": HOSTILE,
         "method": "abduce", "model": HOSTILE, "problems": 1,
     }  # fmt: skip
     drawn = {
-        "task": "t", "id": HOSTILE, "shown": [[HOSTILE, HOSTILE]], "hidden": [], "space": 3,
+        "task": HOSTILE, "id": HOSTILE, "shown": [[HOSTILE, HOSTILE]], "hidden": [], "space": 3,
         "public": {HOSTILE: HOSTILE}, "secret": {HOSTILE: HOSTILE},
     }  # fmt: skip
     difference = {
@@ -284,7 +285,7 @@ def test_hostile_text_of_hypotheses_is_shown_and_not_obeyed():
         "recorded": HOSTILE,
         "replayed": 1,
     }
-    replayed = {"session": "abcd", "steps": 1, "differences": [difference]}
+    replayed = {"session": HOSTILE, "steps": 1, "differences": [difference]}
     numbers = {**row, "hidden": 1, "breaches": {HOSTILE: 1}}
     for draw, value in (
         (reading.print_hypotheses, [row]),
@@ -301,6 +302,20 @@ def test_hostile_text_of_hypotheses_is_shown_and_not_obeyed():
         text = out.getvalue()
         assert not set("\x1b\x07\u202e\r\ud800") & set(text), draw.__name__
         assert "[bold" in text, draw.__name__
+
+
+def test_hostile_names_of_a_stored_session_are_shown_and_not_obeyed(tmp_path: Path) -> None:
+    session = peirce.run("list_functions", problems=1, max_answers=1, store=tmp_path / "s.duckdb")
+    told = SimpleNamespace(
+        **{name: getattr(session, name) for name in dir(session) if name[0] != "_"}
+    )
+    told.task = told.method = told.model = told.session = HOSTILE
+    out = io.StringIO()
+    endings.print_outcome(
+        Console(file=out, width=120, markup=False, emoji=False, highlight=False), told
+    )
+    assert not set("\x1b\x07\u202e\r\ud800") & set(out.getvalue())
+    assert out.getvalue().count("[bold red]x[/]") >= 4
 
 
 def test_a_duration_reads_as_people_say_it():

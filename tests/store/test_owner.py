@@ -414,3 +414,78 @@ def test_the_socket_of_another_program_is_left_to_it(path: Path, says: bytes) ->
     other.shutdown(socket.SHUT_RDWR)
     other.close()
     Store.open(path, write=True).close()
+
+
+FORGER = """
+import json, os, socket, struct, sys
+os.setgid(65534); os.setuid(65534)
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o777)
+listener.listen()
+print("ready", flush=True)
+while True:
+    link, _ = listener.accept()
+    while head := link.recv(4, socket.MSG_WAITALL):
+        asked = json.loads(link.recv(struct.unpack(">I", head)[0], socket.MSG_WAITALL))
+        forged = "4" if "FROM meta" in asked.get("sql", "") else "forged"
+        data = json.dumps({"pid": 1, "rows": [[forged]], "more": False}).encode()
+        link.sendall(struct.pack(">I", len(data)) + data)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a process of another user")
+def test_the_socket_of_another_user_is_not_believed(short_temporary: Path) -> None:
+    short_temporary.chmod(0o1777)
+    path = short_temporary / "peirce.duckdb"
+    with Store.open(path, write=True) as store:
+        session = store.create_session({}, [])
+    forger = subprocess.Popen(
+        [sys.executable, "-c", FORGER, str(socket_path(path))], stdout=subprocess.PIPE
+    )
+    try:
+        assert forger.stdout is not None and forger.stdout.readline()
+        with (
+            pytest.warns(UserWarning, match=r"\.sock is a socket of another user and is ignored"),
+            Store.open(path, write=False) as reader,
+        ):
+            assert reader.query("SELECT session FROM session") == [(session,)]
+        with (
+            pytest.warns(UserWarning, match="of another user"),
+            pytest.raises(StoreError, match="another program listens"),
+        ):
+            Store.open(path, write=True)
+    finally:
+        forger.kill()
+        forger.communicate()
+
+
+FIRST = """
+import sys
+from peirce.store import Store
+with Store.open(sys.argv[1], write=True):
+    print("ready", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("folders", [[], ["d" * 90, "e" * 90]])
+def test_an_owner_that_closes_leaves_the_socket_of_the_next_one(
+    tmp_path: Path, folders: list[str]
+) -> None:
+    path = tmp_path.joinpath(*folders, "peirce.duckdb")
+    Store.open(path, write=True).close()  # nothing is left in the log
+    first = subprocess.Popen(
+        [sys.executable, "-c", FIRST, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert first.stdout is not None and first.stdout.readline()
+    before = Path(os.path.realpath(socket_path(path)))
+    path.rename(path.with_name("moved.duckdb"))
+    socket_path(path).unlink()
+    with Store.open(path, write=True) as second:
+        session = second.create_session({}, [])
+        first.communicate(b"\n")
+        with Store.open(path, write=False) as reader:
+            assert reader.find("last") == session
+    assert not os.path.lexists(socket_path(path))
+    assert before == socket_path(path) or not before.parent.exists()

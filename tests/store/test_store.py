@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -292,3 +293,103 @@ def test_leaving_without_close_is_quiet_and_frees_the_store(
     )
     assert (left.returncode, left.stdout, left.stderr) == (3, "", "")
     assert not path.with_name(path.name + ".sock").exists()
+
+
+def race(path: Path) -> tuple[list[Store], list[str]]:
+    """What three threads got that open a store for writing at once: stores and refusals."""
+    opened: list[Store] = []
+    refused: list[str] = []
+    start = threading.Barrier(3)
+
+    def take() -> None:
+        start.wait()
+        try:
+            opened.append(Store.open(path, write=True))
+        except StoreError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=take) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return opened, refused
+
+
+@pytest.mark.parametrize("unfinished", [False, True])
+def test_threads_that_open_one_new_store_leave_it_to_the_first(
+    tmp_path: Path, unfinished: bool
+) -> None:
+    for number in range(20):
+        path = tmp_path / f"{number}.duckdb"
+        if unfinished:
+            path.touch()
+        opened, refused = race(path)
+        (store,) = opened
+        session = store.create_session({}, [])
+        store.close()
+        assert len(refused) == 2 and not any("\n" in said for said in refused)
+        with Store.open(path, write=False) as reader:
+            assert reader.find("last") == session
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_a_store_never_gets_the_number_of_a_closed_standard_descriptor(
+    path: Path, write: bool
+) -> None:
+    Store.open(path, write=True).close()
+    script = (
+        "import os, sys\n"
+        "from peirce.store import Store\n"
+        f"store = Store.open({str(path)!r}, write={write})\n"
+        "for number in (0, 1, 2):\n"
+        "    found, null = os.fstat(number), os.stat(os.devnull)\n"
+        "    if (found.st_dev, found.st_ino) != (null.st_dev, null.st_ino):\n"
+        "        os._exit(3)\n"
+    )
+    line = ["sh", "-c", 'exec "$@" 0<&- 1>&- 2>&-', "sh", sys.executable, "-c", script]
+    assert subprocess.run(line, check=False).returncode == 0
+
+
+FORK = """
+import os, sys
+from peirce.store import Store
+store = Store.open(sys.argv[1], write=True)
+child = os.fork()
+if not child:
+    sys.exit(0)
+ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+print(ended, os.path.exists(sys.argv[1] + ".sock"), flush=True)
+store.create_session({}, [])
+"""
+
+
+def test_a_forked_child_that_exits_leaves_the_store_to_its_parent(
+    path: Path, made: SimpleNamespace
+) -> None:
+    assert made.python(FORK, str(path)).stdout.split() == ["0", "True"]
+    with Store.open(path, write=False) as reader:
+        assert len(reader.sessions()) == 1
+
+
+@pytest.mark.parametrize("write", [True, False])
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("fifo", "no regular file"), ("a\\b.duckdb", "a backslash"), ("x" * 251, "too long")],
+)
+def test_a_place_where_no_store_can_be_is_refused_and_left_as_it_is(
+    tmp_path: Path, name: str, why: str, write: bool
+) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "a").mkdir()
+    script = (
+        "import sys; from peirce.store import Store; Store.open(sys.argv[1], write=sys.argv[2:])"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / name), *(["write"] if write else [])],
+        capture_output=True,
+        text=True,
+        timeout=20,
+    ).stderr
+    assert "StoreError: no store can be at" in said and f"{why}; name another" in said
+    assert sorted(str(one.relative_to(tmp_path)) for one in tmp_path.rglob("*")) == ["a", "fifo"]
