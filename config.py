@@ -2,17 +2,18 @@
 
 A setting has one name everywhere: `temperature` is the flag `--temperature`, the key in
 peirce.toml, the variable PEIRCE_TEMPERATURE, the keyword of `peirce.run` and a field of
-`RunConfig`. Flags, keys, keywords and the record of a session are all generated from these models,
-so a new setting is one new field (and a run of `python -m peirce.commands.write_option_types`,
-which writes the keywords for type checkers).
+`RunConfig`. A new setting is one new field here, and a run of
+`python -m peirce.commands.write_option_types` for type checkers.
 
-`RunConfig` consists of parts. A part is frozen, refuses unknown names and values of another type,
-and reports this in one sentence (`records.UsageError`). `RunConfig.from_options` builds it from
-plain names. Each method's module in graphs/ holds its own `MethodSettings`; the registry that is
-passed to `from_options` selects the class.
+`RunConfig` consists of parts. A part is frozen and refuses unknown names and values of another
+type in one sentence (`records.UsageError`). Each method's module in graphs/ has its own
+`MethodSettings`; the registry that is passed to `RunConfig.from_options` selects the class.
 """
 
 from __future__ import annotations
+
+if "." not in __name__:  # imported from the folder of the repository, without its package
+    raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -247,8 +247,11 @@ def _identity(place: Path) -> tuple[int, int] | None:
 
 
 def _remove(place: Path) -> None:
-    """Remove a socket that an owner left, and nothing else."""
+    """Remove a socket that an owner of this user left, and nothing else."""
     address = _address(place)
+    with contextlib.suppress(OSError):  # root may connect to what others made, but leaves it there
+        if place.lstat().st_uid != os.geteuid():
+            return
     if address is None:
         return
     if address != str(place):

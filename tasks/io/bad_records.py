@@ -82,8 +82,11 @@ class BadRecords:
         if kind is not None:
             return
         for (file, name), found in self._fields.items():
-            often = "once" if len(found) == 1 else f"in {len(found):,} places"
-            warn(f"{file}: {name} cannot be read {often} and is left out there: {_listed(found)}")
+            places = "place" if len(found) == 1 else "places"
+            warn(
+                f"{file}: {name} cannot be read in {len(found):,} {places} and is left out there:"
+                f" {_listed(found)}"
+            )
         by_file: dict[Path, list[str]] = {}
         for file, sentence in self.left_out:
             by_file.setdefault(file, []).append(sentence)

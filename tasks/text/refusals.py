@@ -18,14 +18,18 @@ _FOUND = (
     r"(?:found|identified|determined|drawn|detected|discerned|derived|inferred|generated|formed|made"
     r"|given|provided|known|answered|said|concluded)"
 )
-_KIND = r"(?:(?:clear|obvious|consistent|apparent|valid|single|new|further|other|meaningful) )?"
+_KIND = (
+    r"(?:(?:clear|obvious|consistent|apparent|valid|single|new|further|other|meaningful|discernible|evident"
+    r"|identifiable|recogni[sz]able|distinct|definite|definitive|strong|reliable|particular|specific|real"
+    r"|general|simple|useful|such) ){0,2}"
+)
 _SOURCE = (  # "from the given examples"
     r"(?: (?:from|in|with|within|based on|given|by) (?:(?:the|these|this|those|your|all|given|provided"
     rf"|available|shown) )*(?:{_FACTS}|data ?set|texts|observations|samples|inputs?|question))?"
 )
 _ABLE = (
-    r"(?: (?:cannot|can't|can not|could not|couldn't|won't|will not|refuse to|decline to)"
-    r"|(?: am|'m| are|'re) (?:unable|not able) to)"
+    r"(?:(?: (?:must|have to))? (?:cannot|could not|will not|refuse to|decline to)"
+    r"|(?: am|'m| are|'re| was| were)? (?:unable|not able) to)"
 )
 _ACT = (
     r"(?:know|tell|say|determine|find|identify|see|detect|discern|derive|infer|draw|conclude|generate"
@@ -34,9 +38,13 @@ _ACT = (
 )
 _WRITER = (  # each after "I" or "we", and followed by anything that makes no claim
     rf"{_ABLE} {_ACT}.*",
-    r" (?:do not|don't) know(?: (?:it|this|yet|any|the|a|what|which|how|whether|if|why|enough)\b.*)?",
-    rf" (?:do not|don't) have (?:(?:any|a|an|enough|sufficient) )?(?:\w+ )?(?:{_FACTS}|{_FINDING}|idea)\b.*",
+    r" do not know(?: (?:it|this|yet|any|the|a|what|which|how|whether|if|why|enough)\b.*)?",
+    rf" (?:do|did) not (?:have|see|find|notice|identify|detect|discern) (?:(?:any|a|an|enough|sufficient) )?"
+    rf"(?:\w+ )?(?:{_FACTS}|{_FINDING}|idea)\b.*",
+    rf" do not have access to (?:(?:the|this|your|that|any) )?(?:{_FACTS}|data ?set|texts?|files?|internet)",
     rf" have no (?:\w+ )?(?:{_FACTS}|{_FINDING}|idea)\b.*",
+    rf" (?:would )?need (?:more|additional|further) {_FACTS}\b.*",
+    r" (?:must |have to )?(?:refuse|decline)",
     r"(?: am|'m| are|'re) not (?:sure|certain)(?: (?:what|which|how|whether|if|about|of|why)\b.*)?",
 )
 _APOLOGY = (
@@ -49,21 +57,27 @@ _REFUSAL = re.compile(
     + "|".join(
         (
             rf"(?:i|we)(?: simply| really| currently)?(?:{'|'.join(_WRITER)})",
+            rf"(?:cannot|could not|unable to|not able to) {_ACT}(?: (?:(?:a|an|any|the) )?{_KIND}{_FINDING}{_SOURCE}"
+            r"| (?:it|this|that|which|what|whether|if|how|why|with)\b.*)?",
             rf"there (?:is|are|seems to be) no {_KIND}{_FINDING}{_SOURCE}",
             rf"(?:there (?:is|are) )?(?:not enough|insufficient|too little) {_FACTS}{_SOURCE}(?: (?:to|for) .*)?",
-            rf"(?:the )?(?:(?:given|provided|available) )?{_FACTS} (?:is|are) (?:insufficient|not (?:sufficient"
+            rf"(?:the |my )?(?:(?:given|provided|available) )?(?:{_FACTS}|knowledge) (?:is|are) (?:insufficient|not (?:sufficient"
             r"|enough))(?: (?:to|for) .*)?",
-            rf"no {_KIND}{_FINDING}(?: (?:can be|could be|was|were|is|are))?(?: {_FOUND}| available| possible)?{_SOURCE}",
-            rf"(?:(?:it|this|that) )?(?:cannot|can't|can not|could not) be {_FOUND}{_SOURCE}",
+            rf"no {_KIND}{_FINDING}(?: (?:can be|could be|was|were|is|are))?(?: (?:\w+ly )?{_FOUND}| available| possible)?{_SOURCE}",
+            rf"(?:(?:it|this|that) )?(?:cannot|could not) be {_FOUND}{_SOURCE}",
             r"it(?: is|'s) (?:not possible|impossible) to (?:say|tell|know|answer|determine)",
             rf"it(?: is|'s) (?:not possible|impossible) to \w+ (?:a|any|the) {_KIND}{_FINDING}{_SOURCE}",
             r"(?:n/?a|none|null|nil|nothing)(?: (?:found|available|given))?",
             r"unknown|undefined|undetermined|inconclusive|not (?:applicable|available|sure|found)|no idea",
+            r"(?:it is |this is )?(?:unclear|not clear)|dunno|idk|tbd|to be determined",
             r"",  # an apology alone
         )
     )
-    + ")"
+    + ")(?:,? (?:sorry|unfortunately))?"
 )
+# Contractions, also those without their apostrophe, are read as two words.
+_NOT = re.compile(r"\b(do|did|could|would|is|are|was|were)n'?t\b")
+_CANNOT = re.compile(r"\b(?:can'?t|can not)\b")
 # What may follow a refusal: "Please provide more examples."
 _REMARK = re.compile(r"(?:please|could you|can you|if you|let me know|feel free)\b.*")
 _CLAIM = re.compile(
@@ -80,7 +94,8 @@ def is_refusal(sentence: str, labels: Sequence[str]) -> bool:
         labels: The labels of the data set; an item that names one is kept.
     """
     said = unicodedata.normalize("NFKC", sentence).casefold().replace("’", "'")
-    said = " ".join(said.replace("`", "'").split())
+    said = " ".join(said.replace("`", "'").replace("won't", "will not").split())
+    said = _CANNOT.sub("cannot", _NOT.sub(r"\1 not", said))
     if _CLAIM.search(said) or any(_in_words(label) in _in_words(said) for label in labels):
         return False
     parts = [part.rstrip(" .!?…") for part in re.split(r"(?<=[.!?…]) +", said)]

@@ -62,7 +62,7 @@ def called(capsys: Any, *words: str) -> tuple[int, str, list[str]]:
     return int(ended.value.code or 0), said.out, said.err.splitlines()
 
 
-WARNED = "the reference cannot be read once and is left out there: line 2, instance 'ONE', problem.gold.alpha: "
+WARNED = "the reference cannot be read in 1 place and is left out there: line 2, instance 'ONE', problem.gold.alpha: "
 
 
 def test_an_instance_without_a_readable_reference_goes_through_every_command(

@@ -221,7 +221,7 @@ def test_an_unreadable_reference_is_left_out_with_a_warning(
     tmp_path: Path, reference: Any, said: str
 ) -> None:
     path = save(tmp_path, ROW, row(id=1, reference=reference))
-    where = "the reference cannot be read once and is left out there: line 2, reference: "
+    where = "the reference cannot be read in 1 place and is left out there: line 2, reference: "
     with pytest.warns(DataWarning) as told:
         good, bad = (problem for problem, _ in load_problems("abd", str(path)))
     (sentence,) = [str(one.message) for one in told]

@@ -61,6 +61,28 @@ I cannot answer this question. Please provide more examples.
 Cannot be determined.
 I refuse to answer.
 """.strip().splitlines()
+# Found by a reader of the first rule, and then used to widen it.
+LATER = """
+Unable to determine.
+Cannot determine.
+I dont know
+Dunno
+idk
+TBD
+I was unable to find any pattern.
+I did not find a pattern.
+There is no discernible pattern in the data.
+I don't see a pattern.
+There isn't enough information.
+I do not have access to the data.
+It is unclear.
+My knowledge is insufficient.
+No hypothesis can be confidently formed.
+I do not know, sorry.
+I must decline.
+I refuse.
+I would need more data.
+""".strip().splitlines()
 HYPOTHESES = """
 Reviews that say "I do not know" are deceptive.
 Reviews that say 'I don't know' are truthful.
@@ -153,7 +175,7 @@ def test_the_lists_are_as_long_as_they_should_be() -> None:
     assert len(set(REFUSALS)) == 40 and len(set(HYPOTHESES)) == 80
 
 
-@pytest.mark.parametrize("text", REFUSALS)
+@pytest.mark.parametrize("text", [*REFUSALS, *LATER])
 def test_a_refusal_is_malformed_with_that_reason(text: str) -> None:
     for answer in (text, f"1. {text}", json.dumps({"hypotheses": [text]}), f'"{text}"'):
         (read,) = FAMILY.parse(view(), answer, "list")

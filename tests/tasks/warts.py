@@ -262,7 +262,7 @@ def abd() -> dict[str, Wart]:
     def held(rows: str | bytes, **said: Any) -> Wart:
         return Wart("abd", {yaml_name: yaml_of(instances()), holdouts_name: rows}, **said)
 
-    optional = "cannot be read once and is left out there: line "
+    optional = "cannot be read in 1 place and is left out there: line "
     record = f"{LEFT_OUT} is left out: line "
     two = holdouts()[:2]
     return {
@@ -396,7 +396,7 @@ def labels() -> dict[str, Wart]:
         "no training rows": of(
             config="task_name: meals\ntest_data_path: ./meals_test.json\n", refused="no train_data_path"
         ),
-        "a config that is no YAML": of(config="a: [", refused="config.yaml, line 2: not YAML"),
+        "a config that is no YAML": of(config="a: [", refused="config.yaml, line 1: not YAML"),
         "prompts that are none": of(config=CONFIG + "prompt_templates: 3\n", warns="prompt_templates cannot"),
         "an extractor that is unknown": of(config=CONFIG.replace("meals\n", "'${x}'\n")),
         "metadata that is null": of(metadata=None),
