@@ -196,13 +196,12 @@ def test_stdout_that_is_full_or_closed_is_no_bug(folder):
 
 
 CLOSED = """
-import os, peirce.cli
+import os, runpy, peirce.cli
 def main():
     null = os.stat(os.devnull).st_rdev
     os._exit(0 if all(os.fstat(number).st_rdev == null for number in (0, 1, 2)) else 3)
 peirce.cli.main = main
-from peirce.__main__ import main
-main()
+runpy.run_module("peirce", run_name="__main__")
 """
 
 
