@@ -125,18 +125,18 @@ def lines(task: str) -> dict[str, Wart]:
 
 
 def list_functions() -> dict[str, Wart]:
-    def of(given: Any, output: Any, **said: Any) -> Wart:
+    def wart(given: Any, output: Any, **said: Any) -> Wart:
         some = [row("list_functions", 0), row("list_functions", 1, train=pair(given, output))]
         return Wart("list_functions", {"f.jsonl": dumped(*some)}, path="f.jsonl", **said)
 
     def bad(given: Any, refused: str) -> Wart:
-        return of(given, "[1]", refused=refused, skipped=f"{LEFT_OUT} is left out: line 2")
+        return wart(given, "[1]", refused=refused, skipped=f"{LEFT_OUT} is left out: line 2")
 
     return {
-        "lists as strings": of("[3, 4]", "[]"),
-        "tuples as strings": of("(3, 4)", "(3,)"),
-        "lists as lists": of([3, 4], []),
-        "blanks in strings": of(" [3,4] ", "[ 3 ]"),
+        "lists as strings": wart("[3, 4]", "[]"),
+        "tuples as strings": wart("(3, 4)", "(3,)"),
+        "lists as lists": wart([3, 4], []),
+        "blanks in strings": wart(" [3,4] ", "[ 3 ]"),
         "numbers as strings": bad('["3", "4"]', "train[0].input: not a list of integers"),
         "numbers with a point": bad([3.0], "train[0].input: not a list of integers"),
         "truth values": bad("[True]", "train[0].input: not a list of integers"),
@@ -147,31 +147,31 @@ def list_functions() -> dict[str, Wart]:
 
 
 def acre() -> dict[str, Wart]:
-    def of(part: str, output: Any, scene: Any = None, *, kind: Any = None, **said: Any) -> Wart:
+    def wart(part: str, output: Any, scene: Any = None, *, kind: Any = None, **said: Any) -> Wart:
         scene = ["red metal cube"] if scene is None else scene
         some = [row("acre", 0), row("acre", 1, **{part: pair(scene, output, type=kind)})]
         return Wart("acre", {"acre.jsonl": dumped(*some)}, **said)
 
     return {
-        "an undetermined test scene": of("test", "undetermined", kind="potential"),
-        "an undetermined shown scene": of(
+        "an undetermined test scene": wart("test", "undetermined", kind="potential"),
+        "an undetermined shown scene": wart(
             "train", "undetermined", refused="line 2, train[0].output: an undetermined scene",
             skipped=f"{LEFT_OUT} is left out: line 2",
         ),
-        "a type that is null": of("test", "on"),
-        "a type that is a number": of("test", "on", kind=3, warns="the type of a scene cannot be read"),
-        "a light in another case": of(
+        "a type that is null": wart("test", "on"),
+        "a type that is a number": wart("test", "on", kind=3, warns="the type of a scene cannot be read"),
+        "a light in another case": wart(
             "test", "On", refused="line 2, test[0].output: none of on, off", skipped="line 2"
         ),
-        "a light as truth value": of(
+        "a light as truth value": wart(
             "test", True, refused="line 2, test[0].output: none of on, off", skipped="line 2"
         ),
-        "an empty scene": of("test", "off", []),
-        "a scene as text": of(
+        "an empty scene": wart("test", "off", []),
+        "a scene as text": wart(
             "test", "on", "red metal cube", refused="line 2, test[0].input: not a list of entities",
             skipped="line 2",
         ),
-        "an entity in another order": of(
+        "an entity in another order": wart(
             "test", "on", ["cube metal red"], refused="is none of the 48 entities", skipped="line 2"
         ),
     }  # fmt: skip
@@ -193,7 +193,7 @@ def grids() -> dict[str, Wart]:
             files["arc-agi_training_solutions.json"] = json.dumps(solutions)
         return Wart("arc", files, **said)
 
-    def of(given: Any, refused: str) -> Wart:
+    def wart(given: Any, refused: str) -> Wart:
         some = [row("arc", 0), row("arc", 1, train=pair(given, GRID))]
         return Wart("arc", {"arc.jsonl": dumped(*some)}, refused=refused, skipped="is left out: line 2")  # fmt: skip
 
@@ -224,13 +224,13 @@ def grids() -> dict[str, Wart]:
         "a solution that is null": kaggle(
             both, {"a": [GRID], "b": [None]}, refused="problem 'b', [0]: not a grid", skipped="problem 'b'"
         ),
-        "a row that is too short": of([[1, 2], [3]], "train[0].input[1]: a ragged grid"),
-        "a colour that is none": of([[1, 10]], "train[0].input[0][1]: not a colour"),
-        "a colour as text": of([["1"]], "train[0].input[0][0]: not a colour"),
-        "a colour with a point": of([[1.0]], "train[0].input[0][0]: not a colour"),
-        "a grid without cells": of([[]], "train[0].input[0]: not a row"),
-        "a grid as text": of("[[1]]", "train[0].input: not a grid"),
-        "31 rows": of([[1]] * 31, "more than 30 by 30"),
+        "a row that is too short": wart([[1, 2], [3]], "train[0].input[1]: a ragged grid"),
+        "a colour that is none": wart([[1, 10]], "train[0].input[0][1]: not a colour"),
+        "a colour as text": wart([["1"]], "train[0].input[0][0]: not a colour"),
+        "a colour with a point": wart([[1.0]], "train[0].input[0][0]: not a colour"),
+        "a grid without cells": wart([[]], "train[0].input[0]: not a row"),
+        "a grid as text": wart("[[1]]", "train[0].input: not a grid"),
+        "31 rows": wart([[1]] * 31, "more than 30 by 30"),
     }  # fmt: skip
 
 
@@ -240,7 +240,7 @@ def grids() -> dict[str, Wart]:
 def abd() -> dict[str, Wart]:
     yaml_name, holdouts_name = "abd_instances_v1.yaml", "abd_holdouts_v1.jsonl"
 
-    def of(change: Callable[[dict[str, Any]], None], **said: Any) -> Wart:
+    def wart(change: Callable[[dict[str, Any]], None], **said: Any) -> Wart:
         some = copy.deepcopy(instances())
         change(some[1])
         return Wart(
@@ -266,24 +266,24 @@ def abd() -> dict[str, Wart]:
     record = f"{LEFT_OUT} is left out: line "
     two = holdouts()[:2]
     return {
-        "Var(y)": of(gold(alpha="(exists Var(y) (R x y))"), warns=f"the reference {optional}"),
-        "aliases": of(gold(alpha="(-> (P x) (P x))"), warns=f"the reference {optional}"),
-        "an empty reference": of(gold(alpha=""), warns=f"the reference {optional}"),
-        "a reference that is null": of(gold(alpha=None)),
-        "a cost as text": of(gold(totalGoldAlphaCost="2"), warns=f"the cost of the reference {optional}"),
-        "a cost with a point": of(gold(totalGoldAlphaCost=2.5), warns=f"the cost of the reference {optional}"),
-        "a bound as text": of(first(optCost="1"), warns=f"the lower bound of a world {optional}"),
+        "Var(y)": wart(gold(alpha="(exists Var(y) (R x y))"), warns=f"the reference {optional}"),
+        "aliases": wart(gold(alpha="(-> (P x) (P x))"), warns=f"the reference {optional}"),
+        "an empty reference": wart(gold(alpha=""), warns=f"the reference {optional}"),
+        "a reference that is null": wart(gold(alpha=None)),
+        "a cost as text": wart(gold(totalGoldAlphaCost="2"), warns=f"the cost of the reference {optional}"),
+        "a cost with a point": wart(gold(totalGoldAlphaCost=2.5), warns=f"the cost of the reference {optional}"),
+        "a bound as text": wart(first(optCost="1"), warns=f"the lower bound of a world {optional}"),
         "a bound that is no number": text(
             "optCost: 1", "optCost: .nan", warns=f"the lower bound of a world {optional}"
         ),
         "a share that is no number": text(
             "difficulty: easy", "difficulty: easy\n    exceptionRateMean: .nan"
         ),
-        "no description": of(lambda one: one.pop("problemDescription")),
-        "a difficulty as number": of(
+        "no description": wart(lambda one: one.pop("problemDescription")),
+        "a difficulty as number": wart(
             lambda one: one["problemDescription"].update(difficulty=1), warns=f"the difficulty {optional}"
         ),
-        "keys that nobody asked for": of(first(gap=1, diagnostics={"a": [None]})),
+        "keys that nobody asked for": wart(first(gap=1, diagnostics={"a": [None]})),
         "a set": text("difficulty: easy", "difficulty: easy\n    required: !!set {a0: null}"),
         "quotes of one kind": text("instanceId: FULL", "instanceId: 'FULL'"),
         "line ends of Windows": Wart(
@@ -299,24 +299,24 @@ def abd() -> dict[str, Wart]:
             "abd", {yaml_name: yaml_of(instances())}, warns="no file of holdouts beside it"
         ),
         "holdouts without a world": held(dumped(*holdouts()), warns="without success or world"),
-        "unknown atoms that are null": of(first(unknownAtoms=None)),
-        "an element as number": of(
+        "unknown atoms that are null": wart(first(unknownAtoms=None)),
+        "an element as number": wart(
             first(domain=[0, 1, 2]), refused="instance 'PARTIAL', problem.trainWorlds[0]: ", skipped=record
         ),
-        "a world without elements": of(
+        "a world without elements": wart(
             first(domain=[]), refused="problem.trainWorlds[0]: domain has to list", skipped=record
         ),
-        "an atom of another world": of(
+        "an atom of another world": wart(
             first(unknownAtoms={"S": ["(a0, a7)"]}), refused="'a7' is not in the domain", skipped=record
         ),
-        "an instance without worlds": of(
+        "an instance without worlds": wart(
             lambda one: one["problem"].update(trainWorlds=None),
             refused="problem.trainWorlds: not a list of worlds", skipped=record,
         ),
-        "a theory that is unknown": of(
+        "a theory that is unknown": wart(
             lambda one: one["problem"].update(theoryId="TH4"), refused="no theory 'TH4'", skipped=record
         ),
-        "an instance twice": of(
+        "an instance twice": wart(
             lambda one: one.update(instanceId="FULL"), refused="FULL stands there twice", skipped=record
         ),
         "a tab": text("- schemaVersion", "-\tschemaVersion: x\n\tschemaVersion", refused="not YAML"),
@@ -354,7 +354,7 @@ def columns(**other: Any) -> dict[str, Any]:
 
 
 def labels() -> dict[str, Wart]:
-    def of(train: Any = None, test: Any = None, *, config: str = CONFIG, metadata: Any = METADATA,
+    def wart(train: Any = None, test: Any = None, *, config: str = CONFIG, metadata: Any = METADATA,
            **said: Any) -> Wart:  # fmt: skip
         files: dict[str, str | bytes] = {
             "meals/config.yaml": config,
@@ -366,44 +366,44 @@ def labels() -> dict[str, Wart]:
         return Wart("labels", files, path="meals", **said)
 
     def described(**other: Any) -> Wart:
-        return of(metadata={**METADATA, **other}, warns="a part of the metadata cannot be read")
+        return wart(metadata={**METADATA, **other}, warns="a part of the metadata cannot be read")
 
     gold = list(COLUMNS["label"])
     text = json.dumps(COLUMNS)
     left = f"{LEFT_OUT} is left out: row "
     return {
-        "a byte order mark": of(b"\xef\xbb\xbf" + text.encode()),
-        "line ends of Windows": of(config=CONFIG.replace("\n", "\r\n")),
-        "gzip under a plain name": of(gzip.compress(text.encode())),
-        "labels in another case": of(columns(label=[one.upper() for one in gold])),
-        "labels between blanks": of(columns(label=[f" {one} " for one in gold])),
-        "cells that are null": of(columns(text=[*COLUMNS["text"][:-1], None])),
-        "columns that nobody asked for": of(columns(id=list(range(12)), note=[None] * 12)),
-        "rows in place of columns": of(
+        "a byte order mark": wart(b"\xef\xbb\xbf" + text.encode()),
+        "line ends of Windows": wart(config=CONFIG.replace("\n", "\r\n")),
+        "gzip under a plain name": wart(gzip.compress(text.encode())),
+        "labels in another case": wart(columns(label=[one.upper() for one in gold])),
+        "labels between blanks": wart(columns(label=[f" {one} " for one in gold])),
+        "cells that are null": wart(columns(text=[*COLUMNS["text"][:-1], None])),
+        "columns that nobody asked for": wart(columns(id=list(range(12)), note=[None] * 12)),
+        "rows in place of columns": wart(
             [{"text": t, "label": y} for t, y in zip(*COLUMNS.values(), strict=True)]
         ),
-        "rows of training among the test rows": of(warns="have the inputs of a training row"),
-        "a split that is missing": of(
+        "rows of training among the test rows": wart(warns="have the inputs of a training row"),
+        "a split that is missing": wart(
             config=CONFIG.replace("./meals_test", "./other"), refused="test_data_path: other.json is not there"
         ),
-        "a split under a similar name": of(
+        "a split under a similar name": wart(
             config=CONFIG.replace("./meals_test", "./meal_test"), warns="meals_test.json is taken for it"
         ),
-        "splits that are exchanged": of(
+        "splits that are exchanged": wart(
             config=CONFIG.replace("val_data_path: ./meals_val", "val_data_path: ./meals_test"),
             warns="by its name the rows of test",
         ),
-        "no training rows": of(
+        "no training rows": wart(
             config="task_name: meals\ntest_data_path: ./meals_test.json\n", refused="no train_data_path"
         ),
-        "a config that is no YAML": of(config="a: [", refused="config.yaml, line 1: not YAML"),
-        "prompts that are none": of(config=CONFIG + "prompt_templates: 3\n", warns="prompt_templates cannot"),
-        "an extractor that is unknown": of(config=CONFIG.replace("meals\n", "'${x}'\n")),
-        "metadata that is null": of(metadata=None),
-        "metadata cut short": of(metadata='{"a": ', warns="metadata.json cannot be read"),
-        "metadata with NaN": of(metadata='{"a": NaN}', warns="metadata.json cannot be read"),
-        "metadata that is a list": of(metadata=[1], warns="a part of the metadata cannot be read"),
-        "metadata with a byte order mark": of(metadata=b"\xef\xbb\xbf{}"),
+        "a config that is no YAML": wart(config="a: [", refused="config.yaml, line 1: not YAML"),
+        "prompts that are none": wart(config=CONFIG + "prompt_templates: 3\n", warns="prompt_templates cannot"),
+        "an extractor that is unknown": wart(config=CONFIG.replace("meals\n", "'${x}'\n")),
+        "metadata that is null": wart(metadata=None),
+        "metadata cut short": wart(metadata='{"a": ', warns="metadata.json cannot be read"),
+        "metadata with NaN": wart(metadata='{"a": NaN}', warns="metadata.json cannot be read"),
+        "metadata that is a list": wart(metadata=[1], warns="a part of the metadata cannot be read"),
+        "metadata with a byte order mark": wart(metadata=b"\xef\xbb\xbf{}"),
         "a description that is a list": described(task_description=["a"]),
         "features that are a list": described(features=["text"]),
         "a feature that is a text": described(features={"text": "A review."}),
@@ -411,24 +411,24 @@ def labels() -> dict[str, Wart]:
         "hypotheses that are a text": described(known_hypotheses="Short queues are good."),
         "a hypothesis that is an object": described(known_hypotheses=[{"a": 1}]),
         "values of labels that are a text": described(labels={"label": {"values": "good"}}),
-        "a label that is null": of(
+        "a label that is null": wart(
             columns(label=[*gold[:-1], None]), refused="row 12: no label in 'label'", skipped=f"{left}12"
         ),
-        "a label that training rows lack": of(
+        "a label that training rows lack": wart(
             None, columns(label=[*gold[:-1], "so-so"]), refused="row 12: the label 'so-so' is in no",
             skipped=f"{left}12",
         ),
-        "columns of unequal length": of(columns(label=gold[:-1]), refused="the columns are not of one length"),
-        "a column that is a text": of(columns(label="good"), refused="label: not a list"),
-        "a cell with NaN": of(text.replace('"label"', '"x": [NaN], "label"'), refused="not JSON that can be used"),
-        "a comma at the end": of(text[:-1] + ",}", refused="line 1: not JSON"),
-        "quotes of Python": of(str(COLUMNS), refused="line 1: not JSON"),
-        "a row that is none": of(
+        "columns of unequal length": wart(columns(label=gold[:-1]), refused="the columns are not of one length"),
+        "a column that is a text": wart(columns(label="good"), refused="label: not a list"),
+        "a cell with NaN": wart(text.replace('"label"', '"x": [NaN], "label"'), refused="not JSON that can be used"),
+        "a comma at the end": wart(text[:-1] + ",}", refused="line 1: not JSON"),
+        "quotes of Python": wart(str(COLUMNS), refused="line 1: not JSON"),
+        "a row that is none": wart(
             [*({"text": t, "label": y} for t, y in zip(*COLUMNS.values(), strict=True)), 3],
             refused="row 13: not an object", skipped=f"{left}13",
         ),
-        "no label column": of({"text": COLUMNS["text"], "Label": gold}, refused="no label column 'label'"),
-        "a number among texts": of(columns(text=[*COLUMNS["text"][:-1], 5])),
+        "no label column": wart({"text": COLUMNS["text"], "Label": gold}, refused="no label column 'label'"),
+        "a number among texts": wart(columns(text=[*COLUMNS["text"][:-1], 5])),
     }  # fmt: skip
 
 

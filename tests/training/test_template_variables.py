@@ -43,7 +43,7 @@ def base(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def asked(base, tmp_path_factory):
+def asked_session(base, tmp_path_factory):
     """A store with a session of the model, whose answers are cut, and two that bring answers for pairs;
     the token ids of the model's prompts by problem."""
     folder = tmp_path_factory.mktemp("asked")
@@ -72,8 +72,10 @@ def asked(base, tmp_path_factory):
     return folder / "store.duckdb", [one["session"] for one in (own, *others)], prompts
 
 
-def test_the_tokens_that_train_are_those_that_were_asked(base, asked, tmp_path, monkeypatch):
-    place, sessions, prompts = asked
+def test_the_tokens_that_train_are_those_that_were_asked(
+    base, asked_session, tmp_path, monkeypatch
+):
+    place, sessions, prompts = asked_session
     peirce.pairs(*sessions, store=place, fractions=[0.5, 0.3, 0.2])
     with Store.open(place, write=False) as store:
         table = read_table(store, "last")
@@ -96,8 +98,10 @@ def test_the_tokens_that_train_are_those_that_were_asked(base, asked, tmp_path, 
     assert table.settings["template_variables"] == VARIABLES
 
 
-def test_lengths_and_plain_texts_are_those_of_the_prompts_that_were_asked(base, asked, tmp_path):
-    place, sessions, prompts = asked
+def test_lengths_and_plain_texts_are_those_of_the_prompts_that_were_asked(
+    base, asked_session, tmp_path
+):
+    place, sessions, prompts = asked_session
     longest = max(map(len, prompts.values())) + len(GOOD)
     counts = peirce.pairs(*sessions, store=place, base=base, max_length=longest, dry_run=True)
     assert counts["left_out"].get("too_long", 0) == 0
@@ -180,9 +184,9 @@ def test_sessions_that_agree_in_them_make_one_set(tmp_path, models, variables):
 
 def test_a_base_whose_template_lacks_a_variable_is_worded_without_it(tmp_path):
     other = make_model(tmp_path / "other")
-    asked = [{"role": "user", "content": "a"}]
-    assert ModelText(other, VARIABLES).text(asked) == ModelText(other).text(asked)
+    messages = [{"role": "user", "content": "a"}]
+    assert ModelText(other, VARIABLES).text(messages) == ModelText(other).text(messages)
     settings = TrainConfig.of({"device": "cpu"})
     opened = open_base(find_base(str(other)), settings, "cpu", VARIABLES)
-    assert opened.wording.text(asked) == ModelText(other).text(asked)
+    assert opened.wording.text(messages) == ModelText(other).text(messages)
     assert tokens_module.end_of_answer(opened.wording, [2]) == 2
