@@ -17,10 +17,10 @@ from peirce.tools.execute import EXECUTE
 SPACE = InputSet("singletons", tuple([n] for n in range(10)))
 SHOWN = [([3], [3]), ([5, 5], [5, 5])]
 CONCURRENCY = 4
-PROBLEMS = 44
+PROBLEMS = 64
 # Ended problems when memory is looked at, early and late: as many are under way each time, but what
 # waits to be written differs, so the least of each row counts.
-EARLY, LATE = range(12, 20), range(32, 40)
+EARLY, LATE = range(12, 20), range(52, 60)
 
 
 def living() -> Counter[str]:

@@ -25,7 +25,7 @@ from peirce.store import Store
 path, limit = sys.argv[1], int(sys.argv[2])
 store = Store.open(path, write=True)
 problems = [Problem(str(i), "t", "programs", (Observation(i, i),)) for i in range(8)]
-session = store.create_session({}, [(one, InputSet("n", (1,))) for one in problems])
+session = store.create_session({}, [(one, InputSet("n", tuple(range(2_000)))) for one in problems])
 journal, ledger = store.journal(session), store.ledger(session)
 if limit:
     import resource

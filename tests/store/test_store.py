@@ -96,7 +96,7 @@ def test_a_writer_takes_over_an_empty_file(path: Path) -> None:
 
 
 def test_a_store_that_cannot_be_made_leaves_no_file(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="name too long"):
+    with pytest.raises(StoreError, match="its path is too long"):
         Store.open(tmp_path / ("x" * 253), write=True)  # its log has no room for its name
     code = """
 import resource, sys
