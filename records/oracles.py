@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -43,6 +43,15 @@ class Batch:
     limited: bool = False
     cpu_s: float = 0.0
 
+    def check_size(self, count: int) -> None:
+        """Raise ValueError unless a result with the verdict "ok" belongs to `count` inputs."""
+        if self.verdict != "ok":
+            return
+        if self.values is None:
+            _check_codes(self.codes, self.reasons, self.reason_names, count)
+        elif len(self.values) != count:
+            raise ValueError(f"it has {len(self.values)} results for {count} inputs")
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -60,6 +69,23 @@ class Solution:
     codes: NDArray[np.int64] = field(default_factory=lambda: _none("int64"))
     reasons: NDArray[np.uint8] = field(default_factory=lambda: _none("uint8"))
     reason_names: tuple[str, ...] = ()
+
+    def check_size(self, count: int) -> None:
+        """Raise ValueError unless the results belong to `count` inputs."""
+        if not self.worlds:
+            _check_codes(self.codes, self.reasons, self.reason_names, count)
+        elif len(self.worlds) != count:
+            raise ValueError(f"it has {len(self.worlds)} results for {count} inputs")
+
+
+def _check_codes(
+    codes: NDArray[Any], reasons: NDArray[Any], names: Sequence[str], count: int
+) -> None:
+    for array in (codes, reasons):
+        if array.shape != (count,):
+            raise ValueError(f"it has {len(array)} results for {count} inputs")
+    if count and int(reasons.max()) > len(names):
+        raise ValueError(f"it names {len(names)} reasons and uses number {int(reasons.max())}")
 
 
 def _none(kind: str) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
@@ -23,6 +23,7 @@ from ...records import (
     Answered,
     Apply,
     BankEvent,
+    Batch,
     CallKey,
     Digest,
     Earlier,
@@ -46,6 +47,7 @@ from ...records import (
     Proposer,
     Repairer,
     Reply,
+    Solution,
     Summary,
     View,
     digest_of,
@@ -366,9 +368,20 @@ class Case:
             place = f"{path}/{kind.name}"
             request = kind.request(self.settings.limits, *args)
             outcome = await self.once(place, "tool", request, make)
-            return read_back(place, kind.result, outcome)
+            return read_back(place, lambda told: _sized(kind.result(told), args), outcome)
 
         return found.having(kind.name, journalled)
+
+
+def _sized(result: Any, arguments: Sequence[Any]) -> Any:
+    """Return an oracle's result; raise ValueError where it does not belong to the call's inputs.
+
+    A stored result may have been recorded for other inputs than those that the store holds now.
+    """
+    inputs = next((one for one in arguments if isinstance(one, InputSet)), None)
+    if inputs is not None and isinstance(result, Batch | Solution):
+        result.check_size(len(inputs))
+    return result
 
 
 class Runtime(Protocol):

@@ -138,7 +138,17 @@ class Judging:
             return Outcome({}, {"codes": rule.codes(self._ready(texts))})
 
         outcome = await self._case.once(path, "tool", request, make)
-        return read_back(path, lambda told: told.vectors["codes"].astype(np.int64), outcome)
+        most = len(self._case.problem.public["labels"])
+
+        def read(told: Outcome) -> NDArray[np.int64]:
+            codes = told.vectors["codes"].astype(np.int64)
+            if codes.shape != (len(texts),):
+                raise ValueError(f"it has {len(codes)} results for {len(texts)} texts")
+            if len(codes) and not -len(REASONS) <= codes.min() <= codes.max() < most:
+                raise ValueError("it has a code that stands for no label")
+            return codes
+
+        return read_back(path, read, outcome)
 
     async def _asked(self, sentence: str, text: Json) -> int:
         repeats = self._case.text.repeats

@@ -124,6 +124,11 @@ async def _replay_problem(graph: Any, case: Any, row: ProblemRow, noted: Differe
     except StoreError as unreadable:
         noted.note(0, "unreadable", str(unreadable), None)
         return False
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        if not noted.found:  # an error of the program, as the record was not altered
+            raise
+        noted.note(0, "unreadable", f"{type(error).__name__}: {error}", None)
+        return False
     if row.status == "done" and state["stop"] != row.cause:
         noted.note(0, "cause", row.cause, state["stop"])
     return row.status == "done"
@@ -180,7 +185,8 @@ class _Recorded:
 
 def _step_of(path: str) -> int:
     first, _, rest = path.partition("/")
-    return int(rest.partition("/")[0]) if first == "step" else 0
+    step = rest.partition("/")[0]
+    return int(step) if first == "step" and step.isdecimal() and len(step) < 10 else 0
 
 
 class _Compared:

@@ -14,6 +14,7 @@ from one_sandbox import in_sandbox
 from peirce.agents.scripted import Scripted
 from peirce.graphs.runtime.replay import replay_session
 from peirce.store import Store, decode_vector, encode_vector
+from peirce.store.cells import json_cell
 
 SHOWN = [([3], [3]), ([5], [5])]
 IDENTITY = "def f(x):\n    return x"
@@ -91,6 +92,25 @@ def test_an_altered_problem_is_named_and_belongs_to_no_step(recorded):
     path, session = recorded
     copy = altered(path, "UPDATE problem SET data = replace(data, '8', '9') WHERE problem = 'one'")
     assert ("one", 0, "problem") in fields(replay(copy, session))
+
+
+@pytest.mark.parametrize("hidden", [[], [([7], [8]), ([9], [10])]])
+def test_a_problem_replaced_with_its_digest_is_named(recorded, make_problem, hidden):
+    path, session = recorded
+    other = make_problem("one", SHOWN, hidden)
+    values = (json_cell(other.as_json()), other.digest)
+    copy = altered(path, "UPDATE problem SET data = ?, digest = ? WHERE problem = 'one'", values)
+    found = fields(replay(copy, session))
+    assert {problem for problem, _, _ in found} == {"one"}
+    assert any(field == "unreadable" or field.startswith("hidden") for *_, field in found), found
+
+
+def test_a_problem_replaced_by_another_kind_is_named(recorded, make_problem):
+    path, session = recorded
+    other = make_problem("one", [(3, 3), (None, None)], [(5, {"a": 1})])
+    values = (json_cell(other.as_json()), other.digest)
+    copy = altered(path, "UPDATE problem SET data = ?, digest = ? WHERE problem = 'one'", values)
+    assert {problem for problem, _, _ in fields(replay(copy, session))} == {"one"}
 
 
 def test_one_altered_code_is_named(recorded):
