@@ -23,6 +23,7 @@ import json
 import math
 import struct
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -240,7 +241,88 @@ def json_of(cell: str, column: str, kind: type = object) -> Json:
     return value
 
 
-_KINDS: dict[type, str] = {dict: "object", list: "array", str: "string"}
+class StoredSettings(dict[str, Any]):
+    """Settings of a stored session, pair set or training, and the objects within them.
+
+    Reading a missing key by `settings[key]` raises StoreError instead of KeyError, because only a
+    damaged store lacks it.
+    """
+
+    def __init__(self, held: Mapping[str, Any], column: str) -> None:
+        super().__init__(
+            {
+                key: StoredSettings(value, f"{column}.{key}") if isinstance(value, dict) else value
+                for key, value in held.items()
+            }
+        )
+        self._column = column
+
+    def __or__(self, other: Mapping[str, Any]) -> StoredSettings:  # type: ignore[override]
+        return StoredSettings({**self, **other}, self._column)
+
+    def __missing__(self, key: str) -> Any:
+        raise StoreError(f"the store is damaged: {self._column} has no key {key!r}")
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        return dict, (dict(self),)  # a copy is no longer a part of a store
+
+
+# The types that settings of a session have where they are set, and which of them may be null.
+SESSION_SETTINGS: Mapping[str, type] = {
+    "family": str,
+    "task": str,
+    "method": str,
+    "answer_format": str,
+    "model": str,
+    "seed": int,
+    "versions": dict,
+    "model_settings": dict,
+    "repairer_settings": dict,
+    "roles": dict,
+    "text": dict,
+    "limits": dict,
+    "operational": dict,
+    "operational.config": dict,
+    "operational.data": dict,
+    "operational.layers": dict,
+    "operational.model_options": dict,
+    "operational.players": dict,
+}
+NULLABLE = frozenset(
+    {"model", "seed", "repairer_settings", "roles", "text", "operational.data", "operational.layers",
+     "operational.model_options", "operational.players"}
+)  # fmt: skip
+
+
+def settings_of(cell: str, column: str, kinds: Mapping[str, type] = {}) -> StoredSettings:
+    """Return the settings that a cell holds.
+
+    Args:
+        cell: The text of the cell.
+        column: The name of its table and column, for errors.
+        kinds: The types of settings, by key, with a dot before the key of an inner object, which
+            comes after its object; those of `NULLABLE` may be null.
+
+    Raises:
+        StoreError: The text is no JSON object, or a value has another type.
+    """
+    held = json_of(cell, column, dict)
+    for key, kind in kinds.items():
+        outer, _, inner = key.partition(".")
+        place, name = (held.get(outer, {}), inner) if inner else (held, outer)
+        if name not in place or (place[name] is None and key in NULLABLE):
+            continue
+        value = place[name]
+        if not isinstance(value, kind) or isinstance(value, bool):
+            shown = json.dumps(value)[:40]
+            raise StoreError(
+                f"the store is damaged: {column}.{key} holds {shown} where a JSON {_KINDS[kind]}"
+                " belongs"
+            )
+    return StoredSettings(held, column)
+
+
+_KINDS: dict[type, str] = {int: "integer", dict: "object", list: "array", str: "string"}
 
 
 def verdict_of(cell: str) -> Verdict:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import Digest, Json, Message, StoreError
-from .cells import json_cell, json_of, text_cell, text_of
+from .cells import json_cell, json_of, settings_of, text_cell, text_of
 from .connection import Reading
 from .writing import Change, Statement, Writer
 
@@ -106,7 +106,7 @@ class PairSets:
             "SELECT pair_set, created, settings, counts FROM pair_set ORDER BY ordinal"
         )
         return [
-            {"digest": digest, "created": created, "settings": json_of(settings, "pair_set.settings", dict),
+            {"digest": digest, "created": created, "settings": settings_of(settings, "pair_set.settings"),
              "counts": json_of(counts, "pair_set.counts", dict)}
             for digest, created, settings, counts in rows
         ]  # fmt: skip
@@ -160,7 +160,7 @@ class PairSets:
             rejected=columns[:, 2].copy(),
             stage=columns[:, 3].astype(np.int8),
             digest=digest,
-            settings=json_of(settings, "pair_set.settings", dict),
+            settings=settings_of(settings, "pair_set.settings"),
         )
 
     def _there(self) -> bool:

@@ -11,7 +11,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..records import Digest, InputSet, Json, Problem, StoreError
-from .cells import MOST, inflate, json_cell, json_of, problem_of, text_cell, text_of
+from .cells import (
+    MOST,
+    SESSION_SETTINGS,
+    inflate,
+    json_cell,
+    json_of,
+    problem_of,
+    settings_of,
+    text_cell,
+    text_of,
+)
 from .connection import Reading, Row
 from .writing import Change
 
@@ -174,7 +184,7 @@ def sessions(
 
 def _session(row: Row, owned: bool) -> dict[str, Any]:
     session, created, status, settings, fields, problems, done, failed = row
-    held = json_of(settings, "session.settings", dict)
+    held = settings_of(settings, "session.settings", SESSION_SETTINGS)
     return {
         **json_of(fields, "session.fields", dict),
         "session": session,

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..records import Json, StoreError
-from .cells import json_cell, json_of, text_cell, text_of
+from .cells import json_cell, json_of, settings_of, text_cell, text_of
 from .connection import Reading
 from .writing import Change, Statement, Writer
 
@@ -138,7 +138,7 @@ class Trainings:
         )
         return [
             {"training": training, "created": created, "status": status,
-             "settings": json_of(settings, "training.settings", dict), "fields": json_of(fields, "training.fields", dict), "examples": examples}
+             "settings": settings_of(settings, "training.settings"), "fields": json_of(fields, "training.fields", dict), "examples": examples}
             for training, created, status, settings, fields, examples in rows
         ]  # fmt: skip
 

@@ -21,6 +21,7 @@ from ..records import (
     Json,
     Message,
     Observation,
+    StoreError,
     Verdict,
     View,
 )
@@ -42,7 +43,12 @@ class Remembered:
     def contract(self, answer_format: str) -> str:
         """As `FamilyWords.contract`, cached by answer format."""
         if answer_format not in self._contracts:
-            self._contracts[answer_format] = self._words.contract(answer_format)
+            try:
+                self._contracts[answer_format] = self._words.contract(answer_format)
+            except KeyError:
+                raise StoreError(
+                    f"the store is damaged: a session has the unknown answer format {answer_format!r:.40}"
+                ) from None
         return self._contracts[answer_format]
 
     def schema(self, answer_format: str) -> Mapping[str, Json] | None:

@@ -118,7 +118,8 @@ def shown_settings(settings: Json) -> dict[str, Json]:
     """Return a session's settings in readable form, with the names of files and the model."""
     operational = settings.get("operational", {})
     named = {key: operational[key] for key in BY_NAME if key in operational}
-    return {**settings, **named, "model": shown_model(settings)}
+    shown: dict[str, Json] = settings | named | {"model": shown_model(settings)}
+    return shown
 
 
 def own_settings(method: str) -> frozenset[str]:

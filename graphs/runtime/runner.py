@@ -23,6 +23,7 @@ from ...records import (
     Proposer,
     Repairer,
     SandboxUnavailable,
+    StoreError,
     Unavailable,
 )
 from ...store import ProblemRow, Store
@@ -281,6 +282,10 @@ class SessionPlan:
         """
         tau = None if self.settings.text is None else self.settings.text.tau
         strict = self.settings.method.strict_contract
+        kind = family_of(row.problem, strict_contract=strict, tau=tau)
+        form = self.settings.method.answer_format
+        if form is not None and form not in kind.answer_formats:
+            raise StoreError(f"the store is damaged: a session has the answer format {form!r:.40}")
         others = {name: Role(one, (players or {}).get(name)) for name, one in self._roles.items()}
         if "ledger" not in live:
             live |= {
@@ -291,7 +296,7 @@ class SessionPlan:
             session=self._session,
             problem=row.problem,
             space=self._spaces[row.space],
-            family=family_of(row.problem, strict_contract=strict, tau=tau),
+            family=kind,
             settings=self.settings,
             model=self._model,
             repairer_model=self._repairer_model,
