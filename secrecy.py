@@ -10,8 +10,10 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 SECRET_NAME = re.compile(
     r"api_?key|secret|passw|authorization|bearer|access_?token|headers|credential", re.I
@@ -65,6 +67,76 @@ class ScrubbedRecord(logging.LogRecord):
     def getMessage(self) -> str:
         """Return the message with secrets masked."""
         return scrubbed(super().getMessage())
+
+
+# --- Addresses of models that a file chose: they may come from somebody who sent the file.
+
+ADDRESS = re.compile(r"https?://[^\s\"'#,]+", re.I)
+_REFUSED: dict[str, str] = {}  # by origin, the file of the working folder that alone names it
+_REPORTED: dict[str, str] = {}  # by origin, the stored session that alone names it
+
+
+def refuse_file_origins(held: Any, file: str, trusted: Iterable[str]) -> None:
+    """Remember the origins in a file that must not get a key; those of earlier calls are forgotten.
+
+    Args:
+        held: The content of the file.
+        file: Its name, for errors.
+        trusted: Texts that the user wrote. An origin that one of them names may get a key.
+    """
+    _REFUSED.clear()
+    _REFUSED.update(dict.fromkeys(_origins(held) - _origins(list(trusted)), file))
+
+
+def report_stored_origins(held: Any, session: str) -> None:
+    """Remember the origins of a stored session whose use of a key is reported on the screen.
+
+    Args:
+        held: The models of the session.
+        session: Its id.
+    """
+    _REPORTED.clear()
+    _REPORTED.update(dict.fromkeys(_origins(held) - _origins(_peirce_variables()), session))
+
+
+def _peirce_variables() -> list[str]:
+    return [value for name, value in os.environ.items() if name.startswith("PEIRCE_")]
+
+
+def check_recipient(url: str, variable: str) -> str:
+    """Return why the key in `variable` is not sent to `url`, or "" where it may be sent.
+
+    A key that goes to an address that only a stored session names is reported by a warning.
+    """
+    origin = next(iter(_origins(url)), "")
+    if file := _REFUSED.get(origin):
+        return (
+            f"{file} of the working folder chooses {origin}, which would get the key in {variable}: "
+            f"repeat the address on the command line (--model), or name the file in PEIRCE_CONFIG"
+        )
+    if session := _REPORTED.pop(origin, ""):
+        warnings.warn(
+            f"the key in {variable} goes to {origin}, the address that session {session} recorded",
+            stacklevel=2,
+        )
+    return ""
+
+
+def _origins(held: Any) -> set[str]:
+    """Return the origins (scheme, host and port) of the web addresses in texts, without loopback."""
+    texts = held if isinstance(held, str) else json.dumps(held, default=str)
+    found = set()
+    for address in ADDRESS.findall(texts):
+        try:
+            parts = urlsplit(address)
+            host, port = parts.hostname or "", parts.port
+        except ValueError:  # no address that a model could be reached at
+            continue
+        if host not in ("localhost", "::1") and not re.fullmatch(r"127(\.\d{1,3}){3}", host):
+            number = port or (443 if parts.scheme == "https" else 80)
+            shown = f"[{host}]" if ":" in host else host
+            found.add(f"{parts.scheme}://{shown}:{number}")
+    return found
 
 
 def unnamed_key_variables(held: Any) -> list[str]:

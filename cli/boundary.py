@@ -30,7 +30,7 @@ def run_command(app: typer.Typer, arguments: list[str] | None) -> int:
     logging.setLogRecordFactory(ScrubbedRecord)
     command = get_command(app)
     try:
-        set_up = configure(command)
+        set_up = configure(command, sys.argv[1:] if arguments is None else arguments)
         code = command.main(
             arguments, "peirce", standalone_mode=False, default_map=set_up.defaults, obj=set_up
         )

@@ -13,13 +13,13 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..commands.session.settings import ROLES, SCORER, role_keys, value_of
-from ..secrecy import shown_value, unnamed_key_variables
+from ..secrecy import refuse_file_origins, shown_value, unnamed_key_variables
 from .groups import OWN_FILE
 
 FILE = Path("peirce.toml")
@@ -61,14 +61,20 @@ class Configuration:
         ]
 
 
-def configure(command: Any) -> Configuration:
+def configure(command: Any, arguments: Sequence[str] = ()) -> Configuration:
     """Read file and environment, and attach environment variables to the options of all commands.
+
+    Args:
+        command: The command line's root.
+        arguments: The arguments of this call. A web address in the file of the working folder gets
+            a key only where an argument or a variable names its host too.
 
     Raises:
         ConfigurationError: For a file that is not valid TOML, an unknown key, a key that is set
             twice in one place, and a variable that looks like a misspelt setting.
     """
     path = _path()
+    refuse_file_origins({}, "", ())
     variables = {
         name: value for name, value in os.environ.items() if name.startswith("PEIRCE_") and value
     }
@@ -76,6 +82,8 @@ def configure(command: Any) -> Configuration:
         return Configuration()  # avoids importing all commands
     options = {_key(option): option for option in _options(command)}
     top, tables = _read(path, options)
+    if not os.environ.get(CONFIG):
+        refuse_file_origins([top, tables], str(path), [*arguments, *variables.values()])
     made = Configuration()
     for key, value in top.items():
         names = {f"PEIRCE_{key.upper()}", f"PEIRCE_PROPOSER_{key.upper()}"}

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .calls import Usage
+
 
 class PeirceError(Exception):
     """Base class of expected failures: one sentence for the user, and the exit code."""
@@ -24,7 +29,13 @@ class StoreError(PeirceError):
 
 
 class Unavailable(PeirceError):
-    """Raised when a model or tool gives no answer. This is never a prediction and never a score."""
+    """Raised when a model or tool gives no answer. This is never a prediction and never a score.
+
+    Attributes:
+        usage: The tokens of requests without a usable answer, where the model reported them.
+    """
+
+    usage: Usage | None = None
 
 
 class SandboxUnavailable(Unavailable):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ...records import Json, Reply, UsageError
-from ...secrecy import SECRET_NAME, secret_in
+from ...secrecy import SECRET_NAME, check_recipient, secret_in
 from .replies import without
 
 if TYPE_CHECKING:
@@ -96,6 +96,8 @@ def endpoint_of(settings: ChatSettings) -> Endpoint:
         raise UsageError(
             f"model {spec!r} needs a key in the environment variable {key_env}, which is not set"
         )
+    if key and scheme != "openai" and (why := check_recipient(url, key_env)):
+        raise UsageError(why)
     return Endpoint(url.rstrip("/"), name, key or NO_KEY, key_env)
 
 

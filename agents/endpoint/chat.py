@@ -15,10 +15,21 @@ import asyncio
 import itertools
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...records import ASKED_AGAIN, Json, Message, Proposer, Reply, ToolSpec, Unavailable, View
+from ...records import (
+    ASKED_AGAIN,
+    Json,
+    Message,
+    Proposer,
+    Reply,
+    ToolSpec,
+    Unavailable,
+    Usage,
+    View,
+)
 from .. import Refused
 from .address import Endpoint, check_secrets, endpoint_of
 from .client import open_client
@@ -34,6 +45,7 @@ from .limits import (
     is_out_of_files,
     sockets_left,
     with_estimate,
+    with_wasted,
 )
 from .replies import reply_of, with_own_ids
 
@@ -47,6 +59,9 @@ if TYPE_CHECKING:
 NO_TOOLS = 2  # If this many problems in a row are refused tools, no further problem offers them.
 REFUSALS = 5  # problems in a row with a 403 or 404, at an endpoint that has answered before
 TRANSPORT = (*Patience.model_fields, "stream")  # These settings do not shape answers.
+
+# What the endpoint reported for each request of a call that gave no usable answer.
+WASTED: ContextVar[list[Usage]] = ContextVar("wasted")
 
 
 class ToolsRefused(Exception):
@@ -121,14 +136,23 @@ class OpenAIChat:
             return Reply(finish="no_tools")
         extra = self._extra(tools, seed, schema)
         await self._context.check(messages, extra, self._settings.max_tokens or 0)
+        wasted: list[Usage] = []
+        before = WASTED.set(wasted)
         try:
-            reply = await self._patiently(view.problem, messages, extra, seed)
-        except ToolsRefused as refusal:
-            reply = await self._confirmed(refusal, view.problem, messages, extra, seed)
-        if reply.finish == "no_tools":
-            return reply
-        await self._context.check_answer(messages, reply.usage)
-        return with_own_ids(with_estimate(reply, messages, extra), messages)
+            try:
+                reply = await self._patiently(view.problem, messages, extra, seed)
+            except ToolsRefused as refusal:
+                reply = await self._confirmed(refusal, view.problem, messages, extra, seed)
+            if reply.finish == "no_tools":
+                return with_wasted(reply, sum(wasted, Usage()))
+            await self._context.check_answer(messages, reply.usage)
+        except Unavailable as error:
+            error.usage = sum(wasted, Usage())
+            raise
+        finally:
+            WASTED.reset(before)
+        told = with_own_ids(with_estimate(reply, messages, extra), messages)
+        return with_wasted(told, sum(wasted, Usage()))
 
     async def _confirmed(
         self,
@@ -177,6 +201,7 @@ class OpenAIChat:
         gone = self._refused - {"tools"}
         extra = {key: one for key, one in given.items() if _as_sent(key, given) not in gone}
         attempt = 0
+        wasted = WASTED.get()
         for requests in itertools.count(before + 1):
             answers = self._outage.answers
             try:
@@ -184,6 +209,7 @@ class OpenAIChat:
                 break
             except Fault as error:
                 fault = error
+            wasted.append(fault.usage)
             if fault.part and self._do_without(fault, extra):
                 if fault.part == "tools":
                     raise ToolsRefused(requests)

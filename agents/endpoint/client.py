@@ -25,6 +25,7 @@ from .replies import (
     as_text,
     block_text,
     completion_body,
+    reported_usage,
     sendable,
     told_usage,
     with_readable_arguments,
@@ -250,8 +251,13 @@ def _client_class() -> type[ChatOpenAI]:
                 usage = told_usage(body.get("usage"))
                 tidy = {**body, "usage": usage, "choices": [with_readable_arguments(choice)]}
                 result = super()._create_chat_result(tidy, generation_info)
+            except Fault as fault:
+                fault.usage = reported_usage(response)
+                raise
             except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
-                raise Fault(MALFORMED, again=True) from None
+                fault = Fault(MALFORMED, again=True)
+                fault.usage = reported_usage(response)
+                raise fault from None
             result.generations[0].message.additional_kwargs["choice"] = choice
             return result
 

@@ -17,7 +17,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ...records import Json
+from ...records import Json, Usage
 
 if TYPE_CHECKING:
     from .address import Endpoint
@@ -59,7 +59,10 @@ class Fault(Exception):
         unreachable: No model is running there, for any request.
         passing: The request was refused, but gateways also send this status for single requests.
             An endpoint that has answered before is not judged by it.
+        usage: The tokens that the endpoint reported for the request, which are paid.
     """
+
+    usage = Usage()
 
     def __init__(
         self,

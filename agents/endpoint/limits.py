@@ -19,7 +19,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 from ...records import Json, Message, Reply, Usage, canonical_json
 from ...records.settings import Number, Settings, setting
@@ -231,6 +231,12 @@ def with_estimate(reply: Reply, messages: Sequence[Message], extra: Mapping[str,
     reasoning = usage.tokens_reasoning or thought // CHARACTERS_A_TOKEN
     told = Estimated(tokens_in, tokens_out, usage.tokens_cached, reasoning)
     return replace(reply, usage=told)
+
+
+def with_wasted(reply: Reply, wasted: Usage) -> Reply:
+    """Return the reply with the tokens of earlier requests of its call, whose answers were unusable."""
+    kind = type(reply.usage)
+    return replace(reply, usage=kind(*astuple(reply.usage + wasted)))
 
 
 def estimated_tokens(messages: Sequence[Message], extra: Mapping[str, Json], answer: int) -> int:

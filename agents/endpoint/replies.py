@@ -168,6 +168,16 @@ def told_usage(usage: Json) -> dict[str, Json] | None:
     return counts
 
 
+def reported_usage(body: Json) -> Usage:
+    """Return the tokens that the body of an unusable answer reports; zeros where it reports none."""
+    counts = told_usage(body.get("usage")) if isinstance(body, dict) else None
+    if counts is None:
+        return Usage()
+    cached = counts.get("prompt_tokens_details", {}).get("cached_tokens", 0)
+    reasoning = counts.get("completion_tokens_details", {}).get("reasoning_tokens", 0)
+    return Usage(counts["prompt_tokens"], counts["completion_tokens"], cached, reasoning)
+
+
 def with_own_ids(reply: Reply, messages: Sequence[Message]) -> Reply:
     """Return the reply with unique ids for its tool calls.
 

@@ -12,7 +12,7 @@ from ... import graphs
 from ...config import BudgetConfig, ModelConfig, RunConfig
 from ...records import Json, OracleSettings, Proposer, RecordedForm, Repairer, UsageError
 from ...records.settings import nearest_name, shown
-from ...secrecy import unnamed_key_variables
+from ...secrecy import report_stored_origins, unnamed_key_variables
 from ...store import Store
 from ..arguments import checked
 from ..option_types import ResumeOptions, RunOptions
@@ -275,6 +275,7 @@ def resume(
         return found
 
     family, players = settings["family"], settings["operational"].get("players") or {}
+    report_stored_origins([before.model.model, repairer_of(before.method), players], found)
     work = execute_session(path, check, family, config, players, on_event, callbacks, retry_failed)
     return outcome(path, complete(work))
 

@@ -2,8 +2,9 @@
 
 Every model call is checked before it is made and counted when it returns. On resume, the calls in
 the journal are counted first. Calls in flight finish when the budget is reached, so a session may
-overspend by as many calls as run at the same time. Charges for requests without an answer are
-unknown and not counted. Where an endpoint does not report its tokens, an estimate is used, and the
+overspend by as many calls as run at the same time. Requests without a usable answer count with the
+tokens that the endpoint reports for them, if it reports any: those of a call that is answered later
+stand in the journal with it, and those of a call that fails count until the session is stopped. Where an endpoint does not report its tokens, an estimate is used, and the
 sentence that ends the session says so.
 """
 

@@ -49,6 +49,7 @@ from ...records import (
     Reply,
     Solution,
     Summary,
+    Unavailable,
     View,
     digest_of,
 )
@@ -306,6 +307,10 @@ class Case:
                 heard = ASKED_AGAIN.set(partial(self._asked_again, path))
                 try:
                     outcome = await make()
+                except Unavailable as error:
+                    if error.usage is not None:
+                        self.budget.count(error.usage)
+                    raise
                 finally:
                     ASKED_AGAIN.reset(heard)
                 seconds = time.perf_counter() - start

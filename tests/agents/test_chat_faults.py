@@ -14,7 +14,7 @@ from chat_server import Answer, ChatServer, calls, completion, cut, raw, says, s
 from peirce.agents import Refused, open_model
 from peirce.agents.endpoint.faults import retry_after_s
 from peirce.agents.endpoint.limits import Patience
-from peirce.records import ASKED_AGAIN, Unavailable
+from peirce.records import ASKED_AGAIN, Unavailable, Usage
 
 
 def nested(depth):
@@ -66,6 +66,17 @@ PASSING = {
 def test_a_passing_fault_is_asked_again_and_counted(fault):
     reply, server = ask(fault, fault, says("at last"))
     assert (reply.text, reply.retries, len(server.requests)) == ("at last", 2, 3)
+
+
+PAID = b'{"id": "x", "choices": [], "usage": {"prompt_tokens": 30, "completion_tokens": 400}}'
+
+
+def test_reported_tokens_of_answers_without_choices_count():
+    reply, _ = ask(raw(PAID), raw(PAID), says("at last"))
+    alone, _ = ask(says("at last"))
+    assert reply.usage == alone.usage + Usage(60, 800) and reply.retries == 2
+    error, _ = fails(raw(PAID), retries=1)
+    assert error.usage == Usage(60, 800)
 
 
 def test_each_retry_asks_the_same():
