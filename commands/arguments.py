@@ -7,6 +7,7 @@ config.py.
 
 from __future__ import annotations
 
+import errno
 import functools
 import inspect
 import typing
@@ -29,8 +30,8 @@ METHODS: Mapping[Any, str] = {Proposer: "propose", Repairer: "repair"}
 def checked(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function so that it raises UsageError for invalid arguments.
 
-    An argument is invalid if it has another type than the function declares, is out of bounds, or
-    is an option in **options that the function does not take. The values of **options are checked
+    An argument is invalid if it has another type than the function declares, is out of bounds, is a
+    path that is longer than the file system allows, or is an option in **options that the function does not take. The values of **options are checked
     by the code that they are passed on to.
     """
     signature = inspect.signature(function)
@@ -38,7 +39,12 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         check_arguments(function, signature.bind(*args, **kwargs).arguments)
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            raise UsageError(f"the path {str(error.filename)!r:.60} is too long") from None
 
     return call
 

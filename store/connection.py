@@ -314,6 +314,7 @@ class Database:
         import duckdb
 
         self.path = path
+        self._write = write
         fresh = write and self._prepare()
         self._spill = store_files.make_spill_folder()
         try:
@@ -322,6 +323,7 @@ class Database:
             self._remove_spill()
             raise
         fresh = fresh or again
+        self._file = store_files.identity(path)
         self._local = threading.local()
         self._closed = False
         try:
@@ -362,6 +364,23 @@ class Database:
         self._prepare()
         return _attached(self.path, write, self._spill), True
 
+    def is_in_place(self) -> bool:
+        """Return whether the path still leads to the file that was opened.
+
+        DuckDB names the log beside the file by its path. If the file was moved, the log at this
+        path may belong to another store by now.
+        """
+        return store_files.identity(self.path) == self._file
+
+    def check_place(self) -> None:
+        """Raise StoreError where the path no longer leads to the file that was opened."""
+        if not self.is_in_place():
+            raise StoreError(
+                f"{self.path} was moved or replaced while it was open, so nothing more is written to"
+                " it: what was written before is kept where it is now, with its log"
+                f" ({store_files.log_of(self.path).name}) beside it; resume there"
+            )
+
     def _run(self, statements: Sequence[str]) -> None:
         store_files.prepare_log(self.path)
         self.writing.execute("BEGIN TRANSACTION")
@@ -396,7 +415,10 @@ class Database:
         import duckdb
 
         self._closed = True
-        with contextlib.suppress(duckdb.Error):  # committed changes are in the log
+        if self._write and self.is_in_place():
+            with contextlib.suppress(duckdb.Error):  # committed changes are in the log
+                self.writing.execute("CHECKPOINT store")
+        with contextlib.suppress(duckdb.Error):
             self.writing.close()
         self._remove_spill()
 
@@ -430,6 +452,9 @@ def _attached(
         connection.execute(f"ATTACH '{place}' AS store (TYPE duckdb, {options})")
         connection.execute("USE store")
         connection.execute("PRAGMA disable_optimizer")  # this connection only inserts single rows
+        # At its end DuckDB would remove the log by its path, even where the store was moved and the
+        # log there is that of another store. `Database.close` writes a checkpoint instead.
+        connection.execute("PRAGMA disable_checkpoint_on_shutdown")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
     except duckdb.Error as error:

@@ -36,6 +36,7 @@ import errno
 import json
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -306,18 +307,25 @@ def _huggingface(store: Store, session: str, folder: Path) -> tuple[list[str], d
 
 def _card(store: Store, session: str, counts: Mapping[str, int]) -> str:
     held = store.session(session)
-    lines = ["---", f"pretty_name: Peirce session {session}", "configs:"]
-    for name in COLUMNS:
-        if counts[name]:  # a table without rows has no types to load
-            lines += [f"- config_name: {name}", f"  data_files: data/{name}.parquet"]
-            lines += ["  default: true"] * (name == "hypotheses")
-    lines += ["---", f"# Peirce session {session}", ""]
-    lines += [f"Made {held['created']}, status {held['status']}, `{store.digest(session)}`.", ""]
+    name = _word(session)
+    lines = ["---", f'pretty_name: "Peirce session {name}"', "configs:"]
+    for table in COLUMNS:
+        if counts[table]:  # a table without rows has no types to load
+            lines += [f"- config_name: {table}", f"  data_files: data/{table}.parquet"]
+            lines += ["  default: true"] * (table == "hypotheses")
+    lines += ["---", f"# Peirce session {name}", ""]
+    created, status = _word(held["created"]), _word(held["status"])
+    lines += [f"Made {created}, status {status}, `{store.digest(session)}`.", ""]
     lines += ["| table | rows |", "|---|---|"]
-    lines += [f"| {name} | {counts[name]} |" for name in COLUMNS]
+    lines += [f"| {table} | {counts[table]} |" for table in COLUMNS]
     settings = json.dumps(_finite(held["settings"]), indent=2, sort_keys=True)
     lines += ["", "Settings:", "", *("    " + line for line in settings.splitlines()), ""]
     return "\n".join(lines)
+
+
+def _word(cell: str) -> str:
+    """Return a cell for a card: what could be markup or YAML in the text is replaced by "?"."""
+    return re.sub(r"[^A-Za-z0-9:+.-]", "?", cell)[:80]
 
 
 # --- JSONL -------------------------------------------------------------------

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..records import Json, StoreError
 from ..records.private_files import make_folder
-from . import connection
+from . import connection, store_files
 from .connection import Database, Locked, Reading, Row, first_line
 from .messages import decode, decode_rows, encode, receive, send
 
@@ -447,7 +447,7 @@ def take(path: Path) -> Database:
                     pid,
                 )
         try:
-            with connection.OPENING:
+            with connection.OPENING, store_files.creation_lock(path, until):
                 return Database(path, write=True)
         except Locked:
             if time.monotonic() > until:

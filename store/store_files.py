@@ -7,9 +7,11 @@ leaves, so they are created here before it writes to them.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..records import StoreError
@@ -21,6 +23,15 @@ HEADERS_BYTES = 3 * 4_096  # size of an empty database
 def log_of(path: Path) -> Path:
     """Return the path of DuckDB's write-ahead log of a store."""
     return path.with_name(path.name + ".wal")
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Return device and inode of the file at a path, or None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def prepare(path: Path, create: Callable[[Path], None]) -> bool:
@@ -35,7 +46,8 @@ def prepare(path: Path, create: Callable[[Path], None]) -> bool:
         umask decide who can read it.
 
     Raises:
-        StoreError: The file cannot be created, or a link stands in the place of the log.
+        StoreError: The file cannot be created, a link stands in the place of the log, or the log of
+            another store does.
     """
     log = log_of(path)
     if os.path.islink(log):
@@ -44,6 +56,11 @@ def prepare(path: Path, create: Callable[[Path], None]) -> bool:
     make_private(log)
     if os.path.lexists(path):
         return False
+    if log.exists() and log.stat().st_size:  # DuckDB would apply it to the new store
+        raise StoreError(
+            f"{log} is the log of a store that is no longer beside it: move it to where the store is"
+            " now, or remove it"
+        )
     try:
         with tempfile.TemporaryDirectory(prefix=DRAFT, dir=path.parent) as folder:
             draft = Path(folder, "store")
@@ -68,6 +85,45 @@ def prepare_log(path: Path) -> None:
     """
     with contextlib.suppress(OSError):  # it is there, or DuckDB says why it cannot be
         os.close(os.open(log_of(path), os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
+
+
+@contextlib.contextmanager
+def creation_lock(path: Path, until: float) -> Iterator[None]:
+    """Keep other processes from creating a store at the same time as this one.
+
+    A process that finds an unfinished file replaces it, and must not replace one that another
+    process is just creating. The lock is one of the folder, so it leaves no file behind. It is not
+    taken for a store that is complete. Where the file system has no such locks, or another program
+    keeps the folder locked, the store is opened without it.
+
+    Args:
+        path: The store.
+        until: When to stop waiting, as `time.monotonic` counts.
+    """
+    try:
+        complete = path.stat().st_size >= HEADERS_BYTES
+    except OSError:
+        complete = False
+    if complete:
+        yield
+        return
+    try:
+        descriptor = os.open(path.parent, os.O_RDONLY)
+    except OSError:  # a folder that may be written and not read
+        yield
+        return
+    try:
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.02)
+            except OSError:
+                break
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def make_spill_folder() -> str:

@@ -152,6 +152,10 @@ class Writer:
                             self._write([item.change], UNLESS_THERE)
                     except duckdb.Error as error:
                         item.done.set_exception(self._failure(error))
+        except StoreError as moved:
+            for item in group:
+                if not item.done.done():
+                    item.done.set_exception(moved)
         finally:
             unforeseen = sys.exc_info()[1]
             for item in group:
@@ -209,6 +213,7 @@ class Writer:
     def _execute(self, statements: Sequence[Statement]) -> None:
         import duckdb
 
+        self._database.check_place()
         prepare_log(self._database.path)
         several = len(statements) > 1
         try:

@@ -104,15 +104,18 @@ async def execute_session(
             opened(family_named(family), oracle_settings(config.sandbox, config.cluster))
         )
         # The store is opened last, so that a session that cannot run leaves no empty store behind.
-        store = stack.enter_context(closing(Store.open(path, write=True)))
-        concurrency = config.cluster.concurrency or default_concurrency(model_settings)
-        told = OpenedSettings(model_settings, repairer_settings, told_by, tools.layers, concurrency)
-        session = begin(store, told)
-        before = store.session(session).get("seconds") or 0.0
-        limits = config.budget.given()
-        used = store.usage(session)["by_kind"].get("model", {})
-        start = time.monotonic()
+        # A signal that arrives while it is opened already stops the session in order.
         with interruptible(emit) as stopping:
+            store = stack.enter_context(closing(Store.open(path, write=True)))
+            concurrency = config.cluster.concurrency or default_concurrency(model_settings)
+            told = OpenedSettings(
+                model_settings, repairer_settings, told_by, tools.layers, concurrency
+            )
+            session = begin(store, told)
+            before = store.session(session).get("seconds") or 0.0
+            limits = config.budget.given()
+            used = store.usage(session)["by_kind"].get("model", {})
+            start = time.monotonic()
             outcome = await run_session(
                 store, session, proposer=proposer, oracle=tools.oracle,
                 repairer=repairer, players=others, stopping=stopping,

@@ -189,6 +189,12 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
                 self._answer(asked.path, query)
             except PeirceError as error:
                 self._say(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+            except OSError:  # the browser has gone
+                raise
+            except Exception as error:
+                why = f"The page cannot show this: {type(error).__name__}: {error}"
+                print(f"peirce: {' '.join(why.split())}", file=sys.stderr)
+                self._say(HTTPStatus.INTERNAL_SERVER_ERROR, why)
 
         def _answer(self, path: str, query: dict[str, str]) -> None:
             session = query.get("session", "")

@@ -13,7 +13,7 @@ import peirce
 import pytest
 from peirce import ClusterConfig, MethodSettings, RunConfig, graphs
 from peirce.commands.option_types import CheckOptions, ResumeOptions, RunOptions
-from peirce.records import UsageError
+from peirce.records import PeirceError, UsageError
 
 OPTIONS = {"run": RunOptions, "resume": ResumeOptions, "check": CheckOptions}
 BOUNDS = {
@@ -112,3 +112,12 @@ def test_a_wrapped_verb_keeps_its_name_its_signature_and_its_words():
     assert "Run a session" in str(peirce.run.__doc__)
     with pytest.raises(TypeError, match="sead"):
         peirce.sessions(sead=1)
+
+
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [("examples", {"data": "x" * 300}), ("list_functions", {"store": "x" * 300, "problems": 1})],
+)
+def test_a_path_that_is_too_long_is_one_sentence(task, options):
+    with pytest.raises(PeirceError, match="too long"):
+        peirce.run(task, **options)

@@ -131,3 +131,46 @@ def test_a_full_disk_is_a_store_error_and_leaves_the_store_whole(
     check(path, session, lines)
     with Store.open(path, write=True) as store:
         store.set_session(session, status="interrupted")
+
+
+RACE = """
+import sys, time
+from pathlib import Path
+from peirce.records import PeirceError
+from peirce.store import Store, store_files
+
+place, slow = Path(sys.argv[1]), sys.argv[2] == "slow"
+remove = store_files.remove_files
+
+def removes(path):
+    if slow:  # long enough for the other process to create the store
+        place.with_name("found").touch()
+        time.sleep(2)
+    remove(path)
+
+store_files.remove_files = removes
+if not slow:
+    while not place.with_name("found").exists():
+        time.sleep(0.01)
+try:
+    with Store.open(place, write=True) as store:
+        session = store.create_session({}, [])
+    print(session)
+except PeirceError as error:
+    print("refused:", error)
+"""
+
+
+def test_processes_that_replace_one_unfinished_store_lose_no_session(tmp_path: Path) -> None:
+    path = tmp_path / "s.duckdb"
+    path.write_bytes(b"")
+    racing = [
+        subprocess.Popen(
+            [sys.executable, "-c", RACE, str(path), kind], stdout=subprocess.PIPE, text=True
+        )
+        for kind in ("slow", "fast")
+    ]
+    said = [one.communicate(timeout=60)[0].strip() for one in racing]
+    written = {one for one in said if not one.startswith("refused: ")}
+    with Store.open(path, write=False) as store:
+        assert written and {row["session"] for row in store.sessions()} == written, said

@@ -125,6 +125,22 @@ def test_the_hugging_face_folder_names_its_files(
     assert loaded["train"].num_rows == 12
 
 
+def test_the_card_holds_no_markup_of_a_damaged_store(
+    store: Store, session: str, path: Path, tmp_path: Path
+) -> None:
+    store.close()
+    other = "x: [\n- y\n---\n<script>"
+    with duckdb.connect(str(path)) as raw:
+        for table in ("session", "problem"):
+            raw.execute(f"UPDATE {table} SET session = ?", (other,))
+        raw.execute("UPDATE session SET created = ?", ("\n# <b>",))
+    with Store.open(path, write=False) as reader:
+        reader.export(other, tmp_path / "out", "huggingface")
+    _, head, text = (tmp_path / "out" / "README.md").read_text().split("---\n", 2)
+    assert "\n" not in yaml.safe_load(head)["pretty_name"]
+    assert "<" not in text.split("Settings:")[0]
+
+
 @pytest.mark.parametrize("format", ["parquet", "jsonl", "huggingface"])
 def test_nothing_is_overwritten_and_no_half_is_left(
     store: Store, session: str, tmp_path: Path, format: str, monkeypatch: pytest.MonkeyPatch

@@ -71,7 +71,7 @@ def test_no_file_of_a_store_is_ever_readable_by_others(
         with Store.open(path, write=True) as store:
             for number in range(12):
                 problem = made.problem(str(number))
-                store.create_session({"text": "x" * 3_000}, [(problem, made.space)])
+                store.create_session({"note": "x" * 3_000}, [(problem, made.space)])
                 watcher.look()
         with Store.open(path, write=False) as reader:
             assert len(reader.sessions()) == 12

@@ -336,6 +336,25 @@ def test_a_closed_viewer_answers_no_connection_that_a_browser_holds_open(store):
     held.close()
 
 
+def test_an_error_of_the_page_is_one_line(store, monkeypatch, capsys):
+    path, session, _ = store
+    viewer = peirce.view(session, store=path)
+    thread = serving(viewer)
+
+    def fails(have):
+        raise KeyError("a key\nof two lines")
+
+    monkeypatch.setattr(viewer, "overview", fails)
+    try:
+        status, _, text = Client(viewer).ask("/overview")
+        assert status == 500 and "KeyError" in text
+    finally:
+        viewer.close()
+        thread.join()
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and said.startswith("peirce: The page cannot show this: KeyError")
+
+
 def test_a_store_that_went_away_is_said(store, tmp_path):
     path, session, _ = store
     copy = tmp_path / "copy.duckdb"
