@@ -255,9 +255,9 @@ def _client_class() -> type[ChatOpenAI]:
                 fault.usage = reported_usage(response)
                 raise
             except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
-                fault = Fault(MALFORMED, again=True)
-                fault.usage = reported_usage(response)
-                raise fault from None
+                malformed = Fault(MALFORMED, again=True)
+                malformed.usage = reported_usage(response)
+                raise malformed from None
             result.generations[0].message.additional_kwargs["choice"] = choice
             return result
 

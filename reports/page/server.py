@@ -191,7 +191,7 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
                 self._say(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
             except OSError:  # the browser has gone
                 raise
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - a bug is one line here, too
                 why = f"The page cannot show this: {type(error).__name__}: {error}"
                 print(f"peirce: {' '.join(why.split())}", file=sys.stderr)
                 self._say(HTTPStatus.INTERNAL_SERVER_ERROR, why)
