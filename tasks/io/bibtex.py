@@ -69,19 +69,19 @@ def entries(text: str, path: Path, bad: BadRecords) -> Iterator[Entry]:
         line += text.count("\n", place, found.start())
         at, place = line + 1, found.start()
         end = _closing(text, found.end())
+        said = f"{path}, line {at}: an entry begins here and has no end"
         if end is None:
-            said = f"{path}, line {at}: an entry begins here and has no end"
             endless += 1
             if endless > WITHOUT_END:
                 raise DataError(f"{said}, and so have {WITHOUT_END} before it")
-            with bad.record(f"line {at}", path):
+        with bad.record(f"line {at}", path):
+            if end is None:
                 raise DataError(said)
-            end = found.end()
-        elif found[1].lower() not in NO_ENTRY:
-            with bad.record(f"line {at}", path):
+            if found[1].lower() not in NO_ENTRY:
                 if SURROGATE.search(text, found.end(), end):
                     raise DataError(f"{path}, line {at}: the entry is not UTF-8 text")
                 yield _entry(text[found.end() : end], at)
+        end = found.end() if end is None else end
         line += text.count("\n", place, end)
         place = end
 

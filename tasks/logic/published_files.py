@@ -235,7 +235,9 @@ def _world(data: Json, keys: Keys, theory: Theory, regime: Regime, bad: BadRecor
     data = object_at(data, keys, "an object with domain and predicates")
     if data.get("predicates") is None:
         raise BadValue((*keys, "predicates"), "missing")
-    lists = object_at(data.get("predicates"), (*keys, "predicates"), "an object with an entry for each predicate")
+    lists = object_at(
+        data.get("predicates"), (*keys, "predicates"), "an object with an entry for each predicate"
+    )
     form: dict[str, Json] = {
         "id": name_of(data.get("worldId"), (*keys, "worldId")),
         "domain": data.get("domain"),

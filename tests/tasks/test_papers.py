@@ -203,7 +203,10 @@ def test_skip_bad_leaves_out_papers_that_cannot_be_read_and_counts_them(tmp_path
     assert f"{tmp_path / file}: {count} {records} left out: {said}" in str(one.message)
     (tmp_path / "good.txt").unlink()
     if not left:
-        with skip_bad_records(True), pytest.raises(DataError, match="none of 1 records can be read"):
+        with (
+            skip_bad_records(True),
+            pytest.raises(DataError, match="none of 1 records can be read"),
+        ):
             read_papers(tmp_path)
 
 
