@@ -94,6 +94,9 @@ def train(
     ] = None,
     label: Annotated[str | None, _option("Of --labels: the column of the labels.", metavar="COLUMN")] = None,
     ood: Annotated[str | None, _option("Of --labels: which OOD file.", metavar="NAME")] = None,
+    skip_bad: Annotated[
+        bool, _option("Of --labels: leave out rows that cannot be read, and count them.", "--skip-bad")
+    ] = False,
     epochs: Annotated[int | None, _option("Of --labels: passes at most (10).", metavar="N")] = None,
     patience: Annotated[
         int | None, _option("Of --labels: passes without a better one, after which it ends (3).", metavar="N")
@@ -116,6 +119,7 @@ def train(
         "problem": problem or None,
         "label": label,
         "ood": ood,
+        "skip_bad": skip_bad or None,
         "epochs": epochs,
         "patience": patience,
     }

@@ -131,10 +131,11 @@ def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = 
         The result of `write`.
 
     Raises:
-        UsageError: `out` exists by then and is not to be replaced.
+        UsageError: `out` exists by then and is not to be replaced, or it is a symbolic link.
         OSError: The file system cannot be written; the error names `out`.
     """
 
+    _refuse_link(out)  # before anything that takes long is written
     with name_in_errors(out):
         make_folder(out.parent)
     with name_in_errors(out), tempfile.TemporaryDirectory(prefix=DRAFT, dir=out.parent) as folder:
@@ -146,10 +147,18 @@ def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = 
         if os.path.lexists(out):
             if not replace:
                 raise UsageError(f"{out} exists already; name another place or remove it first")
+            _refuse_link(out)
             shutil.rmtree(out)
         os.rename(place, out)
         sync(out.parent)
     return result
+
+
+def _refuse_link(out: Path) -> None:
+    if out.is_symlink():
+        raise UsageError(
+            f"{out} is a symbolic link, which is not replaced; name another place or remove it first"
+        )
 
 
 def sync(path: Path) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
@@ -349,8 +350,9 @@ class OpenAIChat:
         if not fault.again:
             return (Refused if fault.refused else Unavailable)(f"{where} answered {fault}")
         if fault.asked_s is not None and fault.asked_s > self._settings.max_wait_s:
+            wait = "forever" if math.isinf(fault.asked_s) else f"{fault.asked_s:g} s"
             return Unavailable(
-                f"{where} asks to wait {fault.asked_s:g} s, longer than max_wait_s "
+                f"{where} asks to wait {wait}, longer than max_wait_s "
                 f"{self._settings.max_wait_s:g}: {fault}"
             )
         if fault.unreachable and self._outage.over_patience:

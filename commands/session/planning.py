@@ -108,7 +108,7 @@ def plan_run(task: str, config: RunConfig, chosen: Chosen | None = None) -> RunP
         **text_course(config, family, problem, others),
         "limits": asdict(Limits()),
     }
-    chosen, beside = with_reading(chosen, method, config.text, store)
+    chosen, beside = with_reading(chosen, method, config.text, store, config.data.skip_bad)
     if "text" in settings and graphs.method_named(method).asks:
         from .text_forecast import check_prompt
 

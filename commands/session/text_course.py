@@ -134,9 +134,16 @@ def _can_judge(model: str | Proposer, roles: Mapping[str, Mapping[str, Json]]) -
 
 
 def with_reading(
-    chosen: Chosen, method: str, config: TextConfig, store: Path
+    chosen: Chosen, method: str, config: TextConfig, store: Path, skip_bad: bool
 ) -> tuple[Chosen, dict[str, Json]]:
     """Add the papers and banks that the method reads to the problems.
+
+    Args:
+        chosen: the problems.
+        method: name of the method.
+        config: the settings that name the papers and banks.
+        store: path of the store.
+        skip_bad: whether papers that cannot be read are left out.
 
     Returns:
         The problems, and the sources of papers and banks as a session records them.
@@ -163,9 +170,11 @@ def with_reading(
     beside: dict[str, Json] = {}
     public: dict[str, Json] = {}
     if literature:
+        from ...tasks.io.bad_records import skip_bad_records
         from ...tasks.text.papers import paper_identity, read_papers
 
-        papers = read_papers(literature)
+        with skip_bad_records(skip_bad):
+            papers = read_papers(literature)
         public["papers"] = [
             {"source": one.source, "title": one.title, "text": one.text} for one in papers
         ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from ...records import DataError, Json, UsageError
 from ...reports.files import writing
 from ...reports.metrics.statistics import wilson
 from ...store.sessions import new_id
+from ...tasks.io.bad_records import BadRecords, skip_bad_records
 from ...tasks.io.files import expanded
 from ...tasks.io.messages import nearest
 from ...tasks.text.labels import TASK, Labels
@@ -56,6 +58,7 @@ def train_labels(
     problem: Sequence[str] = (),
     label: str | None = None,
     ood: str | None = None,
+    skip_bad: bool = False,
     config: str | Path | None = None,
     resume: bool = False,
     store: str | Path | None = None,
@@ -71,6 +74,8 @@ def train_labels(
         problem: names of data sets; all of them by default.
         label: column that holds the labels.
         ood: which out-of-distribution file to use, where there are several.
+        skip_bad: leave out rows that cannot be read, and data sets where several are wanted, and
+            count them in a warning. A resumed training does as it did before.
         config: a file of settings.
         resume: continue a training in `out`. Finished sets are kept, and the unfinished one
             continues after its last pass.
@@ -106,10 +111,12 @@ def train_labels(
     wanted = list(problem or before.get("problem") or ())
     label, ood = label or before.get("label"), ood or before.get("ood")
     model = find_base(base)
-    sets = sets_of(data, wanted, label, ood, told.seed)
+    skip_bad = skip_bad or bool(before.get("skip_bad"))
+    with skip_bad_records(skip_bad):
+        sets = sets_of(data, wanted, label, ood, told.seed)
     asked: dict[str, Json] = {
         "kind": "labels", "base": base, "data": data, "problem": wanted, "label": label, "ood": ood,
-        "settings": told.record(), "store": str(path),
+        "skip_bad": skip_bad, "settings": told.record(), "store": str(path),
         "training": before.get("training") or new_id(), "digests": [s.digests() for s in sets],
     }  # fmt: skip
     if before:
@@ -170,7 +177,15 @@ def _rows(
     for name in wanted:
         if name not in there:
             raise UsageError(f"no data set {name!r} in {data}{nearest(name, there)}")
-    return [source.read(there[name], seed) for name in wanted or there]
+    names = list(wanted or there)
+    found: list[Rows] = []
+    with BadRecords(source.path) as bad:
+        for name in names:
+            with bad.record("") if len(names) > 1 else nullcontext():
+                found.append(source.read(there[name], seed))
+        if not found:
+            raise bad.nothing_left(f"{source.path}: no data sets")
+    return found
 
 
 def settings_of(told: Mapping[str, Any]) -> ClassifierSettings:

@@ -3,8 +3,8 @@
 Models forget imports. The harness that evaluated the published GPT-4 answers on List Functions
 (lm-inductive-reasoning, Qiu et al., ICLR 2024) has `math`, `collections`, `copy` and the class
 `Counter` in the namespace of each program. Other modules of `PROVIDED` are used by published
-answers in the same way. Only names that a source reads and nowhere binds are provided, so nothing
-changes for any other source, and the decision depends on the source alone.
+answers in the same way. Only names are provided that the source would look for in vain when it
+reads them, so nothing changes for any other source, and the decision depends on the source alone.
 
 Standard library only: the harness loads this file inside the sandbox.
 """
@@ -12,6 +12,8 @@ Standard library only: the harness loads this file inside the sandbox.
 from __future__ import annotations
 
 import ast
+import symtable
+import warnings
 from collections.abc import Iterable
 
 # For each name: the module that has it, or "" for a module itself. All are permitted (harmless.py).
@@ -22,34 +24,76 @@ PROVIDED = {
 }  # fmt: skip
 
 
-def missing_imports(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
+def missing_imports(source: str, nodes: Iterable[ast.AST]) -> tuple[str, ...]:
     """Return the provided names that a source reads and does not bind, in alphabetical order.
 
+    A name is missing where a scope reads it and neither that scope, nor a function around it, nor
+    the module binds it. The scopes are those of Python.
+
     Args:
+        source: A source that Python compiles.
         nodes: All nodes of its tree.
     """
     nodes = list(nodes)
     missing = {one.id for one in nodes if type(one) is ast.Name} & PROVIDED.keys()
+    bound: set[str] = set()  # in any scope
     for node in nodes if missing else ():
         if isinstance(node, ast.Name):
             if not isinstance(node.ctx, ast.Load):
-                missing.discard(node.id)
+                bound.add(node.id)
         elif isinstance(node, ast.alias):
             if node.name == "*":
                 return ()
-            missing.discard(node.asname or node.name.split(".")[0])
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            missing.difference_update(node.names)
+            bound.add(node.asname or node.name.split(".")[0])
         elif isinstance(node, ast.arg):
-            missing.discard(node.arg)
+            bound.add(node.arg)
         elif isinstance(node, ast.MatchMapping):
-            missing.discard(node.rest or "")
+            bound.add(node.rest or "")
         else:  # functions, classes, handlers of exceptions, patterns, parameters of types
-            missing.discard(getattr(node, "name", None) or "")
-    return tuple(sorted(missing))
+            bound.add(getattr(node, "name", None) or "")
+    if unclear := (missing & bound) - _bound_at_top(nodes):
+        bound -= _unbound_somewhere(source, unclear)
+    return tuple(sorted(missing - bound))
 
 
-def import_missing(tree: ast.Module, nodes: Iterable[ast.AST]) -> None:
+def _bound_at_top(nodes: list[ast.AST]) -> set[str]:
+    """Return the names that plain statements of the module import, as most sources do.
+
+    It spares these sources the second pass of `_unbound_somewhere`.
+    """
+    module = nodes[0]
+    found: set[str] = set()
+    for statement in module.body if isinstance(module, ast.Module) else ():
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            found.update(one.asname or one.name.split(".")[0] for one in statement.names)
+    return found
+
+
+def _unbound_somewhere(source: str, names: set[str]) -> set[str]:
+    """Return those of the names that a scope reads and nothing that it sees binds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `is 1` warns, but is legal
+        try:
+            top = symtable.symtable(source, "<hypothesis>", "exec")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return set()  # the source does not compile, which its reader reports
+    read: set[str] = set()
+    bound: set[str] = set()  # in the module, or elsewhere under `global`
+    scopes: list[symtable.SymbolTable] = [top]
+    while scopes:
+        scope = scopes.pop()
+        scopes += scope.get_children()
+        for name in names.intersection(scope.get_identifiers()):
+            symbol = scope.lookup(name)
+            at_top = scope is top or symbol.is_global()
+            if at_top and symbol.is_referenced():
+                read.add(name)
+            if at_top and (symbol.is_assigned() or symbol.is_imported()):
+                bound.add(name)
+    return read - bound
+
+
+def import_missing(source: str, tree: ast.Module, nodes: Iterable[ast.AST]) -> None:
     """Put an import of each missing name at the top of the tree, where the source would have it."""
     at = 0
     for statement in tree.body:  # A docstring and imports from the future come first.
@@ -57,7 +101,7 @@ def import_missing(tree: ast.Module, nodes: Iterable[ast.AST]) -> None:
         if not constant and getattr(statement, "module", None) != "__future__":
             break
         at += 1
-    for name in missing_imports(nodes):
+    for name in missing_imports(source, nodes):
         module, alias = PROVIDED[name], [ast.alias(name)]
         made = ast.ImportFrom(module, alias, 0) if module else ast.Import(alias)
         tree.body.insert(at, ast.fix_missing_locations(made))

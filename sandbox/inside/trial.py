@@ -132,7 +132,7 @@ class Trial:
         try:
             tree = ast.parse(self.source, "<hypothesis>")
             nodes = list(ast.walk(tree))
-            missing_imports.import_missing(tree, nodes)
+            missing_imports.import_missing(self.source, tree, nodes)
             self.reach = state.reach(tree, self.entry)
             if may_order_by_address(nodes):
                 self.reach = state.Reach.BEYOND

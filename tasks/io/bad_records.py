@@ -93,6 +93,7 @@ class BadRecords:
         for file, found in by_file.items():
             records = "record" if len(found) == 1 else "records"
             left = "is left out" if len(found) == 1 else "are left out"
+            found = [one.removeprefix(f"{file}: ") for one in found]
             warn(f"{file}: {len(found):,} {records} that cannot be read {left}: {_listed(found)}")
 
     @contextmanager

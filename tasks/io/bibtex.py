@@ -6,9 +6,13 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from ...records import DataError
+from .bad_records import BadRecords
+from .json_text import SURROGATE
 
+WITHOUT_END = 100  # entries of a file; each is searched to the end of the file
 NO_ENTRY = frozenset({"comment", "preamble", "string"})
 ACCENTS = {
     "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304",
@@ -46,23 +50,38 @@ class Entry:
     fields: dict[str, str]
 
 
-def entries(text: str, where: str) -> Iterator[Entry]:
+def entries(text: str, path: Path, bad: BadRecords) -> Iterator[Entry]:
     """Yield the entries of a BibTeX text in order.
 
     Abbreviations defined by @string are not expanded.
 
+    Args:
+        text: The text; surrogates stand for bytes that are not UTF-8.
+        path: The file, for messages.
+        bad: Handles entries that have no end or are not UTF-8. The next entry is looked for behind
+            the beginning of one without an end.
+
     Raises:
-        DataError: An entry has no end; the error names its line.
+        DataError: An entry cannot be read and is not left out, or over `WITHOUT_END` have no end.
     """
-    place = line = 0
+    place = line = endless = 0
     while found := _START.search(text, place):
         line += text.count("\n", place, found.start())
         at, place = line + 1, found.start()
         end = _closing(text, found.end())
+        said = f"{path}, line {at}: an entry begins here and has no end"
         if end is None:
-            raise DataError(f"{where}, line {at}: an entry begins here and has no end")
-        if found[1].lower() not in NO_ENTRY:
-            yield _entry(text[found.end() : end], at)
+            endless += 1
+            if endless > WITHOUT_END:
+                raise DataError(f"{said}, and so have {WITHOUT_END} before it")
+        with bad.record(f"line {at}", path):
+            if end is None:
+                raise DataError(said)
+            if found[1].lower() not in NO_ENTRY:
+                if SURROGATE.search(text, found.end(), end):
+                    raise DataError(f"{path}, line {at}: the entry is not UTF-8 text")
+                yield _entry(text[found.end() : end], at)
+        end = found.end() if end is None else end
         line += text.count("\n", place, end)
         place = end
 

@@ -233,7 +233,11 @@ def _regime(value: Json, keys: Keys) -> Regime:
 def _world(data: Json, keys: Keys, theory: Theory, regime: Regime, bad: BadRecords) -> Stored:
     """Read a world of the published form: worldId, domain, predicates, unknownAtoms, optCost."""
     data = object_at(data, keys, "an object with domain and predicates")
-    lists = object_at(data.get("predicates"), (*keys, "predicates"), "an object by predicate")
+    if data.get("predicates") is None:
+        raise BadValue((*keys, "predicates"), "missing")
+    lists = object_at(
+        data.get("predicates"), (*keys, "predicates"), "an object with an entry for each predicate"
+    )
     form: dict[str, Json] = {
         "id": name_of(data.get("worldId"), (*keys, "worldId")),
         "domain": data.get("domain"),

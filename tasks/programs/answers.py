@@ -375,7 +375,10 @@ def held_strictly(read: Hypothesis | Malformed) -> Hypothesis | Malformed:
         return read
     found = sorted(read.breaches, key=list(BREACHES).index)
     nodes = list(ast.walk(ast.parse(read.text)))
-    of = {"import": sorted(set(_modules(nodes))), "missing_import": missing_imports(nodes)}
+    of = {
+        "import": sorted(set(_modules(nodes))),
+        "missing_import": missing_imports(read.text, nodes),
+    }
     said = ", ".join(BREACHES[name].format(names=", ".join(of.get(name, ()))) for name in found)
     detail = f"{said}; one function alone is allowed under --strict-contract"
     return Malformed(f"breach_{found[0]}", detail[:300])

@@ -74,7 +74,7 @@ def read_source(
         if isinstance(read, str):
             first = first or Malformed("syntax", read)
             continue
-        found = _check(read)
+        found = _check(source, read)
         if isinstance(found, Malformed):
             if first is None or found.reason != "no_function":
                 first = found
@@ -208,7 +208,7 @@ def _parse(source: str, budget: ParsingBudget) -> ast.Module | str:
     return tree
 
 
-def _check(tree: ast.Module) -> _Found | Malformed:
+def _check(source: str, tree: ast.Module) -> _Found | Malformed:
     functions: list[tuple[str, Function]] = []
     breaches: set[str] = set()
     for statement in tree.body:
@@ -237,7 +237,7 @@ def _check(tree: ast.Module) -> _Found | Malformed:
     elif not any(isinstance(node, (ast.Return, ast.Yield)) for node in ast.walk(function)):
         breaches.add("no_return")
     nodes = list(ast.walk(tree))
-    if missing_imports(nodes):
+    if missing_imports(source, nodes):
         breaches.add("missing_import")
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):

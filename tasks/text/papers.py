@@ -10,8 +10,9 @@
 
 Every type may also be gzipped (.gz). A folder is read recursively, in the order of the file names,
 without hidden files. Papers without text (a scanned, damaged or locked PDF, an entry without an
-abstract, an empty file) are left out with a `DataWarning`, and so are files of other types. Nothing
-is downloaded.
+abstract, an empty file) are left out with a `DataWarning`, and so are files of other types. A paper
+that cannot be read is an error, unless the user sets `skip_bad`, and a title that cannot be read is
+left out with a warning (`tasks/io/bad_records.py`). Nothing is downloaded.
 
 The module also checks whether a quote occurs in a text, and splits a text into pieces of bounded
 length.
@@ -35,6 +36,7 @@ from numpy.typing import NDArray
 
 from ...records import DataError, Json, UsageError
 from ..io import bibtex
+from ..io.bad_records import BadRecords
 from ..io.files import expanded, identity, joint_identity, locate, open_bytes
 from ..io.json_text import SURROGATE, parse_json
 from ..io.messages import shorten, warn
@@ -114,8 +116,8 @@ def read_papers(path: str | Path) -> list[Paper]:
 
     Raises:
         UsageError: There is no such path, or it holds a PDF and pypdf is not installed.
-        DataError: A file is not what its name says (the error names file, line and field), or no
-            paper has text.
+        DataError: A paper cannot be read (the error names file, line and field) and such papers are
+            not left out, or no paper has text.
     """
     place = expanded(path)
     files = files_of(place)
@@ -124,14 +126,15 @@ def read_papers(path: str | Path) -> list[Paper]:
     base = place if place.is_dir() else place.parent
     papers: list[Paper] = []
     silent: list[str] = []
-    for file in files:
-        for paper, reason in _of_file(file, file.relative_to(base).as_posix()):
-            if paper.text:
-                papers.append(paper)
-            else:
-                silent.append(f"{paper.source} ({reason})")
-    if not papers:
-        raise DataError(f"{place}: no paper here has text: {_listed(silent)}")
+    with BadRecords(place) as bad:
+        for file in files:
+            for paper, reason in _of_file(file, file.relative_to(base).as_posix(), bad):
+                if paper.text:
+                    papers.append(paper)
+                else:
+                    silent.append(f"{paper.source} ({reason})")
+        if not papers:
+            raise bad.nothing_left(f"{place}: no paper here has text: {_listed(silent)}")
     if silent:
         warn(f"{place}: {len(silent)} papers without text are left out: {_listed(silent)}")
     return papers
@@ -158,22 +161,26 @@ def _listed(names: list[str], shown: int = 5) -> str:
 # --- the forms ---------------------------------------------------------------
 
 
-def _of_file(file: Path, name: str) -> Iterator[tuple[Paper, str]]:
+def _of_file(file: Path, name: str, bad: BadRecords) -> Iterator[tuple[Paper, str]]:
     """Yield the papers of one file, each with the reason to report if it has no text."""
     form = _form(file)
-    content = _content(file)
-    if form == "pdf":
-        yield _of_pdf(content, name)
-        return
-    text = _decoded(content, file)
     if form == "bib":
-        yield from _of_bib(text, file, name)
+        yield from _of_bib(_lines(file), file, name, bad)
     elif form == "jsonl":
-        yield from _of_lines(text, file, name)
+        yield from _of_lines(_lines(file), file, name, bad)
     else:
-        read = _of_markdown if form == "markdown" else _of_text
-        title, body = read(_clean(text))
-        yield Paper(name, title or _stem(name), body), "the file is empty"
+        with bad.record("", file):
+            yield _of_whole(file, name)
+
+
+def _of_whole(file: Path, name: str) -> tuple[Paper, str]:
+    """Return the paper that is a whole file."""
+    form, content = _form(file), _content(file)
+    if form == "pdf":
+        return _of_pdf(content, name)
+    read = _of_markdown if form == "markdown" else _of_text
+    title, body = read(_clean(_decoded(content, file)))
+    return Paper(name, title or _stem(name), body), "the file is empty"
 
 
 def _content(file: Path) -> bytes:
@@ -235,9 +242,14 @@ def _heading(text: str) -> str:
     return ""
 
 
-def _of_bib(text: str, file: Path, name: str) -> Iterator[tuple[Paper, str]]:
+def _lines(file: Path) -> str:
+    """Return the text of a file of several papers; surrogates stand for bytes that are not UTF-8."""
+    return _content(file).decode("utf-8-sig", "surrogateescape")
+
+
+def _of_bib(text: str, file: Path, name: str, bad: BadRecords) -> Iterator[tuple[Paper, str]]:
     """Yield the entries; the text of an entry is its title and abstract."""
-    for entry in bibtex.entries(text, str(file)):
+    for entry in bibtex.entries(text, file, bad):
         title = _clean(entry.fields.get("title", ""))
         abstract = _clean(entry.fields.get("abstract", ""))
         source = f"{name}#{entry.key or entry.line}"
@@ -245,23 +257,27 @@ def _of_bib(text: str, file: Path, name: str) -> Iterator[tuple[Paper, str]]:
         yield Paper(source, _one_line(title) or source, whole), "no abstract"
 
 
-def _of_lines(text: str, file: Path, name: str) -> Iterator[tuple[Paper, str]]:
+def _of_lines(text: str, file: Path, name: str, bad: BadRecords) -> Iterator[tuple[Paper, str]]:
     """Yield one paper per line; its text is the title with abstract, text and summary."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        where = f"{file}, line {number}"
-        record = parse_json(line, where)
-        if not isinstance(record, Mapping):
-            raise DataError(f"{where}: {shorten(record)} is no object with a title and a text")
-        fields = {
-            one: _field(record, one, where) for one in ("title", "abstract", "text", "summary")
-        }
-        body = "\n\n".join(dict.fromkeys(filter(None, list(fields.values())[1:])))
-        title = fields["title"]
-        whole = f"{title}\n\n{body}".strip() if body else ""
-        first = _one_line(title or body.partition("\n")[0])
-        yield Paper(f"{name}#{number}", first, whole), "no abstract, text or summary"
+        with bad.record(f"line {number}", file):
+            yield _of_line(line, f"{file}, line {number}", f"{name}#{number}", bad)
+
+
+def _of_line(line: str, where: str, source: str, bad: BadRecords) -> tuple[Paper, str]:
+    if SURROGATE.search(line):
+        raise DataError(f"{where}: not UTF-8 text")
+    record = parse_json(line, where)
+    if not isinstance(record, Mapping):
+        raise DataError(f"{where}: {shorten(record)} is no object with a title and a text")
+    title = bad.field("the title", lambda: _field(record, "title", where)) or ""
+    parts = [_field(record, one, where) for one in ("abstract", "text", "summary")]
+    body = "\n\n".join(dict.fromkeys(filter(None, parts)))
+    whole = f"{title}\n\n{body}".strip() if body else ""
+    first = _one_line(title or body.partition("\n")[0])
+    return Paper(source, first, whole), "no abstract, text or summary"
 
 
 def _field(record: Mapping[str, Json], name: str, where: str) -> str:

@@ -194,6 +194,12 @@ def test_a_wait_longer_than_the_limit_is_not_waited_for():
     assert len(server.requests) == 1 and "3600 s" in str(error) and "max_wait_s" in str(error)
 
 
+def test_a_wait_without_an_end_is_said_in_words():
+    error, server = fails(status(429, retry_after="inf"))
+    assert len(server.requests) == 1
+    assert "asks to wait forever, longer than max_wait_s" in str(error)
+
+
 def test_retry_after_is_read_as_seconds_milliseconds_or_date():
     soon = email.utils.formatdate(time.time() + 30, usegmt=True)
     past = email.utils.formatdate(time.time() - 30, usegmt=True)

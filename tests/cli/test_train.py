@@ -53,6 +53,7 @@ def test_what_does_not_go_together_is_one_sentence(peirce) -> None:
             "seed is 4294967296; it must be from",
         ),
         (["--labels", "a", "--out", "b", "--pairs", "last"], "--labels takes no --pairs"),
+        (["--base", "a", "--out", "b", "--skip-bad"], "a training on pairs takes no --skip-bad"),
         (["--base", "a", "--out", "b", "--epochs", "3"], "a training on pairs takes no --epochs"),
         (["--base", "a"], "name the folder to write: --out DIR"),
         (["--out", "a"], "name the model to train"),

@@ -15,6 +15,7 @@ import pytest
 from peirce.commands.train.labelled_training import sets_of, settings_of
 from peirce.records import DataError, UsageError
 from peirce.store import Store
+from peirce.tasks import DataWarning
 from peirce.training.classifier import encoded
 from tiny_model import make_adapter, make_model, require
 
@@ -150,6 +151,21 @@ def test_a_stopped_training_goes_on_with_the_sets_that_are_left(place: Path, rec
     (out / "sets" / "weather" / "scores.json").write_text("{")
     with pytest.raises(DataError, match="holds no scores"):
         peirce.train_labels(out=out, resume=True)
+
+
+def test_skip_bad_goes_on_without_rows_that_cannot_be_read(place: Path) -> None:
+    rows = [f"{n} {WORDS[label][n % 3]},{label}" for n in range(20) for label in WORDS]
+    file = place / "bad.csv"
+    file.write_text("\n".join(["text,label", rows[0], "no label,", *rows[1:], ""]))
+    options = {"base": str(place / "base"), "store": place / "bad.duckdb", "epochs": 1, "batch": 8}
+    with pytest.raises(DataError, match=r"bad\.csv, line 3: no label"):
+        peirce.train_labels(str(file), out=place / "refused", **options)
+    with pytest.warns(DataWarning, match=r"bad\.csv: 1 record that .* is left out: line 3"):
+        told = peirce.train_labels(str(file), out=place / "skipped", skip_bad=True, **options)
+    assert sum(told["sets"][0]["rows"].values()) == 40
+    with pytest.warns(DataWarning, match="line 3"):
+        again = peirce.train_labels(out=place / "skipped", resume=True)
+    assert again["sets"][0]["rows"] == told["sets"][0]["rows"]
 
 
 def test_it_stands_as_a_row_of_hypobench(place: Path, record: dict) -> None:

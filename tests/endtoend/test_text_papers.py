@@ -73,6 +73,15 @@ def run(method, data, papers, model, store, **more):
     return peirce.run("labels", method=method, model=getattr(model, "proposer", model), **options)
 
 
+def test_skip_bad_leaves_out_papers_that_cannot_be_read(data, papers, model, tmp_path):
+    (papers / "d_lines.jsonl").write_text('{"title": "Kept", "text": "FINDING: x"}\n{"title"\n')
+    with pytest.raises(DataError, match=r"d_lines\.jsonl, line 2: not JSON"):
+        run("literature", data, papers, model, tmp_path / "s.duckdb")
+    with pytest.warns(DataWarning, match=r"d_lines\.jsonl: 1 record that .* left out: line 2"):
+        session = run("literature", data, papers, model, tmp_path / "s.duckdb", skip_bad=True)
+    assert session.status == "done" and model.asked["summary"] == 4
+
+
 @pytest.mark.parametrize("method", ["literature", "hyporefine"])
 def test_hypotheses_name_their_papers_and_a_false_quote_is_flagged(method, data, papers, tmp_path):
     model = TextModel(("warm", "cold"), (), nonsense=0)  # each sentence another

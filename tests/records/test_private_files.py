@@ -69,6 +69,20 @@ def test_a_folder_is_made_private_and_at_once(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "another"
 
 
+@pytest.mark.parametrize("replace", [True, False])
+def test_a_folder_does_not_replace_a_link(tmp_path: Path, replace: bool) -> None:
+    (tmp_path / "kept").mkdir()
+    link = tmp_path / "out"
+    link.symlink_to("kept")
+    calls: list[Path] = []
+    with pytest.raises(UsageError) as caught:
+        write_folder(link, calls.append, replace=replace)
+    assert str(caught.value) == (
+        f"{link} is a symbolic link, which is not replaced; name another place or remove it first"
+    )
+    assert link.is_symlink() and (tmp_path / "kept").is_dir() and not calls
+
+
 def test_a_writer_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     def parts() -> Iterator[bytes]:
         yield b"new"

@@ -274,12 +274,16 @@ def test_a_harmless_module_that_is_not_imported_is_there(served: Any, module: st
     assert result(served.run(f'"""Doc."""\nfrom __future__ import annotations\n{source}', TEN, "codes")) == expected  # fmt: skip
 
 
+def test_a_module_that_another_function_imports_is_there(served: Any) -> None:
+    source = "def g():\n    import math\ndef f(x):\n    return math.floor(2.5)"
+    assert values(served.run(source, TEN)) == [2] * 10
+
+
 def test_other_names_that_are_not_imported_are_unknown_and_own_names_stay(served: Any) -> None:
     for name in ("random", "sys", "os", "json", "reduce", "deque", "List", "sqrt"):
         assert values(served.run(f"def f(x):\n    return {name}", TEN)) == ["NameError"] * 10
-    for source in ("def f(x):\n    if x[0] > 99:\n        math = 1\n    return math",
-                   "def g():\n    import math\ndef f(x):\n    return math.pi"):  # fmt: skip
-        assert set(values(served.run(source, TEN))) <= {"NameError", "UnboundLocalError"}
+    source = "def f(x):\n    if x[0] > 99:\n        math = 1\n    return math"
+    assert set(values(served.run(source, TEN))) <= {"NameError", "UnboundLocalError"}
     assert values(served.run("math = [3]\ndef f(x):\n    return math", TEN)) == [[3]] * 10
 
 

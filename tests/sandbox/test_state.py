@@ -117,12 +117,14 @@ FORGETFUL = (
     "def f(x):\n    math.kept = x\n    return 0",
     "@functools.cache\ndef g(x):\n    return x\ndef f(x):\n    return g(len(x))",
     "def f(x):\n    return collections",
+    "def g():\n    import math\ndef f(x):\n    return math.floor(len(x))",
+    "class A:\n    import math\n    def m(self):\n        return math.pi\ndef f(x):\n    return A().m()",
 )
 
 
 @pytest.mark.parametrize("source", FORGETFUL)
 def test_a_source_without_its_import_is_judged_as_the_one_with_it(source: str) -> None:
-    name = next(iter(missing_imports(ast.walk(ast.parse(source)))))
+    name = next(iter(missing_imports(source, ast.walk(ast.parse(source)))))
     statement = "from collections import Counter" if name == "Counter" else f"import {name}"
     without, having = (
         Trial(one, "f", "codes", asdict(Limits())) for one in (source, f"{statement}\n{source}")

@@ -212,6 +212,21 @@ def test_for_loops_and_comprehensions_have_no_budget() -> None:
     assert tried(source, [1], loop_steps=10) == [3000]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def a():\n    import math\ndef f(x):\n    return math.floor(x)",
+        "def f(x):\n    def a(math):\n        return math\n    return a(math).floor(x)",
+        "class A:\n    import math\n    def m(self, x):\n        return math.floor(x)\ndef f(x):\n    return A().m(x)",
+        "def f(x):\n    global math\n    return math.floor(x)",
+        "def f(x):\n    import math\n    return (lambda: math.floor(x))()",
+        "def a():\n    global math\n    import math\ndef f(x):\n    a()\n    return math.floor(x)",
+    ],
+)
+def test_a_module_is_provided_where_no_import_can_be_seen(source: str) -> None:
+    assert tried(source, [1.5, 2.5]) == [1, 2]
+
+
 MUTATING = "def f(x):\n    x.append(1)\n    x[0].append(9) if type(x[0]) is list else x.sort()\n    return x"
 
 

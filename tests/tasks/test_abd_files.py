@@ -256,7 +256,9 @@ RECORDS: dict[str, tuple[Change, str]] = {
     "no domain": (at(*W, "domain", value="LEFT OUT"), ", problem.trainWorlds[0]: domain has to list"),
     "an element twice": (at(*W, "domain", value=["a0", "a0"]), ": the names of the domain have to"),
     "65 elements": (at(*W, "domain", value=[f"a{k}" for k in range(65)]), ": domain has to list 1 to"),
-    "no predicates": (at(*P, value=[]), ", problem.trainWorlds[0].predicates: not an object by"),
+    "no predicates": (at(*P, value=[]), ", problem.trainWorlds[0].predicates: not an object with"
+                      " an entry for each predicate: []"),
+    "predicates left out": (at(*P, value="LEFT OUT"), ", problem.trainWorlds[0].predicates: missing"),
     "no S": (at(*P, "S", value="LEFT OUT"), ", problem.trainWorlds[0].predicates.S: missing"),
     "no true atoms": (at(*P, "S", value={}), ", problem.trainWorlds[0].predicates.S.true: missing"),
     "another list": (

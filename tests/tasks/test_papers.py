@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from peirce.records import DataError, UsageError
 from peirce.tasks import DataWarning
+from peirce.tasks.io.bad_records import skip_bad_records
 from peirce.tasks.text.papers import Paper, paper_identity, read_papers
 
 TEXT = "Liars use fewer words about space.\n\nThey use more exaggeration."
@@ -155,13 +156,58 @@ def test_lines_of_json_give_all_the_text_that_they_have(tmp_path):
     [
         ("[1]", r"l\.jsonl, line 2: \[1\] is no object"),
         ("{", r"l\.jsonl, line 2"),
-        ('{"title": 3, "text": "x"}', r"l\.jsonl, line 2, title: 3 is no text"),
+        ('{"title": "x", "text": 3}', r"l\.jsonl, line 2, text: 3 is no text"),
     ],
 )
 def test_a_wrong_line_names_file_line_and_field(tmp_path, line, said):
     (tmp_path / "l.jsonl").write_text('{"text": "x"}\n' + line)
     with pytest.raises(DataError, match=said):
         read_papers(tmp_path / "l.jsonl")
+
+
+def test_a_title_that_cannot_be_read_is_left_out_and_counted(tmp_path):
+    (tmp_path / "l.jsonl").write_text('{"text": "x"}\n{"title": 3, "text": "Words\\nand more"}')
+    with pytest.warns(
+        DataWarning,
+        match=r"l\.jsonl: the title cannot be read in 1 place .*: line 2, title: 3 is no text",
+    ):
+        _, paper = read_papers(tmp_path)
+    assert (paper.title, paper.text) == ("Words", "Words\nand more")
+
+
+BAD = {
+    "lines": ("l.jsonl", b'{"text": "a"}\n{\n[1]\n{"text": "na\xefve"}\n{"text": "b"}\n', 3, "line 2"),
+    "entries": (
+        "r.bib", b"@misc{a, abstract={x}}\n@misc{b, abstract={y\n@misc{c, abstract={na\xefve}}\n"
+        b"@misc{d, abstract={z}}\n", 2, "line 2: an entry begins here and has no end; also line 3",
+    ),
+    "a text": ("t.txt", b"fine\nna\xefve\n", 1, "line 2: not UTF-8 text"),
+    "a cut file": ("t.txt.gz", gzip.compress(TEXT.encode())[:-9], 1, "cannot be read: "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_skip_bad_leaves_out_papers_that_cannot_be_read_and_counts_them(tmp_path, name):
+    file, content, count, said = BAD[name]
+    (tmp_path / file).write_bytes(content)
+    (tmp_path / "good.txt").write_text(TEXT)
+    with pytest.raises(DataError, match=rf"{file}[,:] "):
+        read_papers(tmp_path)
+    with skip_bad_records(True), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = [paper.source for paper in read_papers(tmp_path)]
+    left = {"lines": ["l.jsonl#1", "l.jsonl#5"], "entries": ["r.bib#a", "r.bib#d"]}.get(name, [])
+    assert sorted(found) == sorted(["good.txt", *left])
+    (one,) = caught
+    records = "record that cannot be read is" if count == 1 else "records that cannot be read are"
+    assert f"{tmp_path / file}: {count} {records} left out: {said}" in str(one.message)
+    (tmp_path / "good.txt").unlink()
+    if not left:
+        with (
+            skip_bad_records(True),
+            pytest.raises(DataError, match="none of 1 records can be read"),
+        ):
+            read_papers(tmp_path)
 
 
 def test_a_pdf_without_text_is_left_out_and_named(tmp_path):

@@ -185,7 +185,6 @@ def test_breaches_of_the_contract_are_tolerated_and_reported() -> None:
 
 
 BOUND = {
-    "an import within another function": "def g():\n    import math\ndef f(x):\n    return math.sqrt(x)",
     "an import under another name": "import heapq as math\ndef f(x):\n    return math.nlargest(1, x)",
     "an import of a package's module": "import collections.abc\ndef f(x):\n    return collections.Counter(x)",
     "everything of a module": "from collections import *\ndef f(x):\n    return Counter(x)",
@@ -193,7 +192,11 @@ BOUND = {
     "a parameter of a lambda": "def f(x):\n    return (lambda *copy: copy)(x)",
     "a variable": "def f(x):\n    string = str(x)\n    return string",
     "a loop": "def f(x):\n    return [operator for operator in x]",
-    "a global": "def f(x):\n    global bisect\n    return bisect",
+    "a global": "def f(x):\n    global bisect\n    bisect = x\n    return bisect",
+    "a global of another function": "def g():\n    global math\n    import math\ndef f(x):\n    return math.pi",
+    "an import of an enclosing function": "def f(x):\n    import math\n    return [math.floor(v) for v in x]",
+    "an import further down": "def f(x):\n    return math.pi\nif True:\n    import math",
+    "a local import in each reader": "def g():\n    import math\n    return math.pi\ndef f(x):\n    import math\n    return math.e",
     "an exception": "def f(x):\n    try:\n        return x[0]\n    except IndexError as heapq:\n        return str(heapq)",
     "a pattern": "def f(x):\n    match x:\n        case [*itertools]:\n            return itertools\n    return x",
     "a pattern of a mapping": "def f(x):\n    match x:\n        case {**copy}:\n            return copy\n    return x",
@@ -206,9 +209,26 @@ BOUND = {
 
 
 @pytest.mark.parametrize("name", BOUND)
-def test_a_name_that_the_source_binds_anywhere_is_no_missing_import(name: str) -> None:
+def test_a_name_that_is_bound_where_it_is_read_is_no_missing_import(name: str) -> None:
     read = read_source(BOUND[name])
     assert isinstance(read, Hypothesis) and "missing_import" not in read.breaches
+
+
+UNSEEN = {
+    "an import of another function": "def a():\n    import math\ndef f(x):\n    return math.floor(x)",
+    "a variable of another function": "def a(math):\n    return math\ndef f(x):\n    return math.floor(x)",
+    "a variable of a comprehension": "def f(x):\n    return [math for math in x] and math.floor(x)",
+    "a name of a class": "class A:\n    import math\n    def m(self):\n        return math.floor(2)\ndef f(x):\n    return math.floor(x)",
+    "a name of an inner function": "def f(x):\n    def g():\n        import math\n    return math.floor(x)",
+    "a default outside of its function": "def f(x, y=math.pi):\n    import math\n    return math.floor(x)",
+    "a global without a value": "def f(x):\n    global math\n    return math.floor(x)",
+}
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_a_name_that_is_bound_out_of_sight_is_a_missing_import(name: str) -> None:
+    read = read_source(UNSEEN[name])
+    assert isinstance(read, Hypothesis) and "missing_import" in read.breaches
 
 
 def test_the_entry_is_the_named_one_else_the_last() -> None:

@@ -17,7 +17,7 @@ from ....tools.sentence_rules.rules import Rule, When
 from ....tools.sentence_rules.sentence_compiler import compile_sentence
 from ....tools.sentence_rules.terms import Term, plain, tokens
 from ...io.messages import shorten
-from ..answers import Item, items_in, tidied
+from ..list_items import Item, items_in, tidied
 from ..columns import Columns
 from ..label_names import normal_form
 from .planted import public_of
