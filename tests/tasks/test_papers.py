@@ -137,6 +137,15 @@ def test_an_entry_without_an_end_is_named_by_its_line(tmp_path):
         read_papers(tmp_path)
 
 
+def test_over_a_hundred_entries_without_an_end_are_an_error_also_with_skip_bad(tmp_path):
+    (tmp_path / "refs.bib").write_text("@misc{a, \n" * 101)
+    with (
+        skip_bad_records(True),
+        pytest.raises(DataError, match=r"line 101: .* no end, and so have 100 before it"),
+    ):
+        read_papers(tmp_path)
+
+
 def test_lines_of_json_give_all_the_text_that_they_have(tmp_path):
     rows = [
         {"title": "T", "abstract": "A", "text": "B", "year": 3},

@@ -17,9 +17,9 @@ from ....tools.sentence_rules.rules import Rule, When
 from ....tools.sentence_rules.sentence_compiler import compile_sentence
 from ....tools.sentence_rules.terms import Term, plain, tokens
 from ...io.messages import shorten
-from ..list_items import Item, items_in, tidied
 from ..columns import Columns
 from ..label_names import normal_form
+from ..list_items import Item, items_in, tidied
 from .planted import public_of
 from .written import Draft, Named, Template, WrittenPhrase
 
