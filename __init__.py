@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from .commands.outcome import Session, Trace
     from .commands.problems import tasks_help, tasks_list, tasks_show, tasks_space
     from .commands.results import Metric, Result
-    from .commands.score.agreeing import agree
     from .commands.score.checking import check
     from .commands.score.evaluating import baselines, evaluate
     from .commands.score.predicting import predict
+    from .commands.score.rater_agreement import agree
     from .commands.score.rating import rate
     from .commands.score.reporting import report, view
     from .commands.score.results import (
@@ -123,7 +123,7 @@ _NAMES = {
     "commands.score.evaluating": "evaluate baselines",
     "commands.score.studying": "study",
     "commands.score.rating": "rate",
-    "commands.score.agreeing": "agree",
+    "commands.score.rater_agreement": "agree",
     "commands.score.reporting": "report view",
     "commands.train.pairing": "pairs pair_sets",
     "commands.train.training": "train trainings training_curves merge",

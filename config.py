@@ -23,16 +23,16 @@ from pydantic import SerializeAsAny, field_validator, model_validator
 
 from .records import Json, Proposer, Repairer, UsageError, registry
 from .records.settings import (
+    CompositeSettings,
     MethodRegistry,
     Number,
     Settings,
-    SettingsInParts,
-    is_known,
+    check_text_or_object,
+    describe_unknown_setting,
+    is_known_option,
     place_option,
     setting,
-    setting_of,
-    text_or_object,
-    unknown_setting,
+    shared_setting,
 )
 
 PathLike: TypeAlias = str | Path
@@ -116,7 +116,7 @@ class ModelConfig(Settings):
     @field_validator("model", mode="plain")
     @classmethod
     def _is_a_model(cls, value: Any) -> str | Proposer:
-        found: str | Proposer = text_or_object("model", value, "propose", str | Proposer)
+        found: str | Proposer = check_text_or_object("model", value, "propose", str | Proposer)
         return found
 
 
@@ -152,41 +152,41 @@ class RaterConfig(Settings):
 
 MethodName: TypeAlias = Annotated[
     str,
-    setting_of(
+    shared_setting(
         "How a session goes: abduce, refine, io, t3, imported for recorded answers; on labelled text"
         " also hypogenic, hyporefine, literature, union, zero-shot-gen, direct, infer."
     ),
 ]
 MaxAnswers: TypeAlias = Annotated[
     int,
-    setting_of(
+    shared_setting(
         "At most so many answers a problem (25; refine 8; io asks once).", ge=1, le=1_000_000
     ),
 ]
 ToolCalls: TypeAlias = Annotated[
     int,
-    setting_of(
+    shared_setting(
         "At most so many tool calls an answer (4; refine and io 0); 0 offers the model no tools.",
         ge=0, le=1_000,
     ),
 ]  # fmt: skip
 Feedback: TypeAlias = Annotated[
     bool | None,
-    setting_of(
+    shared_setting(
         "Whether the next prompt says where an answer failed (default: where the model takes no"
         " tools)."
     ),
 ]
 Template: TypeAlias = Annotated[
     Literal["full", "compact"],
-    setting_of(
+    shared_setting(
         "Of prompts: full (the default), or compact, few tokens for small models.",
         metavar="full|compact",
     ),
 ]
 TargetGap: TypeAlias = Annotated[
     Number | None,
-    setting_of(
+    shared_setting(
         "Of refine on abd: stop at a valid rule whose cost is so near to its lower bound, a prompt"
         " world (1.0).", metavar="GAP", ge=0,
     ),
@@ -219,7 +219,7 @@ class MethodSettings(Settings):
     template: Template = "full"
 
 
-class MendingSettings(MethodSettings):
+class RepairSettings(MethodSettings):
     """Settings of a method that reports oracle results in prompts and may repair answers."""
 
     target_gap: TargetGap = None
@@ -233,7 +233,7 @@ class MendingSettings(MethodSettings):
     def _is_a_repairer(cls, value: Any) -> str | Repairer | None:
         found: str | Repairer | None = value
         if value is not None:
-            found = text_or_object("repair", value, "repair", str | Repairer | None)
+            found = check_text_or_object("repair", value, "repair", str | Repairer | None)
         return found
 
 
@@ -431,7 +431,7 @@ class StoreConfig(Settings):
     )  # fmt: skip
 
 
-class RunConfig(SettingsInParts):
+class RunConfig(CompositeSettings):
     """All settings of a session, in parts."""
 
     data: DataConfig = DataConfig()
@@ -476,8 +476,8 @@ class RunConfig(SettingsInParts):
             if value is not None:
                 part, field = place_option(option, value, method, classes, methods)
                 values[part][field] = value
-            elif not is_known(option, classes, methods):
-                raise UsageError(unknown_setting(option, classes))
+            elif not is_known_option(option, classes, methods):
+                raise UsageError(describe_unknown_setting(option, classes))
         built: dict[str, Settings] = {}
         for name, part_class in classes.items():
             before = getattr(base, name)
@@ -492,7 +492,7 @@ class RunConfig(SettingsInParts):
         if not isinstance(value, Mapping):
             return value
         name = value.get("method", "abduce")
-        if not isinstance(name, str) or not registry.has("methods", name):
+        if not isinstance(name, str) or not registry.is_registered("methods", name):
             return value
         return registry.load("methods", name).settings(**value)
 

@@ -19,17 +19,17 @@ SECRET_NAME = re.compile(
     r"api_?key|secret|passw|authorization|bearer|access_?token|headers|credential", re.I
 )
 SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.I)
-LIKE_A_KEY = re.compile(r"\b(sk|hf|gsk|xai)[-_][\w-]{12,}")
-HIDDEN = "***"
-SHORTEST = 8  # Shorter values may be dummies or ordinary words.
+KEY_PATTERN = re.compile(r"\b(sk|hf|gsk|xai)[-_][\w-]{12,}")
+REDACTED = "***"
+MIN_SECRET_LENGTH = 8  # Shorter values may be dummies or ordinary words.
 
 
-def secrets() -> Iterator[tuple[str, str]]:
+def find_secrets() -> Iterator[tuple[str, str]]:
     """Yield (variable, value) for each environment variable that looks secret; paths are not."""
     for name, value in os.environ.items():
         secret = value.strip()
         if (
-            len(secret) >= SHORTEST
+            len(secret) >= MIN_SECRET_LENGTH
             and not secret.startswith("/")
             and SECRET_VARIABLE.search(name)
             and not name.endswith("_ENV")
@@ -37,36 +37,38 @@ def secrets() -> Iterator[tuple[str, str]]:
             yield name, secret
 
 
-def secret_in(*texts: str) -> str:
+def find_secret(*texts: str) -> str:
     """Return the variable whose secret occurs in one of the texts; "" where none does."""
-    return next((name for name, secret in secrets() if any(secret in text for text in texts)), "")
+    return next(
+        (name for name, secret in find_secrets() if any(secret in text for text in texts)), ""
+    )
 
 
-def scrubbed(text: str) -> str:
+def redact_secrets(text: str) -> str:
     """Return `text` with the values of secret environment variables masked."""
-    for _, secret in secrets():
-        text = text.replace(secret, HIDDEN)
+    for _, secret in find_secrets():
+        text = text.replace(secret, REDACTED)
     return text
 
 
-def shown_value(key: str, value: Any) -> str:
+def redact_setting(key: str, value: Any) -> str:
     """Return a setting as `peirce doctor` prints it, with secrets masked."""
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     if key.endswith("api_key_env") and re.fullmatch(r"[A-Z_][A-Z0-9_]*", text):
-        return scrubbed(text)
+        return redact_secrets(text)
     if SECRET_NAME.search(key) or SECRET_NAME.search(text):
-        return HIDDEN
-    text = LIKE_A_KEY.sub(HIDDEN, text)
-    text = re.sub(r"(?<=://)[^/@\s\"]*@", f"{HIDDEN}@", text)
-    return scrubbed(re.sub(r"\?[^#\s\"]*", f"?{HIDDEN}", text))
+        return REDACTED
+    text = KEY_PATTERN.sub(REDACTED, text)
+    text = re.sub(r"(?<=://)[^/@\s\"]*@", f"{REDACTED}@", text)
+    return redact_secrets(re.sub(r"\?[^#\s\"]*", f"?{REDACTED}", text))
 
 
-class ScrubbedRecord(logging.LogRecord):
+class RedactedLogRecord(logging.LogRecord):
     """A log record of any library with secrets masked; the command line installs it."""
 
     def getMessage(self) -> str:
         """Return the message with secrets masked."""
-        return scrubbed(super().getMessage())
+        return redact_secrets(super().getMessage())
 
 
 # --- Addresses of models that a file chose: they may come from somebody who sent the file.
@@ -155,7 +157,7 @@ def unnamed_key_variables(held: Any) -> list[str]:
         if re.fullmatch(r"PEIRCE_[A-Z]+_API_KEY_ENV", name)
     }  # fmt: skip
     names = sorted(set(_key_variables(held)) - allowed)
-    return [str(shown_value("api_key_env", name)) for name in names]
+    return [str(redact_setting("api_key_env", name)) for name in names]
 
 
 def _key_variables(held: Any) -> Iterator[str]:

@@ -24,10 +24,10 @@ from ..records import Json, Proposer, Unavailable, UsageError, registry
 if TYPE_CHECKING:
     from .model_settings import ModelKind, ModelSettings
 
-__all__ = ["Refused", "check_model", "open_model", "scheme_of", "schemes", "settings_of"]
+__all__ = ["EndpointRefused", "check_model", "open_model", "scheme_of", "schemes", "settings_of"]
 
 
-class Refused(Unavailable):
+class EndpointRefused(Unavailable):
     """Raised when a session need not try its other problems.
 
     The endpoint refuses every request alike (key, rights or name are wrong) or has been unreachable
@@ -37,13 +37,13 @@ class Refused(Unavailable):
 
 def schemes() -> tuple[str, ...]:
     """Return the valid schemes of a model string."""
-    return registry.names("models")
+    return registry.component_names("models")
 
 
 def scheme_of(spec: str) -> str:
     """Return the scheme of a model string. Raises UsageError for an unknown scheme."""
     scheme = spec.partition(":")[0]
-    if registry.has("models", scheme):
+    if registry.is_registered("models", scheme):
         return scheme
     forms = {name: _named(name).form for name in schemes()}
     near = get_close_matches(scheme, forms, n=1)

@@ -10,7 +10,7 @@ from pydantic import Field
 from pydantic_core import ErrorDetails
 
 from ..records import Json, Proposer, UsageError
-from ..records.settings import Settings, describe_type, nearest_name, shown
+from ..records.settings import Settings, describe_type, format_value, suggest_name
 
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "at most", "lt": "below"}
 
@@ -27,7 +27,7 @@ class ModelSettings(Settings):
         names = cls.names()
         for key in given:
             if key not in names:
-                hint = nearest_name(key, names) if names else ": it takes none"
+                hint = suggest_name(key, names) if names else ": it takes none"
                 raise UsageError(f"model {model!r} takes no setting {key!r}{hint}")
         return cls(model=model, **given)
 
@@ -55,7 +55,9 @@ class ModelSettings(Settings):
             if hasattr(one, bound)
         ]
         valid = " ".join([valid.replace("True or False", "true or false"), " and ".join(bounds)])
-        return f"{name} {shown(data[name])} of model {data['model']!r} must be {valid.strip()}"
+        return (
+            f"{name} {format_value(data[name])} of model {data['model']!r} must be {valid.strip()}"
+        )
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ from typing import NamedTuple
 from ..records import DataError, Json, Message, Proposer, Reply, ToolSpec, UsageError, View
 from ..records.settings import setting
 from ..tasks.io.bad_records import BadRecords, skip_bad_records
-from ..tasks.io.files import identity, locate, read_lines
-from ..tasks.io.json_text import line_at, parse_json
+from ..tasks.io.files import identify_file, locate, read_lines
+from ..tasks.io.json_text import find_line, parse_json
 from ..tasks.io.messages import BadValue, Keys
 from .model_settings import ModelKind, ModelSettings
 
@@ -62,7 +62,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Record:
+class AnswerFile:
     """A file of answers.
 
     Attributes:
@@ -78,14 +78,14 @@ class Record:
     answers: Mapping[str, tuple[Answer, ...]]
 
 
-class Recorded:
+class RecordedProposer:
     """A proposer that returns the next recorded answer of a problem and never calls tools.
 
     The number of earlier answers selects it. The proposer is exhausted after the last answer, and
     for problems without recorded answers.
     """
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: AnswerFile) -> None:
         self._record = record
 
     def settings(self) -> Json:
@@ -132,10 +132,10 @@ async def open_model(settings: RecordedSettings) -> Proposer:
     if not path:
         raise UsageError(f"model {settings.model!r} names no file: write recorded:FILE")
     with skip_bad_records(settings.skip_bad):
-        return Recorded(read_record(path, settings.of_model))
+        return RecordedProposer(read_record(path, settings.of_model))
 
 
-def read_record(path: str | Path, of_model: str | None = None) -> Record:
+def read_record(path: str | Path, of_model: str | None = None) -> AnswerFile:
     """Read a file of recorded answers.
 
     Args:
@@ -155,7 +155,7 @@ def read_record(path: str | Path, of_model: str | None = None) -> Record:
         about, answers = _answers(place, text, lines, of_model, bad)
         if bad.left_out and not answers:
             raise bad.nothing_left("")
-    return Record(identity(place), digest, about, answers)
+    return AnswerFile(identify_file(place), digest, about, answers)
 
 
 def _answers(
@@ -206,7 +206,7 @@ def _published(
 
 
 def _line(text: str, problem: int, keys: Keys) -> str:
-    return f"line {line_at(text, ('problems', problem))}"
+    return f"line {find_line(text, ('problems', problem))}"
 
 
 @contextmanager
@@ -297,7 +297,7 @@ def _list(path: Path, at: str, value: Json) -> list[Json]:
 
 SCHEMA = "abd_prediction_record_v1"
 DATASET = "abd"
-UNNAMED = "external"  # the published name for a model that a record does not name
+UNNAMED_MODEL = "external"  # the published name for a model that a record does not name
 _TEXTS = ("extractedFormula", "extractedDescription", "rawResponse", "response", "parseError")
 
 
@@ -310,7 +310,7 @@ class Prediction(NamedTuple):
     fields: Mapping[str, Json]
 
 
-class Predictions(NamedTuple):
+class PredictionFile(NamedTuple):
     """The predictions of one model."""
 
     model: str
@@ -331,7 +331,7 @@ def read_predictions(
     lines: Iterable[tuple[int, str]],
     model: str | None = None,
     bad: BadRecords | None = None,
-) -> Predictions:
+) -> PredictionFile:
     """Read the predictions of one model.
 
     Args:
@@ -361,7 +361,7 @@ def read_predictions(
     chosen = next(iter(found)) if model is None else model
     if chosen not in found:
         raise UsageError(f"{path} holds no answer of the model {chosen!r}: there are {named}")
-    return Predictions(chosen, {name: tuple(some) for name, some in found[chosen].items()})
+    return PredictionFile(chosen, {name: tuple(some) for name, some in found[chosen].items()})
 
 
 def _prediction(row: Json, at: str) -> Prediction:
@@ -372,7 +372,7 @@ def _prediction(row: Json, at: str) -> Prediction:
     name = row.get("instanceId")
     if type(name) not in (str, int) or name == "":
         raise DataError(f"{at}, instanceId: {name!r:.60} is no id")
-    model = row.get("model") or UNNAMED
+    model = row.get("model") or UNNAMED_MODEL
     if not isinstance(model, str):
         raise DataError(f"{at}, model: {model!r:.60} is no name")
     for key in _TEXTS:

@@ -5,7 +5,7 @@ answers. An answer is a text, {"tool": NAME, "arguments": {...}}, or a list of t
 one answer: tool calls first, the text last).
 
 The file can also be one object of rules, for models whose answer depends on the prompt, such as
-judges: {"rules": [{"when": REGEX, "say": TEXT}, …], "otherwise": TEXT} (see `Matching`).
+judges: {"rules": [{"when": REGEX, "say": TEXT}, …], "otherwise": TEXT} (see `RuleProposer`).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from ..records import (
     View,
     digest_of,
 )
-from ..tasks.io.files import identity, locate, read_json
+from ..tasks.io.files import identify_file, locate, read_json
 from .model_settings import ModelKind, ModelSettings
 
-Said: TypeAlias = str | Reply | Unavailable
-Item: TypeAlias = Said | Sequence[Said]
+ScriptedTurn: TypeAlias = str | Reply | Unavailable
+ScriptedAnswer: TypeAlias = ScriptedTurn | Sequence[ScriptedTurn]
 
 
-class Scripted:
+class ScriptedProposer:
     """A proposer that gives `replies[n]` as answer number n of a problem and is then exhausted.
 
     Args:
@@ -47,7 +47,9 @@ class Scripted:
     """
 
     def __init__(
-        self, replies: Sequence[Item] | Mapping[str, Sequence[Item]], file: Json = None
+        self,
+        replies: Sequence[ScriptedAnswer] | Mapping[str, Sequence[ScriptedAnswer]],
+        file: Json = None,
     ) -> None:
         self._replies = replies if isinstance(replies, Mapping) else {"*": replies}
         self._file = file
@@ -72,7 +74,7 @@ class Scripted:
             return Reply(finish="exhausted", meta={"reason": "the script says no more of it"})
         item = replies[view.answers]
         turns = [item] if isinstance(item, str | Reply | Unavailable) else list(item)
-        turn = rounds(messages)
+        turn = count_tool_rounds(messages)
         said = turns[min(turn, len(turns) - 1)] if tools or turn else turns[-1]
         if isinstance(said, Unavailable):
             raise said
@@ -83,7 +85,7 @@ class Scripted:
         return None
 
 
-class Answering:
+class FunctionProposer:
     """A proposer that answers every request with the text `function(messages)`.
 
     Args:
@@ -115,7 +117,7 @@ class Answering:
         return None
 
 
-class Matching:
+class RuleProposer:
     r"""A proposer that answers by rules: the first rule whose pattern occurs in the prompt applies.
 
     The prompt consists of the contents of all messages with an empty line between them. Patterns
@@ -204,7 +206,7 @@ def prompt_text(messages: Sequence[Message]) -> str:
     return "\n\n".join(str(message.get("content") or "") for message in messages)
 
 
-class Mender:
+class RepairingProposer:
     """A simulated chat model for programs that learns from a counterexample.
 
     If `tool` is offered, it first calls it with the source `wrong`. If the result names failing
@@ -228,7 +230,7 @@ class Mender:
         self._mended = mended
         self._tool = tool
         self._argument = argument
-        self._answer = answer or tuple_answer
+        self._answer = answer or format_tuple_answer
 
     def settings(self) -> Json:
         """Return a digest of both sources."""
@@ -246,7 +248,7 @@ class Mender:
         """Test the wrong source first; answer with the repaired one if the tool found failures."""
         if view.earlier:
             return Reply(finish="exhausted")
-        if rounds(messages) == 0:
+        if count_tool_rounds(messages) == 0:
             if not any(tool.name == self._tool for tool in tools):
                 return Reply(self._answer(self._wrong))
             call = ToolCall("call_0", self._tool, {self._argument: self._wrong})
@@ -271,12 +273,12 @@ class Mender:
         return list(result.get("failing", [])) if isinstance(result, dict) else []
 
 
-def rounds(messages: Sequence[Message]) -> int:
+def count_tool_rounds(messages: Sequence[Message]) -> int:
     """Return how many turns of the conversation called tools."""
     return sum(1 for m in messages if m["role"] == "assistant" and m.get("tool_calls"))
 
 
-def tuple_answer(source: str, description: str = "") -> str:
+def format_tuple_answer(source: str, description: str = "") -> str:
     """Return a program as an answer in the format "tuple"."""
     return f"({description or 'A rule from a script'!r}, {source!r})"
 
@@ -291,9 +293,9 @@ async def open_model(settings: ModelSettings) -> Proposer:
     if not isinstance(data, dict):
         raise DataError(f'{path}: must be one object, {{"ID or *": [answers]}}')
     if _has_rules(data):
-        return _matching(path, data, identity(place))
+        return _matching(path, data, identify_file(place))
     replies = {key: _items(path, key, value) for key, value in data.items()}
-    return Scripted(replies, identity(place))
+    return ScriptedProposer(replies, identify_file(place))
 
 
 def _has_rules(data: Mapping[str, Json]) -> bool:
@@ -305,7 +307,7 @@ def _has_rules(data: Mapping[str, Json]) -> bool:
     return isinstance(first, dict) and not first.keys().isdisjoint(("when", "say"))
 
 
-def _matching(path: str, data: Mapping[str, Json], file: Json) -> Matching:
+def _matching(path: str, data: Mapping[str, Json], file: Json) -> RuleProposer:
     if other := set(data) - {"rules", "otherwise"}:
         raise DataError(f"{path}: field {min(other)!r}: beside rules stands only otherwise")
     otherwise = data.get("otherwise")
@@ -313,7 +315,7 @@ def _matching(path: str, data: Mapping[str, Json], file: Json) -> Matching:
         raise DataError(f"{path}: field 'otherwise': {otherwise!r:.60} is no text")
     rules = [_rule(path, n, rule) for n, rule in enumerate(data["rules"])]
     try:
-        return Matching(rules, otherwise, file)
+        return RuleProposer(rules, otherwise, file)
     except UsageError as error:
         raise DataError(f"{path}: {error}") from None
 
@@ -326,10 +328,10 @@ def _rule(path: str, n: int, rule: Json) -> tuple[str, str]:
     raise DataError(f'{path}: rule {n}: {rule!r:.60} is no {{"when": REGEX, "say": TEXT}}')
 
 
-def _items(path: str, key: str, value: Json) -> list[Item]:
+def _items(path: str, key: str, value: Json) -> list[ScriptedAnswer]:
     if not isinstance(value, list):
         raise DataError(f"{path}: field {key!r}: {value!r:.60} is no list of answers")
-    items: list[Item] = []
+    items: list[ScriptedAnswer] = []
     for n, entry in enumerate(value):
         at = f"{path}: field {key!r}, answer {n}"
         if isinstance(entry, list) and entry:
@@ -339,7 +341,7 @@ def _items(path: str, key: str, value: Json) -> list[Item]:
     return items
 
 
-def _said(at: str, entry: Json, turn: int) -> Said:
+def _said(at: str, entry: Json, turn: int) -> ScriptedTurn:
     if isinstance(entry, str):
         return entry
     if isinstance(entry, dict) and isinstance(entry.get("tool"), str):
@@ -348,7 +350,7 @@ def _said(at: str, entry: Json, turn: int) -> Said:
     raise DataError(f"{at}: {entry!r:.60} is neither a text nor a tool call")
 
 
-def _plain(item: Item) -> Json:
+def _plain(item: ScriptedAnswer) -> Json:
     if isinstance(item, str):
         return item
     if isinstance(item, Reply):

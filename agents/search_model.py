@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from ..records import (
+    HasSearch,
     Json,
     Message,
     Reply,
-    Searched,
-    SearchManner,
+    SearchStyle,
     ToolCall,
     ToolSpec,
     View,
@@ -35,7 +35,7 @@ from ..records import (
 from ..records.settings import setting
 from ..search.budget import PRESETS
 from ..search.pool import Pool
-from ..tasks import family
+from ..tasks import load_family
 from ..tasks.io.messages import warn
 from .model_settings import ModelKind, ModelSettings
 from .prompts.protocol import NO_CALLS_LEFT
@@ -60,7 +60,7 @@ class SearchSettings(ModelSettings):
 
 
 @dataclass(frozen=True)
-class _Try:
+class _ToolTrial:
     """A call of the family's tool since the last user turn, with its result."""
 
     source: str
@@ -137,7 +137,7 @@ class SearchProposer:
             found.get("reason", f"search {said} in {self.budget_expansions:,} expansions")
         )
 
-    async def _ask(self, view: View, manner: SearchManner, asked: dict[str, Any]) -> dict[str, Any]:
+    async def _ask(self, view: View, manner: SearchStyle, asked: dict[str, Any]) -> dict[str, Any]:
         shown = [[o.input, o.output] for o in view.shown]
         request = {
             "shown": shown,
@@ -153,18 +153,18 @@ class SearchProposer:
         await self.pool.close()
 
 
-def _manner(view: View) -> SearchManner | None:
-    found = family(view.family)
-    return found.search if isinstance(found, Searched) else None
+def _manner(view: View) -> SearchStyle | None:
+    found = load_family(view.family)
+    return found.search if isinstance(found, HasSearch) else None
 
 
 def _nothing(reason: str) -> Reply:
     return Reply(finish="exhausted", meta={"reason": reason})
 
 
-def _tries(messages: Sequence[Message], manner: SearchManner) -> list[_Try]:
+def _tries(messages: Sequence[Message], manner: SearchStyle) -> list[_ToolTrial]:
     sources: dict[str, str] = {}
-    tries: list[_Try] = []
+    tries: list[_ToolTrial] = []
     for message in messages:
         role = message.get("role")
         if role == "user" and message.get("content") != NO_CALLS_LEFT:
@@ -174,7 +174,9 @@ def _tries(messages: Sequence[Message], manner: SearchManner) -> list[_Try]:
             if name == manner.tool:
                 sources[call.get("id", "")] = source
         if role == "tool" and message.get("tool_call_id") in sources:
-            tries.append(_Try(sources[message["tool_call_id"]], _agrees(message.get("content"))))
+            tries.append(
+                _ToolTrial(sources[message["tool_call_id"]], _agrees(message.get("content")))
+            )
     return tries
 
 

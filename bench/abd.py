@@ -21,11 +21,11 @@ import time
 from pathlib import Path
 
 from peirce.tasks import load_problems
-from peirce.tools.logic.judging import REGIMES, Beyond, Prepared
-from peirce.tools.logic.reading import read_repaired
-from peirce.tools.logic.solving import Solved
-from peirce.tools.logic.theories import theory_from
-from peirce.tools.logic.worlds import world_of
+from peirce.tools.logic.fast_path import REGIMES, BeyondFastPath, PreparedWorlds
+from peirce.tools.logic.parser import parse_repaired
+from peirce.tools.logic.theories import theory_from_json
+from peirce.tools.logic.worlds import parse_world
+from peirce.tools.logic.z3_solver import GroundedWorlds
 from table import Row, add_json_option, write_rows, write_skipped
 
 SHARED = Path(os.environ.get("PEIRCE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
@@ -38,14 +38,14 @@ class Ready:
 
     def __init__(self, problem, z3: bool) -> None:
         told = problem.public["theory"]
-        self.theory = theory_from(told)
+        self.theory = theory_from_json(told)
         self.parts = {}
         for name, some in (("prompt", problem.shown), ("holdout", problem.hidden)):
-            worlds = tuple(world_of(one.input, self.theory.signature, name) for one in some)
+            worlds = tuple(parse_world(one.input, self.theory.signature, name) for one in some)
             if worlds:
-                fast = Prepared(self.theory, worlds, told["regime"])
+                fast = PreparedWorlds(self.theory, worlds, told["regime"])
                 _ = fast.bounds
-                self.parts[name] = (fast, Solved(self.theory, worlds, told["regime"]))
+                self.parts[name] = (fast, GroundedWorlds(self.theory, worlds, told["regime"]))
                 if z3:
                     _ = self.parts[name][1].bounds
 
@@ -57,7 +57,7 @@ class Ready:
                 try:
                     found[name] = fast.judge(formula)
                     continue
-                except Beyond:
+                except BeyondFastPath:
                     pass
             found[name] = by_z3.judge(formula)
             solved += 1
@@ -81,7 +81,7 @@ def measure(rows, problems, z3: bool) -> list[tuple[dict, float, int]]:
             name = row["instance_id"]
             ready = Ready(problems[name], z3)
         start = time.process_time()
-        formula, _ = read_repaired(row["formula"], ready.theory.predicates)
+        formula, _ = parse_repaired(row["formula"], ready.theory.predicates)
         found, solved = ready.judged(formula, z3)
         seconds = time.process_time() - start
         check(row, found)

@@ -76,7 +76,7 @@ def draw(points: Sequence[Mapping[str, Any]]) -> Any:
     regimes = list(dict.fromkeys(one["regime"] for one in some))
     regimes.sort(key=lambda name: name != "all")
     heights = [1.55 if name == "all" else 1.0 for name in regimes]
-    figure = plotting.blank(11.5, 1.2 + 2.35 * sum(heights))
+    figure = plotting.create_figure(11.5, 1.2 + 2.35 * sum(heights))
     axes = figure.subplots(len(regimes), len(COLUMNS), squeeze=False, height_ratios=heights)
     for down, regime in enumerate(regimes):
         here = [one for one in some if one["regime"] == regime]
@@ -97,7 +97,9 @@ def draw(points: Sequence[Mapping[str, Any]]) -> Any:
     for panel in axes[-1]:
         panel.set_xlabel(GAP)
     lines = list(dict.fromkeys(_line(one["holds"]) for one in some if not one["name"]))
-    plotting.legend_below(figure, axes.flat, [*lines, *(SAID.get(n, n) for n in MARKS), OF_PAPER])
+    plotting.add_legend_below(
+        figure, axes.flat, [*lines, *(SAID.get(n, n) for n in MARKS), OF_PAPER]
+    )
     return figure
 
 

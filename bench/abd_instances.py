@@ -19,9 +19,9 @@ from typing import Any
 
 from peirce.records import Problem
 from peirce.search.logic.engine import Problem as Searched
-from peirce.search.logic.engine import prepared
+from peirce.search.logic.engine import prepare_space
 from peirce.tasks import load_problems
-from peirce.tools.logic.judging import REGIMES
+from peirce.tools.logic.fast_path import REGIMES
 from table import add_json_option, write_skipped
 
 SHARED = Path(os.environ.get("PEIRCE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
@@ -81,7 +81,7 @@ def searched(problem: Problem, expansions: float) -> Searched:
     """As `--model search` has it."""
     shown = [[one.input, one.output] for one in problem.shown]
     world = problem.shown[0].input
-    space = prepared([[world, world["domain"][0]]])  # rules of one answer look at none
+    space = prepare_space([[world, world["domain"][0]]])  # rules of one answer look at none
     return Searched(shown, space, expansions, problem.public)
 
 

@@ -29,8 +29,8 @@ from abd_instances import ALL, Row
 from peirce.records import Problem
 from peirce.reports.files import plotting
 from peirce.reports.files.tables import Cell, Table, as_csv, as_text
-from peirce.search.logic import choice
-from peirce.search.logic.choice import TRADE_OFFS, Ranking
+from peirce.search.logic import ranking
+from peirce.search.logic.ranking import TRADE_OFFS, Ranking
 from peirce.search.logic.rules import Evidence
 from table import Row as BenchRow
 from table import write_rows
@@ -41,25 +41,25 @@ STAGES = {
     "features": ("grown",),
     "pairs": ("candidates", "narrowed"),
     "weighing": ("likely",),
-}  # of `choice`
+}  # of `ranking`
 REST = "judging"
 NAMES = (*STAGES, REST)
 
 
 class Clock:
-    """Seconds of CPU of the stages, and rules judged over the completions at hand, as `choice` calls
+    """Seconds of CPU of the stages, and rules judged over the completions at hand, as `ranking` calls
     them; it stands in place of its functions until `close`."""
 
     def __init__(self) -> None:
         self.seconds: Counter[str] = Counter()
         self.rules = 0
         self._kept = [
-            (choice, name, getattr(choice, name)) for some in STAGES.values() for name in some
+            (ranking, name, getattr(ranking, name)) for some in STAGES.values() for name in some
         ]
         self._judged = Evidence.judged
         for stage, some in STAGES.items():
             for name in some:
-                setattr(choice, name, self._timed(stage, getattr(choice, name)))
+                setattr(ranking, name, self._timed(stage, getattr(ranking, name)))
         Evidence.judged = self._counted()
 
     def _timed(self, stage: str, work: Callable[..., Any]) -> Callable[..., Any]:
@@ -93,7 +93,7 @@ def measure(problem: Problem, budget: float) -> dict[str, Any]:
     try:
         one = abd_instances.searched(problem, budget)
         found = one.ranking.found
-        first = next(iter(Ranking(found, TRADE_OFFS[choice.DEFAULT])), None)
+        first = next(iter(Ranking(found, TRADE_OFFS[ranking.DEFAULT])), None)
     finally:
         clock.close()
     whole = time.process_time() - began
@@ -199,7 +199,7 @@ def draw(rows: Sequence[Row]) -> Any:
         ("CPU (s an instance)", lambda some: fmean(one["seconds"] for one in some)),
     )
     titles = ("first answer is valid", "its gap", "its size", "time")
-    figure = plotting.blank(11, 3.4)
+    figure = plotting.create_figure(11, 3.4)
     axes = figure.subplots(1, len(panels))
     groups = list(by_group(rows))
     names = list(dict.fromkeys(regime for regime, *_ in groups))
@@ -214,7 +214,7 @@ def draw(rows: Sequence[Row]) -> Any:
         panel.minorticks_off()
         panel.set_ylim(bottom=0)
         panel.grid(alpha=0.3)
-    plotting.legend_below(figure, axes, names)
+    plotting.add_legend_below(figure, axes, names)
     return figure
 
 
@@ -238,12 +238,12 @@ def main() -> None:
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / "abd-search.csv").write_text(as_csv(long_table(rows)))
-        if plotting.available():
-            made = plotting.rendered(lambda: draw(rows), (".svg", ".png")) or {}
+        if plotting.has_matplotlib():
+            made = plotting.render_figure(lambda: draw(rows), (".svg", ".png")) or {}
             for form, data in made.items():
                 (options.out / f"abd-search{form}").write_bytes(data)
         else:
-            print(plotting.ABSENT)
+            print(plotting.MISSING_MATPLOTLIB)
 
 
 if __name__ == "__main__":

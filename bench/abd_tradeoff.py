@@ -30,19 +30,19 @@ from typing import Any
 import abd_curve
 import abd_instances
 from abd_instances import Row
-from peirce.commands.opening import opened
-from peirce.commands.score.rule_scores import Judging, Said
+from peirce.commands.oracles import open_oracles
+from peirce.commands.score.rule_scores import RuleJudge, SessionAnswers
 from peirce.records import Problem
 from peirce.reports.files import plotting
 from peirce.reports.files.tables import Cell, Mean, Table, as_csv, as_markdown, as_text
-from peirce.reports.metrics.statistics import summary
+from peirce.reports.metrics.statistics import metric_intervals
 from peirce.reports.papers.abd import metrics
-from peirce.reports.papers.abd.beside import ANTECEDENT, IN_SCOPE, PLANTED
+from peirce.reports.papers.abd.reference_rules import ANTECEDENT, PLANTED, PLANTED_IN_SCOPE
 from peirce.search.budget import PRESETS
-from peirce.search.logic.choice import TRADE_OFFS, Found, Ranking, TradeOff
-from peirce.tasks import family
+from peirce.search.logic.ranking import TRADE_OFFS, CandidateRules, Ranking, TradeOff
+from peirce.tasks import load_family
 from peirce.tasks.logic.measures import EVALUATORS
-from peirce.tools.logic.formula import written
+from peirce.tools.logic.formula import format_sexpr
 from table import Row as BenchRow
 from table import write_rows
 
@@ -54,7 +54,7 @@ GRID = tuple(
 METRICS = ("prompt_validity", "gap", "ast_size", "holdout_validity", "holdout_gap")
 NOTHING = {"prompt_validity": 0.0, "gap": None, "ast_size": None, "holdout_validity": 0.0,
            "holdout_gap": None}  # fmt: skip
-BESIDE = (PLANTED, IN_SCOPE, ANTECEDENT)
+BESIDE = (PLANTED, PLANTED_IN_SCOPE, ANTECEDENT)
 NAMED = (*TRADE_OFFS, *BESIDE)
 
 
@@ -73,29 +73,32 @@ def rows_of(problems: Sequence[Problem], expansions: float) -> Iterator[Row]:
         }  # fmt: skip
 
 
-def _first(found: Found, trade_off: TradeOff, texts: dict[str, int]) -> int | None:
+def _first(found: CandidateRules, trade_off: TradeOff, texts: dict[str, int]) -> int | None:
     first = next(iter(Ranking(found, trade_off)), None)
-    return None if first is None else texts.setdefault(written(first.formula), len(texts))
+    return None if first is None else texts.setdefault(format_sexpr(first.formula), len(texts))
 
 
 async def _judged(problem: Problem, texts: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    of_rules = family("logic")
+    of_rules = load_family("logic")
     answers: dict[str, Any] = {}
     beside: dict[str, Any] = {name: {} for name in BESIDE}
-    said = [Said(problem, [json.dumps({"formula": text, "description": ""})]) for text in texts]
-    async with opened(of_rules) as tools:
+    said = [
+        SessionAnswers(problem, [json.dumps({"formula": text, "description": ""})])
+        for text in texts
+    ]
+    async with open_oracles(of_rules) as tools:
         for evaluator in EVALUATORS:
-            judging = Judging(of_rules.by(evaluator), evaluator, tools.oracles())
+            judging = RuleJudge(of_rules.by(evaluator), evaluator, tools.oracles())
             answers[evaluator] = [_kept(one) for one in await judging.records(said)]
             for kind, record, in_scope in await judging.known([problem]):
                 beside[kind][evaluator] = _kept(record)
                 if kind == PLANTED and in_scope:
-                    beside[IN_SCOPE][evaluator] = _kept(record)
+                    beside[PLANTED_IN_SCOPE][evaluator] = _kept(record)
     return answers, {name: some for name, some in beside.items() if some}
 
 
 def _kept(record: Any) -> dict[str, float | None]:
-    values = metrics.values(record)
+    values = metrics.record_metrics(record)
     return {name: values[name] for name in METRICS}
 
 
@@ -135,7 +138,7 @@ def named_rows(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
     for name in NAMED:
         some = [row for row in rows if name in TRADE_OFFS or name in row["beside"]]
         whole = sum(PLANTED in row["beside"] for row in rows)
-        if some and (name != IN_SCOPE or len(some) < whole):
+        if some and (name != PLANTED_IN_SCOPE or len(some) < whole):
             yield name, some
 
 
@@ -197,9 +200,9 @@ def _cell(
     if not interval:
         known = [one[metric] for one in some if one[metric] is not None]
         return fmean(known) if known else None
-    found = summary(some, [metric], strata=[row["regime"] for row in rows], seed=metrics.SEED)[
-        metric
-    ]
+    found = metric_intervals(
+        some, [metric], strata=[row["regime"] for row in rows], seed=metrics.SEED
+    )[metric]
     none = found["mean"] is None
     return None if none else Mean(found["mean"], found["low"], found["high"])
 
@@ -237,12 +240,12 @@ def main() -> None:
         (options.out / "abd-tradeoff.csv").write_text(as_csv(whole))
         (options.out / "abd-tradeoff.md").write_text(as_markdown(table_of(rows, True)) + "\n")
         (options.out / "abd-tradeoff.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
-        if plotting.available():
-            made = plotting.rendered(lambda: abd_curve.draw(points), (".svg", ".png")) or {}
+        if plotting.has_matplotlib():
+            made = plotting.render_figure(lambda: abd_curve.draw(points), (".svg", ".png")) or {}
             for form, data in made.items():
                 (options.out / f"abd-tradeoff{form}").write_bytes(data)
         else:
-            print(plotting.ABSENT)
+            print(plotting.MISSING_MATPLOTLIB)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ from peirce.agents import open_model
 from peirce.graphs.runtime.runner import run_session
 from peirce.records import Observation, OracleSettings, Problem, Reply, ToolCall, ToolSpec, View
 from peirce.store import Store
-from peirce.tasks.programs.list_functions import space
+from peirce.tasks.programs.list_functions import sample_space
 from peirce.tools.execute import EXECUTE
 from table import Row, add_json_option, write_rows
 
@@ -179,7 +179,7 @@ async def session(
     sandbox = await EXECUTE.open(OracleSettings(workers=2))
     settings = {"task": "list-functions", "method": "abduce", "model": "m", "seed": 0,
                 "max_answers": steps, "model_settings": proposer.settings()}  # fmt: skip
-    lists = space(0)
+    lists = sample_space(0)
     pairs = [(Problem(str(n), "list-functions", "programs", SHOWN), lists) for n in range(problems)]
     try:
         with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "s.duckdb", write=True) as store:  # fmt: skip

@@ -32,7 +32,7 @@ from peirce.search.lists import elements
 from peirce.search.lists import engine as lists
 from peirce.search.lists.bank import Bank
 from peirce.search.lists.conditionals import Bundle
-from peirce.tasks import judgeable
+from peirce.tasks import judgeable_pairs
 from plain_enumeration import enumerate_plainly, whole_texts
 from table import Row
 
@@ -139,7 +139,7 @@ def searched(shown: list[list[Any]], budget: float) -> Searched:
 
 def measure(problems: list, budgets: list[float], show: bool) -> list[Row]:
     problems = [(p, [[o.input, o.output] for o in p.shown]) for p, _ in problems]
-    problems = [(p, shown) for p, shown in problems if lists.serves(shown)]
+    problems = [(p, shown) for p, shown in problems if lists.supports(shown)]
     if not problems:
         raise SystemExit("--plain compares on list functions: none of these problems is one")
     enumerate_plainly(problems[0][1], WARM_S)
@@ -196,7 +196,7 @@ def _right(text: str | None, problem: Any) -> float:
         return 0.0
     names: dict[str, Any] = {}
     exec(compile(text, "<answer>", "exec"), names)
-    judges = [p for p, can in zip(problem.hidden, judgeable(problem), strict=True) if can]
+    judges = [p for p, can in zip(problem.hidden, judgeable_pairs(problem), strict=True) if can]
     try:
         return float(all(code_of(names["f"](p.input)) == code_of(p.output) for p in judges))
     except (ArithmeticError, LookupError, TypeError, ValueError, MemoryError, Unrepresentable):

@@ -26,7 +26,7 @@ from peirce.agents import open_model
 from peirce.graphs.runtime.runner import run_session
 from peirce.records import Observation, OracleSettings, Problem
 from peirce.store import Store
-from peirce.tasks.programs.list_functions import space
+from peirce.tasks.programs.list_functions import sample_space
 from peirce.tools.execute import EXECUTE
 from table import Row, add_json_option, write_rows
 
@@ -67,7 +67,7 @@ async def session(model: str, problems: int, flight: int) -> dict[str, Any]:
     sandbox = await EXECUTE.open(OracleSettings(workers=2))
     settings = {"task": "list-functions", "method": "abduce", "model": "m", "seed": 0,
                 "max_answers": 2, "model_settings": proposer.settings()}  # fmt: skip
-    lists = space(0)
+    lists = sample_space(0)
     shown = [tuple(Observation([n, i], [n, i]) for i in range(8)) for n in range(problems)]
     pairs = [(Problem(str(n), "t", "programs", shown[n]), lists) for n in range(problems)]
     try:

@@ -87,7 +87,7 @@ def naive_coverages(sets: list[set[tuple[int, int]]]) -> list[float]:
 
 
 def all_scores(some: list[Predictions]) -> tuple[float | None, ...]:
-    scores = gear.set_scores(*gear.matrix(some))
+    scores = gear.score_set(*gear.stack_predictions(some))
     return (scores.beta, scores.gamma, *scores.coverages)
 
 
@@ -104,8 +104,8 @@ def compare(hypotheses: int, repeats: int) -> dict[str, Any]:
     some = predictions(hypotheses)
     sets = sets_of(some)
     ways: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
-        "beta": (lambda: naive_beta(sets), lambda: gear.beta(*gear.matrix(some))),
-        "gamma": (lambda: naive_gamma(sets), lambda: gear.gamma(*gear.matrix(some))),
+        "beta": (lambda: naive_beta(sets), lambda: gear.beta(*gear.stack_predictions(some))),
+        "gamma": (lambda: naive_gamma(sets), lambda: gear.gamma(*gear.stack_predictions(some))),
         "coverage": (lambda: naive_coverages(sets), lambda: gear.coverages(some)),
         "all three": (
             lambda: (naive_beta(sets), naive_gamma(sets), *naive_coverages(sets)),

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from peirce.records import (
     Agreement,
-    Answered,
     Hypothesis,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Observation,
     Predictions,
     Problem,
@@ -31,7 +31,7 @@ from peirce.records import (
 )
 from peirce.sandbox.inside.canonical import code_of
 from peirce.store import Store
-from peirce.tasks.programs.list_functions import space
+from peirce.tasks.programs.list_functions import sample_space
 
 SETTINGS = [
     *(("list_functions", n) for n in (1, 2, 3, 4)),
@@ -62,7 +62,7 @@ NAMES = ("IndexError", "ZeroDivisionError", "ValueError")
 
 def base() -> list[tuple[np.ndarray, np.ndarray]]:
     """(codes, reasons) of each function over S."""
-    inputs = space(0).inputs
+    inputs = sample_space(0).inputs
     made = []
     for function in FUNCTIONS:
         codes = np.zeros(len(inputs), np.int64)
@@ -80,7 +80,7 @@ class Conditions:
     """`k in x`, `sum(x) > k`, `max(x) > k`, `x[0] > k`, `len(x) > k` over S."""
 
     def __init__(self) -> None:
-        inputs = space(0).inputs
+        inputs = sample_space(0).inputs
         self.has = np.array([[k in x for x in inputs] for k in range(100)])
         self.sums = np.array([sum(x) for x in inputs])
         self.most = np.array([max(x, default=0) for x in inputs])
@@ -122,9 +122,9 @@ class Answers:
             text = f"def f(x):\n    return function_{a}(x) if {condition} else function_{b}(x)"
         return text, Predictions(codes, reasons, NAMES)
 
-    def judged(self, verdict: Verdict, problem: Problem, rng: random.Random) -> Judged:
+    def judged(self, verdict: Verdict, problem: Problem, rng: random.Random) -> JudgedHypothesis:
         if verdict is Verdict.MALFORMED:
-            return Judged(verdict, "no_code", bad=True)
+            return JudgedHypothesis(verdict, "no_code", bad=True)
         text, over_space = self.predictions(rng)
 
         def agreement(pairs: tuple[Observation, ...], chance: float) -> Agreement:
@@ -135,7 +135,7 @@ class Answers:
         hidden = agreement(problem.hidden, 0.5 if verdict.consistent else 0.1)
         hypothesis = Hypothesis(text, "a mixture of two functions", {"entry": "f"})
         bad = verdict is not Verdict.ACCEPTED
-        return Judged(verdict, "", hypothesis, 0.5, shown, hidden, over_space, bad)
+        return JudgedHypothesis(verdict, "", hypothesis, 0.5, shown, hidden, over_space, bad)
 
     def steps(self, problem: Problem, good: float, seed: str) -> Iterator[StepRecord]:
         """Until three answers were bad, or 25."""
@@ -144,7 +144,7 @@ class Answers:
         for step in range(1, 26):
             verdict = Verdict.ACCEPTED if rng.random() < good else rng.choice(BAD)
             one = self.judged(verdict, problem, rng)
-            yield StepRecord(problem.id, step, (Answered(f"step/{step}", "text", (one,)),))
+            yield StepRecord(problem.id, step, (JudgedAnswer(f"step/{step}", "text", (one,)),))
             bad += one.bad
             if bad == 3:
                 return
@@ -159,7 +159,7 @@ def write(
     """Writes the study to a new store, whole or, with `hypotheses`, up to the session that reaches
     so many; returns the number of answers. The file has its name once it is whole."""
     answers = kind()
-    over = space(0)
+    over = sample_space(0)
     count = 0
     draft = path.with_name(path.name + ".part")
     draft.unlink(missing_ok=True)

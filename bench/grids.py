@@ -19,7 +19,7 @@ from pathlib import Path
 from peirce.records import Limits
 from peirce.sandbox import open_sandbox
 from peirce.tasks import load_problems
-from peirce.tasks.programs.grid_rules import OBJECTS
+from peirce.tasks.programs.grid_rules import FIND_OBJECTS_CODE
 from table import Row, add_json_option, write_rows, write_skipped
 
 SHARED = Path(os.environ.get("PEIRCE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
@@ -33,7 +33,7 @@ SOURCES = {
         "    return out\n"
     ),
     "its objects": "def f(g):\n"
-    + "".join(f"    {line}\n" for line in OBJECTS.rstrip().split("\n"))
+    + "".join(f"    {line}\n" for line in FIND_OBJECTS_CODE.rstrip().split("\n"))
     + "    return [len(cells) for cells in objects]\n",
 }
 

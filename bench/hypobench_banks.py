@@ -28,17 +28,17 @@ from typing import Any
 
 import peirce
 from peirce.records import Observation, Problem, canonical_json
-from peirce.records.private_files import write_whole
+from peirce.records.private_files import write_atomically
 from peirce.reports.files.tables import Cell, Table, as_markdown
-from peirce.reports.metrics.statistics import wilson
-from peirce.reports.papers.hypobench.baselines import compare, trained
-from peirce.reports.papers.hypobench.metrics import inferred
+from peirce.reports.metrics.statistics import wilson_interval
+from peirce.reports.papers.hypobench.baselines import compare_with_baselines, fit_baselines
+from peirce.reports.papers.hypobench.metrics import read_predictions
 from peirce.store import Store
 from peirce.tasks import load_problems
 from peirce.tasks.io.messages import DataWarning
-from peirce.tools.discovery.identified import identified
-from peirce.tools.discovery.scores import exact
-from peirce.tools.discovery.space import Space
+from peirce.tools.discovery.identifiability import find_identified
+from peirce.tools.discovery.input_space import InputSpace
+from peirce.tools.discovery.scores import score_exact
 from peirce.tools.sentence_rules.rules import Rule
 from peirce.tools.sentence_rules.sentence_compiler import compile_sentence
 from peirce.tools.sentence_rules.terms import Term
@@ -78,12 +78,12 @@ def measured(data: str, name: str, shown: int) -> Row:
         problem = opened.problems(session.session)[0].problem
         steps = list(opened.steps(session.session, problem.id))
         opened.close()
-    found = inferred(problem, steps)
+    found = read_predictions(problem, steps)
     if found is None:
         raise SystemExit(f"{name}: the session predicted nothing")
-    beside = compare(problem, steps)
+    beside = compare_with_baselines(problem, steps)
     seen = training_inputs(data, name)
-    models = trained(problem)
+    models = fit_baselines(problem)
     splits: dict[str, Row] = {}
     for one in found.splits:
         start, _ = problem.secret["splits"][one.split]
@@ -131,11 +131,11 @@ def rules_of(problem: Problem, bank: Sequence[str]) -> Row:
     """Of a set whose true rules are known: each with how much of it the bank says, the shown rows that
     it holds on and whether these rows tell it from its neighbours."""
     truths = tuple(problem.secret.get("truths") or ())
-    space = Space(problem)
-    told = exact(truths, bank, space, problem.public) if truths else None
+    space = InputSpace(problem)
+    told = score_exact(truths, bank, space, problem.public) if truths else None
     if told is None:
         return {}
-    known = identified(told.rules, problem.shown, space)
+    known = find_identified(told.rules, problem.shown, space)
     kept = [pair.overlap for pair, one in zip(told.of_parts, known, strict=True) if one]
     return {
         "hdr": told.hdr, "hdr_identified": sum(kept) / len(kept) if kept else None,
@@ -149,12 +149,12 @@ def rules_of(problem: Problem, bank: Sequence[str]) -> Row:
 
 
 def holds_on(sentence: str, rows: Sequence[Observation], problem: Problem) -> int | None:
-    from peirce.tools.sentence_rules.prepared import Prepared
+    from peirce.tools.sentence_rules.prepared_rows import PreparedRows
 
     rule = compile_sentence(sentence, problem.public)
     if not isinstance(rule, Rule) or rule.otherwise is not None:
         return None
-    codes = rule.codes(Prepared([row.input for row in rows], problem.public))
+    codes = rule.codes(PreparedRows([row.input for row in rows], problem.public))
     return int((codes >= 0).sum())
 
 
@@ -206,7 +206,7 @@ def accuracies(rows: Sequence[Row], split: str) -> Table:
     for row in rows:
         if (one := row["splits"].get(split)) is None:
             continue
-        share = wilson(one["right"], one["n"])
+        share = wilson_interval(one["right"], one["n"])
         best = max(one["baselines"], key=lambda name: one["baselines"][name])
         beside = [one["baselines"].get(name) for name in BASELINES]
         body.append((
@@ -341,7 +341,7 @@ def main() -> None:
     if given.write is None:
         print(text)
     else:
-        write_whole({given.write: text.encode()})
+        write_atomically({given.write: text.encode()})
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ PANELS = (
 
 
 def draw(rows: Sequence[Row]) -> Any:
-    figure = plotting.blank(11.5, 9.5)
+    figure = plotting.create_figure(11.5, 9.5)
     axes = figure.subplots(3, 3, squeeze=False).ravel()
     for axis, panel in zip(axes, PANELS, strict=True):
         own = [row for row in rows if panel.has(row)]
@@ -153,5 +153,5 @@ def draw(rows: Sequence[Row]) -> Any:
         f" configurations: {min(whole):.2f} to {max(whole):.2f}, of one-shot O3 .52, as GPT-4o rates.",
         fontsize=10,
     )
-    plotting.legend_below(figure, list(axes), [*(label for _, label, _ in LINES), CROSSES])
+    plotting.add_legend_below(figure, list(axes), [*(label for _, label, _ in LINES), CROSSES])
     return figure

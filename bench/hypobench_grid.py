@@ -42,7 +42,7 @@ from hypobench_curves import Row
 from peirce.records import Problem
 from peirce.reports.files import plotting
 from peirce.reports.files.tables import as_text
-from peirce.reports.papers.hypobench.metrics import discovered
+from peirce.reports.papers.hypobench.metrics import discovery_metrics
 from peirce.tasks import load_problems
 from peirce.tasks.text.generation import GENERATORS
 from table import Row as BenchRow
@@ -137,7 +137,7 @@ def scored_again(row: Mapping[str, Any]) -> Row:
     ((problem, _),) = load_problems(
         f"labels:{row['generator']}", ids=[row["set"]], seed=row["seed"]
     )
-    found = discovered(problem, row["bank"])
+    found = discovery_metrics(problem, row["bank"])
     return {**row, **{key: found[key] for key in found if key in row}}
 
 
@@ -192,12 +192,14 @@ def report(rows: Sequence[Row], out: Path, docs: bool, seed: int) -> None:
     if docs:
         places.append((ROOT / "docs" / "hypobench-grid.md", ROOT / "docs" / "figures"))
     paper = [row for row in some if row["generator"] != "tree"]
-    drawn = plotting.available() and bool(paper)
-    if not plotting.available():
-        print(plotting.ABSENT)
+    drawn = plotting.has_matplotlib() and bool(paper)
+    if not plotting.has_matplotlib():
+        print(plotting.MISSING_MATPLOTLIB)
     for page, figures in places:
         forms = (".svg",) if figures != out else (".svg", ".png")
-        made = plotting.rendered(lambda: hypobench_curves.draw(paper), forms) if drawn else None
+        made = (
+            plotting.render_figure(lambda: hypobench_curves.draw(paper), forms) if drawn else None
+        )
         for form, data in (made or {}).items():
             (figures / f"hypobench-grid{form}").write_bytes(data)
         figure = "hypobench-grid.svg" if figures == out else "figures/hypobench-grid.svg"

@@ -30,9 +30,9 @@ from peirce.records import Observation, Problem
 from peirce.reports.files.tables import Cell, Table, as_markdown, as_text
 from peirce.tasks import load_problems
 from peirce.tasks.text.generation import GENERATORS
-from peirce.tools.discovery.scores import Exact, exact
-from peirce.tools.discovery.space import Space
-from peirce.tools.sentence_rules.prepared import Prepared
+from peirce.tools.discovery.input_space import InputSpace
+from peirce.tools.discovery.scores import ExactScores, score_exact
+from peirce.tools.sentence_rules.prepared_rows import PreparedRows
 from peirce.tools.sentence_rules.rules import NOT_APPLICABLE, Rule
 from peirce.tools.sentence_rules.sentence_compiler import compile_sentence
 from table import Row, add_json_option, write_rows
@@ -87,10 +87,10 @@ def checked(generator: str, name: str, seed: int) -> Checked:
         )
         for way, sentences in ((accuracy, best), (by_weights, known))
     )
-    space = Space(problem)
+    space = InputSpace(problem)
 
-    def of(truths: Sequence[str], bank: Sequence[str]) -> Exact:
-        found = exact(truths, bank, space, problem.public)
+    def of(truths: Sequence[str], bank: Sequence[str]) -> ExactScores:
+        found = score_exact(truths, bank, space, problem.public)
         assert found is not None and not found.unread, name
         return found
 
@@ -104,7 +104,7 @@ def checked(generator: str, name: str, seed: int) -> Checked:
 
 def accuracy(sentences: Sequence[str], problem: Problem, rows: Sequence[Observation]) -> float:
     """Of sentences that together label every row; 0 where they contradict each other or leave one out."""
-    prepared = Prepared([one.input for one in rows], problem.public)
+    prepared = PreparedRows([one.input for one in rows], problem.public)
     gold = np.array([prepared.label_index(str(one.output)) for one in rows])
     found = np.full(len(rows), NOT_APPLICABLE)
     for sentence in sentences:
@@ -123,7 +123,7 @@ def by_weights(sentences: Sequence[str], problem: Problem, rows: Sequence[Observ
     made = problem.secret["made"]
     if "weights" not in made:
         return 0.0
-    prepared = Prepared([one.input for one in rows], problem.public)
+    prepared = PreparedRows([one.input for one in rows], problem.public)
     rules = [compile_sentence(sentence, problem.public) for sentence in sentences]
     there = [one.codes(prepared) != NOT_APPLICABLE for one in rules if isinstance(one, Rule)]
     labels = list(made["weights"])

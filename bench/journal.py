@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 from peirce.records import (
     Agreement,
-    Answered,
     BankEvent,
     CallKey,
     Hypothesis,
     InputSet,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Observation,
     Outcome,
     Predictions,
@@ -71,12 +71,12 @@ def contents(problem: int, step: int) -> tuple[list[tuple[str, object, Outcome]]
         calls.append(("model" if number in (0, 2) else "tool", request, outcome))
     agreement = Agreement((True,) * 8, ({"value": [1, 2, 3]},) * 8)
     hypothesis = Hypothesis(source, "the first element", {"entry": "fn"})
-    judged = Judged(Verdict.ACCEPTED, "", hypothesis, 0.1, agreement, agreement, space)
+    judged = JudgedHypothesis(Verdict.ACCEPTED, "", hypothesis, 0.1, agreement, agreement, space)
     events = tuple(
         BankEvent(hypothesis.digest, source, "the first element", place, True, place + 1)
         for place in range(8)
     )
-    answered = Answered(f"step/{step}/propose/0", source, (judged,))
+    answered = JudgedAnswer(f"step/{step}/propose/0", source, (judged,))
     return calls, StepRecord(str(problem), step, (answered,), {}, events)
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import gear_store
-from peirce.records import Answered, Problem, StepRecord, Verdict
+from peirce.records import JudgedAnswer, Problem, StepRecord, Verdict
 from table import Row, add_json_option, write_rows
 
 LIMIT = 111_112  # of three stages in three splits: 1,000,008
@@ -48,7 +48,9 @@ class Answers(gear_store.Answers):
                 said = replace(said, description=f"{said.description}, {seed}, {step}")
                 one = replace(one, hypothesis=said)
                 text = repr((said.description, said.text))
-            yield StepRecord(problem.id, step, (Answered(f"step/{step}/propose/0", text, (one,)),))
+            yield StepRecord(
+                problem.id, step, (JudgedAnswer(f"step/{step}/propose/0", text, (one,)),)
+            )
             bad += one.bad
             if bad == 3:
                 return

@@ -23,7 +23,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from peirce.search.lists import element_goals, integers
-from peirce.search.lists.features import FEATURES, OUTER, PREDICATES, TERMS
+from peirce.search.lists.codegen import TooLong, generate_source, generate_term, uses_index
+from peirce.search.lists.features import FEATURES, INPUT_FEATURES, PREDICATES, TERMS
 from peirce.search.lists.grammar import (
     LARGEST_COUNT,
     LARGEST_INTEGER,
@@ -32,11 +33,10 @@ from peirce.search.lists.grammar import (
     REPEATING,
     Node,
     X,
+    compile_operation,
     constant_cost,
-    modest,
-    run,
+    is_modest,
 )
-from peirce.search.lists.source import TooLong, element, source, uses_index
 from table import Row, add_json_option, write_rows
 
 FIFTH = 5  # prices are multiples of 0.2
@@ -124,7 +124,7 @@ def whole_texts(shown: list[list[Any]], seconds: float) -> float:
         count += 1
         names: dict[str, Any] = {}
         try:
-            exec(compile(source(part.node), "<plain>", "exec"), names)
+            exec(compile(generate_source(part.node), "<plain>", "exec"), names)
             for given in made.inputs:
                 names["f"](given)
         except (*ABSENT, TooLong):
@@ -209,13 +209,13 @@ class _Enumeration:
     def _values(self, made: Node, parts: tuple[Part, ...]) -> tuple[Any, ...] | None:
         """None where a list is not there, or too large, on some input, or an integer on all."""
         op = made.op
-        if op in REPEATING and (not modest(made) or any(map(_large, parts))):
+        if op in REPEATING and (not is_modest(made) or any(map(_large, parts))):
             return None
         if op in ELEMENTWISE:
             function = _elementwise(op, made.args[1:])
             operands = list(zip(parts[0].values, self.inputs, strict=True))
         else:
-            function = _FORMS[op] if op in _FORMS else run(op)
+            function = _FORMS[op] if op in _FORMS else compile_operation(op)
             operands = list(zip(*(part.values for part in parts), strict=True))
         values = []
         for some in operands:
@@ -242,7 +242,7 @@ class _Enumeration:
             program = Node("single", (program,), program.cost)
         names: dict[str, Any] = {}
         try:
-            text = source(program, self.kind)
+            text = generate_source(program, self.kind)
             exec(compile(text, "<plain>", "exec"), names)
             right = all(names["f"](list(given)) == out for given, out in self.shown)
         except (*ABSENT, TooLong):
@@ -258,7 +258,7 @@ _FORMS: dict[str, Callable[..., Any]] = {
 
 @cache
 def _elementwise(op: str, said: tuple[Node, ...]) -> Callable[..., Any]:
-    text = ELEMENTWISE[op].format(*(element(node, "x", "X") for node in said))
+    text = ELEMENTWISE[op].format(*(generate_term(node, "x", "X") for node in said))
     made: Callable[..., Any] = eval(compile(f"lambda x, X: {text}", "<plain>", "eval"), {})
     return made
 
@@ -274,7 +274,7 @@ def _splits(total: int, count: int) -> tuple[tuple[int, ...], ...]:
 @cache
 def _leaves(price: int) -> dict[str, list[Node]]:
     constants = [Node("const", (c,), constant_cost(c)) for c in CONSTANTS]
-    features = [Node(f.name, (), f.cost) for f in (*FEATURES.values(), *OUTER.values())]
+    features = [Node(f.name, (), f.cost) for f in (*FEATURES.values(), *INPUT_FEATURES.values())]
     leaves = {"L": [X], "I": constants, "T": [*features, *constants]}
     return {
         makes: [node for node in nodes if round(node.cost * FIFTH) == price]
@@ -284,7 +284,7 @@ def _leaves(price: int) -> dict[str, list[Node]]:
 
 @cache
 def _of_input(node: Node) -> bool:
-    return node.op in OUTER or any(isinstance(a, Node) and _of_input(a) for a in node.args)
+    return node.op in INPUT_FEATURES or any(isinstance(a, Node) and _of_input(a) for a in node.args)
 
 
 def _sensible(op: str, nodes: tuple[Node, ...]) -> bool:

@@ -213,19 +213,19 @@ def all_readers() -> dict[str, Case]:
 
 
 def _program_readers() -> dict[str, Case]:
-    from peirce.tasks.io.json_text import objects_in
+    from peirce.tasks.io.json_text import find_objects
     from peirce.tasks.programs import answers, source
-    from peirce.tools.gear.memorising import literals
+    from peirce.tools.gear.memorisation import find_literals
 
     forms = ("tuple", "json", "fenced_function")
     return {
         **{f"answer, {form}": Case(partial(_read_answer, form)) for form in forms},
         "code of a tool call": Case(answers.read_code),
-        "strict contract": Case(lambda text: answers.held_strictly(answers.read_code(text))),
-        "source": Case(source.read_source, source.SOURCE_CHARACTERS),
-        "literals of a source": Case(literals, source.SOURCE_CHARACTERS),
+        "strict contract": Case(lambda text: answers.enforce_contract(answers.read_code(text))),
+        "source": Case(source.read_source, source.MAX_SOURCE_CHARACTERS),
+        "literals of a source": Case(find_literals, source.MAX_SOURCE_CHARACTERS),
         "escapes": Case(source.unescape),
-        "objects in a text": Case(lambda text: objects_in(text, ("code", "formula"))),
+        "objects in a text": Case(lambda text: find_objects(text, ("code", "formula"))),
     }
 
 
@@ -236,19 +236,24 @@ def _read_answer(form: str, text: str) -> object:
 
 
 def _logic_readers() -> dict[str, Case]:
-    from peirce.tasks.logic.family import read_said
-    from peirce.tools.logic.formula import usual, written
+    from peirce.tasks.logic.family import extract_formula
+    from peirce.tools.logic.formula import format_infix, format_sexpr
     from peirce.tools.logic.rules import read_rule
-    from peirce.tools.logic.theories import PUBLISHED
+    from peirce.tools.logic.theories import PUBLISHED_THEORIES
 
-    theory = next(iter(PUBLISHED.values()))
+    theory = next(iter(PUBLISHED_THEORIES.values()))
 
     def read_and_write(text: str) -> object:
         formula = read_rule(text, theory).formula
-        return formula and (written(formula), usual(formula), formula.size, formula.depth)
+        return formula and (
+            format_sexpr(formula),
+            format_infix(formula),
+            formula.size,
+            formula.depth,
+        )
 
     return {
-        "answer with a rule": Case(lambda text: read_said(text, theory.predicates)),
+        "answer with a rule": Case(lambda text: extract_formula(text, theory.predicates)),
         "formula": Case(read_and_write),
     }
 
@@ -256,12 +261,12 @@ def _logic_readers() -> dict[str, Case]:
 def _text_readers() -> dict[str, Case]:
     from peirce.records import InputSet, View
     from peirce.tasks.text import answers, rating_answers
-    from peirce.tasks.text.family import FAMILY, MOST_CHARACTERS
-    from peirce.tasks.text.generation import written_rules
-    from peirce.tasks.text.generation.written import Draft, Named, Template, WrittenPhrase
+    from peirce.tasks.text.family import FAMILY, MAX_CHARACTERS
+    from peirce.tasks.text.generation import topic_parsers
+    from peirce.tasks.text.generation.topic_draft import Definition, Draft, Template, WrittenPhrase
     from peirce.tasks.text.label_names import LabelNames
-    from peirce.tasks.text.papers import pieces, quoted
-    from peirce.tools.discovery.parts import compile_truth
+    from peirce.tasks.text.papers import contains_quote, split_text
+    from peirce.tools.discovery.rule_cases import compile_truth
     from peirce.tools.sentence_rules.sentence_compiler import compile_sentence
 
     view = View("p", "t", "text", (), PUBLIC, InputSet("s", ()))
@@ -270,46 +275,46 @@ def _text_readers() -> dict[str, Case]:
     draft = Draft(
         "t",
         "reviews",
-        [Named("truthful"), Named("deceptive")],
-        [Named("room")],
+        [Definition("truthful"), Definition("deceptive")],
+        [Definition("room")],
         [[WrittenPhrase("had a room", "room", 0)]],
         [Template(("We ", " there."), (0,))],
     )
     return {
         "answer with hypotheses": Case(lambda text: FAMILY.parse(view, text, "list")),
-        "one hypothesis": Case(lambda text: answers.hypotheses_in(text, 1)),
-        "hypotheses with sources": Case(lambda text: answers.sourced_in(text, 10)),
-        "judge's label": Case(lambda text: answers.judgement_in(text, labels)),
-        "yes or no": Case(answers.yes_no_in),
-        "chosen pattern": Case(lambda text: answers.pattern_in(text, 5)),
-        "thoughts of a judge": Case(answers.without_thoughts),
-        "rating": Case(lambda text: rating_answers.number_in(text, rating_answers.MARKS)),
-        "reason of a rating": Case(rating_answers.reason_in),
+        "one hypothesis": Case(lambda text: answers.parse_hypotheses(text, 1)),
+        "hypotheses with sources": Case(lambda text: answers.parse_sourced_hypotheses(text, 10)),
+        "judge's label": Case(lambda text: answers.parse_judgement(text, labels)),
+        "yes or no": Case(answers.parse_yes_no),
+        "chosen pattern": Case(lambda text: answers.parse_pattern_number(text, 5)),
+        "thoughts of a judge": Case(answers.strip_reasoning),
+        "rating": Case(lambda text: rating_answers.parse_rating(text, rating_answers.FIVE_POINT_SCALE)),
+        "reason of a rating": Case(rating_answers.parse_reason),
         "name of a label": Case(names.of),
         "sentence": Case(lambda text: compile_sentence(text, PUBLIC), 20_000),
-        "sentence of a hypothesis": Case(lambda text: compile_sentence(text, PUBLIC), MOST_CHARACTERS),
+        "sentence of a hypothesis": Case(lambda text: compile_sentence(text, PUBLIC), MAX_CHARACTERS),
         "true sentence": Case(lambda text: compile_truth(text, PUBLIC), 20_000),
-        "pieces of a paper": Case(lambda text: pieces(text, 50)),
-        "quote of a paper": Case(lambda text: quoted(text, paper)),
-        "quote in a text": Case(lambda text: quoted("a hotel", text)),
-        "labels of a topic": Case(lambda text: written_rules.read_labels(text, draft, 5)),
-        "types of a topic": Case(lambda text: written_rules.read_types(text, draft, 5)),
-        "phrases of a topic": Case(lambda text: written_rules.read_phrases(text, draft, 0, 5)),
-        "templates of a topic": Case(lambda text: written_rules.read_templates(text, draft, 5)),
-        "forms of a topic": Case(lambda text: written_rules.read_forms(text, draft, 0, 0, 5)),
+        "pieces of a paper": Case(lambda text: split_text(text, 50)),
+        "quote of a paper": Case(lambda text: contains_quote(text, paper)),
+        "quote in a text": Case(lambda text: contains_quote("a hotel", text)),
+        "labels of a topic": Case(lambda text: topic_parsers.parse_labels(text, draft, 5)),
+        "types of a topic": Case(lambda text: topic_parsers.parse_types(text, draft, 5)),
+        "phrases of a topic": Case(lambda text: topic_parsers.parse_phrases(text, draft, 0, 5)),
+        "templates of a topic": Case(lambda text: topic_parsers.parse_templates(text, draft, 5)),
+        "forms of a topic": Case(lambda text: topic_parsers.parse_forms(text, draft, 0, 0, 5)),
     }  # fmt: skip
 
 
 def _other_readers() -> dict[str, Case]:
     from peirce import secrecy
     from peirce.agents.endpoint import faults, replies
-    from peirce.agents.local.chat import tool_calls
+    from peirce.agents.local.chat import extract_tool_calls
     from peirce.agents.reasoning import split_reasoning
     from peirce.records import DataError, Reply, ToolSpec
     from peirce.reports.files.tables import Table, as_csv, as_markdown, as_text
-    from peirce.reports.page.document import embedded
-    from peirce.reports.screen.text import console, one_line, visible
-    from peirce.tasks.io.json_text import literal, parse_json
+    from peirce.reports.page.document import encode_json
+    from peirce.reports.screen.text import create_console, escape_unprintable, to_one_line
+    from peirce.tasks.io.json_text import parse_json, parse_literal
 
     tools = [ToolSpec("execute", "", {})]
 
@@ -320,7 +325,7 @@ def _other_readers() -> dict[str, Case]:
     def call(text: str) -> None:
         function = {"name": "execute", "arguments": text}
         with contextlib.suppress(faults.Fault, RecursionError):
-            replies.with_readable_arguments({"message": {"tool_calls": [{"function": function}]}})
+            replies.normalise_choice({"message": {"tool_calls": [{"function": function}]}})
 
     def fault(text: str) -> object:
         return faults.error_detail({"error": {"message": text}}), faults.refused_part(
@@ -329,9 +334,9 @@ def _other_readers() -> dict[str, Case]:
 
     def print_text(text: str) -> None:
         with open(os.devnull, "w") as file:
-            screen = console()
+            screen = create_console()
             screen.file = file
-            screen.print(visible(text, lines=True))
+            screen.print(escape_unprintable(text, lines=True))
 
     def tables(text: str) -> object:
         table = Table(("a", "b"), [[text[:2_000], 1], [text, 2]])
@@ -339,18 +344,18 @@ def _other_readers() -> dict[str, Case]:
 
     return {
         "reasoning": Case(split_reasoning),
-        "tool calls of a local model": Case(lambda text: tool_calls(text, tools)),
+        "tool calls of a local model": Case(lambda text: extract_tool_calls(text, tools)),
         "arguments of a tool call": Case(call),
         "message of a fault": Case(fault),
-        "keys in a reply": Case(lambda text: replies.without(Reply(text), "sk-1234567890")),
-        "secrets in a text": Case(secrecy.scrubbed),
-        "setting on the screen": Case(lambda text: secrecy.shown_value("base_url", text)),
+        "keys in a reply": Case(lambda text: replies.redact_reply(Reply(text), "sk-1234567890")),
+        "secrets in a text": Case(secrecy.redact_secrets),
+        "setting on the screen": Case(lambda text: secrecy.redact_setting("base_url", text)),
         "JSON of a file": Case(partial(read, parse_json)),
-        "literal of a file": Case(partial(read, literal)),
+        "literal of a file": Case(partial(read, parse_literal)),
         "text on the screen": Case(print_text, 20_000),
-        "text on one line": Case(one_line),
+        "text on one line": Case(to_one_line),
         "text in a table": Case(tables),
-        "text on the page": Case(embedded),
+        "text on the page": Case(encode_json),
     }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ from typing import Any
 from gear_store import FUNCTIONS, Answers
 from peirce.records import CallKey, Observation, Outcome, Problem, Usage
 from peirce.store import Store
-from peirce.tasks.programs.list_functions import space
+from peirce.tasks.programs.list_functions import sample_space
 from table import Row, add_json_option, write_rows, write_skipped
 
 GOOD = 0.7  # the chance of a good answer; three bad ones end a problem: ten answers
@@ -93,7 +93,7 @@ def problem(number: int) -> Problem:
 
 def write(path: Path, problems: int) -> int:
     """Writes one session; returns the number of its answers. The file has its name once it is whole."""
-    answers, over = Answers(), space(0)
+    answers, over = Answers(), sample_space(0)
     draft = path.with_name(path.name + ".part")
     draft.unlink(missing_ok=True)
     some = [problem(number) for number in range(problems)]

@@ -36,9 +36,9 @@ import numpy as np
 from peirce.records import Json, Problem
 from peirce.sandbox.inside.canonical import Unrepresentable, code_of
 from peirce.search.budget import PRESETS
-from peirce.search.engines import Searching
-from peirce.tasks import judgeable, load_problems
-from peirce.tools.gear.memorising import Inputs, holds_pairs
+from peirce.search.engines import SearchService
+from peirce.tasks import judgeable_pairs, load_problems
+from peirce.tools.gear.memorisation import Inputs, contains_pairs
 from peirce.tools.gear.scores import beta, gamma
 from table import Row, add_json_option, write_rows
 
@@ -66,7 +66,9 @@ class Written:
         return [self.code(p.input) == code_of(p.output) for p in pairs]
 
 
-def answers(engine: Searching, problem: Problem, space, few: list[Json], budget: float, most: int):
+def answers(
+    engine: SearchService, problem: Problem, space, few: list[Json], budget: float, most: int
+):
     """The answers, the seconds of the first and of all."""
     shown = [[o.input, o.output] for o in problem.shown]
     texts: list[str] = []
@@ -98,10 +100,10 @@ def measure(
 ) -> list[Row]:
     rows = []
     following: list[tuple[str, float | None, str]] = []
-    engine = Searching()
+    engine = SearchService()
     for problem, space in problems:
         few = list(space.inputs[:: max(1, len(space.inputs) // size)])
-        judges = [p for p, can in zip(problem.hidden, judgeable(problem), strict=True) if can]
+        judges = [p for p, can in zip(problem.hidden, judgeable_pairs(problem), strict=True) if can]
         made, first, spent = answers(engine, problem, space, few, budget, most)
         good = [a for a in made if all(a.right(problem.shown))]
         codes = np.array([a.codes for a in good]).reshape(len(good), len(few))
@@ -118,7 +120,7 @@ def measure(
             "first_pass": passed[0] if passed else 0.0,
             **{f"top{k}": float(any(p == 1.0 for p in passed[:k])) for k in (1, 2, 3)},
             "later_half": fmean([p >= 0.5 for p in passed[1:]]) if len(passed) > 1 else None,
-            "memorisers": sum(holds_pairs(a.text, problem.shown) and _unvaried(a, other) for a in made),
+            "memorisers": sum(contains_pairs(a.text, problem.shown) and _unvaried(a, other) for a in made),
             "first_s": first, "all_s": spent,
         })  # fmt: skip
         if show:

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from peirce.agents.scripted import Scripted, tuple_answer
+from peirce.agents.scripted import ScriptedProposer, format_tuple_answer
 from peirce.config import MethodSettings
 from peirce.graphs.methods.abduce import METHOD
 from peirce.graphs.runtime.case import Case, SessionSettings
@@ -25,9 +25,9 @@ from peirce.graphs.runtime.steps import START_STATE
 from peirce.records import InputSet, Limits, Observation, Problem, Reply, StepRecord, ToolCall
 from peirce.sandbox import open_sandbox
 from peirce.store import Store
-from peirce.tasks import family
-from peirce.tasks.programs.list_functions import space
-from peirce.tools.execute import executor
+from peirce.tasks import load_family
+from peirce.tasks.programs.list_functions import sample_space
+from peirce.tools.execute import build_executor
 from table import Row, add_json_option, write_rows
 
 SHOWN = tuple(Observation([n, n + 1], [n, n + 1]) for n in range(4))
@@ -52,14 +52,14 @@ def replies(steps: int) -> list[Any]:
     for n in range(steps):
         source = f"def f(x):\n    return x if len(x) == 2 else [v + {n} for v in x]"
         call = Reply(tool_calls=(ToolCall("a", "execute", {"code": source}),), finish="tool_calls")
-        made.append([call, tuple_answer(source)])
+        made.append([call, format_tuple_answer(source)])
     return made
 
 
 async def seconds_a_step(
     store: Store | None, problems: list[Problem], inputs: InputSet, execute: Any, steps: int
 ) -> float:
-    proposer = Scripted(replies(steps))
+    proposer = ScriptedProposer(replies(steps))
     session = ""
     if store is not None:
         settings = {"method": "abduce", "model_settings": proposer.settings()}
@@ -68,7 +68,7 @@ async def seconds_a_step(
     ledger = InMemory() if store is None else store.ledger(session)
     cases = [
         Case(
-            session, problem, inputs, family("programs"), SessionSettings(method=MethodSettings(max_answers=steps)),
+            session, problem, inputs, load_family("programs"), SessionSettings(method=MethodSettings(max_answers=steps)),
             proposer.settings(), journal, ledger, proposer=proposer, oracle=execute,
         )
         for problem in problems
@@ -83,9 +83,9 @@ async def seconds_a_step(
 
 async def measure(steps: int, rounds: int) -> list[Row]:
     rows = []
-    inputs = space(0)
+    inputs = sample_space(0)
     sandbox = await open_sandbox("process", workers=2)
-    execute = executor(sandbox, Limits())
+    execute = build_executor(sandbox, Limits())
     print(f"{'':34s} {'store':>9s} {'memory':>9s} {'added':>9s}   ms a step, medians of {rounds}")
     try:
         for side in (1, 8):

@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 from peirce.records import (
     Agreement,
-    Answered,
     Hypothesis,
     InputSet,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Observation,
     Predictions,
     Problem,
@@ -38,7 +38,7 @@ from peirce.records import (
     Verdict,
 )
 from peirce.reports.papers.gear import studies as study
-from peirce.reports.papers.gear.joining import Joined
+from peirce.reports.papers.gear.joined_problems import JoinedProblem
 from peirce.store import Store
 from peirce.tools.gear import studies
 from table import Row, add_json_option, write_rows
@@ -71,13 +71,15 @@ class Clock:
     def __init__(self) -> None:
         self.making = 0.0
 
-    def problems(self, count: int, hypotheses: int) -> Iterator[Joined]:
+    def problems(self, count: int, hypotheses: int) -> Iterator[JoinedProblem]:
         for number in range(count):
             start = time.perf_counter()
             made = predictions(number, hypotheses)
             self.making += time.perf_counter() - start
             name = str(number)
-            yield Joined("made", 1 + number % 4, name, name, name, studies.population(*made), 0, 0)
+            yield JoinedProblem(
+                "made", 1 + number % 4, name, name, name, studies.build_population(*made), 0, 0
+            )
 
     def time(self, work: Callable[[], Any]) -> tuple[float, Any]:
         self.making, start = 0.0, time.perf_counter()
@@ -140,20 +142,22 @@ def against_loops(hypotheses: int, contexts_of_a_size: int) -> dict[str, Any]:
         for both in zip(codes.tolist(), defined.tolist(), strict=True)
     ]
     marks = right.tolist()
-    draws = {m: studies.hidden_draws(HIDDEN, m, 5, "bench") for m in (1, 2, 3, 4)}
-    contexts = [studies.contexts_of(hypotheses, k, contexts_of_a_size, "bench") for k in (0, 1, 2)]
+    draws = {m: studies.draw_hidden_sets(HIDDEN, m, 5, "bench") for m in (1, 2, 3, 4)}
+    contexts = [
+        studies.draw_contexts(hypotheses, k, contexts_of_a_size, "bench") for k in (0, 1, 2)
+    ]
     every = [draw for some in draws.values() for draw in some.tolist()]
 
     def own_survival() -> Any:
-        some = studies.population(codes, defined, right)
-        parts = [studies.survival(some, drawn) for drawn in draws.values()]
+        some = studies.build_population(codes, defined, right)
+        parts = [studies.measure_survival(some, drawn) for drawn in draws.values()]
         return [pair for p in parts for pair in zip(p.survivors.tolist(), p.gamma, strict=True)]
 
     def own_comparison() -> Any:
-        some = studies.population(codes, defined, right)
-        scored = studies.context_scores(some, contexts)
+        some = studies.build_population(codes, defined, right)
+        scored = studies.score_in_contexts(some, contexts)
         parts = [
-            studies.comparison(places, scores, studies.passes(some, drawn), 10**9)
+            studies.compare_candidates(places, scores, studies.find_passing(some, drawn), 10**9)
             for drawn in draws.values()
             for places, scores in zip(contexts, scored, strict=True)
         ]
@@ -195,14 +199,14 @@ def fill(path: Path, problems: int, hypotheses: int) -> str:
             for number, problem in enumerate(named):
                 codes, defined, right = predictions(number, hypotheses)
                 judged = tuple(
-                    Judged(
+                    JudgedHypothesis(
                         Verdict.ACCEPTED, "", Hypothesis(f"{number} {i}"), 0.0, None,
                         Agreement(tuple(map(bool, right[i])), ({},) * HIDDEN),
                         Predictions(codes[i], np.uint8(~defined[i]), ("E",)),
                     )
                     for i in range(hypotheses)
                 )  # fmt: skip
-                await ledger.step(StepRecord(problem.id, 1, (Answered("step/1", "", judged),)))
+                await ledger.step(StepRecord(problem.id, 1, (JudgedAnswer("step/1", "", judged),)))
                 await ledger.end(problem.id, "done", "exhausted")
 
         asyncio.run(write())
@@ -216,7 +220,7 @@ def from_store(problems: int, hypotheses: int) -> dict[str, Any]:
         seconds = {}
         with Store.open(path, write=False) as store:
             for name in study.STUDIES:
-                seconds[name], _ = Clock().time(lambda n=name: study.study(n, store, [session]))
+                seconds[name], _ = Clock().time(lambda n=name: study.run_study(n, store, [session]))
         return {"problems": problems, "megabytes": path.stat().st_size / 1e6, "seconds": seconds}
 
 
@@ -232,7 +236,7 @@ def main() -> None:
     whole = {}
     for name, work in study.STUDIES.items():
         problems = clock.problems(given.problems, given.hypotheses)
-        whole[name], _ = clock.time(lambda w=work, p=problems: w(p, study.Choices()))
+        whole[name], _ = clock.time(lambda w=work, p=problems: w(p, study.StudySettings()))
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     loops = against_loops(given.hypotheses, given.contexts)
     stored = from_store(given.stored, given.hypotheses) if given.stored else None

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from peirce.tools.sentence_rules.prepared import Prepared
+from peirce.tools.sentence_rules.prepared_rows import PreparedRows
 from peirce.tools.sentence_rules.rules import NotExact
 from peirce.tools.sentence_rules.sentence_compiler import compile_sentence
 from table import Row, add_json_option, write_rows
@@ -117,7 +117,7 @@ def main() -> None:
     }
     for _ in range(ROUNDS):
         clock = [time.perf_counter()]
-        ready = Prepared(rows, PUBLIC)
+        ready = PreparedRows(rows, PUBLIC)
         _ = ready.text("").words
         clock.append(time.perf_counter())
         rules = [compile_sentence(sentence, PUBLIC) for sentence, _ in sentences]

@@ -143,7 +143,7 @@ def table(kind: str, some: Sequence[Cell]) -> Table:
 
 
 def draw(found: dict[str, list[Cell]]) -> Any:
-    figure = plotting.blank(7.5, 3.2)
+    figure = plotting.create_figure(7.5, 3.2)
     axes = figure.subplots(1, 2)
     order = []
     for kind, some in found.items():
@@ -167,7 +167,7 @@ def draw(found: dict[str, list[Cell]]) -> Any:
         axis.set_xlabel("shown rows")
         axis.set_title(title, fontsize=9)
         axis.grid(alpha=0.2)
-    plotting.legend_below(figure, list(axes), order)
+    plotting.add_legend_below(figure, list(axes), order)
     return figure
 
 
@@ -221,7 +221,7 @@ def main() -> None:
     write_rows(options.json, rows)
     if options.docs:
         (DOCS / "text-search.md").write_text(page(found))
-        made = plotting.rendered(lambda: draw(found), (".svg",)) or {}
+        made = plotting.render_figure(lambda: draw(found), (".svg",)) or {}
         (DOCS / "figures" / "text-search.svg").write_bytes(made[".svg"])
 
 

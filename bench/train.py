@@ -24,7 +24,7 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from peirce.training.bases import INSTALL, PACKAGES
+from peirce.training.base_models import INSTALL, PACKAGES
 from peirce.training.dpo.mixture import Mixture
 from peirce.training.dpo.progress import ListLog
 from peirce.training.dpo.settings import TrainConfig
@@ -93,7 +93,7 @@ def by_peirce(
     from peirce.training.dpo.scoring import Probe
 
     spent = 0.0
-    opened, made, measured = models.open_base, Probe.__init__, Probe.measure
+    opened, made, measured = models.load_base, Probe.__init__, Probe.measure
     began = time.process_time()
 
     def open_base(*given):
@@ -112,12 +112,12 @@ def by_peirce(
 
         return timed
 
-    models.open_base, Probe.__init__, Probe.measure = open_base, counted(made), counted(measured)
+    models.load_base, Probe.__init__, Probe.measure = open_base, counted(made), counted(measured)
     try:
         log = ListLog()
         run.train(str(base), table, settings, out, log)
     finally:
-        models.open_base, Probe.__init__, Probe.measure = opened, made, measured
+        models.load_base, Probe.__init__, Probe.measure = opened, made, measured
     return time.process_time() - began, spent, [value for _, value in log.curve("", "train_loss")]
 
 
@@ -128,7 +128,7 @@ def by_trl(
     import torch
     from datasets import Dataset
     from peft import LoraConfig
-    from peirce.training.libraries import quiet
+    from peirce.training.external_libraries import quiet_libraries
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.trainer_callback import PrinterCallback
     from trl import DPOConfig, DPOTrainer
@@ -140,7 +140,7 @@ def by_trl(
         def _send_telemetry(self):
             return None
 
-    with quiet():
+    with quiet_libraries():
         tokenizer = AutoTokenizer.from_pretrained(base)
         model = AutoModelForCausalLM.from_pretrained(base, dtype="float32")
         began = time.process_time()
@@ -175,11 +175,13 @@ def by_trl(
 
 def drawn(table: PairTable, settings: TrainConfig) -> list[int]:
     """The pairs that `fixed` draws."""
-    from peirce.training.dpo.tokens import shuffled
+    from peirce.training.dpo.pair_tokens import shuffle_pairs
 
     pools = {}
     for number, stage in enumerate(STAGES):
-        places = shuffled(table.where(number, Split.TRAIN), settings.seed, f"{Split.TRAIN}/{stage}")
+        places = shuffle_pairs(
+            table.where(number, Split.TRAIN), settings.seed, f"{Split.TRAIN}/{stage}"
+        )
         pools[stage] = places[: settings.examples].tolist()
     mixture = Mixture(pools, settings.seed, settings.period)
     history = [dict.fromkeys(STAGES, 1.0)] * settings.periods

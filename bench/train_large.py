@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from peirce.training.bases import INSTALL, PACKAGES
+from peirce.training.base_models import INSTALL, PACKAGES
 from peirce.training.dpo.progress import ListLog, Progress
 from peirce.training.dpo.run import train
 from peirce.training.dpo.settings import TrainConfig

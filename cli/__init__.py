@@ -16,11 +16,11 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from .groups import Verbs, examples
+from .groups import CommandGroup, examples
 
 app = typer.Typer(
     name="peirce",
-    cls=Verbs,
+    cls=CommandGroup,
     help="Agents that discover hypotheses, and a store of all that they did.",
     epilog=examples(
         "peirce run list_functions --problems 12    # a first session, offline",

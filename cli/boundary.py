@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
-from ..secrecy import ScrubbedRecord, scrubbed
+from ..secrecy import RedactedLogRecord, redact_secrets
 from .configuration import ConfigurationError, configure
 
 INTERRUPTED = 130
@@ -27,7 +27,7 @@ def run_command(app: typer.Typer, arguments: list[str] | None) -> int:
 
     _open_streams()
     warnings.showwarning = _say_warning
-    logging.setLogRecordFactory(ScrubbedRecord)
+    logging.setLogRecordFactory(RedactedLogRecord)
     command = get_command(app)
     try:
         set_up = configure(command, sys.argv[1:] if arguments is None else arguments)
@@ -77,7 +77,7 @@ def _drop_stdout() -> None:
 
 def _say(error: Exception, code: int) -> int:
     """Print an error as one sentence on stderr; control characters are shown as escapes."""
-    from ..reports.screen.text import visible
+    from ..reports.screen.text import escape_unprintable
 
     text = error.format_message() if isinstance(error, TyperException) else str(error)
     context = getattr(error, "ctx", None)
@@ -88,12 +88,12 @@ def _say(error: Exception, code: int) -> int:
             text += ", and `peirce tasks list` for the tasks"
     if text:  # an error without a message has printed the help
         with contextlib.suppress(OSError):  # the terminal is gone
-            said = visible(scrubbed(" ".join(text.split())))
+            said = escape_unprintable(redact_secrets(" ".join(text.split())))
             print(f"peirce: {said}", file=sys.stderr, flush=True)
     return code
 
 
 def _say_warning(message: Warning | str, *rest: Any, **more: Any) -> None:
-    from ..reports.screen.text import visible
+    from ..reports.screen.text import escape_unprintable
 
-    print(f"peirce: {visible(scrubbed(str(message)))}", file=sys.stderr)
+    print(f"peirce: {escape_unprintable(redact_secrets(str(message)))}", file=sys.stderr)

@@ -9,7 +9,7 @@ import typer
 from ..commands.option_types import CheckOptions
 from . import options as o
 from .printing import emit
-from .running import STANDING, role_flags, source
+from .running import DEFAULT_SOURCES, option_source, select_role_flags
 
 app = typer.Typer()
 
@@ -21,7 +21,7 @@ app = typer.Typer()
         "peirce check list_functions --answers mine.jsonl --data list_function.jsonl",
     )
 )
-@o.takes(*(name for name in CheckOptions.__annotations__ if name != "roles"))
+@o.add_flags(*(name for name in CheckOptions.__annotations__ if name != "roles"))
 def check(
     context: typer.Context,
     task: o.Task,
@@ -42,26 +42,26 @@ def check(
 ) -> None:  # fmt: skip
     """Judge hypotheses that you bring; no session, and no model but one that labels texts."""
     from .. import check as check_answers
-    from ..commands.problems import has_texts
+    from ..commands.problems import has_labelled_text
     from ..commands.session.settings import role_settings
     from ..config import RolesConfig
-    from ..reports.screen import reading, text
+    from ..reports.screen import listings, text
 
     of_text = {"label", "ood", "split", "tau", "judge", "judge_model", "repeats"}
-    role = role_flags(context, settings.pop("role", ()))
+    role = select_role_flags(context, settings.pop("role", ()))
     if judge_model is not None or role:
         roles = RolesConfig(roles=context.obj.roles, judge_model=judge_model, role=role)
         settings["roles"] = role_settings(roles)
     settings |= {"split": split, "judge_model": judge_model}
-    if not has_texts(task):  # ignore settings for other tasks
-        standing = {name for name in of_text if source(context, name) in STANDING}
+    if not has_labelled_text(task):  # ignore settings for other tasks
+        standing = {name for name in of_text if option_source(context, name) in DEFAULT_SOURCES}
         settings = {name: one for name, one in settings.items() if name not in standing}
-    out = text.console()
+    out = text.create_console()
     wrong = False
     for row in check_answers(task, answers, evaluator=evaluator, **settings):
         wrong = wrong or row.verdict == "error"
         if as_json:
             emit([row])
         else:
-            reading.print_check(out, row)
+            listings.print_check(out, row)
     raise typer.Exit(1 if wrong else 0)

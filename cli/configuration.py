@@ -18,17 +18,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..commands.session.settings import ROLES, SCORER, role_keys, value_of
-from ..secrecy import refuse_file_origins, shown_value, unnamed_key_variables
-from .groups import OWN_FILE
+from ..commands.session.settings import ROLES, SCORER, parse_value, role_setting_names
+from ..secrecy import redact_setting, refuse_file_origins, unnamed_key_variables
+from .groups import YAML_PANELS
 
-FILE = Path("peirce.toml")
-CONFIG = "PEIRCE_CONFIG"
-ARGUMENTS = "model_arg"
-TABLES = (*ROLES, SCORER)
+CONFIG_FILE = Path("peirce.toml")
+CONFIG_VARIABLE = "PEIRCE_CONFIG"
+MODEL_ARG = "model_arg"
+ROLE_TABLES = (*ROLES, SCORER)
 FILE_BYTES, LINE_DOTS = 256_000, 500  # limits of the file
 # Variables of Peirce that are not settings.
-APART = frozenset({"PEIRCE_API_KEY", "PEIRCE_SHARED", CONFIG})
+RESERVED_VARIABLES = frozenset({"PEIRCE_API_KEY", "PEIRCE_SHARED", CONFIG_VARIABLE})
 
 
 class ConfigurationError(Exception):
@@ -56,7 +56,7 @@ class Configuration:
     def shown(self) -> list[dict[str, Any]]:
         """Return [{key, value, source}], with possible secrets replaced by ***."""
         return [
-            {"key": key, "value": shown_value(key, value), "source": source}
+            {"key": key, "value": redact_setting(key, value), "source": source}
             for key, value, source in sorted(self.found, key=lambda one: (one[0], one[2]))
         ]
 
@@ -78,16 +78,16 @@ def configure(command: Any, arguments: Sequence[str] = ()) -> Configuration:
     variables = {
         name: value for name, value in os.environ.items() if name.startswith("PEIRCE_") and value
     }
-    if not path.is_file() and not variables.keys() - APART:
+    if not path.is_file() and not variables.keys() - RESERVED_VARIABLES:
         return Configuration()  # avoids importing all commands
     options = {_key(option): option for option in _options(command)}
     top, tables = _read(path, options)
-    if not os.environ.get(CONFIG):
+    if not os.environ.get(CONFIG_VARIABLE):
         refuse_file_origins([top, tables], str(path), [*arguments, *variables.values()])
     made = Configuration()
     for key, value in top.items():
         names = {f"PEIRCE_{key.upper()}", f"PEIRCE_PROPOSER_{key.upper()}"}
-        if key == ARGUMENTS or not names & variables.keys():
+        if key == MODEL_ARG or not names & variables.keys():
             made.found.append((key, value, str(path)))
     for name in sorted(variables):
         _take_variable(made, name, variables, options)
@@ -95,7 +95,7 @@ def configure(command: Any, arguments: Sequence[str] = ()) -> Configuration:
     for role, table in tables.items():
         for key, value in table.items():
             below += _take_cell(made, f"{path} [{role}]", role, key, value)
-    made.model_args[:0] = [*_pairs(top.pop(ARGUMENTS, ())), *below]
+    made.model_args[:0] = [*_pairs(top.pop(MODEL_ARG, ())), *below]
     many = {_key(option) for option in _options(command) if option.multiple}
     flags = {_key(option) for option in _options(command) if option.is_flag}
     for key, value in top.items():
@@ -109,10 +109,10 @@ def configure(command: Any, arguments: Sequence[str] = ()) -> Configuration:
 
 
 def _path() -> Path:
-    named = os.environ.get(CONFIG)
+    named = os.environ.get(CONFIG_VARIABLE)
     if named and not Path(named).is_file():
-        raise ConfigurationError(f"{CONFIG} names {named}, which is no file")
-    return Path(named) if named else FILE
+        raise ConfigurationError(f"{CONFIG_VARIABLE} names {named}, which is no file")
+    return Path(named) if named else CONFIG_FILE
 
 
 def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
@@ -128,20 +128,20 @@ def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[st
         raise ConfigurationError(f"{path} cannot be read: it is nested too deeply") from None
     except (ValueError, OSError) as error:  # ValueError: no TOML, no UTF-8
         raise ConfigurationError(f"{path} cannot be read: {error}") from None
-    if not os.environ.get(CONFIG) and (unnamed := unnamed_key_variables(content)):
+    if not os.environ.get(CONFIG_VARIABLE) and (unnamed := unnamed_key_variables(content)):
         raise ConfigurationError(
             f"{path} asks for the key in {unnamed[0]}: a file of the working folder does not choose "
             f"which variable is sent; set PEIRCE_PROPOSER_API_KEY_ENV={unnamed[0]} in the "
-            f"environment, or name the file in {CONFIG}"
+            f"environment, or name the file in {CONFIG_VARIABLE}"
         )
     top: dict[str, Any] = {}
     tables: dict[str, dict[str, Any]] = {}
     for key, value in content.items():
-        if key in TABLES and isinstance(value, dict):
-            tables[key] = _unhyphened(f"{path} [{key}]", value, role_keys())
+        if key in ROLE_TABLES and isinstance(value, dict):
+            tables[key] = _unhyphened(f"{path} [{key}]", value, role_setting_names())
         else:
-            top |= _unhyphened(str(path), {key: value}, {*options, *TABLES}, top)
-    for role in TABLES:
+            top |= _unhyphened(str(path), {key: value}, {*options, *ROLE_TABLES}, top)
+    for role in ROLE_TABLES:
         if role in top:
             raise ConfigurationError(f"{path}: {role} must be a table: [{role}]")
     for role, table in tables.items():
@@ -194,9 +194,9 @@ def _take_cell(made: Configuration, source: str, role: str, key: str, value: Any
     made.found.append((name, value, source))
     if role == "proposer":
         return [f"{key}={json.dumps(value, default=str)}"]
-    if key == ARGUMENTS:
+    if key == MODEL_ARG:
         value = dict(pair.split("=", 1) for pair in _pairs(value))
-        value = {one: value_of(text) for one, text in value.items()}
+        value = {one: parse_value(text) for one, text in value.items()}
     (made.scorer if role == SCORER else made.roles).setdefault(role, {})[key] = value
     return []
 
@@ -210,23 +210,25 @@ def _take_variable(
         if f"PEIRCE_PROPOSER_{key.upper()}" in variables:
             raise ConfigurationError(f"{name} and PEIRCE_PROPOSER_{key.upper()} set one key twice")
         made.found.append((key, value, name))
-    elif role == "proposer" and cell in options and cell in role_keys():
+    elif role == "proposer" and cell in options and cell in role_setting_names():
         made.found.append((cell, value, name))
-    elif name in APART or name.endswith("_KEY"):
+    elif name in RESERVED_VARIABLES or name.endswith("_KEY"):
         return
-    elif role in TABLES and cell:
-        if cell not in role_keys():
-            raise ConfigurationError(f"{name}: unknown key {cell!r}{_nearest(cell, role_keys())}")
-        pairs = value.split() if cell == ARGUMENTS else value_of(value)
+    elif role in ROLE_TABLES and cell:
+        if cell not in role_setting_names():
+            raise ConfigurationError(
+                f"{name}: unknown key {cell!r}{_nearest(cell, role_setting_names())}"
+            )
+        pairs = value.split() if cell == MODEL_ARG else parse_value(value)
         made.model_args += _take_cell(made, name, role, cell, pairs)
         return
     else:
-        cells = {f"{role}_{cell}": cell for role in TABLES for cell in role_keys()}
-        near = f"proposer_{key}" if key in role_keys() else _near(key, [*options, *cells])
+        cells = {f"{role}_{cell}": cell for role in ROLE_TABLES for cell in role_setting_names()}
+        near = f"proposer_{key}" if key in role_setting_names() else _near(key, [*options, *cells])
         if near:
             raise ConfigurationError(f"{name} is no setting; did you mean PEIRCE_{near.upper()}?")
         return
-    if key == ARGUMENTS or cell == ARGUMENTS:
+    if key == MODEL_ARG or cell == MODEL_ARG:
         made.model_args += value.split()
 
 
@@ -238,7 +240,7 @@ def _pairs(value: Any) -> list[str]:
     if not isinstance(pairs, list | tuple) or not all(
         isinstance(one, str) and "=" in one for one in pairs
     ):
-        raise ConfigurationError(f'{ARGUMENTS} must be a table or a list of texts like "K=V"')
+        raise ConfigurationError(f'{MODEL_ARG} must be a table or a list of texts like "K=V"')
     return list(pairs)
 
 
@@ -248,7 +250,7 @@ def _attach(command: Any, top: Mapping[str, Any], defaults: dict[str, Any]) -> N
     for option in _own_options(command):
         key = _key(option)
         option.show_envvar = False
-        if key == ARGUMENTS:  # merged by key in `Configuration.model_args`
+        if key == MODEL_ARG:  # merged by key in `Configuration.model_args`
             continue
         option.envvar = [f"PEIRCE_{key.upper()}"]
         option.envvar.append(f"PEIRCE_PROPOSER_{key.upper()}")  # checked in `_take_variable`
@@ -273,7 +275,7 @@ def _fitting(what: str, value: Any, many: bool) -> Any:
     nested = any(isinstance(one, list | dict) for one in several)
     if nested or (several is value and not many):
         must = "a list of texts" if many else "a single value"
-        raise ConfigurationError(f"{what} is {shown_value(what, value):.80}: it must be {must}")
+        raise ConfigurationError(f"{what} is {redact_setting(what, value):.80}: it must be {must}")
     return [str(one) for one in several] if many else value
 
 
@@ -285,7 +287,7 @@ def _options(command: Any) -> Iterator[Any]:
 
 def _own_options(command: Any) -> Iterator[Any]:
     for one in command.params:
-        apart = getattr(one, "rich_help_panel", None) in OWN_FILE
+        apart = getattr(one, "rich_help_panel", None) in YAML_PANELS
         if one.param_type_name == "option" and one.name not in ("help", "version") and not apart:
             yield one
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 DATA, MODEL, TEXT = "Data", "Model and method", "Labelled text"
 RUNNING, OUTPUT = "Running", "Output"
-WHAT, OF_TRAINING = "What is trained", "Settings of a training"
+TRAINING_TARGET, TRAINING_SETTINGS = "What is trained", "Settings of a training"
 # Panels whose settings are read from YAML (--config), not from peirce.toml.
-OWN_FILE = (WHAT, OF_TRAINING)
+YAML_PANELS = (TRAINING_TARGET, TRAINING_SETTINGS)
 
 
 def examples(*lines: str) -> str:
@@ -32,7 +32,7 @@ def examples(*lines: str) -> str:
 # --- `peirce TASK`, with or without --help, and `peirce run TASK --help`: examples for that task.
 
 
-def told_of(name: str) -> TaskHelp | None:
+def find_task_help(name: str) -> TaskHelp | None:
     """Return the help of a task, or None if there is no such task.
 
     Raises:
@@ -49,11 +49,11 @@ def told_of(name: str) -> TaskHelp | None:
         return None
 
 
-def print_of(told: TaskHelp) -> None:
+def print_task_help(told: TaskHelp) -> None:
     """Print the help of a task."""
-    from ..reports.screen import reading, text
+    from ..reports.screen import listings, text
 
-    reading.print_task(text.console(), told)
+    listings.print_task(text.create_console(), told)
 
 
 class TaskHelpCommand(TyperCommand):
@@ -65,7 +65,7 @@ class TaskHelpCommand(TyperCommand):
         self.callback()
 
 
-class OfTask(TyperCommand):
+class TaskCommand(TyperCommand):
     """A command whose first argument is a task; its `--help` ends with that task's examples."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -77,9 +77,9 @@ class OfTask(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the command's help, then the task's."""
         super().format_help(ctx, formatter)
-        told = told_of(ctx.meta[__name__]) if ctx.meta.get(__name__) else None
+        told = find_task_help(ctx.meta[__name__]) if ctx.meta.get(__name__) else None
         if told is not None:
-            print_of(told)
+            print_task_help(told)
 
 
 # The commands by group, each with its module in this folder and the first line of its help, so that
@@ -121,7 +121,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 }  # fmt: skip
 
 
-class Verbs(TyperGroup):
+class CommandGroup(TyperGroup):
     """The commands by group, each imported when it is called.
 
     The name of a task, or the path of a task file, in the place of a command shows how to run it.
@@ -181,7 +181,11 @@ class Verbs(TyperGroup):
             return TyperCommand(cmd_name, help=summary, rich_help_panel=group)
         if group is not None:
             return self._imported(cmd_name, group)
-        told = None if cmd_name.startswith("-") else told_of(cmd_name)
+        told = None if cmd_name.startswith("-") else find_task_help(cmd_name)
         if told is None:
             self._say_nearest_task(ctx, cmd_name)
-        return None if told is None else TaskHelpCommand(cmd_name, callback=lambda: print_of(told))
+        return (
+            None
+            if told is None
+            else TaskHelpCommand(cmd_name, callback=lambda: print_task_help(told))
+        )

@@ -1,6 +1,6 @@
 """The options of the command line; each means the same in every command that takes it.
 
-Settings are defined in config.py: `takes` gives a command the flags of settings by their names, and
+Settings are defined in config.py: `add_flags` gives a command the flags of settings by their names, and
 `flag` is a single flag for a command that lists its parameters itself. A setting may also come from
 the environment or from peirce.toml (configuration.py).
 """
@@ -16,16 +16,25 @@ from typing import Annotated, Any, Literal, TypeAlias
 import typer
 from pydantic.fields import FieldInfo
 
-from ..config import MendingSettings, RaterConfig, RunConfig
-from ..records.settings import Settings, alternatives
-from .groups import DATA, MODEL, OF_TRAINING, OUTPUT, RUNNING, TEXT, WHAT, examples
+from ..config import RaterConfig, RepairSettings, RunConfig
+from ..records.settings import Settings, union_members
+from .groups import DATA, MODEL, OUTPUT, RUNNING, TEXT, TRAINING_SETTINGS, TRAINING_TARGET, examples
 
-__all__ = ["DATA", "MODEL", "OF_TRAINING", "OUTPUT", "RUNNING", "TEXT", "WHAT", "examples"]
+__all__ = [
+    "DATA",
+    "MODEL",
+    "OUTPUT",
+    "RUNNING",
+    "TEXT",
+    "TRAINING_SETTINGS",
+    "TRAINING_TARGET",
+    "examples",
+]
 
 
 @cache
 def _shared() -> Mapping[str, tuple[type[Settings], FieldInfo]]:
-    parts: tuple[type[Settings], ...] = (*RunConfig.parts().values(), MendingSettings)
+    parts: tuple[type[Settings], ...] = (*RunConfig.parts().values(), RepairSettings)
     found: dict[str, tuple[type[Settings], FieldInfo]] = {}
     for part in parts:
         for name, _, field in part.options():
@@ -64,7 +73,7 @@ def flag(option: str, *, text: str = "", of: type[Settings] | None = None) -> An
     part, field = setting_field(option, of)
     extra: Any = field.json_schema_extra
     name = f"--{option.replace('_', '-')}"
-    switch = bool in alternatives(field.annotation) and field.default is not False
+    switch = bool in union_members(field.annotation) and field.default is not False
     default = field.default
     tell = isinstance(default, str | int) and not isinstance(default, bool)
     shown = str(default) if tell and str(default) not in str(field.description) else False
@@ -78,7 +87,7 @@ def flag(option: str, *, text: str = "", of: type[Settings] | None = None) -> An
     )
 
 
-def takes(
+def add_flags(
     *options: str, texts: Mapping[str, str] | None = None, of: type[Settings] | None = None
 ) -> Callable[[Any], Any]:
     """Give a command a flag for each of these settings, in place of its `**settings`.
@@ -127,7 +136,7 @@ def takes(
 
 def _flag_type(field: FieldInfo) -> Any:
     """Return the type of a flag: a number, a switch, a list of strings, otherwise a string."""
-    kinds = [typing.get_origin(one) or one for one in alternatives(field.annotation)]
+    kinds = [typing.get_origin(one) or one for one in union_members(field.annotation)]
     for kind, read_as in ((bool, bool), (float, float)):
         if kind in kinds:
             return read_as | None
@@ -138,8 +147,8 @@ def _flag_type(field: FieldInfo) -> Any:
 
 def _elements(field: FieldInfo) -> set[Any]:
     """Return the element types of a setting that is a list."""
-    lists = [one for one in alternatives(field.annotation) if typing.get_origin(one) is Sequence]
-    return {kind for one in lists for kind in alternatives(typing.get_args(one)[0])}
+    lists = [one for one in union_members(field.annotation) if typing.get_origin(one) is Sequence]
+    return {kind for one in lists for kind in union_members(typing.get_args(one)[0])}
 
 
 def read_flag(option: str, value: Any, field: FieldInfo) -> Any:
@@ -153,7 +162,7 @@ def read_flag(option: str, value: Any, field: FieldInfo) -> Any:
     if isinstance(value, str):
         if float in _elements(field):
             return read_numbers(option, value)
-        kinds = list(alternatives(field.annotation))
+        kinds = list(union_members(field.annotation))
         words = any(typing.get_origin(one) is Literal for one in kinds)
         return int(value) if int in kinds and words and value.strip().isdecimal() else value
     return value

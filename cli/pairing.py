@@ -34,7 +34,7 @@ def _option(
         "peirce pairs --list",
     )
 )
-@o.takes(*PairsOptions.__annotations__, of=PairsConfig)
+@o.add_flags(*PairsOptions.__annotations__, of=PairsConfig)
 def pairs(
     sessions: Annotated[
         list[str] | None,
@@ -67,7 +67,7 @@ def pairs(
 
     if listed:
         rows = pair_sets(store=store)
-        emit([rows]) if as_json else training.print_sets(text.console(), rows)
+        emit([rows]) if as_json else training.print_pair_sets(text.create_console(), rows)
         return
     for name in ("contexts", "per_context"):
         if name in settings:
@@ -79,7 +79,7 @@ def pairs(
             *(sessions or ()), saved=saved, dry_run=dry_run, out=out, format=format, plain=plain,
             store=store, progress=progress, **settings,
         )  # fmt: skip
-    emit([report]) if as_json else training.print_pairs(text.console(), report)
+    emit([report]) if as_json else training.print_pairs(text.create_console(), report)
 
 
 def _caps(option: str, given: str) -> list[int | None]:
@@ -110,7 +110,7 @@ def _progress() -> Iterator[Callable[[int, int, int], None] | None]:
 
     columns = (TextColumn("problems"), BarColumn(), MofNCompleteColumn(),
                TextColumn("{task.fields[pairs]:,} pairs"))  # fmt: skip
-    with Progress(*columns, console=text.console(talk=True), transient=True) as bar:
+    with Progress(*columns, console=text.create_console(talk=True), transient=True) as bar:
         task = bar.add_task("", total=None, pairs=0)
 
         def told(done: int, total: int, pairs: int) -> None:

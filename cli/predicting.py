@@ -10,11 +10,11 @@ import typer
 from ..commands.option_types import PredictOptions
 from . import options as o
 from .printing import emit
-from .running import STANDING, role_flags, source
+from .running import DEFAULT_SOURCES, option_source, select_role_flags
 
 app = typer.Typer()
-OF_ORACLES = ("sandbox", "strict_sandbox", "solver", "workers", "concurrency", "store")
-SHAPING = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries")
+ORACLE_OPTIONS = ("sandbox", "strict_sandbox", "solver", "workers", "concurrency", "store")
+MODEL_OPTIONS = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries")
 
 
 @app.command(
@@ -23,7 +23,7 @@ SHAPING = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s"
         "peirce predict --bank bank.json --data new.jsonl --judge-model openai:NAME",
     )
 )
-@o.takes(*(name for name in PredictOptions.__annotations__ if name != "roles"))
+@o.add_flags(*(name for name in PredictOptions.__annotations__ if name != "roles"))
 def predict(
     context: typer.Context,
     bank: Annotated[
@@ -59,26 +59,26 @@ def predict(
 ) -> None:  # fmt: skip
     """Apply a bank to new rows; no session, nothing is written."""
     from .. import predict as predict_rows
-    from ..commands.score.predicting import of_labelled_text
-    from ..commands.session.settings import drop_unsupported, role_settings
-    from ..commands.session.text_course import WITHOUT_JUDGE
+    from ..commands.score.predicting import is_labelled_text_bank
+    from ..commands.session.settings import drop_unsupported_model_options, role_settings
+    from ..commands.session.text_planning import NON_JUDGE_MODELS
     from ..config import RolesConfig
 
-    if not of_labelled_text(bank, problem=problem, store=settings.get("store")):
+    if not is_labelled_text_bank(bank, problem=problem, store=settings.get("store")):
         told = {"label": label, "model": model, "judge_model": judge_model, **settings}
         told = {  # Ignore settings for labelled text from file and environment.
             name: one for name, one in told.items()
-            if name in OF_ORACLES or source(context, name) not in STANDING
+            if name in ORACLE_OPTIONS or option_source(context, name) not in DEFAULT_SOURCES
         }  # fmt: skip
-        show(predict_rows(bank, data, problem=problem, **told), as_json)
+        print_predictions(predict_rows(bank, data, problem=problem, **told), as_json)
         return
-    typed = source(context, "model") not in STANDING
-    if model is not None and not typed and model.partition(":")[0] in WITHOUT_JUDGE:
+    typed = option_source(context, "model") not in DEFAULT_SOURCES
+    if model is not None and not typed and model.partition(":")[0] in NON_JUDGE_MODELS:
         model = None  # the proposer of other commands
-    if model is not None and typed and source(context, "judge_model") in STANDING:
+    if model is not None and typed and option_source(context, "judge_model") in DEFAULT_SOURCES:
         judge_model = None
-    role = role_flags(context, settings.pop("role", ()))
-    standing = [name for name in SHAPING if source(context, name) in STANDING]
+    role = select_role_flags(context, settings.pop("role", ()))
+    standing = [name for name in MODEL_OPTIONS if option_source(context, name) in DEFAULT_SOURCES]
     roles = role_settings(RolesConfig(roles=context.obj.roles, judge_model=judge_model, role=role))
     asked = (roles.get("judge") or {}).get("model") or model
     pairs: list[str] = []
@@ -86,19 +86,21 @@ def predict(
         roles = role_settings(RolesConfig(role=role))
         settings = {name: one for name, one in settings.items() if name not in standing}
     else:
-        settings, pairs = drop_unsupported(asked, settings, standing, context.obj.model_args)
+        settings, pairs = drop_unsupported_model_options(
+            asked, settings, standing, context.obj.model_args
+        )
     settings["model_arg"] = [*pairs, *settings.get("model_arg", ())]
     rows = predict_rows(
         bank, data, problem=problem, label=label, model=model, roles=roles, **settings
     )
-    show(rows, as_json)
+    print_predictions(rows, as_json)
 
 
-def show(rows: Iterable[Any], as_json: bool) -> None:
+def print_predictions(rows: Iterable[Any], as_json: bool) -> None:
     """Print predictions as JSON or as text."""
     from ..reports.screen import rating, text
 
     if as_json:
         emit(rows)
     else:
-        rating.print_rows(text.console(), rows)
+        rating.print_predictions(text.create_console(), rows)

@@ -13,7 +13,7 @@ from . import options as o
 from .printing import emit
 
 app = typer.Typer()
-EVERY_S = 20.0  # Interval of progress lines if stderr is not a terminal.
+LINE_INTERVAL_S = 20.0  # Interval of progress lines if stderr is not a terminal.
 
 
 def _option(text: str, *names: str, **rest: Any) -> Any:
@@ -56,7 +56,7 @@ def pretrain(
     """Train a small model that proposes, on generated problems with the search's answers."""
     from .. import pretrain as pretrain_model
 
-    told = _Told(quiet)
+    told = _ProgressLine(quiet)
     made = pretrain_model(
         out, architecture=architecture, size=size, minutes=minutes, tokens=tokens,
         tasks=[one for given in tasks or () for one in given.split(",")], seed=seed,
@@ -68,10 +68,10 @@ def pretrain(
         return
     from ..reports.screen import text, training
 
-    training.print_pretrained(text.console(), made)
+    training.print_pretrained(text.create_console(), made)
 
 
-class _Told:
+class _ProgressLine:
     """Progress on stderr: one line that is overwritten on a terminal, else occasional lines."""
 
     def __init__(self, quiet: bool) -> None:
@@ -81,7 +81,7 @@ class _Told:
 
     def __call__(self, said: Mapping[str, Any]) -> None:
         now, part = time.monotonic(), (said["part"], said.get("task"))
-        wait = 0.5 if self.live else EVERY_S
+        wait = 0.5 if self.live else LINE_INTERVAL_S
         if self.quiet or (part == self.part and now - self.last < wait):
             return
         self.part, self.last = part, now

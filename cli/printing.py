@@ -23,21 +23,21 @@ def emit(rows: Iterable[Any]) -> None:
         sys.stdout.flush()
 
 
-def end(session: Any, as_json: bool, all_metrics: bool = False) -> None:
+def print_and_exit(session: Any, as_json: bool, all_metrics: bool = False) -> None:
     """Print the outcome of a session and exit with the code of its status."""
-    from ..reports.metrics.sections import section_of
-    from ..reports.screen import endings, text
+    from ..reports.metrics.sections import find_section
+    from ..reports.screen import summaries, text
 
     if as_json:
         emit([session])
     else:
-        endings.print_outcome(text.console(), session, all_metrics)
-        section_of(session.evaluation).finish(text.console(), session)
+        summaries.print_outcome(text.create_console(), session, all_metrics)
+        find_section(session.evaluation).finish(text.create_console(), session)
     if session.cause:
-        typer.echo(f"peirce: {text.one_line(session.cause, 300)}", err=True)
+        typer.echo(f"peirce: {text.to_one_line(session.cause, 300)}", err=True)
     elif session.status == "failed":
         cause = next(iter(session.failed.values()), "no problem could be run")
-        sentence = f"peirce: {_whole(session.problems)} failed: {text.one_line(cause, 300)}"
+        sentence = f"peirce: {_whole(session.problems)} failed: {text.to_one_line(cause, 300)}"
         typer.echo(sentence, err=True)
     raise typer.Exit(EXIT_CODES[session.status])
 
@@ -46,8 +46,8 @@ def _whole(problems: int) -> str:
     return "the problem" if problems == 1 else f"all {problems:,} problems"
 
 
-def written(result: Mapping[str, Any], as_json: bool) -> None:
+def print_written(result: Mapping[str, Any], as_json: bool) -> None:
     """Print what a command that writes files did."""
-    from ..reports.screen import endings, text
+    from ..reports.screen import summaries, text
 
-    emit([result]) if as_json else endings.print_written(text.console(), result)
+    emit([result]) if as_json else summaries.print_written(text.create_console(), result)

@@ -8,11 +8,11 @@ import typer
 
 from . import options as o
 from .printing import emit
-from .running import role_flags
+from .running import select_role_flags
 
 app = typer.Typer()
 
-Kept = Annotated[
+ScoresFile = Annotated[
     str | None,
     typer.Option("--scores-file", help="Where the model's ratings are kept (beside the store).",
                  metavar="FILE", rich_help_panel=o.DATA),
@@ -43,7 +43,7 @@ def rate(
         typer.Option(help="Findings that are known, a line each, beside the data set's own.",
                      metavar="FILE", rich_help_panel=o.DATA),
     ] = None,
-    scores_file: Kept = None,
+    scores_file: ScoresFile = None,
     scorer_model: o.ScorerModel = None,
     role: o.ScorerSettings = None,
     seed: o.Seed = 0,
@@ -57,7 +57,7 @@ def rate(
     from ..config import RaterConfig
     from ..reports.screen import rating, text
 
-    flags = role_flags(context, role, scorer=True)
+    flags = select_role_flags(context, role, scorer=True)
     roles = role_settings(
         RaterConfig(roles=context.obj.scorer, scorer_model=scorer_model, role=flags)
     )
@@ -66,7 +66,7 @@ def rate(
         concurrency=concurrency, ratings=scores_file, store=store,
     )  # fmt: skip
     try:
-        emit(rows) if as_json else rating.print_ratings(text.console(), rows)
+        emit(rows) if as_json else rating.print_ratings(text.create_console(), rows)
     except KeyboardInterrupt:
         typer.echo(
             "peirce: stopped; what was rated is kept, and the same command goes on from there",
@@ -93,7 +93,7 @@ def agree(
         int, typer.Option(help="Pairs on the sheet.", metavar="N", rich_help_panel=o.DATA)
     ] = 100,
     seed: o.Seed = 0,
-    scores_file: Kept = None,
+    scores_file: ScoresFile = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
@@ -105,4 +105,4 @@ def agree(
         session, ratings=ratings or (), sheet=sheet, items=items, seed=seed, scores=scores_file,
         store=store,
     )  # fmt: skip
-    emit([rows]) if as_json else rating.print_agreement(text.console(), rows)
+    emit([rows]) if as_json else rating.print_agreement(text.create_console(), rows)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from . import options as o
-from .printing import emit, written
+from .printing import emit, print_written
 
 app = typer.Typer()
 
@@ -61,7 +61,7 @@ def evaluate(
     """Metrics and tables from the store; never a model call."""
     from .. import evaluate as evaluate_sessions
     from ..reports import evaluations
-    from ..reports.screen import endings, text
+    from ..reports.screen import summaries, text
 
     words = list(what or [])
     if words[:1] == ["training"]:
@@ -84,7 +84,7 @@ def evaluate(
     if as_json:
         emit([result])
     else:
-        endings.print_scores(text.console(), result, all_metrics)
+        summaries.print_scores(text.create_console(), result, all_metrics)
 
 
 def _curves(names: list[str], store: str | None, out: str | None, as_json: bool) -> None:
@@ -92,7 +92,7 @@ def _curves(names: list[str], store: str | None, out: str | None, as_json: bool)
     from ..reports.screen import text, training
 
     result = training_curves(*names, store=store, out=out)
-    emit([result]) if as_json else training.print_curves(text.console(), result)
+    emit([result]) if as_json else training.print_curves(text.create_console(), result)
 
 
 @app.command(
@@ -137,27 +137,27 @@ def study(
     How many consistent hypotheses hidden pairs refute (defeasible), and whether higher-scored ones
     pass more often (general)."""
     from .. import study as run_study
-    from ..reports.screen import endings, text
+    from ..reports.screen import summaries, text
 
     result = run_study(
         *what, seed=seed, draws=draws, all_pairs=all_pairs, distinct=distinct,
         without_memorising=without_memorising, contexts=contexts, pairs=pairs, store=store, out=out,
     )  # fmt: skip
-    emit([result]) if as_json else endings.print_study(text.console(), result)
+    emit([result]) if as_json else summaries.print_study(text.create_console(), result)
 
 
 @app.command(epilog=o.examples("peirce sessions", "peirce sessions --store mine.duckdb"))
 def sessions(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
     """The sessions of a store, also while a run owns it."""
     from .. import sessions as list_sessions
-    from ..reports.screen import reading, text
+    from ..reports.screen import listings, text
 
     rows = list_sessions(store=store)
     if as_json:
         emit([rows])
         return
     told = [{key: value for key, value in row.items() if key != "settings"} for row in rows]
-    reading.print_sessions(text.console(), told)
+    listings.print_sessions(text.create_console(), told)
 
 
 @app.command(
@@ -174,12 +174,12 @@ def show(
 ) -> None:
     """The problems of a session, or every hypothesis of one of them."""
     from .. import show as show_session
-    from ..reports.screen import reading, text
+    from ..reports.screen import listings, text
 
     rows = show_session(session, problem, calls=calls, store=store)
-    draw = reading.print_problems if problem is None else reading.print_hypotheses
-    draw = reading.print_calls if calls else draw
-    emit([rows]) if as_json else draw(text.console(), rows)
+    draw = listings.print_problems if problem is None else listings.print_hypotheses
+    draw = listings.print_calls if calls else draw
+    emit([rows]) if as_json else draw(text.create_console(), rows)
 
 
 @app.command(
@@ -207,15 +207,17 @@ def bank(
 ) -> None:
     """The hypotheses that a session keeps, best first."""
     from .. import bank as list_bank
-    from ..reports.screen import reading, text
+    from ..reports.screen import listings, text
 
     rows = list_bank(session, problem, alpha=alpha, history=history, out=out, store=store)
     if as_json:
         emit([rows])
     elif out is not None:
-        reading.print_written(text.console(), rows, out, history)
+        listings.print_saved_bank(text.create_console(), rows, out, history)
     else:
-        (reading.print_growth if history else reading.print_bank)(text.console(), rows)
+        (listings.print_bank_history if history else listings.print_bank)(
+            text.create_console(), rows
+        )
 
 
 @app.command(epilog=o.examples("peirce export last --out export --format parquet"))
@@ -229,7 +231,7 @@ def export(
     """Write a session as Parquet, JSONL or a Hugging Face dataset folder."""
     from .. import export as export_session
 
-    written(export_session(session, out, format=format, store=store), as_json)
+    print_written(export_session(session, out, format=format, store=store), as_json)
 
 
 @app.command(epilog=o.examples("peirce doctor", "peirce doctor --clean"))
@@ -241,7 +243,7 @@ def doctor(
 ) -> None:
     """What is here: settings and where each comes from, sandbox layers, models, extras, store."""
     from .. import doctor as diagnose
-    from ..reports.screen import reading, text
+    from ..reports.screen import listings, text
 
     found = diagnose(store=store, clean=clean, settings=context.obj.shown())
-    emit([found]) if as_json else reading.print_doctor(text.console(), found)
+    emit([found]) if as_json else listings.print_doctor(text.create_console(), found)

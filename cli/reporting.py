@@ -14,7 +14,7 @@ app = typer.Typer()
 
 Sessions = Annotated[list[str] | None, typer.Argument(metavar="[SESSION]...", show_default=False,
                                                       help="By id, prefix or last (the default).")]  # fmt: skip
-By = Annotated[
+EvaluationName = Annotated[
     str | None, typer.Option("--eval", help="Metrics of this evaluation.", metavar="NAME")
 ]
 
@@ -23,7 +23,7 @@ By = Annotated[
 def report(
     sessions: Sessions = None,
     out: Annotated[str, typer.Option(help="The page to write.", metavar="FILE")] = "report.html",
-    evaluation: By = None,
+    evaluation: EvaluationName = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
@@ -37,9 +37,10 @@ def report(
     if as_json:
         emit([told])
         return
-    about = f"{text.number_of(told.problems, 'problem')}, {told.bytes / 1e6:.1f} MB"
-    text.console().print(
-        f"page      {text.visible(told.file)} ({about}); open it in a browser", soft_wrap=True
+    about = f"{text.format_count(told.problems, 'problem')}, {told.bytes / 1e6:.1f} MB"
+    text.create_console().print(
+        f"page      {text.escape_unprintable(told.file)} ({about}); open it in a browser",
+        soft_wrap=True,
     )
 
 
@@ -49,7 +50,7 @@ def view(
     port: Annotated[
         int, typer.Option(help="On 127.0.0.1; 0 takes a free one.", metavar="N", min=0, max=65535)
     ] = 0,
-    evaluation: By = None,
+    evaluation: EvaluationName = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
@@ -62,7 +63,7 @@ def view(
         if as_json:
             emit([{"url": viewer.url, "port": viewer.port}])
         else:
-            text.console().print(f"page      {viewer.url}", soft_wrap=True)
+            text.create_console().print(f"page      {viewer.url}", soft_wrap=True)
             print("Ctrl-C ends it.", file=sys.stderr)
         viewer.serve()
     except KeyboardInterrupt:

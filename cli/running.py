@@ -9,22 +9,27 @@ import typer
 
 from ..commands.option_types import ResumeOptions, RunOptions
 from . import options as o
-from .groups import OfTask
-from .printing import emit, end
+from .groups import TaskCommand
+from .printing import emit, print_and_exit
 
 app = typer.Typer()
-STANDING = ("ENVIRONMENT", "DEFAULT_MAP")  # Sources of options that were not on the command line.
+DEFAULT_SOURCES = (
+    "ENVIRONMENT",
+    "DEFAULT_MAP",
+)  # Sources of options that were not on the command line.
 
 
 @app.command(
-    cls=OfTask,
+    cls=TaskCommand,
     epilog=o.examples(
         "peirce run list_functions --problems 12 --observations 4",
         "peirce run examples --data pairs.jsonl --model http://localhost:8000/v1#NAME",
         "peirce run labels --data reviews.csv --label verdict --method hypogenic",
     ),
 )
-@o.takes(*(name for name in RunOptions.__annotations__ if name not in ("roles", "method_options")))
+@o.add_flags(
+    *(name for name in RunOptions.__annotations__ if name not in ("roles", "method_options"))
+)
 def run(
     context: typer.Context,
     task: o.Task,
@@ -37,35 +42,37 @@ def run(
     """Run a session: hypotheses for the problems of a task."""
     from .. import plan
     from .. import run as run_session
-    from ..reports.screen import endings, text
-    from ..reports.screen.running import Screen
+    from ..reports.screen import summaries, text
+    from ..reports.screen.progress import SessionProgress
 
-    options = with_standing(context, task, settings)
+    options = apply_defaults(context, task, settings)
     if dry_run:
         counted = plan(task, **options)
-        emit([counted]) if as_json else endings.print_forecast(text.console(), counted)
+        emit([counted]) if as_json else summaries.print_forecast(text.create_console(), counted)
         return
-    with Screen(quiet=quiet) as screen:
+    with SessionProgress(quiet=quiet) as screen:
         session = run_session(task, **options, on_event=screen)
-    end(session, as_json, all_metrics)
+    print_and_exit(session, as_json, all_metrics)
 
 
-def with_standing(context: typer.Context, task: str, settings: dict[str, Any]) -> dict[str, Any]:
+def apply_defaults(context: typer.Context, task: str, settings: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of a run with defaults from file and environment.
 
     Defaults that do not apply to the model or the method are dropped; flags never are.
     """
-    from ..commands.session.planning import check_method, drop_untaken
-    from ..commands.session.settings import drop_unsupported
+    from ..commands.session.planning import check_method, drop_unsupported_options
+    from ..commands.session.settings import drop_unsupported_model_options
     from ..config import ModelConfig
 
-    standing = [name for name in settings if source(context, name) in STANDING]
+    standing = [name for name in settings if option_source(context, name) in DEFAULT_SOURCES]
     model = settings.get("model", ModelConfig().model)
     check_method(task, settings.get("method"))
-    options, pairs = drop_unsupported(model, settings, standing, context.obj.model_args)
-    options = drop_untaken(options, standing)
+    options, pairs = drop_unsupported_model_options(
+        model, settings, standing, context.obj.model_args
+    )
+    options = drop_unsupported_options(options, standing)
     options |= {
-        "role": role_flags(context, settings.get("role")) or None,
+        "role": select_role_flags(context, settings.get("role")) or None,
         "model": model,
         "roles": context.obj.roles or None,
         "model_arg": [*pairs, *settings.get("model_arg", ())],
@@ -73,13 +80,13 @@ def with_standing(context: typer.Context, task: str, settings: dict[str, Any]) -
     return {name: value for name, value in options.items() if value is not None}
 
 
-def source(context: typer.Context, name: str) -> str:
+def option_source(context: typer.Context, name: str) -> str:
     """Return the source of an option's value, as click names it."""
     found = context.get_parameter_source(name)
     return "" if found is None else found.name
 
 
-def role_flags(
+def select_role_flags(
     context: typer.Context, pairs: Sequence[str] | None, *, scorer: bool = False
 ) -> Sequence[str]:
     """Return the ROLE.K=V values of --role.
@@ -94,12 +101,12 @@ def role_flags(
     """
     from ..commands.session.settings import SCORER
 
-    if source(context, "role") not in STANDING:
+    if option_source(context, "role") not in DEFAULT_SOURCES:
         return pairs or ()
     return [pair for pair in pairs or () if pair.startswith(f"{SCORER}.") == scorer]
 
 
-AGAIN = {
+RESUME_TEXTS = {
     "cache": "Whether answers of other sessions are used; else as recorded.",
     "sandbox": "Where hypotheses run; else as recorded.",
     "solver": "What judges rules about worlds; else as recorded.",
@@ -107,7 +114,7 @@ AGAIN = {
 
 
 @app.command(epilog=o.examples("peirce resume", "peirce resume 4f1c --concurrency 2"))
-@o.takes(*ResumeOptions.__annotations__, texts=AGAIN)
+@o.add_flags(*ResumeOptions.__annotations__, texts=RESUME_TEXTS)
 def resume(
     session: o.SessionName = "last",
     retry_failed: Annotated[
@@ -120,19 +127,19 @@ def resume(
 ) -> None:
     """Go on where a session stopped, with the settings that it recorded."""
     from .. import resume as resume_session
-    from ..reports.screen.running import Screen
+    from ..reports.screen.progress import SessionProgress
 
-    with Screen(quiet=quiet) as screen:
+    with SessionProgress(quiet=quiet) as screen:
         resumed = resume_session(session, retry_failed=retry_failed, on_event=screen, **settings)
-    end(resumed, as_json, all_metrics)
+    print_and_exit(resumed, as_json, all_metrics)
 
 
-IMPORTED = ("data", "skip_bad", "observations", "space", "seed", "answer_format", "strict_contract", "sandbox",
+IMPORT_OPTIONS = ("data", "skip_bad", "observations", "space", "seed", "answer_format", "strict_contract", "sandbox",
             "strict_sandbox", "workers", "solver", "concurrency", "store")  # fmt: skip
 
 
 @app.command("import", epilog=o.examples("peirce import answers.json --data list_function.jsonl"))
-@o.takes(*IMPORTED)
+@o.add_flags(*IMPORT_OPTIONS)
 def import_(
     file: Annotated[str, typer.Argument(help="Recorded answers.", metavar="FILE")],
     task: Annotated[
@@ -154,11 +161,11 @@ def import_(
 ) -> None:
     """Judge recorded answers: a session without a model."""
     from .. import import_recorded
-    from ..reports.screen.running import Screen
+    from ..reports.screen.progress import SessionProgress
 
-    with Screen(quiet=quiet) as screen:
+    with SessionProgress(quiet=quiet) as screen:
         session = import_recorded(file, task=task, of_model=of_model, on_event=screen, **settings)
-    end(session, as_json, all_metrics)
+    print_and_exit(session, as_json, all_metrics)
 
 
 @app.command(epilog=o.examples("peirce replay", "peirce replay 4f1c 9a --live --json"))
@@ -175,7 +182,7 @@ def replay(
 ) -> None:
     """Drive the same graph with the journal alone and compare; exit 1 where they differ."""
     from .. import replay as replay_session
-    from ..reports.screen import reading, text
+    from ..reports.screen import listings, text
 
     results = []
     for session in sessions or ["last"]:
@@ -184,7 +191,7 @@ def replay(
         )
         results.append(result)
         if not as_json:
-            reading.print_differences(text.console(), result)
+            listings.print_differences(text.create_console(), result)
     if as_json:
         emit(results if len(results) == 1 else [{"sessions": results}])
     raise typer.Exit(1 if any(result.differences for result in results) else 0)

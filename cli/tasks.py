@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from . import options as o
-from .printing import emit, written
-from .running import STANDING, source
+from .printing import emit, print_written
+from .running import DEFAULT_SOURCES, option_source
 
 app = typer.Typer(
     name="tasks",
@@ -23,10 +23,10 @@ app = typer.Typer(
 def tasks_list(as_json: o.AsJson = False) -> None:
     """Every task with its family."""
     from .. import tasks_list as list_tasks
-    from ..reports.screen import reading, text
+    from ..reports.screen import listings, text
 
     rows = list_tasks()
-    emit([rows]) if as_json else reading.print_tasks(text.console(), rows)
+    emit([rows]) if as_json else listings.print_tasks(text.create_console(), rows)
 
 
 @app.command(
@@ -51,7 +51,7 @@ def tasks_show(
 ) -> None:
     """Problems drawn readably; hidden parts too, but holdouts and references of abd with --json only."""
     from .. import tasks_show as show_problems
-    from ..reports.screen import reading, text
+    from ..reports.screen import listings, text
 
     rows = show_problems(
         task, problem, data=data, problems=problems, sample=sample, observations=observations,
@@ -61,7 +61,7 @@ def tasks_show(
         emit([rows])
         return
     for row in rows:
-        reading.print_problem(text.console(), row)
+        listings.print_problem(text.create_console(), row)
 
 
 @app.command(
@@ -166,29 +166,29 @@ def tasks_generate(
 ) -> None:  # fmt: skip
     """New problems from a seed, as a file."""
     from .. import tasks_generate as generate_problems
-    from ..commands.session.settings import drop_unsupported
+    from ..commands.session.settings import drop_unsupported_model_options
 
     spending: dict[str, Any] = dict(
         budget_tokens=budget_tokens, budget_usd=budget_usd, price_in=price_in,
         price_out=price_out, price_cached=price_cached,
     )  # fmt: skip
     pairs: list[str] = []
-    if model is not None and source(context, "model") in STANDING:
+    if model is not None and option_source(context, "model") in DEFAULT_SOURCES:
         model = None  # the proposer of other commands
     if model is None:
         spending = {
-            name: None if source(context, name) in STANDING else one
+            name: None if option_source(context, name) in DEFAULT_SOURCES else one
             for name, one in spending.items()
         }
     else:
-        _, pairs = drop_unsupported(model, {}, (), context.obj.model_args)
+        _, pairs = drop_unsupported_model_options(model, {}, (), context.obj.model_args)
     made = generate_problems(
         task, out, problems=problems, seed=seed, regime=regime, difficulty=difficulty, mined=mined,
         level=level, noise=noise, format=format, data=data, model=model,
         model_arg=[*pairs, *(model_arg or ())], about=about, labels=(labels,) if labels else (),
         calls=calls, concurrency=concurrency, on_event=None if as_json else _answered, **spending,
     )  # fmt: skip
-    written(made, as_json)
+    print_written(made, as_json)
 
 
 def _answered(event: Mapping[str, Any]) -> None:
@@ -213,7 +213,7 @@ def tasks_audit(
     from ..reports.screen import rating, text
 
     told = audit_instances(file)
-    emit([told]) if as_json else rating.print_audit(text.console(), told)
+    emit([told]) if as_json else rating.print_audit(text.create_console(), told)
     raise typer.Exit(1 if told.failed else 0)
 
 
@@ -231,4 +231,4 @@ def tasks_space(
     from .. import tasks_space as write_space
 
     space = write_space(task, out, data=data, problem=problem, label=label, skip_bad=skip_bad)
-    written(space, as_json)
+    print_written(space, as_json)

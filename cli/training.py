@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..records.settings import alternatives
+from ..records.settings import union_members
 from ..training.dpo.settings import TrainConfig
 from . import options as o
 from .printing import emit
@@ -16,7 +16,7 @@ from .printing import emit
 app = typer.Typer()
 
 # Settings of a training that classifiers take too.
-CLASSIFIER = ("batch", "learning_rate", "warmup", "weight_decay", "max_length", "full", "lora_rank",
+CLASSIFIER_SETTINGS = ("batch", "learning_rate", "warmup", "weight_decay", "max_length", "full", "lora_rank",
               "lora_alpha", "lora_dropout", "seed", "report_to")  # fmt: skip
 
 
@@ -27,14 +27,16 @@ def _with_settings(function: Callable[..., None]) -> Callable[..., None]:
         if one.kind is not one.VAR_KEYWORD
     ]  # fmt: skip
     for name, field in TrainConfig.model_fields.items():
-        kind = next(one if isinstance(one, type) else str for one in alternatives(field.annotation))
+        kind = next(
+            one if isinstance(one, type) else str for one in union_members(field.annotation)
+        )
         flag = "--" + name.replace("_", "-")
         both = f"{flag}/--no-{flag.removeprefix('--')}" if kind is bool else flag
         shown = "" if field.default is None or field.default == "" else f" ({field.default})"
         option = typer.Option(
             both,
             help=f"{field.description}{shown}.",
-            rich_help_panel=o.OF_TRAINING,
+            rich_help_panel=o.TRAINING_SETTINGS,
             show_default=False,
         )
         own.append(
@@ -49,7 +51,7 @@ def _with_settings(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _option(text: str, *names: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=o.WHAT)
+    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=o.TRAINING_TARGET)
 
 
 @app.command(
@@ -133,7 +135,7 @@ def train(
     )
     rest = {**of_pairs, **of_labels, **of_both, **given}
     if mode == "--labels":
-        taken |= {name: value for name, value in given.items() if name in CLASSIFIER}
+        taken |= {name: value for name, value in given.items() if name in CLASSIFIER_SETTINGS}
     for name, value in rest.items():
         if value is not None and name not in taken:
             raise UsageError(f"{mode or 'a training on pairs'} takes no --{name.replace('_', '-')}")
@@ -157,10 +159,10 @@ def _train(
     from .. import train as train_model
     from ..reports.screen import text, training
 
-    with training.TrainingScreen(out, quiet=quiet) as screen:
+    with training.TrainingProgress(out, quiet=quiet) as screen:
         record = train_model(base, out=out, store=store, on_progress=screen, **options)
         screen.done = record.status != "interrupted"
-    emit([record]) if as_json else training.print_record(text.console(), record)
+    emit([record]) if as_json else training.print_training(text.create_console(), record)
     if record.status == "interrupted":
         raise typer.Exit(130)
 
@@ -172,10 +174,10 @@ def _classify(
     from .. import train_labels
     from ..reports.screen import text, training
 
-    with training.ClassifierScreen(out, quiet=quiet) as screen:
+    with training.ClassifierProgress(out, quiet=quiet) as screen:
         record = train_labels(data, base=base, out=out, store=store, on_progress=screen, **options)
         screen.done = True
-    emit([record]) if as_json else training.print_classifiers(text.console(), record)
+    emit([record]) if as_json else training.print_classifiers(text.create_console(), record)
 
 
 def _merge(adapter: str, base: str | None, out: str, as_json: bool) -> None:
@@ -186,7 +188,7 @@ def _merge(adapter: str, base: str | None, out: str, as_json: bool) -> None:
     if as_json:
         emit([merged])
     else:
-        text.console().print(
+        text.create_console().print(
             f"Merged into {merged.model}: peirce run TASK --model hf:{merged.model}"
         )
 
@@ -196,12 +198,12 @@ def _list(store: str | None, as_json: bool) -> None:
     from ..reports.screen import text, training
 
     rows = trainings(store=store)
-    emit([rows]) if as_json else training.print_trainings(text.console(), rows)
+    emit([rows]) if as_json else training.print_trainings(text.create_console(), rows)
 
 
 def _is_classifier(out: str) -> bool:
     from pathlib import Path
 
-    from ..commands.train.training_folder import kind_in
+    from ..commands.train.training_folder import read_kind
 
-    return kind_in(Path(out).expanduser()) == "labels"
+    return read_kind(Path(out).expanduser()) == "labels"

@@ -24,10 +24,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 # the method that identifies each kind of object
-METHODS: Mapping[Any, str] = {Proposer: "propose", Repairer: "repair"}
+PROTOCOL_METHODS: Mapping[Any, str] = {Proposer: "propose", Repairer: "repair"}
 
 
-def checked(function: Callable[P, T]) -> Callable[P, T]:
+def validate_call(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function so that it raises UsageError for invalid arguments.
 
     An argument is invalid if it has another type than the function declares, is out of bounds, is a
@@ -50,7 +50,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def check_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
-    """Raise UsageError for invalid arguments of a function, as `checked` does.
+    """Raise UsageError for invalid arguments of a function, as `validate_call` does.
 
     Args:
         function: the function whose annotations are the rules.
@@ -80,7 +80,7 @@ def check_names(function: Callable[..., Any], parameter: str, options: Mapping[s
     Functions that take all `RunOptions` are skipped: `RunConfig` gives a better message because it
     knows the method.
     """
-    from ..records.settings import nearest_name
+    from ..records.settings import suggest_name
     from .option_types import RunOptions
 
     declared = typing.get_type_hints(function, include_extras=True)[parameter]
@@ -88,7 +88,7 @@ def check_names(function: Callable[..., Any], parameter: str, options: Mapping[s
     if taken not in (None, RunOptions):
         for name in options:
             if name not in taken.__annotations__:
-                hint = nearest_name(name, taken.__annotations__)
+                hint = suggest_name(name, taken.__annotations__)
                 raise UsageError(f"{function.__name__} takes no setting {name!r}{hint}")
 
 
@@ -99,10 +99,10 @@ def _argument(function: Callable[..., Any], name: str) -> tuple[TypeAdapter[Any]
     from pydantic.fields import FieldInfo
 
     from ..config import ClusterConfig
-    from ..records.settings import alternatives
+    from ..records.settings import union_members
 
     declared = typing.get_type_hints(function)[name]
-    kind: Any = Union[tuple(map(_by_its_method, alternatives(declared)))]  # noqa: UP007
+    kind: Any = Union[tuple(map(_by_its_method, union_members(declared)))]  # noqa: UP007
     limits = ClusterConfig.model_fields
     for bound in limits[name].metadata if name in limits else ():
         kind = Annotated[kind, bound]
@@ -118,10 +118,10 @@ def _by_its_method(kind: Any) -> Any:
     from pydantic import AfterValidator, BaseModel, InstanceOf
 
     def has_method(value: Any) -> Any:
-        if not callable(getattr(value, METHODS[kind], None)):
+        if not callable(getattr(value, PROTOCOL_METHODS[kind], None)):
             raise ValueError
         return value
 
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return Annotated[kind, InstanceOf()]  # type: ignore[type-arg]
-    return Annotated[Any, AfterValidator(has_method)] if kind in METHODS else kind
+    return Annotated[Any, AfterValidator(has_method)] if kind in PROTOCOL_METHODS else kind

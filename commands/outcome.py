@@ -12,16 +12,16 @@ from pathlib import Path
 
 from ..records import Json, Problem, StepRecord, UsageError
 from ..store import Store
-from ..tasks.io.files import expanded
-from .results import Metric, Result, unprinted
-from .session.settings import shown_model
+from ..tasks.io.files import expand_home
+from .results import Metric, Result, unprinted_field
+from .session.settings import display_model_name
 
 DEFAULT_STORE = "peirce.duckdb"
 
 
 def store_path(store: str | Path | None = None) -> Path:
     """Return the path of the store: the argument, else $PEIRCE_STORE, else peirce.duckdb here."""
-    return expanded(store or os.environ.get("PEIRCE_STORE") or DEFAULT_STORE)
+    return expand_home(store or os.environ.get("PEIRCE_STORE") or DEFAULT_STORE)
 
 
 class Session(Result):
@@ -55,13 +55,13 @@ class Session(Result):
     metrics: Mapping[str, Metric]
     usage: Mapping[str, Json]
     seconds: float
-    failed: Mapping[str, str] = unprinted(default_factory=dict)
-    ends: Mapping[str, int] = unprinted(default_factory=dict)
-    evaluation: str = unprinted(default_factory=str)
-    breaches: Mapping[str, int] = unprinted(default_factory=dict)
-    malformed: Mapping[str, int] = unprinted(default_factory=dict)
-    cause: str = unprinted(default_factory=str)
-    oracle: str = unprinted(default_factory=str)
+    failed: Mapping[str, str] = unprinted_field(default_factory=dict)
+    ends: Mapping[str, int] = unprinted_field(default_factory=dict)
+    evaluation: str = unprinted_field(default_factory=str)
+    breaches: Mapping[str, int] = unprinted_field(default_factory=dict)
+    malformed: Mapping[str, int] = unprinted_field(default_factory=dict)
+    cause: str = unprinted_field(default_factory=str)
+    oracle: str = unprinted_field(default_factory=str)
 
 
 @dataclass(frozen=True)
@@ -74,36 +74,36 @@ class Trace:
     @cached_property
     def settings(self) -> Mapping[str, Json]:
         """The settings that the session recorded."""
-        with reading(self.store) as opened:
+        with open_for_reading(self.store) as opened:
             return dict(opened.settings(self.session))
 
     @cached_property
     def problems(self) -> list[Problem]:
         """The problems of the session."""
-        with reading(self.store) as opened:
+        with open_for_reading(self.store) as opened:
             return [row.problem for row in opened.problems(self.session)]
 
     @cached_property
     def steps(self) -> list[StepRecord]:
         """The recorded steps of the session, over all problems."""
-        with reading(self.store) as opened:
+        with open_for_reading(self.store) as opened:
             return list(opened.steps(self.session))
 
     @cached_property
     def digest(self) -> str:
         """The digest of the session's record."""
-        with reading(self.store) as opened:
+        with open_for_reading(self.store) as opened:
             return opened.digest(self.session)
 
 
 @contextmanager
-def reading(store: str | Path | None) -> Iterator[Store]:
+def open_for_reading(store: str | Path | None) -> Iterator[Store]:
     """Open a store read-only for the length of a `with` block."""
     with closing(Store.open(store_path(store), write=False)) as opened:
         yield opened
 
 
-def problem_in(store: Store, session: str, name: str) -> str:
+def find_problem(store: Store, session: str, name: str) -> str:
     """Return the id of a problem of a session.
 
     Args:
@@ -115,22 +115,22 @@ def problem_in(store: Store, session: str, name: str) -> str:
     Raises:
         UsageError: the session has no such problem.
     """
-    from ..tasks.io.messages import nearest
+    from ..tasks.io.messages import suggest_nearest
 
     ids = [row.problem.id for row in store.problems(session)]
     for one in (name, f"{name}#0"):
         if one in ids:
             return one
-    raise UsageError(f"no problem {name!r} in session {session}{nearest(name, ids)}")
+    raise UsageError(f"no problem {name!r} in session {session}{suggest_nearest(name, ids)}")
 
 
-def outcome(path: Path, session: str) -> Session:
+def load_outcome(path: Path, session: str) -> Session:
     """Return a stored session's outcome, scored by the evaluation that fits its task."""
-    from ..graphs.runtime.budget import priced
+    from ..graphs.runtime.budget import add_costs
     from ..reports import evaluate_session, tally
-    from ..tasks import family
+    from ..tasks import load_family
 
-    with reading(path) as store:
+    with open_for_reading(path) as store:
         record = store.session(session)
         rows = store.problems(session)
         scored = evaluate_session(store, session)
@@ -142,13 +142,13 @@ def outcome(path: Path, session: str) -> Session:
             store=str(path),
             task=scored["task"],
             method=scored["method"],
-            model=shown_model(record["settings"]),
+            model=display_model_name(record["settings"]),
             seed=record["settings"]["seed"],
             problems=len(rows),
             steps=counted.steps,
             verdicts=counted.verdicts,
             metrics={name: Metric(**one) for name, one in scored["metrics"].items()},
-            usage=priced(store.usage(session), record.get("spending") or {}),
+            usage=add_costs(store.usage(session), record.get("spending") or {}),
             seconds=record.get("seconds") or 0.0,
             failed={row.problem.id: row.cause for row in rows if row.status == "failed"},
             ends=dict(Counter(row.cause for row in rows if row.status == "done")),
@@ -156,5 +156,5 @@ def outcome(path: Path, session: str) -> Session:
             breaches=counted.breaches,
             malformed=counted.malformed,
             cause=record.get("cause") or "",
-            oracle=family(record["settings"]["family"]).oracle,
+            oracle=load_family(record["settings"]["family"]).oracle,
         )

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from ..config import DataConfig
 from ..records import DataError, InputSet, Json, LabelsRows, Problem, Task, UsageError
-from ..records.tasks import Documented, Draws, IdentifiesData, IsFile, NamesFiles
-from ..tasks import family, load_problems
-from ..tasks import task as task_named
-from ..tasks import tasks as all_tasks
-from ..tasks.io.files import identity, locate, writable
+from ..records.tasks import DefinedByFile, DocumentsUsage, DrawsProblems, IdentifiesData, NamesFiles
+from ..tasks import load_family, load_problems
+from ..tasks import load_task as task_named
+from ..tasks import load_tasks as all_tasks
+from ..tasks.io.files import check_writable, identify_file, locate
 from ..tasks.io.spaces import SPACE_FILES, write_space
-from .arguments import checked
+from .arguments import validate_call
 from .data.results import ProblemShown, SpaceFile, TaskHelp, TaskRow
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Subset:
         }
 
 
-def subset_of(
+def make_subset(
     names: Sequence[str],
     seed: int,
     fractions: Sequence[float] | None,
@@ -64,8 +64,8 @@ def subset_of(
     Args:
         names: names of splits.
         seed: seed of the assignment of groups to splits.
-        fractions: as in `splits_of`.
-        fixed: as in `splits_of`.
+        fractions: as in `make_splits`.
+        fixed: as in `make_splits`.
 
     Raises:
         UsageError: a split is unknown, or the other options have no effect because no split is
@@ -85,10 +85,10 @@ def subset_of(
         if name not in known:
             raise UsageError(f"--subset {name}: it is one of {', '.join(known)}")
     chosen = tuple(split for split in Split if split in names)
-    return Subset(chosen, splits_of(seed, fractions, fixed))
+    return Subset(chosen, make_splits(seed, fractions, fixed))
 
 
-def splits_of(
+def make_splits(
     seed: int, fractions: Sequence[float] | None, fixed: str | Path | None = None
 ) -> Splits:
     """Return the rule that assigns groups of problems to splits.
@@ -96,27 +96,27 @@ def splits_of(
     Args:
         seed: seed of the assignment.
         fractions: shares of train, validation and held-out, in this order; None for the default.
-        fixed: a file of groups with a fixed split, as `read_fixed` reads it.
+        fixed: a file of groups with a fixed split, as `read_fixed_splits` reads it.
     """
     from ..training.splits import Fractions, Splits
 
     if fractions is not None and len(fractions) != 3:
         raise UsageError(f"fractions {list(fractions)}: train, validation and held-out are needed")
     parts = Fractions() if fractions is None else Fractions(*fractions)
-    return Splits(seed, parts, {} if fixed is None else read_fixed(fixed))
+    return Splits(seed, parts, {} if fixed is None else read_fixed_splits(fixed))
 
 
-def read_fixed(path: str | Path) -> dict[str, Split]:
+def read_fixed_splits(path: str | Path) -> dict[str, Split]:
     """Read a JSON file {split: [groups]} and return the split of each group.
 
     Raises:
         DataError: the file has another form or puts a group into two splits. The message names the
         file.
     """
-    from ..tasks.io.files import expanded, read_json
+    from ..tasks.io.files import expand_home, read_json
     from ..training.splits import Split
 
-    place = expanded(path)
+    place = expand_home(path)
     told = read_json(place)
     names = [split.value for split in Split]
     if not isinstance(told, Mapping) or not all(
@@ -134,7 +134,7 @@ def read_fixed(path: str | Path) -> dict[str, Split]:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenProblems:
     """The problems that a command works on, with their sample spaces.
 
     Args:
@@ -158,14 +158,14 @@ class Chosen:
         return [problem for problem, _ in self.pairs]
 
 
-def choose(task: str, config: DataConfig) -> Chosen:
+def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
     """Return the problems that `config` selects; `tasks.load_problems` has the rules and errors.
 
     A subset keeps the problems of its splits, assigned by the same rule as in preference pairs.
     """
     data, space = config.data, config.space
     shown = None if config.observations is None else str(config.observations)
-    told = subset_of(config.subset, config.split_seed, config.fractions, config.fixed)
+    told = make_subset(config.subset, config.split_seed, config.fractions, config.fixed)
     keep = None if told is None else told.keeps
     source = task_named(task)
     pairs = load_problems(
@@ -184,25 +184,25 @@ def choose(task: str, config: DataConfig) -> Chosen:
     )
     if not pairs:
         raise UsageError(f"{data or task} leaves no problem to work on.")
-    file = source.task_file if isinstance(source, IsFile) else None
+    file = source.task_file if isinstance(source, DefinedByFile) else None
     sources = {
         "data": None if data is None else _identity(source, data),
         "observations": _observed(shown),
         "sample": config.sample,
         **({} if told is None else {"subset": told.as_json()}),
-        "space": None if space is None else identity(locate(space, SPACE_FILES)),
+        "space": None if space is None else identify_file(locate(space, SPACE_FILES)),
         **({} if file is None else {"task_file": file}),
     }
-    return Chosen(source, tuple(pairs), sources)
+    return ChosenProblems(source, tuple(pairs), sources)
 
 
-def has_texts(task: str) -> bool:
+def has_labelled_text(task: str) -> bool:
     """Return whether a task is about labelled rows.
 
     Raises:
         UsageError: there is no such task.
     """
-    return isinstance(family(task_named(task).family), LabelsRows)
+    return isinstance(load_family(task_named(task).family), LabelsRows)
 
 
 def _identity(source: Task, data: str | Path) -> Json:
@@ -212,25 +212,25 @@ def _identity(source: Task, data: str | Path) -> Json:
     """
     if isinstance(source, IdentifiesData):
         return source.identity(data)
-    return identity(locate(data, source.files if isinstance(source, NamesFiles) else ()))
+    return identify_file(locate(data, source.files if isinstance(source, NamesFiles) else ()))
 
 
 def _observed(observations: str | None) -> Json:
     if observations is None or observations.strip().isdecimal():
         return None if observations is None else int(observations)
-    return identity(locate(observations, ()))
+    return identify_file(locate(observations, ()))
 
 
 # --- The command `peirce tasks`.
 
 
-@checked
+@validate_call
 def tasks_list() -> list[TaskRow]:
     """Return one row for each task: its name, its family and one line about it."""
     return [TaskRow(task=one.name, family=one.family, about=one.about) for one in all_tasks()]
 
 
-@checked
+@validate_call
 def tasks_help(task: str) -> TaskHelp:
     """Return how to run on a task.
 
@@ -255,7 +255,7 @@ def tasks_help(task: str) -> TaskHelp:
     # A generator may take other data than its task, so only the task's own name shows the task's
     # text.
     takes, commands = "", list(plain)
-    if found.name == task and isinstance(found, Documented):
+    if found.name == task and isinstance(found, DocumentsUsage):
         takes, commands = found.takes, list(found.commands)
     return TaskHelp(
         task=task,
@@ -267,7 +267,7 @@ def tasks_help(task: str) -> TaskHelp:
     )
 
 
-@checked
+@validate_call
 def tasks_show(
     task: str,
     problem: str | None = None,
@@ -304,8 +304,8 @@ def tasks_show(
         data=data, problems=problems, problem=wanted, sample=sample, observations=observations,
         seed=seed, label=label, ood=ood, skip_bad=skip_bad,
     )  # fmt: skip
-    chosen = choose(task, config)
-    drawn = chosen.task.drawn if isinstance(chosen.task, Draws) else None
+    chosen = choose_problems(task, config)
+    drawn = chosen.task.drawn if isinstance(chosen.task, DrawsProblems) else None
     return [
         ProblemShown.from_dict(
             {**one.as_json(), "space": len(space), **({"drawn": drawn(one)} if drawn else {})}
@@ -314,7 +314,7 @@ def tasks_show(
     ]
 
 
-@checked
+@validate_call
 def tasks_space(
     task: str,
     out: str | Path,
@@ -337,15 +337,15 @@ def tasks_space(
         label: for labelled text, the column that holds the labels.
         skip_bad: leave out records of the data that cannot be read, and count them in a warning.
     """
-    writable(out)
+    check_writable(out)
     wanted = () if problem is None else (problem,)
     config = DataConfig(data=data, problem=wanted, label=label, skip_bad=skip_bad)
-    space = choose(task, config).pairs[0][1]
+    space = choose_problems(task, config).pairs[0][1]
     write_space(space, out)
     return SpaceFile(task=task, inputs=len(space), digest=space.digest, path=str(out))
 
 
-def task_like(dataset: str, file: str | Path) -> str:
+def find_similar_task(dataset: str, file: str | Path) -> str:
     """Return the task whose name is nearest to the data set that a record names.
 
     Args:

@@ -6,7 +6,7 @@
     scores.to_dict()                                 # what `peirce eval last --json` prints
 
 A result class is a frozen dataclass whose fields are the keys of a JSON object, in their order. A
-field with a default may be absent from the object. A field made by `rest` holds the keys that
+field with a default may be absent from the object. A field made by `extra_keys` holds the keys that
 depend on the data; in the object they are at the same level as the other keys.
 """
 
@@ -24,23 +24,23 @@ from ..records import Json
 _REST, _UNPRINTED = {"rest": True}, {"unprinted": True}
 
 
-def rest() -> Any:
+def extra_keys() -> Any:
     """Return a field for the keys that belong to no other field."""
     return field(default_factory=dict, metadata=_REST)
 
 
-def unprinted(*, default_factory: Callable[[], Any]) -> Any:
+def unprinted_field(*, default_factory: Callable[[], Any]) -> Any:
     """Return a field that is left out of the JSON."""
     return field(default_factory=default_factory, metadata=_UNPRINTED)
 
 
-def key(name: str) -> Any:
+def json_key(name: str) -> Any:
     """Return a field whose JSON key `name` cannot be the name of a Python attribute."""
     return field(metadata={"key": name})
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True,
-                     field_specifiers=(field, rest, unprinted, key))  # fmt: skip
+                     field_specifiers=(field, extra_keys, unprinted_field, json_key))  # fmt: skip
 class Result(Mapping[str, Any]):
     """Base class of results: a read-only mapping with the keys of its JSON object.
 

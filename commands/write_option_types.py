@@ -33,7 +33,7 @@ from ..records.settings import Settings
 from ..training.pairs.settings import PairsConfig
 
 FILE = Path(__file__).with_name("option_types.py")
-HEAD = '''"""Keywords of the public functions that take settings. Written by write_option_types.py from
+HEADER = '''"""Keywords of the public functions that take settings. Written by write_option_types.py from
 config.py and graphs/; do not edit."""
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from ..records import Proposer, Repairer
 Options = Mapping[str, FieldInfo]
 
 
-def options_of(part: type[Settings], *names: str) -> dict[str, FieldInfo]:
+def select_options(part: type[Settings], *names: str) -> dict[str, FieldInfo]:
     """Return the options of a part of the configuration by name: all, or only `names`."""
     found = {option: field for option, _, field in part.options()}
     if part is RolesConfig:
@@ -59,10 +59,10 @@ def run_options() -> dict[str, FieldInfo]:
     """Return every option of `run`: those of all parts and of all methods."""
     found: dict[str, FieldInfo] = {}
     for name, part in RunConfig.parts().items():
-        found |= options_of(part)
+        found |= select_options(part)
         if name == "method":
             for method in graphs.all_methods().values():
-                found = {**options_of(method.settings), **found}
+                found = {**select_options(method.settings), **found}
     return found
 
 
@@ -79,40 +79,40 @@ def method_setting(option: str) -> tuple[type[Settings], FieldInfo]:
 def typed_dicts() -> dict[str, tuple[str, Options]]:
     """Return the classes to write: name -> (the functions that take them, their options)."""
     run = run_options()
-    transport = options_of(ModelConfig, "timeout_s", "retries")
-    judging = options_of(TextConfig, "tau", "judge", "repeats")
-    shaping = options_of(
+    transport = select_options(ModelConfig, "timeout_s", "retries")
+    judging = select_options(TextConfig, "tau", "judge", "repeats")
+    shaping = select_options(
         ModelConfig, "temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries",
         "model_arg",
     )  # fmt: skip
     resume = {
-        **transport, **options_of(SandboxConfig), **options_of(ClusterConfig),
-        **options_of(BudgetConfig), **options_of(StoreConfig),
+        **transport, **select_options(SandboxConfig), **select_options(ClusterConfig),
+        **select_options(BudgetConfig), **select_options(StoreConfig),
     }  # fmt: skip
     check = {
-        **options_of(DataConfig), **options_of(MethodSettings, "answer_format", "strict_contract"),
-        **options_of(SandboxConfig), **options_of(ClusterConfig, "workers"), **judging,
-        **options_of(RolesConfig, "role", "roles"),
+        **select_options(DataConfig), **select_options(MethodSettings, "answer_format", "strict_contract"),
+        **select_options(SandboxConfig), **select_options(ClusterConfig, "workers"), **judging,
+        **select_options(RolesConfig, "role", "roles"),
     }  # fmt: skip
     predict = {
-        **options_of(TextConfig, "inference", "judge", "repeats", "prompts"), **shaping,
-        **options_of(RolesConfig, "role", "roles"), **options_of(SandboxConfig),
-        **options_of(ClusterConfig), **options_of(StoreConfig, "store"),
+        **select_options(TextConfig, "inference", "judge", "repeats", "prompts"), **shaping,
+        **select_options(RolesConfig, "role", "roles"), **select_options(SandboxConfig),
+        **select_options(ClusterConfig), **select_options(StoreConfig, "store"),
     }  # fmt: skip
     return {
         "RunOptions": ("run, plan, import_recorded", run),
         "ResumeOptions": ("resume", resume),
         "CheckOptions": ("check", check),
         "PredictOptions": ("predict", predict),
-        "PairsOptions": ("pairs", options_of(PairsConfig)),
+        "PairsOptions": ("pairs", select_options(PairsConfig)),
     }
 
 
-def source() -> str:
+def generate_source() -> str:
     """Return the text of option_types.py."""
-    parts = [HEAD]
+    parts = [HEADER]
     for name, (functions, options) in typed_dicts().items():
-        lines = [f"    {option}: {words(field)}" for option, field in options.items()]
+        lines = [f"    {option}: {annotation_source(field)}" for option, field in options.items()]
         if name == "RunOptions":  # for methods from other packages; there is no such flag
             lines.append("    method_options: Mapping[str, Any] | None")
         about = f'    """Settings by name, of {functions}. None counts as not given."""'
@@ -122,7 +122,7 @@ def source() -> str:
     return "\n\n".join(parts)
 
 
-def words(field: FieldInfo) -> str:
+def annotation_source(field: FieldInfo) -> str:
     """Return the annotation of a field as source code, with None added for "not set"."""
     kinds = list(dict.fromkeys(_words(field.annotation)))
     return " | ".join([*(kind for kind in kinds if kind != "None"), "None"])
@@ -144,7 +144,7 @@ def _words(kind: Any) -> Iterator[str]:
 
 def main() -> None:
     """Write option_types.py."""
-    FILE.write_text(source(), "utf-8")
+    FILE.write_text(generate_source(), "utf-8")
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from ..agents.prompts.protocol import Aim
 from ..config import MethodSettings
 from ..records import Json, Message, UsageError, registry
-from ..records.settings import nearest_name
-from .forecast import Calls, Sizes, one_by_one, propose_from_rows
+from ..records.settings import suggest_name
+from .forecast import CallsByRole, Sizes, forecast_one_by_one, propose_from_rows
 
 if TYPE_CHECKING:
     from .runtime.case import Case
@@ -60,7 +60,7 @@ class Method:
     text: Mapping[str, Json] = field(default_factory=dict)
     reads: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
-    forecast: Callable[[Sizes], Calls] = one_by_one
+    forecast: Callable[[Sizes], CallsByRole] = forecast_one_by_one
     first_prompt: Callable[[Case], Sequence[Message]] = propose_from_rows
 
     def serves(self, family: str) -> bool:
@@ -82,14 +82,14 @@ def all_methods() -> Mapping[str, Method]:
     return {method.name: method for method in registry.load_all("methods")}
 
 
-def method(name: str, family: str) -> Method:
+def find_method(name: str, family: str) -> Method:
     """Return the method of this name, which must work on tasks of this family.
 
     Raises:
         UsageError: there is no such method for the family. The message lists the family's methods
             and names the nearest one.
     """
-    if registry.has("methods", name):
+    if registry.is_registered("methods", name):
         found: Method = registry.load("methods", name)
         if found.serves(family):
             return found
@@ -102,14 +102,16 @@ def method(name: str, family: str) -> Method:
     raise UsageError(f"{name!r} {problem}{hint} for {family} tasks: {', '.join(valid)}")
 
 
-def method_named(name: str) -> Method:
+def get_method(name: str) -> Method:
     """Return the method of this name.
 
     Raises:
         UsageError: there is no such method.
     """
-    if not registry.has("methods", name):
-        raise UsageError(f"{name!r} is no method{nearest_name(name, registry.names('methods'))}")
+    if not registry.is_registered("methods", name):
+        raise UsageError(
+            f"{name!r} is no method{suggest_name(name, registry.component_names('methods'))}"
+        )
     found: Method = registry.load("methods", name)
     return found
 
@@ -120,7 +122,7 @@ def settings_of(name: str) -> type[MethodSettings]:
     Raises:
         UsageError: there is no such method.
     """
-    return method_named(name).settings
+    return get_method(name).settings
 
 
 def methods_taking(option: str) -> Sequence[str]:

@@ -35,7 +35,7 @@ class Span:
         return Span(self.least + other.least, self.most + other.most)
 
 
-Calls = Mapping[str, Span]  # the calls of each role
+CallsByRole = Mapping[str, Span]  # the calls of each role
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Sizes:
     @property
     def early(self) -> int:
         """Number of distinct texts in the first prompt."""
-        return distinct(self.problem.shown[: self.first])
+        return count_distinct(self.problem.shown[: self.first])
 
     @property
     def judged_space(self) -> int:
@@ -98,9 +98,9 @@ class Sizes:
         return min(len(self._of_split("val")), most)
 
     def _of_split(self, split: str) -> Sequence[Observation]:
-        from ..tasks.text.family import of_split
+        from ..tasks.text.family import select_split
 
-        return of_split(self.problem, split)
+        return select_split(self.problem, split)
 
     @property
     def regenerations(self) -> int:
@@ -148,10 +148,10 @@ class Sizes:
     @property
     def summaries(self) -> Span:
         """The calls that summarise the papers, in pieces."""
-        from ..tasks.text.papers import PIECE_WORDS, pieces
+        from ..tasks.text.papers import MAX_PIECE_WORDS, split_text
 
         papers = self.problem.public.get("papers", ())
-        parts = sum(len(pieces(one["text"], PIECE_WORDS)) for one in papers)
+        parts = sum(len(split_text(one["text"], MAX_PIECE_WORDS)) for one in papers)
         return Span(parts, parts)
 
     def reading(self, bank: Span) -> Span:
@@ -159,7 +159,7 @@ class Sizes:
         text = self.text
         if text.inference is None or text.judge == "exact":
             return Span()
-        rows = distinct(self.predicted)
+        rows = count_distinct(self.predicted)
         wide = text.inference not in _ROWS  # choose
         names = list(_ROWS) if wide else [text.inference]
         spans = [self._strategy(name, rows, bank) for name in names]
@@ -196,7 +196,7 @@ _ROWS: Mapping[str, Callable[[int, int, int], tuple[int, int]]] = {
 }
 
 
-def distinct(rows: Sequence[Observation]) -> int:
+def count_distinct(rows: Sequence[Observation]) -> int:
     """Return the number of rows with different inputs."""
     return len({canonical_json(one.input) for one in rows})
 
@@ -204,7 +204,7 @@ def distinct(rows: Sequence[Observation]) -> int:
 # --- Methods.
 
 
-def one_by_one(of: Sizes, least: int | None = None) -> Calls:
+def forecast_one_by_one(of: Sizes, least: int | None = None) -> CallsByRole:
     """Count the calls of a method that asks for one answer at a time, at most `max_answers`.
 
     Up to `tool_calls` turns of each answer may be spent on tool calls.
@@ -228,7 +228,7 @@ def one_by_one(of: Sizes, least: int | None = None) -> Calls:
     return {"proposer": proposer, "judge": found + of.reading(Span(1, asked * most))}
 
 
-def in_one_prompt(of: Sizes) -> Calls:
+def forecast_one_prompt(of: Sizes) -> CallsByRole:
     """Count the calls of a method that asks for a full bank at once, maybe from papers."""
     return {
         "proposer": Span(1, 1),
@@ -237,7 +237,7 @@ def in_one_prompt(of: Sizes) -> Calls:
     }
 
 
-def through_rows(of: Sizes) -> Calls:
+def forecast_through_rows(of: Sizes) -> CallsByRole:
     """Count the calls of HypoGeniC: one prompt, then a pass over the rows with new hypotheses.
 
     The best hypotheses of the bank are judged on each row, and rows that they get wrong lead to
@@ -247,7 +247,7 @@ def through_rows(of: Sizes) -> Calls:
     bank = of.bank(1 + again)
     found = of.judged_first
     if text.rounds:
-        rows, texts = len(of.problem.shown), distinct(of.problem.shown)
+        rows, texts = len(of.problem.shown), count_distinct(of.problem.shown)
         least = min(text.top, asked) * (texts - of.early)
         most = min(text.top, bank.most) * (rows - of.first + (text.rounds - 1) * rows)
         most += again * asked * (text.wrong + of.judged_space)
@@ -270,6 +270,6 @@ def propose_from_rows(case: Case) -> Sequence[Message]:
     return case.prompts.propose(case.view(), case.text.hypotheses)
 
 
-def propose_blind(case: Case) -> Sequence[Message]:
+def propose_without_rows(case: Case) -> Sequence[Message]:
     """Return the first prompt of a method that shows no rows."""
     return case.prompts.propose(replace(case.view(), shown=()), case.text.hypotheses)

@@ -11,7 +11,7 @@ if "." not in __name__:  # imported from the folder of the repository, without i
     raise ImportError(f"{__name__} is a part of the package peirce: import peirce.{__name__}")
 
 from .calls import (
-    ASKED_AGAIN,
+    RETRY_LISTENER,
     CallKey,
     HoldsSecrets,
     Journal,
@@ -35,22 +35,22 @@ from .errors import (
     UsageError,
 )
 from .families import (
-    Evaluated,
     Family,
     FamilyWords,
     FindsContradictions,
+    HasEvaluation,
+    HasRecordedFormat,
+    HasSearch,
+    HasTaskWording,
     LabelsRows,
-    Measuring,
+    MeasuresHypotheses,
     NamesCodes,
     OpensOracle,
-    RecordedForm,
-    Searched,
-    SearchManner,
-    SetsMethods,
-    Tolerant,
-    Worded,
+    SearchStyle,
+    SetsMethodDefaults,
+    ToleratesErrors,
 )
-from .hypotheses import UNASKED, Agreement, Hypothesis, Malformed, Predictions, Verdict
+from .hypotheses import NOT_REQUESTED, Agreement, Hypothesis, Malformed, Predictions, Verdict
 from .limits import Limits
 from .oracles import (
     Apply,
@@ -65,10 +65,10 @@ from .oracles import (
     Sandbox,
     Solution,
     Solve,
-    Wanted,
+    SolveMode,
 )
-from .problems import Earlier, InputSet, Observation, Problem, Summary, View
-from .steps import Answered, BankEvent, EventKind, Judged, Ledger, StepRecord
+from .problems import InputSet, Observation, PastAnswer, Problem, Summary, View
+from .steps import BankEvent, EventKind, JudgedAnswer, JudgedHypothesis, Ledger, StepRecord
 from .tasks import Task
 from .values import (
     Digest,
@@ -83,10 +83,9 @@ from .values import (
 )
 
 __all__ = [
-    "ASKED_AGAIN",
-    "UNASKED",
+    "NOT_REQUESTED",
+    "RETRY_LISTENER",
     "Agreement",
-    "Answered",
     "Apply",
     "BankEvent",
     "Batch",
@@ -94,13 +93,15 @@ __all__ = [
     "CallKey",
     "DataError",
     "Digest",
-    "Earlier",
-    "Evaluated",
     "EventKind",
     "Execute",
     "Family",
     "FamilyWords",
     "FindsContradictions",
+    "HasEvaluation",
+    "HasRecordedFormat",
+    "HasSearch",
+    "HasTaskWording",
     "HoldsSecrets",
     "Hypothesis",
     "InputSet",
@@ -108,13 +109,14 @@ __all__ = [
     "Journal",
     "Json",
     "Judge",
-    "Judged",
+    "JudgedAnswer",
+    "JudgedHypothesis",
     "Keep",
     "LabelsRows",
     "Ledger",
     "Limits",
     "Malformed",
-    "Measuring",
+    "MeasuresHypotheses",
     "Message",
     "NamesCodes",
     "Observation",
@@ -124,26 +126,26 @@ __all__ = [
     "OracleSettings",
     "Oracles",
     "Outcome",
+    "PastAnswer",
     "PeirceError",
     "Predictions",
     "Problem",
     "Proposer",
-    "RecordedForm",
     "Repairer",
     "RepeatedKey",
     "Reply",
     "Sandbox",
     "SandboxUnavailable",
-    "SearchManner",
-    "Searched",
-    "SetsMethods",
+    "SearchStyle",
+    "SetsMethodDefaults",
     "Solution",
     "Solve",
+    "SolveMode",
     "StepRecord",
     "StoreError",
     "Summary",
     "Task",
-    "Tolerant",
+    "ToleratesErrors",
     "TooLarge",
     "ToolCall",
     "ToolSpec",
@@ -152,8 +154,6 @@ __all__ = [
     "UsageError",
     "Verdict",
     "View",
-    "Wanted",
-    "Worded",
     "canonical_json",
     "digest_of",
     "digest_of_text",

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 Message: TypeAlias = Mapping[str, Json]  # OpenAI chat form: role, content, tool_calls, tool_call_id
 
 # A caller sets this to learn why a request gave no answer and is retried while the call lasts.
-ASKED_AGAIN: ContextVar[Callable[[str], None]] = ContextVar("asked_again", default=lambda why: None)
+RETRY_LISTENER: ContextVar[Callable[[str], None]] = ContextVar(
+    "asked_again", default=lambda why: None
+)
 
 
 @dataclass(frozen=True)

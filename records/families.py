@@ -101,7 +101,7 @@ class Family(Protocol):
 
 
 @runtime_checkable
-class Measuring(Protocol):
+class MeasuresHypotheses(Protocol):
     """A family that also measures what a hypothesis costs."""
 
     def by(self, evaluator: str) -> Family:
@@ -134,7 +134,7 @@ class Measuring(Protocol):
 
 
 @dataclass(frozen=True)
-class SearchManner:
+class SearchStyle:
     """How the embedded search produces answers for a family.
 
     Attributes:
@@ -156,17 +156,17 @@ class SearchManner:
 
 
 @runtime_checkable
-class Searched(Protocol):
+class HasSearch(Protocol):
     """A family for which the embedded search proposes hypotheses."""
 
     @property
-    def search(self) -> SearchManner:
+    def search(self) -> SearchStyle:
         """Return how the embedded search produces answers."""
         ...
 
 
 @runtime_checkable
-class Worded(Protocol):
+class HasTaskWording(Protocol):
     """A family whose wording depends on the problem: a theory, the labels, or a user's own task."""
 
     def told(self, public: Mapping[str, Json]) -> Family:
@@ -175,7 +175,7 @@ class Worded(Protocol):
 
 
 @runtime_checkable
-class Tolerant(Protocol):
+class ToleratesErrors(Protocol):
     """A family whose consistent hypotheses may be wrong on a share of what they cover."""
 
     def with_tau(self, tau: float) -> Family:
@@ -222,7 +222,7 @@ class NamesCodes(Protocol):
 
 
 @runtime_checkable
-class SetsMethods(Protocol):
+class SetsMethodDefaults(Protocol):
     """A family with its own defaults for the settings of methods."""
 
     @property
@@ -232,14 +232,14 @@ class SetsMethods(Protocol):
 
 
 @runtime_checkable
-class RecordedForm(Protocol):
+class HasRecordedFormat(Protocol):
     """A family whose published records hold answers in another format than its default."""
 
     recorded_format: str
 
 
 @runtime_checkable
-class Evaluated(Protocol):
+class HasEvaluation(Protocol):
     """A family with its own evaluation, the default for its sessions (otherwise `gear`)."""
 
     evaluation: str

@@ -39,7 +39,7 @@ class Malformed:
     detail: str = ""
 
 
-UNASKED = "not_asked"  # The verdict of predictions that were never requested.
+NOT_REQUESTED = "not_asked"  # The verdict of predictions that were never requested.
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Predictions:
         import numpy as np
 
         zeros, ones = np.zeros(count, np.int64), np.ones(count, np.uint8)
-        return Predictions(zeros, ones, (UNASKED,), UNASKED)
+        return Predictions(zeros, ones, (NOT_REQUESTED,), NOT_REQUESTED)
 
     def undefined(self) -> dict[str, int]:
         """Return the number of undefined inputs for each reason, most frequent first."""

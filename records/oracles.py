@@ -59,7 +59,7 @@ class Solution:
 
     Attributes:
         worlds: n entries {"valid", "cost", "bound", "reason"}, for mode "explained" also "breaches"
-            and "needless" (tools/logic/explaining.py); empty for an extension.
+            and "needless" (tools/logic/explanations.py); empty for an extension.
         codes: int64 (n,) for an extension: whether the rule covers the element in no, every or some
             completions (0, 1, 2).
         reasons, reason_names: As in `Predictions`.
@@ -112,13 +112,15 @@ class Execute(Protocol):
         ...
 
 
-Wanted: TypeAlias = Literal["worth", "explained", "extension"]
+SolveMode: TypeAlias = Literal["worth", "explained", "extension"]
 
 
 class Solve(Protocol):
     """The oracle of rules about worlds."""
 
-    async def __call__(self, theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
+    async def __call__(
+        self, theory: Json, rule: str, inputs: InputSet, wanted: SolveMode
+    ) -> Solution:
         """Evaluate a rule on worlds.
 
         Args:

@@ -68,7 +68,7 @@ def make_folder(path: Path) -> None:
         path.mkdir(FOLDER_MODE, exist_ok=True)
 
 
-def write_whole(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
+def write_atomically(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
     """Write several files atomically, each from its bytes or from parts.
 
     All files are written under temporary names and synced before the first one is renamed. The

@@ -90,7 +90,7 @@ class Problem:
             data["group"],
         )
 
-    def view(self, space: InputSet, earlier: Sequence[Earlier] = ()) -> View:
+    def view(self, space: InputSet, earlier: Sequence[PastAnswer] = ()) -> View:
         """Return what an agent may see: shown observations, the sample space, earlier answers."""
         return View(self.id, self.task, self.family, self.shown, self.public, space, tuple(earlier))
 
@@ -105,7 +105,7 @@ class View:
     shown: tuple[Observation, ...]
     public: Mapping[str, Json]
     space: InputSet  # The sample space S: inputs without outputs.
-    earlier: tuple[Earlier, ...] = ()
+    earlier: tuple[PastAnswer, ...] = ()
 
     @property
     def answers(self) -> int:
@@ -114,7 +114,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class PastAnswer:
     """An earlier answer to the problem, in the form that later prompts may show."""
 
     answer: str

@@ -113,7 +113,7 @@ ATTRIBUTES: Mapping[Kind, tuple[str, ...]] = {
 }
 
 
-class Part(NamedTuple):
+class Component(NamedTuple):
     """The location of a component; `package` is its distribution and version, "" if built in."""
 
     module: str
@@ -122,14 +122,14 @@ class Part(NamedTuple):
 
 
 @cache
-def parts(kind: Kind) -> Mapping[str, Part]:
+def components(kind: Kind) -> Mapping[str, Component]:
     """Return the components of a kind by name, built-in ones first.
 
     Raises:
         UsageError: A package adds a name that exists already.
     """
     found = {
-        name: Part(f"{PACKAGE}.{module}", attribute)
+        name: Component(f"{PACKAGE}.{module}", attribute)
         for name, (module, _, attribute) in (
             (name, where.partition(":")) for name, where in BUILT_IN.get(kind, {}).items()
         )
@@ -145,14 +145,14 @@ def parts(kind: Kind) -> Mapping[str, Part]:
     return found
 
 
-def names(kind: Kind) -> tuple[str, ...]:
+def component_names(kind: Kind) -> tuple[str, ...]:
     """Return the names of a kind in alphabetical order."""
-    return tuple(sorted(parts(kind)))
+    return tuple(sorted(components(kind)))
 
 
-def has(kind: Kind, name: str) -> bool:
+def is_registered(kind: Kind, name: str) -> bool:
     """Return whether the component exists. Packages are searched only where it is not built in."""
-    return name in BUILT_IN.get(kind, {}) or name in parts(kind)
+    return name in BUILT_IN.get(kind, {}) or name in components(kind)
 
 
 def load(kind: Kind, name: str) -> Any:
@@ -166,7 +166,7 @@ def load(kind: Kind, name: str) -> Any:
     if own is not None:
         module, _, attribute = own.partition(":")
         return getattr(import_module(f"{PACKAGE}.{module}"), attribute)
-    part = parts(kind)[name]
+    part = components(kind)[name]
     try:
         found = import_module(part.module)
         for attribute in part.object.split("."):
@@ -192,7 +192,7 @@ def load_all(kind: Kind) -> list[Any]:
     not disable the others.
     """
     try:
-        found_names: Iterable[str] = names(kind)
+        found_names: Iterable[str] = component_names(kind)
     except UsageError as error:
         warnings.warn(str(error), stacklevel=2)
         found_names = sorted(BUILT_IN[kind])
@@ -209,11 +209,11 @@ def _group(kind: Kind) -> str:
     return f"{PACKAGE}.{kind}"
 
 
-def _brought(kind: Kind) -> list[tuple[str, Part]]:
+def _brought(kind: Kind) -> list[tuple[str, Component]]:
     from importlib.metadata import entry_points  # slower to import than the rest of this module
 
     found = []
     for one in entry_points(group=_group(kind)):
         package = f"{one.dist.name} {one.dist.version}" if one.dist else "an unnamed package"
-        found.append((one.name, Part(one.module, one.attr, package)))
+        found.append((one.name, Component(one.module, one.attr, package)))
     return sorted(found)

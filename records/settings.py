@@ -1,7 +1,7 @@
 """The base class of all settings: typed fields that carry their `--help` text.
 
 A setting is a field made by `setting`. A class of settings refuses, in one sentence, unknown names
-and values of another type. Such classes are the parts of a larger one (`SettingsInParts`), and an
+and values of another type. Such classes are the parts of a larger one (`CompositeSettings`), and an
 option finds its part by its name (`place_option`). Import this module by its own name and not from
 `records`: pydantic takes time to load, and most users of `records` need only the data types.
 """
@@ -46,10 +46,12 @@ def setting(
         flag: False for settings that only Python, stored sessions and `--method-arg` can set.
         bounds: ge, gt, le and similar, as for pydantic's `Field`.
     """
-    return setting_of(text, default=default, metavar=metavar, option=option, flag=flag, **bounds)
+    return shared_setting(
+        text, default=default, metavar=metavar, option=option, flag=flag, **bounds
+    )
 
 
-def setting_of(
+def shared_setting(
     text: str,
     *,
     metavar: str | None = None,
@@ -87,14 +89,14 @@ class Settings(BaseModel):
         """Raise UsageError for an integer beyond floats, which no setting means."""
         if isinstance(value, int) and not is_finite_number(value):
             option = option_name(name, cls.model_fields[name])
-            raise UsageError(f"{option} is {shown(value)}: it must be a number below 1e308")
+            raise UsageError(f"{option} is {format_value(value)}: it must be a number below 1e308")
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
         """Return one sentence about an error that pydantic found: name, value, valid values."""
         name = str(error["loc"][0]) if error["loc"] else cls.__name__
         if error["type"] in ("extra_forbidden", "invalid_key"):
-            return f"unknown setting {name!r}{nearest_name(name, cls.model_fields)}"
+            return f"unknown setting {name!r}{suggest_name(name, cls.model_fields)}"
         if error["type"] == "value_error":
             return str(error["ctx"]["error"])
         field = cls.model_fields.get(name)
@@ -147,7 +149,7 @@ class MethodRegistry(Protocol):
         ...
 
 
-class SettingsInParts(Settings):
+class CompositeSettings(Settings):
     """Settings that consist of parts, one field each.
 
     The class of the part `method` depends on the method.
@@ -180,11 +182,11 @@ class SettingsInParts(Settings):
         return {name: part for name, part in record.items() if part}
 
 
-Parts: TypeAlias = Mapping[str, type[Settings]]
+PartClasses: TypeAlias = Mapping[str, type[Settings]]
 
 
 def place_option(
-    option: str, value: Any, method: str, classes: Parts, methods: MethodRegistry
+    option: str, value: Any, method: str, classes: PartClasses, methods: MethodRegistry
 ) -> tuple[str, str]:
     """Return the part and field of an option. Raises UsageError.
 
@@ -200,13 +202,13 @@ def place_option(
                 return part, name
     if able := methods.methods_taking(option):
         raise UsageError(
-            f"{option} is {shown(value)}: method {method} takes none; those that do:"
+            f"{option} is {format_value(value)}: method {method} takes none; those that do:"
             f" {', '.join(able)}"
         )
-    raise UsageError(unknown_setting(option, classes))
+    raise UsageError(describe_unknown_setting(option, classes))
 
 
-def is_known(option: str, classes: Parts, methods: MethodRegistry) -> bool:
+def is_known_option(option: str, classes: PartClasses, methods: MethodRegistry) -> bool:
     """Return whether any part or any method has this option."""
     names = (
         option_name(name, field)
@@ -216,10 +218,10 @@ def is_known(option: str, classes: Parts, methods: MethodRegistry) -> bool:
     return option in names or bool(methods.methods_taking(option))
 
 
-def unknown_setting(option: str, classes: Parts) -> str:
+def describe_unknown_setting(option: str, classes: PartClasses) -> str:
     """Return one sentence about an option that no part has, with the nearest known name."""
     known = [name for part in classes.values() for name, _, _ in part.options()]
-    return f"unknown setting {option!r}{nearest_name(option, known)}"
+    return f"unknown setting {option!r}{suggest_name(option, known)}"
 
 
 # --- Messages about settings ------------------------------------------------------------------
@@ -245,7 +247,7 @@ def _extra(field: FieldInfo) -> Mapping[str, Any]:
     return extra if isinstance(extra, dict) else {}
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value for an error message: at most one line; objects are shown by their type."""
     try:
         text = type(value).__name__ if is_object(value) else repr(value)
@@ -256,7 +258,7 @@ def shown(value: Any) -> str:
 
 def describe_value(name: str, value: Any, field: FieldInfo, error: ErrorDetails) -> str:
     """Return, for example, "problems is 'three': it must be a whole number or None"."""
-    return f"{name} is {shown(value)}: it must be {describe_valid(field, error)}"
+    return f"{name} is {format_value(value)}: it must be {describe_valid(field, error)}"
 
 
 _BOUNDS: Mapping[str, str] = {
@@ -274,17 +276,17 @@ def describe_valid(field: FieldInfo, error: ErrorDetails) -> str:
 
 def describe_type(annotation: Any) -> str:
     """Return the values that an annotation allows, in words."""
-    kinds = list(alternatives(annotation))
+    kinds = list(union_members(annotation))
     words = [_word_of(one) for one in kinds if one is not int or float not in kinds]
     *most, last = dict.fromkeys(words)
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def alternatives(annotation: Any) -> Iterator[Any]:
+def union_members(annotation: Any) -> Iterator[Any]:
     """Yield the members of a union, or the annotation itself."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         for one in typing.get_args(annotation):
-            yield from alternatives(one)
+            yield from union_members(one)
     else:
         yield annotation
 
@@ -304,7 +306,7 @@ def _word_of(kind: Any) -> str:
         return "a mapping"
     if isinstance(outer, type) and issubclass(outer, Sequence) and outer is not str:
         inner = typing.get_args(kind)[0] if typing.get_args(kind) else None
-        if all(one in (str, Path) for one in alternatives(inner)):
+        if all(one in (str, Path) for one in union_members(inner)):
             return "a list of texts"
         values = typing.get_args(inner) if typing.get_origin(inner) is Literal else ()
         return f"a list of {', '.join(map(str, values))}" if values else "a list"
@@ -313,14 +315,14 @@ def _word_of(kind: Any) -> str:
     return "a function" if outer is Callable else _WORDS.get(kind, str(kind))
 
 
-def nearest_name(name: str, known: Iterable[str]) -> str:
+def suggest_name(name: str, known: Iterable[str]) -> str:
     """Return "; did you mean seed?" for a close match in `known`, otherwise all valid names."""
     names = sorted(set(known))
     near = get_close_matches(name, names, 1)
     return f"; did you mean {near[0]}?" if near else f"; it must be one of {', '.join(names)}"
 
 
-def text_or_object(name: str, value: Any, method: str, kinds: Any) -> Any:
+def check_text_or_object(name: str, value: Any, method: str, kinds: Any) -> Any:
     """Return `value` if it is a text or an object with `method`. Raises UsageError.
 
     Args:
@@ -328,4 +330,4 @@ def text_or_object(name: str, value: Any, method: str, kinds: Any) -> Any:
     """
     if isinstance(value, str) or callable(getattr(value, method, None)):
         return value
-    raise UsageError(f"{name} is {shown(value)}: it must be {describe_type(kinds)}")
+    raise UsageError(f"{name} is {format_value(value)}: it must be {describe_type(kinds)}")

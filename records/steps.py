@@ -36,7 +36,7 @@ class BankEvent:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedHypothesis:
     """A hypothesis, or a malformed answer, with its verdict and all its predictions.
 
     Attributes:
@@ -58,12 +58,12 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Answered:
+class JudgedAnswer:
     """One answer of a model with the verdicts on its hypotheses."""
 
     path: str  # The path of the call that gave the answer.
     text: str
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedHypothesis, ...]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class StepRecord:
 
     problem: str
     step: int
-    answers: tuple[Answered, ...]
+    answers: tuple[JudgedAnswer, ...]
     # Fields of the method itself, such as the chosen rule.
     fields: Mapping[str, Json] = field(default_factory=dict)
     events: tuple[BankEvent, ...] = ()

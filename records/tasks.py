@@ -14,8 +14,8 @@ from typing import Protocol, runtime_checkable
 from .problems import InputSet, Observation, Problem
 from .values import Json
 
-GENERATED = 12  # the number of problems in a run without data
-WRITTEN = 100  # the number of problems that `tasks generate` writes by default
+DEFAULT_GENERATED = 12  # the number of problems in a run without data
+DEFAULT_WRITTEN = 100  # the number of problems that `tasks generate` writes by default
 
 
 class Task(Protocol):
@@ -39,7 +39,7 @@ class Task(Protocol):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ProblemQuery:
     """The options that select problems, as in `tasks.load_problems`."""
 
     observations: str | None = None
@@ -73,7 +73,7 @@ class DrawsObservations(Protocol):
 class ChoosesProblems(Protocol):
     """A task whose problems are samples of data sets."""
 
-    def choose(self, path: str | None, wanted: Wanted) -> list[Problem]:
+    def choose(self, path: str | None, wanted: ProblemQuery) -> list[Problem]:
         """Return the selected problems; this replaces `load`, `generate` and `observe`."""
         ...
 
@@ -97,7 +97,7 @@ class JudgesPairs(Protocol):
 
 
 @runtime_checkable
-class Draws(Protocol):
+class DrawsProblems(Protocol):
     """A task that draws a problem for a person instead of listing its pairs."""
 
     def drawn(self, problem: Problem) -> str:
@@ -115,7 +115,7 @@ class ReadsInputs(Protocol):
 
 
 @runtime_checkable
-class Documented(Protocol):
+class DocumentsUsage(Protocol):
     """A task that documents its use for `peirce TASK`.
 
     Attributes:
@@ -144,7 +144,7 @@ class IdentifiesData(Protocol):
 
 
 @runtime_checkable
-class BringsProblems(Protocol):
+class IncludesProblems(Protocol):
     """A task that includes its own problems, for runs without data."""
 
     def problems(self) -> list[Problem] | None:
@@ -153,7 +153,7 @@ class BringsProblems(Protocol):
 
 
 @runtime_checkable
-class OfferedKinds(Protocol):
+class OffersKinds(Protocol):
     """A task that takes options of `tasks generate`, named in `kinds` (`regime`, `level`, …)."""
 
     kinds: tuple[str, ...]
@@ -175,7 +175,7 @@ class WritesProblems(Protocol):
 
 
 @runtime_checkable
-class IsFile(Protocol):
+class DefinedByFile(Protocol):
     """A task that is defined by a user's file."""
 
     @property

@@ -18,16 +18,16 @@ from .metrics.evaluation import (
     find_evaluation,
     tally,
 )
-from .metrics.sections import Added, ReportSection, ScoredSessions
+from .metrics.sections import ReportSection, ScoredSessions, SectionOutput
 from .metrics.statistics import bootstrap
 
 __all__ = [
-    "Added",
     "Evaluation",
     "Metric",
     "ReportSection",
     "ScoredSessions",
     "Scores",
+    "SectionOutput",
     "Tally",
     "bootstrap",
     "default_evaluation",

@@ -29,12 +29,12 @@ __all__ = [
 
 def backend_names() -> tuple[str, ...]:
     """Return the names that `open_sandbox` accepts."""
-    return registry.names("sandboxes")
+    return registry.component_names("sandboxes")
 
 
 def check_backend(backend: str) -> None:
     """Raise UsageError for an unknown backend."""
-    if not registry.has("sandboxes", backend):
+    if not registry.is_registered("sandboxes", backend):
         known = backend_names()
         near = get_close_matches(backend, known, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""

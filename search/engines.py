@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from ..records import UsageError, registry
-from .following import Answer, NotSearched
+from .novelty import Answer, UnsupportedProblem
 
-NOTHING = (
+UNSUPPORTED_REASON = (
     "search knows functions of a list of integers, of scenes of objects that are on or off (acre),"
     " of grids of colours to grids, rules about finite worlds (abd), and records or texts with a label"
 )
@@ -34,7 +34,7 @@ class SearchedProblem(Protocol):
 
 
 @runtime_checkable
-class Mends(Protocol):
+class HypothesisRepairer(Protocol):
     """A problem under search that can also improve hypotheses from other sources."""
 
     def mend(self, text: str) -> Answer | None:
@@ -42,7 +42,7 @@ class Mends(Protocol):
         ...
 
 
-class MakesProblem(Protocol):
+class ProblemFactory(Protocol):
     """Factory that starts the search of one problem."""
 
     def __call__(
@@ -60,7 +60,7 @@ class MakesProblem(Protocol):
         ...
 
 
-class Serves(Protocol):
+class SupportCheck(Protocol):
     """Predicate that decides whether an engine supports a problem."""
 
     def __call__(self, shown: list[list[Any]], /) -> bool:
@@ -68,7 +68,7 @@ class Serves(Protocol):
         ...
 
 
-class Prepares(Protocol):
+class SpacePreparer(Protocol):
     """Function that converts a sample space into the form its engine needs."""
 
     def __call__(self, inputs: list[Any], /) -> Any:
@@ -88,12 +88,12 @@ class SearchEngine:
     """
 
     name: str
-    serves: Serves
-    prepared: Prepares
-    problem: MakesProblem
+    serves: SupportCheck
+    prepared: SpacePreparer
+    problem: ProblemFactory
 
 
-def engine_for(shown: list[list[Any]]) -> SearchEngine | None:
+def find_engine(shown: list[list[Any]]) -> SearchEngine | None:
     """Return the first engine that supports such pairs, or None."""
     for engine in _engines():
         if engine.serves(shown):
@@ -106,12 +106,12 @@ def _engines() -> Iterator[SearchEngine]:
     own = registry.BUILT_IN["search_engines"]
     for name in own:
         yield registry.load("search_engines", name)
-    for name in registry.parts("search_engines"):
+    for name in registry.components("search_engines"):
         if name not in own:
             yield registry.load("search_engines", name)
 
 
-class Searching:
+class SearchService:
     """State of one worker process: its sample spaces and the latest problems it was asked about."""
 
     def __init__(self) -> None:
@@ -134,11 +134,11 @@ class Searching:
         """
         shown, digest = request["shown"], request["space"]
         try:
-            engine = engine_for(shown)
+            engine = find_engine(shown)
         except UsageError as error:  # an engine of another package
             return {"reason": str(error)}
         if engine is None:
-            return {"reason": NOTHING}
+            return {"reason": UNSUPPORTED_REASON}
         if request.get("inputs") is not None:
             self.inputs[digest] = list(request["inputs"])
         if digest not in self.inputs:
@@ -148,7 +148,7 @@ class Searching:
         problem = self._problem(engine, request)
         try:
             return _said(_answer(problem, request))
-        except NotSearched as error:
+        except UnsupportedProblem as error:
             return {"reason": str(error)}
 
     def _problem(self, engine: SearchEngine, request: dict[str, Any]) -> SearchedProblem:
@@ -166,8 +166,8 @@ class Searching:
 
 def _answer(problem: SearchedProblem, request: dict[str, Any]) -> Answer | None:
     if "mend" in request:
-        if not isinstance(problem, Mends):
-            raise NotSearched("search mends no hypotheses of such problems")
+        if not isinstance(problem, HypothesisRepairer):
+            raise UnsupportedProblem("search mends no hypotheses of such problems")
         return problem.mend(request["mend"])
     earlier = [text.strip() for text in request["earlier"]]
     skip = frozenset([*earlier, *(text.strip() for text in request["skip"])])

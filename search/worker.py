@@ -6,7 +6,7 @@ It reads and writes one JSON object per line (tools/line_process.py).
 from __future__ import annotations
 
 from ..tools.line_process import serve
-from .engines import Searching
+from .engines import SearchService
 
 if __name__ == "__main__":
-    serve(Searching().propose)
+    serve(SearchService().propose)

@@ -21,32 +21,32 @@ from typing import Any
 
 from ..records import BankEvent, Digest, InputSet, Json, Problem, StepRecord, StoreError
 from ..records.descriptors import open_standard_descriptors
-from . import answers as _answers
+from . import answer_summaries as _answers
 from . import bank as _bank
 from . import digest as _digest
 from . import export as _export
 from . import journal as _journal
 from . import ledger as _ledger
 from . import sessions as _sessions
-from .answers import Consistent, Given
+from .answer_summaries import AnswerSummary, ConsistentHypothesis
 from .bank import Bank
-from .cells import Vector
-from .cells import decode as decode_vector
-from .cells import encode as encode_vector
-from .connection import Reading, Row
+from .codec import Vector
+from .codec import decode_vector as decode_vector
+from .codec import encode_vector as encode_vector
+from .connection import Row, RowReader
 from .journal import AnswerCache, JournalMismatch, SessionJournal
 from .ledger import SessionLedger
-from .owner import Owner, Reader, socket_path, take
-from .pairs import PairSets
+from .owner import OwnerServer, Reader, open_for_writing, socket_path
+from .pair_sets import PairSets
 from .sessions import ProblemRow
 from .trainings import Point, Trainings
-from .writing import Change, Writer
+from .writer import Change, Writer
 
 __all__ = [
     "AnswerCache",
+    "AnswerSummary",
     "Bank",
-    "Consistent",
-    "Given",
+    "ConsistentHypothesis",
     "JournalMismatch",
     "Point",
     "ProblemRow",
@@ -97,7 +97,11 @@ class Store:
     """
 
     def __init__(
-        self, path: Path, reading: Reading, writer: Writer | None = None, owner: Owner | None = None
+        self,
+        path: Path,
+        reading: RowReader,
+        writer: Writer | None = None,
+        owner: OwnerServer | None = None,
     ) -> None:
         self.path = path
         self._reading = reading
@@ -126,10 +130,10 @@ class Store:
         place = _named(path)
         if not write:
             return Store(place, Reader(place))
-        database = take(place)
+        database = open_for_writing(place)
         try:
             # The socket may be refused, so it is opened before the writing thread starts.
-            owner = Owner(database)
+            owner = OwnerServer(database)
             store = Store(place, database, Writer(database), owner)
         except StoreError:
             database.close()
@@ -178,7 +182,7 @@ class Store:
     def create_session(self, settings: Json, problems: Sequence[tuple[Problem, InputSet]]) -> str:
         """Create a session with status running and return its id."""
         session = _sessions.new_id()
-        self._write(_sessions.creation(self._reading, session, settings, problems))
+        self._write(_sessions.creation_change(self._reading, session, settings, problems))
         return session
 
     def set_session(self, session: str, *, status: str, **fields: Json) -> None:
@@ -194,7 +198,7 @@ class Store:
 
     def find(self, name: str) -> str:
         """Return the id of the session that an id, a unique prefix or `last` names."""
-        return _sessions.find(self._reading, name)
+        return _sessions.find_session(self._reading, name)
 
     def session(self, session: str) -> dict[str, Any]:
         """Return one session as a dict.
@@ -225,7 +229,7 @@ class Store:
 
         A word may occur in the id, the data, the answers or the hypotheses of a problem.
         """
-        return _sessions.problems_with(self._reading, session, words)
+        return _sessions.find_problems(self._reading, session, words)
 
     def sessions(self) -> list[dict[str, Any]]:
         """Return all sessions in order of creation, each as `session` returns it."""
@@ -241,7 +245,7 @@ class Store:
 
     def space_sizes(self, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
         """Return the size of an input set and the weights of its inputs, None for equal ones."""
-        return _sessions.space_sizes(self._reading, digest)
+        return _sessions.input_set_size(self._reading, digest)
 
     # --- calls and steps
 
@@ -279,7 +283,7 @@ class Store:
 
         Only the calls of tools that a proposer used keep theirs, cut to a maximum length.
         """
-        return _journal.listed_calls(self._reading, session, problem)
+        return _journal.list_calls(self._reading, session, problem)
 
     def last_responses(self, session: str, kind: str) -> dict[str, Any]:
         """Return the response of the last call of a kind, by problem."""
@@ -306,17 +310,19 @@ class Store:
             ids = list(problem)
         return _ledger.steps(self._reading, session, ids, spaces)
 
-    def consistent(self, session: str, problems: Sequence[str]) -> dict[str, list[Consistent]]:
+    def consistent(
+        self, session: str, problems: Sequence[str]
+    ) -> dict[str, list[ConsistentHypothesis]]:
         """Return the consistent hypotheses of each problem in the order of its steps."""
-        return _answers.consistent(self._reading, session, problems)
+        return _answers.consistent_hypotheses(self._reading, session, problems)
 
-    def given(self, session: str, problems: Sequence[str]) -> dict[str, list[Given]]:
+    def given(self, session: str, problems: Sequence[str]) -> dict[str, list[AnswerSummary]]:
         """Return a summary of each answer, by problem and in the order of its steps."""
-        return _answers.given(self._reading, session, problems)
+        return _answers.answer_summaries(self._reading, session, problems)
 
     def vectors(self, digests: Iterable[Digest]) -> dict[Digest, Vector]:
-        """Return arrays by digest; `Consistent` and `Given` hold such digests."""
-        return _journal.vectors_of(self._reading, digests)
+        """Return arrays by digest; `ConsistentHypothesis` and `AnswerSummary` hold such digests."""
+        return _journal.read_vectors(self._reading, digests)
 
     def bank(
         self, session: str, problem: str | None = None, alpha: float | None = None
@@ -330,7 +336,7 @@ class Store:
         """
         rows = []
         for name, own, chance, log in self._bank_logs(session, problem):
-            bank = _bank.folded((event for _, event in log), own, chance)
+            bank = _bank.build_bank((event for _, event in log), own, chance)
             rows += [{"problem": name, **entry} for entry in bank.rows(alpha)]
         return rows
 
@@ -383,7 +389,7 @@ class Store:
 
         Each row is a dict with the keys problem, step, path and field.
         """
-        return _digest.alterations(self._reading, session)
+        return _digest.find_changes(self._reading, session)
 
     def export(self, session: str, out: str | Path, format: str) -> dict[str, Any]:
         """Export a session to files and return a summary.

@@ -158,7 +158,7 @@ class Bank:
         ]
 
 
-def folded(events: Iterable[BankEvent], alpha: float = 0.5, chance: float = 0.0) -> Bank:
+def build_bank(events: Iterable[BankEvent], alpha: float = 0.5, chance: float = 0.0) -> Bank:
     """Return the bank after these events, applied in order."""
     bank = Bank(alpha, chance)
     for event in events:

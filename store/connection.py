@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # Version 4 adds the tables of pairs and trainings to version 3 and changes nothing else. A store of
 # version 3 gets these tables when it is opened for writing, and can be read without them.
 
-VERSION = 4
+SCHEMA_VERSION = 4
 
 Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
@@ -106,7 +106,7 @@ TABLES: dict[str, str] = {
         inputs VARCHAR, outcome VARCHAR NOT NULL, marks BOOLEAN[], got VARCHAR, detail VARCHAR,
         codes VARCHAR, reasons VARCHAR, reason_names VARCHAR, limited BOOLEAN,
         PRIMARY KEY (session, problem, step, answer, ordinal, inputs)""",
-    # Arrays by content; `store/cells.py` documents the blob. It is already compressed. When DuckDB
+    # Arrays by content; `store/codec.py` documents the blob. It is already compressed. When DuckDB
     # compressed it again (zstd), one look-up took 26 ms instead of 0.3 ms.
     "vector": """
         digest VARCHAR PRIMARY KEY, data BLOB NOT NULL USING COMPRESSION uncompressed""",
@@ -154,33 +154,33 @@ TABLES: dict[str, str] = {
         PRIMARY KEY (training, examples, stage, name)""",
 }
 
-ADDED = {
+TABLES_ADDED_SINCE = {
     "3": ("pair_set", "pair_prompt", "pair_answer", "pair", "training", "training_point"),
 }  # by earlier version: the tables that it lacks, which are its only difference
 
 INDEXES = ("CREATE INDEX call_request ON call (request_digest)",)
 
 
-def statements() -> list[str]:
+def creation_statements() -> list[str]:
     """Return the SQL statements that turn an empty database into a store.
 
     Run them in one transaction.
     """
     made = [f"CREATE TABLE {name} ({columns})" for name, columns in TABLES.items()]
-    return [*made, *INDEXES, f"INSERT INTO meta VALUES ('schema', '{VERSION}')"]
+    return [*made, *INDEXES, f"INSERT INTO meta VALUES ('schema', '{SCHEMA_VERSION}')"]
 
 
-def upgrade(query: Query) -> list[str]:
+def upgrade_statements(query: Query) -> list[str]:
     """Return the SQL statements that bring a store of an earlier version to this one.
 
     Run them in one transaction. The list is empty where there is nothing to add or no upgrade from
     that version.
     """
-    added = ADDED.get(found(query), ())
+    added = TABLES_ADDED_SINCE.get(schema_version(query), ())
     if not added:
         return []
     made = [f"CREATE TABLE {name} ({TABLES[name]})" for name in added]
-    return [*made, f"UPDATE meta SET value = '{VERSION}' WHERE name = 'schema'"]
+    return [*made, f"UPDATE meta SET value = '{SCHEMA_VERSION}' WHERE name = 'schema'"]
 
 
 def is_empty(query: Query) -> bool:
@@ -188,32 +188,32 @@ def is_empty(query: Query) -> bool:
     return not query("SELECT 1 FROM duckdb_tables() WHERE NOT internal LIMIT 1", ())
 
 
-def found(query: Query) -> str:
+def schema_version(query: Query) -> str:
     """Return the schema version of a database, or an empty string if it is no store."""
     meta = query("SELECT 1 FROM duckdb_tables() WHERE table_name = 'meta' LIMIT 1", ())
     rows = query("SELECT value FROM meta WHERE name = 'schema'", ()) if meta else []
     return str(rows[0][0]) if rows else ""
 
 
-def check(query: Query, path: str) -> None:
+def check_schema(query: Query, path: str) -> None:
     """Raise StoreError unless this version of Peirce can read the tables.
 
     It reads its own schema version, and earlier versions that lack only tables which are added when
     the store is opened for writing.
     """
-    version = found(query)
+    version = schema_version(query)
     if not version:
         raise StoreError(f"{path} is a DuckDB database, but no store of Peirce; name another file")
-    if version != str(VERSION) and version not in ADDED:
+    if version != str(SCHEMA_VERSION) and version not in TABLES_ADDED_SINCE:
         raise StoreError(
-            f"{path} has schema version {version} and this Peirce reads version {VERSION}: "
+            f"{path} has schema version {version} and this Peirce reads version {SCHEMA_VERSION}: "
             "use the Peirce that wrote it, or name another store"
         )
 
 
 Row = tuple[Any, ...]
 
-READ_MEMORY = "1GB"  # a reader's block cache; DuckDB's default is most of the machine's memory
+READER_MEMORY = "1GB"  # a reader's block cache; DuckDB's default is most of the machine's memory
 
 # A checkpoint rewrites the row groups that it touches, and a row may hold a blob of 100 kB. Small
 # groups and few checkpoints keep the work linear (2 bytes written per stored byte at 600 MB).
@@ -227,7 +227,7 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 
 
-class Reading(Protocol):
+class RowReader(Protocol):
     """The interface through which a store is read, from its file or from its owner."""
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
@@ -239,8 +239,8 @@ class Reading(Protocol):
         ...
 
 
-def by_problem(
-    reading: Reading,
+def rows_by_problem(
+    reading: RowReader,
     select: str,
     session: str,
     problems: Sequence[str],
@@ -271,7 +271,7 @@ def by_problem(
     return found
 
 
-class Locked(StoreError):
+class StoreLocked(StoreError):
     """Another process holds the file.
 
     Attributes:
@@ -330,9 +330,9 @@ class Database:
             if is_empty(self.query):
                 if not write:
                     raise _empty(path)
-                self._run(statements())
-            check(self.query, str(path))
-            if write and (missing := upgrade(self.query)):
+                self._run(creation_statements())
+            check_schema(self.query, str(path))
+            if write and (missing := upgrade_statements(self.query)):
                 self._run(missing)
         except (StoreError, duckdb.Error) as error:
             if fresh:
@@ -353,7 +353,7 @@ class Database:
         """Open the file; return the connection, and whether it replaces an unfinished file."""
         try:
             return _attached(self.path, write, self._spill), False
-        except (Locked, AlreadyOpen):  # the file is good
+        except (StoreLocked, AlreadyOpen):  # the file is good
             raise
         except StoreError as error:
             unfinished = store_files.is_unfinished(self.path)
@@ -444,7 +444,7 @@ def _attached(
     """Open the file at `path`; errors name the file `named` instead."""
     import duckdb
 
-    memory: dict[str, str] = {} if write else {"memory_limit": READ_MEMORY}
+    memory: dict[str, str] = {} if write else {"memory_limit": READER_MEMORY}
     connection = duckdb.connect(":memory:", config={**CONFIG, **memory, "temp_directory": spill})
     place = str(path).replace("'", "''")
     options = f"ROW_GROUP_SIZE {ROW_GROUP}" if write else "READ_ONLY"
@@ -469,7 +469,7 @@ def _why(path: Path, message: str) -> StoreError:
         found = re.search(r"PID (\d+)", message)
         pid = int(found[1]) if found else 0
         who = f"process {pid}" if pid else "another process"
-        return Locked(f"{path} is in use by {who}; wait for it or name another store", pid)
+        return StoreLocked(f"{path} is in use by {who}; wait for it or name another store", pid)
     if "already attached" in message:
         return AlreadyOpen(f"{path} is open in this process already; close that store first")
     if "not a valid DuckDB database" in message or "Could not read enough bytes" in message:

@@ -5,7 +5,7 @@ one digest, whether they were killed or not, and in whatever order their calls r
 findings digest also leaves out settings, requests and texts of messages. It does not change when
 the program words its prompts or explanations differently and finds the same.
 
-`alterations` compares rows with the digests that name them. Replay cannot do this: it compares
+`find_changes` compares rows with the digests that name them. Replay cannot do this: it compares
 what a graph computes anew with what was recorded, and content that calls and steps share (a code
 vector, for example) would still agree with itself after an alteration.
 """
@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..records import Digest, Hypothesis, Json, StoreError, canonical_json, digest_of
-from .cells import is_intact, json_cell, json_of, problem_of, text_of
-from .connection import Reading, by_problem
-from .journal import blobs_of
-from .ledger import TOGETHER, events_of
+from .codec import decode_json, decode_text, encode_json, is_intact, problem_of
+from .connection import RowReader, rows_by_problem
+from .journal import read_blobs
+from .ledger import PROBLEMS_PER_QUERY, events_by_problem
 
 # Keys of the settings, at any depth, that describe how a session ran, not what it searched for.
 OPERATIONAL = frozenset(
@@ -32,7 +32,7 @@ OPERATIONAL = frozenset(
 )
 
 # Columns of each table after the problem. The first ones are its key, so rows have one order.
-PARTS: Mapping[str, Sequence[str]] = {
+DIGEST_COLUMNS: Mapping[str, Sequence[str]] = {
     "step": ("step", "fields"),
     "answer": ("step", "answer", "path", "text"),
     "hypothesis": (*("step", "answer", "ordinal", "text", "description", "meta", "breaches"),),
@@ -47,12 +47,12 @@ PARTS: Mapping[str, Sequence[str]] = {
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
 
 
-def kind_of(reason: str) -> str:
+def reason_kind(reason: str) -> str:
     """Return the kind at the start of a reason, such as `no_tuple` in "no_tuple: there is none".
 
     It is an empty string for a reason that is a sentence.
     """
-    kind = text_of(reason).partition(":")[0]
+    kind = decode_text(reason).partition(":")[0]
     return kind if _KIND.fullmatch(kind) else ""
 
 
@@ -60,38 +60,38 @@ def _without_texts(detail: str | None) -> str | None:
     """Return the cell of a prediction's detail without the values that are text."""
     if detail is None:
         return None
-    return json_cell(
+    return encode_json(
         {
             k: v
-            for k, v in json_of(detail, "prediction.detail", dict).items()
+            for k, v in decode_json(detail, "prediction.detail", dict).items()
             if not isinstance(v, str)
         }
     )
 
 
 # The columns that the findings digest leaves out, and those that it reduces to kinds and numbers.
-LEFT_OUT = frozenset({("answer", "text"), ("call", "request_digest")})
-REDUCED: Mapping[tuple[str, str], Callable[[Any], Any]] = {
-    ("verdict", "reason"): kind_of,
+IGNORED_COLUMNS = frozenset({("answer", "text"), ("call", "request_digest")})
+REDUCED_COLUMNS: Mapping[tuple[str, str], Callable[[Any], Any]] = {
+    ("verdict", "reason"): reason_kind,
     ("prediction", "detail"): _without_texts,
 }
 
 
-def shaping(settings: Json) -> Json:
+def drop_operational(settings: Json) -> Json:
     """Return the settings without the operational ones, at any depth."""
     if isinstance(settings, dict):
-        return {k: shaping(v) for k, v in settings.items() if k not in OPERATIONAL}
+        return {k: drop_operational(v) for k, v in settings.items() if k not in OPERATIONAL}
     if isinstance(settings, list):
-        return [shaping(part) for part in settings]
+        return [drop_operational(part) for part in settings]
     return settings
 
 
-def digest(reading: Reading, session: str) -> Digest:
+def digest(reading: RowReader, session: str) -> Digest:
     """Return the SHA-256 (hex) over settings, problems with their ends, steps, bank and calls."""
     return _sha256(_parts(reading, session, findings=False))
 
 
-def findings_digest(reading: Reading, session: str) -> Digest:
+def findings_digest(reading: RowReader, session: str) -> Digest:
     """Return the SHA-256 (hex) of what a session found.
 
     It covers:
@@ -102,7 +102,7 @@ def findings_digest(reading: Reading, session: str) -> Digest:
       rule, a round);
     - for each answer: the path of the call that gave it;
     - for each hypothesis: its text, description, meta and breaches;
-    - for each verdict: verdict, bad, coverage, and the kind of its reason (`kind_of`);
+    - for each verdict: verdict, bad, coverage, and the kind of its reason (`reason_kind`);
     - for each prediction: inputs, outcome, marks, got, codes, reasons with their names, limited,
       and the parts of its detail that are not text;
     - for the bank: every event, in order;
@@ -122,29 +122,29 @@ def _sha256(parts: Iterator[Sequence[Json]]) -> Digest:
     return seen.hexdigest()
 
 
-def _parts(reading: Reading, session: str, *, findings: bool) -> Iterator[Sequence[Json]]:
+def _parts(reading: RowReader, session: str, *, findings: bool) -> Iterator[Sequence[Json]]:
     """Yield everything that a digest covers, in a fixed order; `findings` leaves out the rest."""
     held = reading.query("SELECT settings FROM session WHERE session = ?", (session,))
     if not held:
         raise StoreError(f"the store has no session {session}")
     if not findings:
-        yield "settings", shaping(json_of(held[0][0], "session.settings", dict))
+        yield "settings", drop_operational(decode_json(held[0][0], "session.settings", dict))
     problems = reading.query(
         "SELECT problem, digest, space, status, cause FROM problem WHERE session = ? "
         "ORDER BY ordinal",
         (session,),
     )
-    for start in range(0, len(problems), TOGETHER):
-        part = problems[start : start + TOGETHER]
+    for start in range(0, len(problems), PROBLEMS_PER_QUERY):
+        part = problems[start : start + PROBLEMS_PER_QUERY]
         names = [name for name, *_ in part]
         # Cells are canonical already, because one function wrote all JSON.
         rows = {
-            table: by_problem(
+            table: rows_by_problem(
                 reading, f"SELECT problem, {', '.join(columns)} FROM {table}", session, names, "ALL"
             )
-            for table, columns in PARTS.items()
+            for table, columns in DIGEST_COLUMNS.items()
         }
-        happened = events_of(reading, session, names)
+        happened = events_by_problem(reading, session, names)
         for name, *cells in part:
             yield ("problem", name, *_end_of(*cells)) if findings else ("problem", *cells)
             for table, found in rows.items():
@@ -157,17 +157,17 @@ def _parts(reading: Reading, session: str, *, findings: bool) -> Iterator[Sequen
 
 def _end_of(digest: str, space: str, status: str, cause: str) -> Sequence[Json]:
     """Return digests, status and kind of end; the cause of a failed problem is a sentence."""
-    return digest, space, status, kind_of(cause) if status == "done" else ""
+    return digest, space, status, reason_kind(cause) if status == "done" else ""
 
 
 def _reduced(table: str, row: Sequence[Json]) -> Iterator[Json]:
-    for column, cell in zip(PARTS[table], row, strict=True):
-        if (table, column) not in LEFT_OUT:
-            reduce = REDUCED.get((table, column))
+    for column, cell in zip(DIGEST_COLUMNS[table], row, strict=True):
+        if (table, column) not in IGNORED_COLUMNS:
+            reduce = REDUCED_COLUMNS.get((table, column))
             yield cell if reduce is None else reduce(cell)
 
 
-def alterations(reading: Reading, session: str) -> list[dict[str, Any]]:
+def find_changes(reading: RowReader, session: str) -> list[dict[str, Any]]:
     """Return the rows whose content does not match its digest, or whose vector is missing.
 
     Each row is a dict with problem, step (None outside steps), path (of a call, else an empty
@@ -183,23 +183,25 @@ def alterations(reading: Reading, session: str) -> list[dict[str, Any]]:
 
 
 def _row(problem: str, step: int | None, path: str, field: str) -> dict[str, Any]:
-    return {"problem": text_of(problem), "step": step, "path": path, "field": field}
+    return {"problem": decode_text(problem), "step": step, "path": path, "field": field}
 
 
-def _altered_vectors(reading: Reading, session: str) -> set[Digest]:
+def _altered_vectors(reading: RowReader, session: str) -> set[Digest]:
     named: set[Digest] = set()
     for (names,) in reading.query(
         "SELECT DISTINCT vectors FROM call WHERE session = ? AND vectors <> '{}'", (session,)
     ):
-        named.update(json_of(names, "call.vectors", dict).values())
+        named.update(decode_json(names, "call.vectors", dict).values())
     for pair in reading.query(
         "SELECT codes, reasons FROM prediction WHERE session = ? AND codes IS NOT NULL", (session,)
     ):
         named.update(pair)
-    return named - {digest for digest, data in blobs_of(reading, named) if is_intact(digest, data)}
+    return named - {
+        digest for digest, data in read_blobs(reading, named) if is_intact(digest, data)
+    }
 
 
-def _problems(reading: Reading, session: str) -> list[dict[str, Any]]:
+def _problems(reading: RowReader, session: str) -> list[dict[str, Any]]:
     rows = reading.query(
         "SELECT problem, digest, data FROM problem WHERE session = ? ORDER BY ordinal", (session,)
     )
@@ -210,22 +212,22 @@ def _problems(reading: Reading, session: str) -> list[dict[str, Any]]:
     ]
 
 
-def _calls(reading: Reading, session: str, bad: set[Digest]) -> list[dict[str, Any]]:
+def _calls(reading: RowReader, session: str, bad: set[Digest]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for problem, path, digest, request, vectors in reading.query(
         "SELECT problem, path, request_digest, request, vectors FROM call WHERE session = ? "
         "ORDER BY problem, path",
         (session,),
     ):
-        if digest_of(json_of(request, "call.request")) != digest:
-            found.append(_row(problem, None, text_of(path), "request"))
-        for name, vector in json_of(vectors, "call.vectors", dict).items():
+        if digest_of(decode_json(request, "call.request")) != digest:
+            found.append(_row(problem, None, decode_text(path), "request"))
+        for name, vector in decode_json(vectors, "call.vectors", dict).items():
             if vector in bad:
-                found.append(_row(problem, None, text_of(path), f"vectors.{name}"))
+                found.append(_row(problem, None, decode_text(path), f"vectors.{name}"))
     return found
 
 
-def _hypotheses(reading: Reading, session: str) -> list[dict[str, Any]]:
+def _hypotheses(reading: RowReader, session: str) -> list[dict[str, Any]]:
     rows = reading.query(
         "SELECT problem, step, digest, text, meta FROM hypothesis WHERE session = ? "
         "ORDER BY problem, step, answer, ordinal",
@@ -234,11 +236,12 @@ def _hypotheses(reading: Reading, session: str) -> list[dict[str, Any]]:
     return [
         _row(problem, step, "", "hypothesis")
         for problem, step, digest, text, meta in rows
-        if Hypothesis(text_of(text), meta=json_of(meta, "hypothesis.meta", dict)).digest != digest
+        if Hypothesis(decode_text(text), meta=decode_json(meta, "hypothesis.meta", dict)).digest
+        != digest
     ]
 
 
-def _predictions(reading: Reading, session: str, bad: set[Digest]) -> list[dict[str, Any]]:
+def _predictions(reading: RowReader, session: str, bad: set[Digest]) -> list[dict[str, Any]]:
     rows = reading.query(
         "SELECT problem, step, codes, reasons FROM prediction WHERE session = ? "
         "AND codes IS NOT NULL ORDER BY problem, step, answer, ordinal",

@@ -41,7 +41,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..records import Agreement, DataError, Json, Judged, UsageError, canonical_json
+from ..records import Agreement, DataError, Json, JudgedHypothesis, UsageError, canonical_json
 from ..records.private_files import write_folder
 from .ledger import events
 
@@ -142,7 +142,7 @@ def _right(agreement: Agreement | None) -> int | None:
     return None if agreement is None else sum(mark is True for mark in agreement.marks)
 
 
-def _defined(judged: Judged) -> tuple[float | None, dict[str, int]]:
+def _defined(judged: JudgedHypothesis) -> tuple[float | None, dict[str, int]]:
     """Return the share of S with a prediction, and counts of undefined predictions by reason."""
     if judged.space is None or not len(judged.space.reasons):
         return None, {}
@@ -360,7 +360,7 @@ def _lines(store: Store, session: str) -> Iterator[dict[str, Any]]:
     yield {"type": "usage", **store.usage(session)}
 
 
-def _judged(judged: Judged) -> dict[str, Any]:
+def _judged(judged: JudgedHypothesis) -> dict[str, Any]:
     share, why = _defined(judged)
     said = judged.hypothesis
     return {

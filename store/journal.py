@@ -29,20 +29,31 @@ from ..records import (
     canonical_json,
     digest_of_text,
 )
-from .cells import Vector, canonical_cell, decode, json_cell, json_of, text_cell, text_of
-from .connection import Reading, Row
-from .writing import Change, Writer
+from .codec import (
+    Vector,
+    decode_json,
+    decode_text,
+    decode_vector,
+    encode_canonical_json,
+    encode_json,
+    encode_text,
+)
+from .connection import Row, RowReader
+from .writer import Change, Writer
 
-OUTCOME = (
+OUTCOME_COLUMNS = (
     "response, vectors, tokens_in, tokens_out, tokens_cached, tokens_reasoning, seconds, retries, "
     "repeats"
 )
-COLUMNS = (
+CALL_COLUMNS = (
     "problem, path, kind, request_digest, request, response, vectors, tokens_in, tokens_out, "
     "tokens_cached, tokens_reasoning, seconds, retries, started, repeats"
 )
 
-BY_INDEX, BY_SCAN = 4, 128  # vectors read by one query, by either way of reading
+MAX_INDEXED_VECTORS, VECTORS_PER_SCAN = (
+    4,
+    128,
+)  # vectors read by one query, by either way of reading
 
 
 class JournalMismatch(StoreError):
@@ -60,7 +71,7 @@ class JournalMismatch(StoreError):
 class SessionJournal:
     """The `records.Journal` of one session, safe to use from several event loops and threads."""
 
-    def __init__(self, session: str, reading: Reading, writer: Writer | None) -> None:
+    def __init__(self, session: str, reading: RowReader, writer: Writer | None) -> None:
         self._session = session
         self._reading = reading
         self._writer = writer
@@ -137,8 +148,13 @@ class SessionJournal:
         digests = self._writer.vector_rows(outcome.vectors.values(), vectors)
         names = dict(zip(outcome.vectors, digests, strict=True))
         row = (
-            *(self._session, text_cell(key.problem), text_cell(key.path), kind),
-            *(digest, canonical_cell(request), json_cell(outcome.response), json_cell(names)),
+            *(self._session, encode_text(key.problem), encode_text(key.path), kind),
+            *(
+                digest,
+                encode_canonical_json(request),
+                encode_json(outcome.response),
+                encode_json(names),
+            ),
             *(outcome.usage.tokens_in, outcome.usage.tokens_out),
             *(outcome.usage.tokens_cached, outcome.usage.tokens_reasoning),
             *(outcome.seconds, outcome.retries, started, outcome.repeats),
@@ -154,18 +170,18 @@ class SessionJournal:
             rows = self._reading.query(
                 "SELECT DISTINCT problem FROM call WHERE session = ?", (self._session,)
             )
-            self._problems = {text_of(name) for (name,) in rows}
+            self._problems = {decode_text(name) for (name,) in rows}
         known = self._paths.get(problem)
         if known is None:
             known = self._paths[problem] = {}
             if problem in self._problems:
                 for path, digest, *cells in self._reading.query(
-                    f"SELECT path, request_digest, {OUTCOME} FROM call "
+                    f"SELECT path, request_digest, {OUTCOME_COLUMNS} FROM call "
                     "WHERE session = ? AND problem = ?",
-                    (self._session, text_cell(problem)),
+                    (self._session, encode_text(problem)),
                 ):
-                    known[text_of(path)] = digest
-                    self._rows.setdefault(problem, {})[text_of(path)] = tuple(cells)
+                    known[decode_text(path)] = digest
+                    self._rows.setdefault(problem, {})[decode_text(path)] = tuple(cells)
         return known
 
     def _look_up(self, key: CallKey) -> tuple[Digest | None, Row | None]:
@@ -185,14 +201,14 @@ class SessionJournal:
     def _outcome(self, key: CallKey, row: Row | None) -> Outcome:
         if row is None:
             (row,) = self._reading.query(
-                f"SELECT {OUTCOME} FROM call WHERE session = ? AND problem = ? AND path = ?",
-                (self._session, text_cell(key.problem), text_cell(key.path)),
+                f"SELECT {OUTCOME_COLUMNS} FROM call WHERE session = ? AND problem = ? AND path = ?",
+                (self._session, encode_text(key.problem), encode_text(key.path)),
             )
         response, names, *usage, seconds, retries, repeats = row
-        digests: dict[str, Digest] = json_of(names, "call.vectors", dict)
-        arrays = vectors_of(self._reading, digests.values())
+        digests: dict[str, Digest] = decode_json(names, "call.vectors", dict)
+        arrays = read_vectors(self._reading, digests.values())
         return Outcome(
-            json_of(response, "call.response"),
+            decode_json(response, "call.response"),
             {name: arrays[digest] for name, digest in digests.items()},
             Usage(*usage),
             seconds,
@@ -201,28 +217,28 @@ class SessionJournal:
         )
 
 
-def blobs_of(reading: Reading, digests: Iterable[Digest]) -> Iterator[tuple[Digest, bytes]]:
+def read_blobs(reading: RowReader, digests: Iterable[Digest]) -> Iterator[tuple[Digest, bytes]]:
     """Yield the vectors that are stored, with their digests.
 
     DuckDB looks a few keys up in its index. For many keys in one query it reads all keys, and the
     blobs of the matching ones only, which takes 0.1 ms per vector instead of 0.5 ms.
     """
     wanted = sorted(set(digests))
-    if 0 < len(wanted) <= BY_INDEX:
+    if 0 < len(wanted) <= MAX_INDEXED_VECTORS:
         places = ",".join("?" * len(wanted))
         sql = f"SELECT digest, data FROM vector WHERE digest IN ({places})"
         yield from ((digest, data) for digest, data in reading.query(sql, wanted))
         return
-    for start in range(0, len(wanted), BY_SCAN):
+    for start in range(0, len(wanted), VECTORS_PER_SCAN):
         rows = reading.query(
             "SELECT digest, data FROM vector WHERE list_contains(?, digest)",
-            [wanted[start : start + BY_SCAN]],
+            [wanted[start : start + VECTORS_PER_SCAN]],
         )
         yield from ((digest, data) for digest, data in rows)
 
 
-def vectors_of(
-    reading: Reading, digests: Iterable[Digest], items: int | None = None
+def read_vectors(
+    reading: RowReader, digests: Iterable[Digest], items: int | None = None
 ) -> dict[Digest, Vector]:
     """Return arrays by digest, with at most `items` items each.
 
@@ -230,40 +246,40 @@ def vectors_of(
         StoreError: An array is missing, too large, or cannot be read.
     """
     wanted = set(digests)
-    found = {digest: decode(data, items) for digest, data in blobs_of(reading, wanted)}
+    found = {digest: decode_vector(data, items) for digest, data in read_blobs(reading, wanted)}
     if missing := sorted(wanted - found.keys()):
         raise StoreError(f"the store has lost the vector {missing[0]}")
     return found
 
 
-def calls(reading: Reading, session: str, problem: str | None) -> list[dict[str, Any]]:
+def calls(reading: RowReader, session: str, problem: str | None) -> list[dict[str, Any]]:
     """Return the calls by problem and path, with vectors as digests."""
     where, params = "session = ?", [session]
     if problem is not None:
-        where, params = where + " AND problem = ?", [session, text_cell(problem)]
+        where, params = where + " AND problem = ?", [session, encode_text(problem)]
     rows = reading.query(
-        f"SELECT {COLUMNS} FROM call JOIN (SELECT session, problem, ordinal FROM problem) USING "
+        f"SELECT {CALL_COLUMNS} FROM call JOIN (SELECT session, problem, ordinal FROM problem) USING "
         f"(session, problem) WHERE {where} ORDER BY ordinal, path",
         params,
     )
     return [_call(row) for row in rows]
 
 
-TOOL_SAID = 2_000  # characters of a tool's request and of its response in a listing
+MAX_TOOL_CHARS = 2_000  # characters of a tool's request and of its response in a listing
 
 
-def listed_calls(reading: Reading, session: str, problem: str | None) -> list[dict[str, Any]]:
+def list_calls(reading: RowReader, session: str, problem: str | None) -> list[dict[str, Any]]:
     """Return the calls without requests and responses, which are most of a store.
 
     The keys are problem, path, kind, tokens_in, tokens_out, seconds, retries and repeats. A call of
     a tool that a proposer used also has "said": its request and response as text, cut at
-    `TOOL_SAID` characters.
+    `MAX_TOOL_CHARS` characters.
     """
     where, params = "session = ?", [session]
     if problem is not None:
-        where, params = where + " AND problem = ?", [session, text_cell(problem)]
+        where, params = where + " AND problem = ?", [session, encode_text(problem)]
     said = ", ".join(
-        f"CASE WHEN path LIKE '%/tool/%' THEN left({name}, {TOOL_SAID}) END"
+        f"CASE WHEN path LIKE '%/tool/%' THEN left({name}, {MAX_TOOL_CHARS}) END"
         for name in ("request", "response")
     )
     names = ("tokens_in", "tokens_out", "seconds", "retries", "repeats")
@@ -274,7 +290,7 @@ def listed_calls(reading: Reading, session: str, problem: str | None) -> list[di
     )
     found = []
     for name, path, kind, *numbers, request, response in rows:
-        call = {"problem": text_of(name), "path": text_of(path), "kind": kind}
+        call = {"problem": decode_text(name), "path": decode_text(path), "kind": kind}
         call |= dict(zip(names, numbers, strict=True))
         if request is not None:
             call["said"] = {"request": request, "response": response}
@@ -282,14 +298,16 @@ def listed_calls(reading: Reading, session: str, problem: str | None) -> list[di
     return found
 
 
-def last_responses(reading: Reading, session: str, kind: str) -> dict[str, Any]:
+def last_responses(reading: RowReader, session: str, kind: str) -> dict[str, Any]:
     """Return the response of the last call of a kind, for each problem that has one."""
     rows = reading.query(
         "SELECT problem, arg_max(response, started) FROM call WHERE session = ? AND kind = ? "
         "GROUP BY problem",
         (session, kind),
     )
-    return {text_of(problem): json_of(response, "call.response") for problem, response in rows}
+    return {
+        decode_text(problem): decode_json(response, "call.response") for problem, response in rows
+    }
 
 
 def _call(row: Sequence[Any]) -> dict[str, Any]:
@@ -299,18 +317,18 @@ def _call(row: Sequence[Any]) -> dict[str, Any]:
         *("seconds", "retries", "started", "repeats"),
     )
     return {
-        "problem": text_of(problem),
-        "path": text_of(path),
+        "problem": decode_text(problem),
+        "path": decode_text(path),
         "kind": kind,
         "request_digest": digest,
-        "request": json_of(request, "call.request"),
-        "response": json_of(response, "call.response"),
-        "vectors": json_of(vectors, "call.vectors", dict),
+        "request": decode_json(request, "call.request"),
+        "response": decode_json(response, "call.response"),
+        "vectors": decode_json(vectors, "call.vectors", dict),
         **dict(zip(names, numbers, strict=True)),
     }
 
 
-def usage(reading: Reading, session: str) -> dict[str, Any]:
+def usage(reading: RowReader, session: str) -> dict[str, Any]:
     """Return calls, tokens, retries, repeated calls and seconds in total, by kind and by role.
 
     A repeated call was answered from another session's record. The role is the name in the path of
@@ -333,7 +351,7 @@ def usage(reading: Reading, session: str) -> dict[str, Any]:
         for sums in (
             total,
             by_kind.setdefault(kind, _nothing()),
-            by_role.setdefault(text_of(role), _nothing()),
+            by_role.setdefault(decode_text(role), _nothing()),
         ):
             for name, number in zip(sums, numbers, strict=True):
                 sums[name] += number
@@ -354,7 +372,7 @@ class AnswerCache:
     because a look-up takes a millisecond while another thread writes.
     """
 
-    def __init__(self, reading: Reading, session: str) -> None:
+    def __init__(self, reading: RowReader, session: str) -> None:
         self._reading = reading
         rows = reading.query("SELECT session, settings FROM session")
         endpoints = {name: _endpoint(settings) for name, settings in rows}
@@ -380,7 +398,7 @@ class AnswerCache:
         )
         for session, response in rows:
             if session in self._sessions:
-                return Outcome(json_of(response, "call.response"), repeats=session)
+                return Outcome(decode_json(response, "call.response"), repeats=session)
         return None
 
 
@@ -389,7 +407,7 @@ def _begin(digest: Digest) -> int:
 
 
 def _endpoint(settings: str) -> str | None:
-    reached = json_of(settings, "session.settings", dict)
+    reached = decode_json(settings, "session.settings", dict)
     for name in ("operational", "reached", "endpoint"):
         reached = reached.get(name) if isinstance(reached, dict) else None
     return reached if isinstance(reached, str) else None

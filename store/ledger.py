@@ -10,39 +10,42 @@ import numpy as np
 
 from ..records import (
     Agreement,
-    Answered,
     BankEvent,
     Digest,
     Hypothesis,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Predictions,
     StepRecord,
     StoreError,
 )
-from .cells import Vector, json_cell, json_of, text_cell, text_of, verdict_of
-from .connection import Reading, Row, by_problem
-from .journal import SessionJournal, vectors_of
-from .writing import Change, Writer
+from .codec import Vector, decode_json, decode_text, encode_json, encode_text, verdict_of
+from .connection import Row, RowReader, rows_by_problem
+from .journal import SessionJournal, read_vectors
+from .writer import Change, Writer
 
-Place = tuple[int, int, int]  # step, answer, ordinal
+HypothesisKey = tuple[int, int, int]  # step, answer, ordinal
 
 Spaces = bool | Literal["consistent"]
 
-TOGETHER = 100  # problems per query, because each query costs a scan of 3 ms
-VECTORS = 128  # arrays of several problems that are in memory at once
-PLACE = "step, answer, ordinal"
+PROBLEMS_PER_QUERY = 100  # problems per query, because each query costs a scan of 3 ms
+MAX_VECTORS = 128  # arrays of several problems that are in memory at once
+KEY_COLUMNS = "step, answer, ordinal"
 SELECTS = {
     "step": ("SELECT problem, step, fields FROM step", "step"),
     "answer": ("SELECT problem, step, answer, path, text FROM answer", "step, answer"),
     "hypothesis": (
-        f"SELECT problem, {PLACE}, text, description, meta, breaches FROM hypothesis",
-        PLACE,
+        f"SELECT problem, {KEY_COLUMNS}, text, description, meta, breaches FROM hypothesis",
+        KEY_COLUMNS,
     ),
-    "verdict": (f"SELECT problem, {PLACE}, verdict, reason, bad, coverage FROM verdict", PLACE),
+    "verdict": (
+        f"SELECT problem, {KEY_COLUMNS}, verdict, reason, bad, coverage FROM verdict",
+        KEY_COLUMNS,
+    ),
     "prediction": (
-        f"SELECT problem, {PLACE}, inputs, outcome, marks, got, detail, codes, reasons, "
+        f"SELECT problem, {KEY_COLUMNS}, inputs, outcome, marks, got, detail, codes, reasons, "
         "reason_names, limited FROM prediction",
-        PLACE,
+        KEY_COLUMNS,
     ),
 }
 
@@ -54,7 +57,7 @@ class SessionLedger:
     """The `records.Ledger` of one session; a step that is stored already is left unchanged."""
 
     def __init__(
-        self, session: str, reading: Reading, writer: Writer, journal: SessionJournal
+        self, session: str, reading: RowReader, writer: Writer, journal: SessionJournal
     ) -> None:
         self._session = session
         self._journal = journal
@@ -70,7 +73,7 @@ class SessionLedger:
                 return
         rows = step_rows(self._session, record, self._writer)
         there = "SELECT 1 FROM step WHERE session = ? AND problem = ? AND step = ?"
-        key = (self._session, text_cell(record.problem), record.step)
+        key = (self._session, encode_text(record.problem), record.step)
         await self._writer.write(Change(rows, unless=(there, key)))
         with self._lock:
             self._steps(record.problem).add(record.step)
@@ -78,7 +81,7 @@ class SessionLedger:
     async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
         """Set the final status and cause of a problem."""
         sql = "UPDATE problem SET status = ?, cause = ? WHERE session = ? AND problem = ?"
-        params = (status, text_cell(cause), self._session, text_cell(problem))
+        params = (status, encode_text(cause), self._session, encode_text(problem))
         await self._writer.write(Change({}, [(sql, params)]))
         self._journal.forget(problem)
         with self._lock:
@@ -92,7 +95,7 @@ class SessionLedger:
             for name, step in self._reading.query(
                 "SELECT problem, step FROM step WHERE session = ?", (self._session,)
             ):
-                self._there.setdefault(text_of(name), set()).add(step)
+                self._there.setdefault(decode_text(name), set()).add(step)
         return self._there.setdefault(problem, set())
 
 
@@ -101,7 +104,7 @@ class SessionLedger:
 
 def step_rows(session: str, record: StepRecord, writer: Writer) -> dict[str, list[Row]]:
     """Return the rows of a step by table; vectors that are not yet written come with them."""
-    at = (session, text_cell(record.problem), record.step)
+    at = (session, encode_text(record.problem), record.step)
     rows: dict[str, list[Row]] = {
         "vector": [],
         "answer": [],
@@ -109,33 +112,35 @@ def step_rows(session: str, record: StepRecord, writer: Writer) -> dict[str, lis
         "verdict": [],
         "prediction": [],
         "bank_event": _event_rows(at, record.events),
-        "step": [(*at, json_cell(dict(record.fields)))],
+        "step": [(*at, encode_json(dict(record.fields)))],
     }
     for number, answered in enumerate(record.answers):
-        rows["answer"].append((*at, number, text_cell(answered.path), text_cell(answered.text)))
+        rows["answer"].append((*at, number, encode_text(answered.path), encode_text(answered.text)))
         for ordinal, judged in enumerate(answered.judged):
             _judged_rows((*at, number, ordinal), judged, rows, writer)
     return rows
 
 
-def _judged_rows(key: Row, judged: Judged, rows: dict[str, list[Row]], writer: Writer) -> None:
+def _judged_rows(
+    key: Row, judged: JudgedHypothesis, rows: dict[str, list[Row]], writer: Writer
+) -> None:
     rows["verdict"].append(
-        (*key, judged.verdict.value, text_cell(judged.reason), judged.bad, judged.coverage)
+        (*key, judged.verdict.value, encode_text(judged.reason), judged.bad, judged.coverage)
     )
     if (hypothesis := judged.hypothesis) is not None:
         rows["hypothesis"].append(
             (
-                *(*key, hypothesis.digest, text_cell(hypothesis.text)),
-                *(text_cell(hypothesis.description), json_cell(dict(hypothesis.meta))),
-                json_cell(hypothesis.breaches),
+                *(*key, hypothesis.digest, encode_text(hypothesis.text)),
+                *(encode_text(hypothesis.description), encode_json(dict(hypothesis.meta))),
+                encode_json(hypothesis.breaches),
             )
         )
     for inputs, agreement in (("shown", judged.shown), ("hidden", judged.hidden)):
         if agreement is not None:
             rows["prediction"].append(
                 (
-                    *(*key, inputs, text_cell(agreement.verdict), list(agreement.marks)),
-                    *(json_cell(agreement.got), json_cell(dict(agreement.detail))),
+                    *(*key, inputs, encode_text(agreement.verdict), list(agreement.marks)),
+                    *(encode_json(agreement.got), encode_json(dict(agreement.detail))),
                     *(None, None, None, None),
                 )
             )
@@ -143,8 +148,8 @@ def _judged_rows(key: Row, judged: Judged, rows: dict[str, list[Row]], writer: W
         codes, reasons = writer.vector_rows((space.codes, space.reasons), rows["vector"])
         rows["prediction"].append(
             (
-                *(*key, "space", text_cell(space.verdict), None, None, None),
-                *(codes, reasons, json_cell(space.reason_names), space.limited),
+                *(*key, "space", encode_text(space.verdict), None, None, None),
+                *(codes, reasons, encode_json(space.reason_names), space.limited),
             )
         )
 
@@ -156,7 +161,7 @@ def _event_rows(at: Row, events: Sequence[BankEvent]) -> list[Row]:
         words = (event.text, event.description)
         again = said.get(event.hypothesis) == words
         said[event.hypothesis] = words
-        cells = (None, None) if again else (text_cell(words[0]), text_cell(words[1]))
+        cells = (None, None) if again else (encode_text(words[0]), encode_text(words[1]))
         happened = (event.observation, event.right, event.t, event.kind)
         rows.append((*at, ordinal, event.hypothesis, *cells, *happened))
     return rows
@@ -166,32 +171,32 @@ def _event_rows(at: Row, events: Sequence[BankEvent]) -> list[Row]:
 
 
 def steps(
-    reading: Reading, session: str, problems: Sequence[str], spaces: Spaces
+    reading: RowReader, session: str, problems: Sequence[str], spaces: Spaces
 ) -> Iterator[StepRecord]:
     """Yield the steps of the problems in their order.
 
-    Rows are read for `TOGETHER` problems at a time, and arrays for as many of these as have
-    `VECTORS` arrays together.
+    Rows are read for `PROBLEMS_PER_QUERY` problems at a time, and arrays for as many of these as have
+    `MAX_VECTORS` arrays together.
 
     Args:
         reading: The connection.
         session: The session's id.
         problems: The ids of the problems.
-        spaces: Which predictions over S to read. With False, `Judged.space` is always None. With
+        spaces: Which predictions over S to read. With False, `JudgedHypothesis.space` is always None. With
             "consistent", the codes of hypotheses that are not consistent are 0.
     """
-    names = [text_cell(problem) for problem in problems]
-    for start in range(0, len(names), TOGETHER):
-        part = names[start : start + TOGETHER]
+    names = [encode_text(problem) for problem in problems]
+    for start in range(0, len(names), PROBLEMS_PER_QUERY):
+        part = names[start : start + PROBLEMS_PER_QUERY]
         rows = {
-            table: by_problem(reading, select, session, part, order)
+            table: rows_by_problem(reading, select, session, part, order)
             for table, (select, order) in SELECTS.items()
         }
-        sizes = by_problem(reading, SIZES, session, part, "size") if spaces else {}
-        happened = events_of(reading, session, part)
+        sizes = rows_by_problem(reading, SIZES, session, part, "size") if spaces else {}
+        happened = events_by_problem(reading, session, part)
         over_space = {name: _over_space(rows, name, spaces) for name in part}
         for together in _groups(over_space):
-            arrays = vectors_of(
+            arrays = read_vectors(
                 reading,
                 (d for name in together for d in _digests(over_space[name])),
                 max((row[0] for name in together for row in sizes.get(name, ())), default=0),
@@ -201,12 +206,12 @@ def steps(
                 made = {
                     place: _predictions(cells, arrays) for place, cells in over_space[name].items()
                 }
-                yield from _steps(text_of(name), own, happened[name], made)
+                yield from _steps(decode_text(name), own, happened[name], made)
 
 
 def _over_space(
     rows: Mapping[str, Mapping[str, Sequence[Row]]], name: str, spaces: Spaces
-) -> dict[Place, Row]:
+) -> dict[HypothesisKey, Row]:
     """Return the rows of the predictions over S that are to be read.
 
     Each row has the outcome, the digest of the codes (None where they are not read), the digest of
@@ -227,17 +232,17 @@ def _over_space(
     return found
 
 
-def _digests(over_space: Mapping[Place, Row]) -> set[Digest]:
+def _digests(over_space: Mapping[HypothesisKey, Row]) -> set[Digest]:
     return {d for _, codes, reasons, *_ in over_space.values() for d in (codes, reasons) if d}
 
 
-def _groups(over_space: Mapping[str, Mapping[Place, Row]]) -> Iterator[list[str]]:
-    """Yield runs of problems, in order, with at most `VECTORS` arrays or one problem each."""
+def _groups(over_space: Mapping[str, Mapping[HypothesisKey, Row]]) -> Iterator[list[str]]:
+    """Yield runs of problems, in order, with at most `MAX_VECTORS` arrays or one problem each."""
     run: list[str] = []
     held: set[Digest] = set()
     for name, own in over_space.items():
         digests = _digests(own)
-        if run and len(held | digests) > VECTORS:
+        if run and len(held | digests) > MAX_VECTORS:
             yield run
             run, held = [], set()
         run.append(name)
@@ -254,8 +259,8 @@ def _predictions(cells: Row, arrays: Mapping[Digest, Vector]) -> Predictions:
     return Predictions(
         values,
         undefined,
-        tuple(json_of(names, "prediction.reason_names", list)),
-        text_of(outcome),
+        tuple(decode_json(names, "prediction.reason_names", list)),
+        decode_text(outcome),
         limited,
     )
 
@@ -264,25 +269,25 @@ def _steps(
     problem: str,
     rows: Mapping[str, Sequence[Row]],
     happened: Sequence[tuple[int, BankEvent]],
-    over_space: Mapping[Place, Predictions],
+    over_space: Mapping[HypothesisKey, Predictions],
 ) -> Iterator[StepRecord]:
     hypotheses = {
         (step, answer, ordinal): _hypothesis(*cells)
         for step, answer, ordinal, *cells in rows["hypothesis"]
     }
-    agreements: dict[tuple[Place, str], Agreement] = {}
+    agreements: dict[tuple[HypothesisKey, str], Agreement] = {}
     for step, answer, ordinal, inputs, outcome, *cells in rows["prediction"]:
         if inputs != "space":
             marks, got, detail, *_ = cells
             at = ((step, answer, ordinal), inputs)
             agreements[at] = _agreement(marks, got, outcome, detail)
-    judged: dict[tuple[int, int], list[Judged]] = {}
+    judged: dict[tuple[int, int], list[JudgedHypothesis]] = {}
     for step, answer, ordinal, verdict, reason, bad, coverage in rows["verdict"]:
         place = (step, answer, ordinal)
         judged.setdefault((step, answer), []).append(
-            Judged(
+            JudgedHypothesis(
                 verdict_of(verdict),
-                text_of(reason),
+                decode_text(reason),
                 hypotheses.get(place),
                 coverage,
                 agreements.get((place, "shown")),
@@ -291,58 +296,60 @@ def _steps(
                 bad,
             )
         )
-    answers: dict[int, list[Answered]] = {}
+    answers: dict[int, list[JudgedAnswer]] = {}
     for step, answer, path, text in rows["answer"]:
         given = tuple(judged.get((step, answer), ()))
-        answers.setdefault(step, []).append(Answered(text_of(path), text_of(text), given))
+        answers.setdefault(step, []).append(
+            JudgedAnswer(decode_text(path), decode_text(text), given)
+        )
     for step, fields in rows["step"]:
         yield StepRecord(
             problem,
             step,
             tuple(answers.get(step, ())),
-            json_of(fields, "step.fields", dict),
+            decode_json(fields, "step.fields", dict),
             tuple(event for at, event in happened if at == step),
         )
 
 
 def _hypothesis(text: str, description: str, meta: str, breaches: str) -> Hypothesis:
     return Hypothesis(
-        text_of(text),
-        text_of(description),
-        json_of(meta, "hypothesis.meta", dict),
-        tuple(json_of(breaches, "hypothesis.breaches", list)),
+        decode_text(text),
+        decode_text(description),
+        decode_json(meta, "hypothesis.meta", dict),
+        tuple(decode_json(breaches, "hypothesis.breaches", list)),
     )
 
 
 def _agreement(marks: list[bool | None], got: str, outcome: str, detail: str) -> Agreement:
     return Agreement(
         tuple(marks),
-        tuple(json_of(got, "prediction.got", list)),
-        text_of(outcome),
-        json_of(detail, "prediction.detail", dict),
+        tuple(decode_json(got, "prediction.got", list)),
+        decode_text(outcome),
+        decode_json(detail, "prediction.detail", dict),
     )
 
 
 def events(
-    reading: Reading, session: str, problems: Sequence[str]
+    reading: RowReader, session: str, problems: Sequence[str]
 ) -> Iterator[tuple[str, int, BankEvent]]:
     """Yield the log of the bank as problem, step and event, in structural order."""
-    names = [text_cell(problem) for problem in problems]
-    for start in range(0, len(names), TOGETHER):
-        part = names[start : start + TOGETHER]
-        for name, happened in events_of(reading, session, part).items():
-            yield from ((text_of(name), step, event) for step, event in happened)
+    names = [encode_text(problem) for problem in problems]
+    for start in range(0, len(names), PROBLEMS_PER_QUERY):
+        part = names[start : start + PROBLEMS_PER_QUERY]
+        for name, happened in events_by_problem(reading, session, part).items():
+            yield from ((decode_text(name), step, event) for step, event in happened)
 
 
-def events_of(
-    reading: Reading, session: str, names: Sequence[str]
+def events_by_problem(
+    reading: RowReader, session: str, names: Sequence[str]
 ) -> dict[str, list[tuple[int, BankEvent]]]:
     """Return the events of each problem with their steps, keyed by the cell of its id."""
     select = (
         'SELECT problem, step, hypothesis, text, description, observation, "right", t, '
         "kind FROM bank_event"
     )
-    rows = by_problem(reading, select, session, names, "problem, step, ordinal")
+    rows = rows_by_problem(reading, select, session, names, "problem, step, ordinal")
     return {name: _events(found) for name, found in rows.items()}
 
 
@@ -351,7 +358,7 @@ def _events(rows: Sequence[Row]) -> list[tuple[int, BankEvent]]:
     said: dict[Digest, tuple[str, str]] = {}
     for step, hypothesis, text, description, *rest in rows:
         if text is not None:
-            said[hypothesis] = (text_of(text), text_of(description))
+            said[hypothesis] = (decode_text(text), decode_text(description))
         words = said[hypothesis]
         found.append((step, BankEvent(hypothesis, *words, *rest)))
     return found

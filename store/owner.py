@@ -5,7 +5,7 @@ The owner listens on a Unix socket next to the store (`peirce.duckdb.sock`, mode
 must find exactly one SELECT, and the SELECT runs in a read-only transaction, because its WITH clause
 may contain an INSERT.
 
-`Reader` reads through the socket or from the file, and `take` opens the file for writing.
+`Reader` reads through the socket or from the file, and `open_for_writing` opens the file for writing.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from typing import TYPE_CHECKING, Any
 from ..records import Json, StoreError
 from ..records.private_files import make_folder
 from . import connection, store_files
-from .connection import Database, Locked, Reading, Row, first_line
+from .connection import Database, Row, RowReader, StoreLocked, first_line
 from .messages import decode, decode_rows, encode, receive, send
 
 if TYPE_CHECKING:
     import duckdb
 
-ROWS = 64  # per frame; rows may hold blobs
+ROWS_PER_FRAME = 64  # per frame; rows may hold blobs
 FOLDER, SOCKET = "peirce-", "socket"  # beginning of a private folder's name; the socket in it
-ADDRESS_BYTES = 100  # AF_UNIX allows 104 to 108, depending on the system
-PATIENCE_S = 60.0
+MAX_ADDRESS_BYTES = 100  # AF_UNIX allows 104 to 108, depending on the system
+ANSWER_TIMEOUT_S = 60.0
 
 
 def socket_path(store: Path) -> Path:
@@ -43,7 +43,7 @@ def socket_path(store: Path) -> Path:
     return store.with_name(store.name + ".sock")
 
 
-class Owner:
+class OwnerServer:
     """The server that answers readers of an owned store, in its own threads until `close`."""
 
     def __init__(self, database: Database) -> None:
@@ -108,7 +108,7 @@ class Owner:
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             try:
                 cursor.execute(found[0], [decode(part) for part in params])
-                while rows := cursor.fetchmany(ROWS):
+                while rows := cursor.fetchmany(ROWS_PER_FRAME):
                     send(link, {"rows": encode(rows), "more": True})
             finally:
                 cursor.execute("ROLLBACK")
@@ -150,14 +150,14 @@ def _listen(place: Path) -> socket.socket:
     a socket address may be, the socket is created in a private folder of the temporary directory,
     and `place` is a symbolic link to it.
     """
-    check_place(place)
+    check_socket_path(place)
     if _answers(place):  # not an owner of this file, which this process holds
         raise StoreError(f"another program listens at {place}; name another store with --store")
     _remove(place)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     address = place
     try:
-        if len(os.fsencode(place)) > ADDRESS_BYTES:
+        if len(os.fsencode(place)) > MAX_ADDRESS_BYTES:
             address = Path(tempfile.mkdtemp(prefix=FOLDER)) / SOCKET
             os.symlink(address, place)
         listener.bind(str(address))
@@ -172,7 +172,7 @@ def _listen(place: Path) -> socket.socket:
     return listener
 
 
-def check_place(place: Path) -> None:
+def check_socket_path(place: Path) -> None:
     """Raise StoreError where `place` exists and is not a socket that an owner of a store left."""
     if os.path.lexists(place) and _address(place) is None:
         raise StoreError(
@@ -280,7 +280,7 @@ def _remove_private(address: Path) -> None:
         folder.rmdir()
 
 
-class Visitor:
+class OwnerClient:
     """A connection to the owner's socket.
 
     Its methods raise ConnectionError where the owner has ended.
@@ -291,11 +291,11 @@ class Visitor:
         self._lock = threading.Lock()
 
     @staticmethod
-    def reach(store: Path) -> Visitor | None:
+    def reach(store: Path) -> OwnerClient | None:
         """Connect to the owner of a store; return None where no owner is alive."""
         place = socket_path(store)
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        link.settimeout(PATIENCE_S)
+        link.settimeout(ANSWER_TIMEOUT_S)
         if not _connect(place, link):
             link.close()
             return None
@@ -303,7 +303,7 @@ class Visitor:
             link.close()
             warnings.warn(f"{place} is a socket of another user and is ignored", stacklevel=2)
             return None
-        return Visitor(link)
+        return OwnerClient(link)
 
     def owner(self) -> int:
         """Return the process id of the owner."""
@@ -328,14 +328,14 @@ class Visitor:
                 answer = self._next("rows")
 
     def _ask(self, message: Json, wanted: str) -> Json:
-        self._link.settimeout(PATIENCE_S)
+        self._link.settimeout(ANSWER_TIMEOUT_S)
         send(self._link, message)
         return self._next(wanted)
 
     def _next(self, wanted: str) -> Json:
         """Return the next answer, which must have the key `wanted`."""
         try:
-            answer = receive(self._link, PATIENCE_S)
+            answer = receive(self._link, ANSWER_TIMEOUT_S)
         except TimeoutError as error:
             self.close()  # a late answer would be taken for that of the next query
             raise StoreError("the owner of the store does not answer") from error
@@ -358,7 +358,7 @@ class Visitor:
         self._link.close()
 
 
-TAKING_S = 5.0  # how long to wait for a process that is just opening or closing the file
+OPEN_TIMEOUT_S = 5.0  # how long to wait for a process that is just opening or closing the file
 
 
 class Reader:
@@ -367,12 +367,12 @@ class Reader:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._through: Reading = _reach(path)
+        self._through: RowReader = _reach(path)
 
     @property
     def owned(self) -> bool:
         """Whether a living process writes the store."""
-        return isinstance(self._through, Visitor)
+        return isinstance(self._through, OwnerClient)
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """Return the rows of one SELECT, after reconnecting once where the owner has ended."""
@@ -394,16 +394,16 @@ class Reader:
         self._through.close()
 
 
-def _reach(path: Path) -> Reading:
+def _reach(path: Path) -> RowReader:
     """Connect to the owner of a store, or open its file for reading."""
     if not path.exists():
         raise StoreError(f"no store at {path}; a run makes one, --store or PEIRCE_STORE names one")
-    until = time.monotonic() + TAKING_S
+    until = time.monotonic() + OPEN_TIMEOUT_S
     while True:
-        visitor = Visitor.reach(path)
+        visitor = OwnerClient.reach(path)
         if visitor is not None:
             try:
-                connection.check(visitor.query, str(path))
+                connection.check_schema(visitor.query, str(path))
                 return visitor
             except OSError:
                 visitor.close()  # it has just ended
@@ -412,13 +412,13 @@ def _reach(path: Path) -> Reading:
                 raise
         try:
             return Database(path, write=False)
-        except Locked:
+        except StoreLocked:
             if time.monotonic() > until:
                 raise
         time.sleep(0.05)
 
 
-def take(path: Path) -> Database:
+def open_for_writing(path: Path) -> Database:
     """Open the file of a store for writing.
 
     Raises:
@@ -429,10 +429,10 @@ def take(path: Path) -> Database:
         make_folder(path.parent)
     except OSError as error:
         raise StoreError(f"no store can be made at {path}: {error.strerror or error}") from error
-    check_place(socket_path(path))
-    until = time.monotonic() + TAKING_S
+    check_socket_path(socket_path(path))
+    until = time.monotonic() + OPEN_TIMEOUT_S
     while True:
-        visitor = Visitor.reach(path)
+        visitor = OwnerClient.reach(path)
         if visitor is not None:
             try:
                 pid = visitor.owner()
@@ -441,7 +441,7 @@ def take(path: Path) -> Database:
             finally:
                 visitor.close()
             if pid:
-                raise Locked(
+                raise StoreLocked(
                     f"{path} is being written by process {pid}: wait for it, stop it, or name "
                     "another store with --store",
                     pid,
@@ -449,7 +449,7 @@ def take(path: Path) -> Database:
         try:
             with connection.OPENING, store_files.creation_lock(path, until):
                 return Database(path, write=True)
-        except Locked:
+        except StoreLocked:
             if time.monotonic() > until:
                 raise
         time.sleep(0.05)

@@ -11,21 +11,21 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..records import Digest, InputSet, Json, Problem, StoreError
-from .cells import (
+from .codec import (
     MOST,
     SESSION_SETTINGS,
+    decode_json,
+    decode_text,
+    encode_json,
+    encode_text,
     inflate,
-    json_cell,
-    json_of,
     problem_of,
     settings_of,
-    text_cell,
-    text_of,
 )
-from .connection import Reading, Row
-from .writing import Change
+from .connection import Row, RowReader
+from .writer import Change
 
-LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without i, l, o, 0 and 1, which look alike
+ID_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without i, l, o, 0 and 1, which look alike
 STATUSES = ("running", "done", "interrupted", "budget", "failed")
 
 
@@ -48,11 +48,11 @@ class ProblemRow:
 
 def new_id() -> str:
     """Return a random id for a session or a training."""
-    return "".join(secrets.choice(LETTERS) for _ in range(8))
+    return "".join(secrets.choice(ID_LETTERS) for _ in range(8))
 
 
-def creation(
-    reading: Reading, session: str, settings: Json, problems: Sequence[tuple[Problem, InputSet]]
+def creation_change(
+    reading: RowReader, session: str, settings: Json, problems: Sequence[tuple[Problem, InputSet]]
 ) -> Change:
     """Return the change that adds a session; raises StoreError where two problems share an id."""
     ids = [problem.id for problem, _ in problems]
@@ -75,31 +75,31 @@ def creation(
             (
                 f"INSERT INTO session VALUES (?, {ordinal}, ?, 'running', ?, '{{}}') "
                 "ON CONFLICT DO NOTHING",
-                (session, created, json_cell(settings)),
+                (session, created, encode_json(settings)),
             )
         ],
     )
 
 
 def _input_set(digest: Digest, space: InputSet) -> Row:
-    text = json_cell(space.inputs).encode("utf-8")
+    text = encode_json(space.inputs).encode("utf-8")
     if len(text) > MOST:
         raise StoreError(
             f"the input set {space.name!r} has {len(text)} bytes, and a store holds {MOST} at most"
         )
     inputs = zlib.compress(text, 6)
-    weights = None if space.weights is None else json_cell(space.weights)
-    return (digest, text_cell(space.name), len(space), inputs, weights)
+    weights = None if space.weights is None else encode_json(space.weights)
+    return (digest, encode_text(space.name), len(space), inputs, weights)
 
 
 def _problem(session: str, ordinal: int, problem: Problem, space: Digest) -> Row:
     return (
-        *(session, text_cell(problem.id), ordinal, problem.task, problem.family),
-        *(problem.digest, json_cell(problem.as_json()), space, "open", ""),
+        *(session, encode_text(problem.id), ordinal, problem.task, problem.family),
+        *(problem.digest, encode_json(problem.as_json()), space, "open", ""),
     )
 
 
-def input_set(reading: Reading, digest: Digest) -> InputSet:
+def input_set(reading: RowReader, digest: Digest) -> InputSet:
     """Return the input set with this digest; raises StoreError where the store has none."""
     rows = reading.query(
         "SELECT name, size, inputs, weights FROM input_set WHERE digest = ?", (digest,)
@@ -111,28 +111,28 @@ def input_set(reading: Reading, digest: Digest) -> InputSet:
         text = inflate(inputs).decode("utf-8")
     except (zlib.error, ValueError) as error:
         raise StoreError(f"the input set {digest} cannot be read: {error}") from error
-    values = json_of(text, "input_set.inputs", list)
+    values = decode_json(text, "input_set.inputs", list)
     if len(values) != size:
         raise StoreError(f"the input set {digest} cannot be read: it does not hold {size} inputs")
     return InputSet(
-        text_of(name),
+        decode_text(name),
         tuple(values),
-        None if weights is None else tuple(json_of(weights, "input_set.weights", list)),
+        None if weights is None else tuple(decode_json(weights, "input_set.weights", list)),
     )
 
 
-def space_sizes(reading: Reading, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
+def input_set_size(reading: RowReader, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
     """Return the size of an input set and the weights of its inputs, without the inputs."""
     rows = reading.query("SELECT size, weights FROM input_set WHERE digest = ?", (digest,))
     if not rows:
         raise StoreError(f"the store has no input set {digest}")
     ((size, weights),) = rows
     return int(size), None if weights is None else tuple(
-        json_of(weights, "input_set.weights", list)
+        decode_json(weights, "input_set.weights", list)
     )
 
 
-def find(reading: Reading, name: str) -> str:
+def find_session(reading: RowReader, name: str) -> str:
     """Return the id of the session that an id, a unique prefix or `last` names.
 
     Raises:
@@ -155,7 +155,7 @@ def find(reading: Reading, name: str) -> str:
 
 
 def sessions(
-    reading: Reading, is_owned: Callable[[], bool], session: str | None = None
+    reading: RowReader, is_owned: Callable[[], bool], session: str | None = None
 ) -> list[dict[str, Any]]:
     """Return the sessions, or one of them, in order of creation.
 
@@ -186,7 +186,7 @@ def _session(row: Row, owned: bool) -> dict[str, Any]:
     session, created, status, settings, fields, problems, done, failed = row
     held = settings_of(settings, "session.settings", SESSION_SETTINGS)
     return {
-        **json_of(fields, "session.fields", dict),
+        **decode_json(fields, "session.fields", dict),
         "session": session,
         "created": created,
         "status": "interrupted" if status == "running" and not owned else status,
@@ -198,43 +198,43 @@ def _session(row: Row, owned: bool) -> dict[str, Any]:
     }
 
 
-def problems(reading: Reading, session: str) -> list[ProblemRow]:
+def problems(reading: RowReader, session: str) -> list[ProblemRow]:
     """Return the problems of a session in its order."""
     rows = reading.query(
         "SELECT data, space, status, cause FROM problem WHERE session = ? ORDER BY ordinal",
         (session,),
     )
     return [
-        ProblemRow(problem_of(data), space, status, text_of(cause))
+        ProblemRow(problem_of(data), space, status, decode_text(cause))
         for data, space, status, cause in rows
     ]
 
 
-def status_change(reading: Reading, session: str, status: str, fields: dict[str, Json]) -> Change:
+def status_change(reading: RowReader, session: str, status: str, fields: dict[str, Json]) -> Change:
     """Return the change of a status; raises StoreError for an unknown session or status."""
     if status not in STATUSES:
         raise StoreError(f"a session's status is one of {', '.join(STATUSES)}, not {status!r}")
     rows = reading.query("SELECT fields FROM session WHERE session = ?", (session,))
     if not rows:
         raise StoreError(f"the store has no session {session}")
-    held = {**json_of(rows[0][0], "session.fields", dict), **fields}
+    held = {**decode_json(rows[0][0], "session.fields", dict), **fields}
     return Change(
         {},
         [
             (
                 "UPDATE session SET status = ?, fields = ? WHERE session = ?",
-                (status, json_cell(held), session),
+                (status, encode_json(held), session),
             )
         ],
     )
 
 
-def problem_ids(reading: Reading, session: str, problem: str | None) -> list[str]:
+def problem_ids(reading: RowReader, session: str, problem: str | None) -> list[str]:
     """Return the ids of all problems of a session in order, or of the named one alone."""
     rows = reading.query(
         "SELECT problem FROM problem WHERE session = ? ORDER BY ordinal", (session,)
     )
-    ids = [text_of(name) for (name,) in rows]
+    ids = [decode_text(name) for (name,) in rows]
     if not ids and not reading.query("SELECT 1 FROM session WHERE session = ?", (session,)):
         raise StoreError(f"the store has no session {session}")
     if problem is None:
@@ -246,7 +246,7 @@ def problem_ids(reading: Reading, session: str, problem: str | None) -> list[str
     return [problem]
 
 
-def progress(reading: Reading, is_owned: Callable[[], bool], session: str) -> list[Json]:
+def progress(reading: RowReader, is_owned: Callable[[], bool], session: str) -> list[Json]:
     """Return the status, the number of ended problems and the number of steps.
 
     They take a few queries, which do not read the content of the steps.
@@ -256,7 +256,7 @@ def progress(reading: Reading, is_owned: Callable[[], bool], session: str) -> li
     return [told["status"], told["problems_done"] + told["problems_failed"], steps]
 
 
-def problems_with(reading: Reading, session: str, words: Sequence[str]) -> list[str]:
+def find_problems(reading: RowReader, session: str, words: Sequence[str]) -> list[str]:
     """Return the ids of the problems that contain every word, in the session's order.
 
     A word may occur in the problem (except in the names of its fields), an answer or a hypothesis.
@@ -273,6 +273,6 @@ def problems_with(reading: Reading, session: str, words: Sequence[str]) -> list[
         "whole AS (SELECT problem, string_agg(said, ' ') AS said FROM said GROUP BY problem) "
         f"SELECT problem FROM whole JOIN (SELECT problem, ordinal FROM problem WHERE session = ?) "
         f"USING (problem) WHERE {here} ORDER BY ordinal",
-        (r'"[^"\\]*":', *(session,) * 4, *map(text_cell, words)),
+        (r'"[^"\\]*":', *(session,) * 4, *map(encode_text, words)),
     )
-    return [text_of(name) for (name,) in rows]
+    return [decode_text(name) for (name,) in rows]

@@ -14,12 +14,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..records import Json, StoreError
-from .cells import json_cell, json_of, settings_of, text_cell, text_of
-from .connection import Reading
-from .writing import Change, Statement, Writer
+from .codec import decode_json, decode_text, encode_json, encode_text, settings_of
+from .connection import RowReader
+from .writer import Change, Statement, Writer
 
 STATUSES = ("running", "done", "stopped", "interrupted", "failed")
-TOGETHER = 256  # points per statement
+POINTS_PER_STATEMENT = 256  # points per statement
 
 _NONE = (
     "the store holds no training yet: `peirce train --base DIR --pairs last --out DIR` makes one"
@@ -51,7 +51,7 @@ class Trainings:
     was asked for.
     """
 
-    def __init__(self, reading: Reading, writer: Writer | None, path: object) -> None:
+    def __init__(self, reading: RowReader, writer: Writer | None, path: object) -> None:
         self._reading = reading
         self._writer = writer
         self._path = path
@@ -70,7 +70,7 @@ class Trainings:
         """
         ordinal = "(SELECT coalesce(max(ordinal), -1) + 1 FROM training)"
         when = created or datetime.now(UTC).isoformat(timespec="microseconds")
-        told = json_cell(dict(settings))
+        told = encode_json(dict(settings))
         self._write(
             [
                 (
@@ -93,7 +93,7 @@ class Trainings:
             raise StoreError(f"a training's status is one of {', '.join(STATUSES)}, not {status!r}")
         held = {**self._row(training)["fields"], **fields}
         sql = "UPDATE training SET status = ?, fields = ? WHERE training = ?"
-        self._write([(sql, (status, json_cell(held), training))])
+        self._write([(sql, (status, encode_json(held), training))])
 
     def add(self, training: str, points: Sequence[Point]) -> None:
         """Write points durably.
@@ -102,12 +102,12 @@ class Trainings:
         """
         last = {(one.examples, one.stage, one.name): one.value for one in points}
         rows = [
-            (training, examples, text_cell(stage), text_cell(name), value)
+            (training, examples, encode_text(stage), encode_text(name), value)
             for (examples, stage, name), value in last.items()
         ]
         statements: list[Statement] = []
-        for start in range(0, len(rows), TOGETHER):
-            part = rows[start : start + TOGETHER]
+        for start in range(0, len(rows), POINTS_PER_STATEMENT):
+            part = rows[start : start + POINTS_PER_STATEMENT]
             places = ",".join(["(?,?,?,?,?)"] * len(part))
             statements.append(
                 (
@@ -138,7 +138,7 @@ class Trainings:
         )
         return [
             {"training": training, "created": created, "status": status,
-             "settings": settings_of(settings, "training.settings"), "fields": json_of(fields, "training.fields", dict), "examples": examples}
+             "settings": settings_of(settings, "training.settings"), "fields": decode_json(fields, "training.fields", dict), "examples": examples}
             for training, created, status, settings, fields, examples in rows
         ]  # fmt: skip
 
@@ -172,7 +172,10 @@ class Trainings:
             "ORDER BY examples, stage, name",
             (training,),
         )
-        return [Point(at, text_of(stage), text_of(name), value) for at, stage, name, value in rows]
+        return [
+            Point(at, decode_text(stage), decode_text(name), value)
+            for at, stage, name, value in rows
+        ]
 
     # --- inside
 

@@ -16,42 +16,42 @@ from pathlib import Path
 from ..records import (
     Family,
     FindsContradictions,
+    HasTaskWording,
     InputSet,
     Problem,
     Task,
-    Tolerant,
+    ToleratesErrors,
     UsageError,
-    Worded,
     registry,
 )
 from ..records.tasks import (
-    GENERATED,
-    BringsProblems,
+    DEFAULT_GENERATED,
     ChoosesProblems,
     DrawsObservations,
     HasGenerators,
+    IncludesProblems,
     JudgesPairs,
+    ProblemQuery,
     ReadsInputs,
     SharesSpaces,
-    Wanted,
 )
 from .custom import task_file
-from .custom.words import JUDGED
+from .custom.words import JUDGEABLE
 from .io import observations as observations_
 from .io.bad_records import skip_bad_records
 from .io.messages import DataWarning as DataWarning
-from .io.messages import nearest, shorten, warn
+from .io.messages import shorten, suggest_nearest, warn
 from .io.spaces import read_space
 
 SPACE_SEED = 0  # not the session's seed, so that sessions with different seeds are comparable
 
 
-def tasks() -> list[Task]:
+def load_tasks() -> list[Task]:
     """Return all registered tasks, sorted by name."""
     return registry.load_all("tasks")
 
 
-def task(name: str) -> Task:
+def load_task(name: str) -> Task:
     """Return the task with this name, or the task of a user's own file.
 
     Raises:
@@ -59,7 +59,7 @@ def task(name: str) -> Task:
         DataError: the file holds no task.
     """
     base, mark, generator = name.partition(":")
-    known = registry.has("tasks", base)
+    known = registry.is_registered("tasks", base)
     if not known and not name.lower().endswith(task_file.ENDINGS) and Path(name).exists():
         raise UsageError(
             f"{name} is data, where a task is needed: peirce run labels --data {name} for labelled"
@@ -67,18 +67,20 @@ def task(name: str) -> Task:
             f" name ends in {', '.join(task_file.ENDINGS)})"
         )
     if task_file.is_path(name):
-        return task_file.task_of(name, registry.names("tasks"))
+        return task_file.load_task_file(name, registry.component_names("tasks"))
     if not known:
-        raise UsageError(f"no task {name!r}{nearest(name, registry.names('tasks'))}")
+        raise UsageError(
+            f"no task {name!r}{suggest_nearest(name, registry.component_names('tasks'))}"
+        )
     found: Task = registry.load("tasks", base)
     if not mark:
         return found
     if isinstance(found, HasGenerators):
         return found.made_by(generator)
-    raise UsageError(f"no task {name!r}{nearest(name, registry.names('tasks'))}")
+    raise UsageError(f"no task {name!r}{suggest_nearest(name, registry.component_names('tasks'))}")
 
 
-def family(name: str, *, strict_contract: bool = False) -> Family:
+def load_family(name: str, *, strict_contract: bool = False) -> Family:
     """Return the family with this name.
 
     Args:
@@ -88,26 +90,28 @@ def family(name: str, *, strict_contract: bool = False) -> Family:
     Raises:
         UsageError: there is no such family; the message names the nearest one.
     """
-    if not registry.has("families", name):
-        raise UsageError(f"no family {name!r}{nearest(name, registry.names('families'))}")
+    if not registry.is_registered("families", name):
+        raise UsageError(
+            f"no family {name!r}{suggest_nearest(name, registry.component_names('families'))}"
+        )
     found: Family = registry.load("families", name)
     return found.strictly() if strict_contract else found
 
 
-def family_of(
+def problem_family(
     problem: Problem, *, strict_contract: bool = False, tau: float | None = None
 ) -> Family:
     """Return the family of a problem, with the wording that its task supplies, if any.
 
     Args:
         problem: the problem.
-        strict_contract: as for `family`.
+        strict_contract: as for `load_family`.
         tau: the threshold of consistency; ignored for a family that has none.
     """
-    found = family(problem.family, strict_contract=strict_contract)
-    if tau is not None and isinstance(found, Tolerant):
+    found = load_family(problem.family, strict_contract=strict_contract)
+    if tau is not None and isinstance(found, ToleratesErrors):
         found = found.with_tau(tau)
-    return found.told(problem.public) if isinstance(found, Worded) else found
+    return found.told(problem.public) if isinstance(found, HasTaskWording) else found
 
 
 def load_problems(
@@ -157,13 +161,13 @@ def load_problems(
             with problems that are named or generated.
         DataError: a file is bad.
     """
-    source = task(task_name) if isinstance(task_name, str) else task_name
+    source = load_task(task_name) if isinstance(task_name, str) else task_name
     if problems is not None and problems < 1:
         raise UsageError(f"--problems {problems}: at least 1 problem is needed")
     if sample is not None and ids:
         raise UsageError("--sample draws problems and --problem names them: give one of the two")
     if isinstance(source, ChoosesProblems):
-        wanted = Wanted(observations, problems, ids, sample, seed, label, ood)
+        wanted = ProblemQuery(observations, problems, ids, sample, seed, label, ood)
         with skip_bad_records(skip_bad):
             everything = source.choose(data, wanted)
         if keep is not None:
@@ -174,7 +178,9 @@ def load_problems(
         if value is not None:
             raise UsageError(f"--{option} {value}: {source.name} has no labelled text")
     with skip_bad_records(skip_bad):
-        brought = source.problems() if data is None and isinstance(source, BringsProblems) else None
+        brought = (
+            source.problems() if data is None and isinstance(source, IncludesProblems) else None
+        )
         loaded = None if data is None else source.load(data, None, seed)
     if loaded is not None:
         everything = loaded
@@ -186,10 +192,14 @@ def load_problems(
                 f"--sample {sample} draws from problems that are there, and without --data those of"
                 f" {source.name} are made from the seed: --problems {sample} makes so many"
             )
-        everything = source.generate(problems or GENERATED, seed)
+        everything = source.generate(problems or DEFAULT_GENERATED, seed)
     chosen = everything
     if observations is not None:
-        observe = source.observe if isinstance(source, DrawsObservations) else observations_.apply
+        observe = (
+            source.observe
+            if isinstance(source, DrawsObservations)
+            else observations_.choose_observations
+        )
         chosen = observe(everything, observations, seed)
     if keep is not None:
         chosen = [problem for problem in chosen if keep(problem)]
@@ -198,7 +208,9 @@ def load_problems(
     by_id = {problem.id: problem for problem in chosen}
     for name in ids:
         if name not in by_id:
-            raise UsageError(f"no problem {name!r} in {data or source.name}{nearest(name, by_id)}")
+            raise UsageError(
+                f"no problem {name!r} in {data or source.name}{suggest_nearest(name, by_id)}"
+            )
     if ids:
         chosen = [by_id[name] for name in dict.fromkeys(ids)]
     if problems is not None and problems > len(chosen):
@@ -218,7 +230,7 @@ def _warn_of_contradictions(problems: Iterable[Problem]) -> None:
     """Warn about problems for which no hypothesis can be consistent; they run all the same."""
     found = {}
     for problem in problems:
-        kind = family(problem.family)
+        kind = load_family(problem.family)
         if isinstance(kind, FindsContradictions) and (pairs := kind.contradiction(problem)):
             found[problem.id] = pairs
     if not found:
@@ -232,15 +244,19 @@ def _warn_of_contradictions(problems: Iterable[Problem]) -> None:
     )
 
 
-def judgeable(problem: Problem) -> tuple[bool, ...]:
+def judgeable_pairs(problem: Problem) -> tuple[bool, ...]:
     """Return for each hidden pair whether a hypothesis can be judged by it.
 
     All pairs can, unless the task of the problem excludes some: ACRE's undetermined scenes have no
     output to predict. The marks of a user's own task are stored in the problem.
     """
-    if (marks := problem.secret.get(JUDGED)) is not None:
+    if (marks := problem.secret.get(JUDGEABLE)) is not None:
         return tuple(bool(mark) for mark in marks)
-    source = registry.load("tasks", problem.task) if registry.has("tasks", problem.task) else None
+    source = (
+        registry.load("tasks", problem.task)
+        if registry.is_registered("tasks", problem.task)
+        else None
+    )
     if not isinstance(source, JudgesPairs):
         return (True,) * len(problem.hidden)
     return tuple(bool(source.judgeable(pair)) for pair in problem.hidden)

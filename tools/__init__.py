@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .gear.scores import (
         beta_bounds as beta_bounds,
         scatter_point as scatter_point,
-        undefined_as_output as undefined_as_output,
+        encode_undefined as encode_undefined,
     )
     from .label_scores import accuracy as accuracy, macro_f1 as macro_f1
     from .line_process import ProcessDied as ProcessDied
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
         coverages as coverages,
         is_redundant as is_redundant,
     )
-    from .gear.studies import contexts_of as contexts_of, hidden_draws as hidden_draws
+    from .gear.studies import draw_contexts as draw_contexts, draw_hidden_sets as draw_hidden_sets
 # isort: on
 
 # The public names of each module. A module is imported when one of its names is first used.
 _NAMES = {
     "gear.novelty": ("Coverage", "coverage", "coverages", "is_redundant"),
-    "gear.scores": ("beta_bounds", "scatter_point", "undefined_as_output"),
-    "gear.studies": ("contexts_of", "hidden_draws"),
+    "gear.scores": ("beta_bounds", "scatter_point", "encode_undefined"),
+    "gear.studies": ("draw_contexts", "draw_hidden_sets"),
     "label_scores": ("accuracy", "macro_f1"),
     "line_process": ("ProcessDied",),
 }

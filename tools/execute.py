@@ -1,7 +1,7 @@
 """The oracle `execute`, which runs the function of a hypothesis over inputs in the sandbox.
 
-`EXECUTE` says how the oracle is opened and journalled, `executor` makes it (records.Execute) from a
-sandbox, and `execute_tool` is the LangChain tool of the same name, with which a model tries its
+`EXECUTE` says how the oracle is opened and journalled, `build_executor` makes it (records.Execute) from a
+sandbox, and `build_execute_tool` is the LangChain tool of the same name, with which a model tries its
 code on the shown observations before it answers.
 
 A model has to see grids in full, so a value is shown as compact JSON up to the length of a grid of
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
     from pydantic import BaseModel
 
-FAILING_SHOWN = 3
-VALUE_CHARACTERS = 2_000  # for one input or output; a grid of 30 by 30 has 1,861
-TRIAL_CHARACTERS = 8_000  # for all failing observations: three of 20 by 20, one of 30 by 30
+MAX_FAILING_SHOWN = 3
+MAX_VALUE_CHARACTERS = 2_000  # for one input or output; a grid of 30 by 30 has 1,861
+MAX_TRIAL_CHARACTERS = 8_000  # for all failing observations: three of 20 by 20, one of 30 by 30
 
 
 class _Executor:
@@ -57,7 +57,7 @@ class _Executor:
         return await self._sandbox.run(source, entry, digest, keep, self._limits, equality)
 
 
-def executor(sandbox: Sandbox, limits: Limits) -> Execute:
+def build_executor(sandbox: Sandbox, limits: Limits) -> Execute:
     """Return an execute oracle that runs hypotheses in a sandbox under fixed limits.
 
     Each call puts the input set into the sandbox, which recognises a set that it already holds, and
@@ -74,7 +74,7 @@ class SandboxOracle:
 
     def bound(self, limits: Limits) -> Execute:
         """Return an execute oracle that runs hypotheses under these limits."""
-        return executor(self.sandbox, limits)
+        return build_executor(self.sandbox, limits)
 
     def layers(self) -> Mapping[str, bool]:
         """Return the isolation layers of the sandbox, and whether each is active."""
@@ -148,12 +148,12 @@ EXECUTE = OracleKind(
 )
 
 
-def trial(
+def summarise_trial(
     observations: Sequence[Observation],
     marks: Sequence[bool | None],
     got: Sequence[Mapping[str, Json]],
     verdict: str = "ok",
-    shown: int = FAILING_SHOWN,
+    shown: int = MAX_FAILING_SHOWN,
 ) -> dict[str, Json]:
     """Summarise a trial run: how many observations a function explains, and the first that fail.
 
@@ -168,8 +168,8 @@ def trial(
         `{"consistent": bool, "passed": k, "of": n, "failing": [{"input", "expected", "got"}, …]}`,
         where "got" reads `undefined: REASON` if the function gave no value. The key "verdict" is
         present if the whole run failed (too_slow, memory, …). After the first failing observation,
-        others follow as long as they fit into `TRIAL_CHARACTERS`. Values beyond `VALUE_CHARACTERS`
-        are `Cut`.
+        others follow as long as they fit into `MAX_TRIAL_CHARACTERS`. Values beyond `MAX_VALUE_CHARACTERS`
+        are `TruncatedJson`.
     """
     wrong = [i for i, mark in enumerate(marks) if mark is not True]
     found: dict[str, Json] = {
@@ -183,12 +183,12 @@ def trial(
     return found
 
 
-def trial_text(found: Json) -> str:
-    """Serialise the result of `trial` as JSON without blanks, which keeps grids short."""
+def format_trial(found: Json) -> str:
+    """Serialise the result of `summarise_trial` as JSON without blanks, which keeps grids short."""
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 
-class Cut(str):
+class TruncatedJson(str):
     """The beginning and the end of the JSON text of a value that is too long to show."""
 
     __slots__ = ()
@@ -204,9 +204,9 @@ def _case(pair: Observation, came: Mapping[str, Json]) -> dict[str, Json]:
 
 def _fitting(cases: Iterable[dict[str, Json]]) -> list[dict[str, Json]]:
     taken: list[dict[str, Json]] = []
-    left = TRIAL_CHARACTERS
+    left = MAX_TRIAL_CHARACTERS
     for case in cases:
-        left -= len(trial_text(case))
+        left -= len(format_trial(case))
         if taken and left < 0:
             break
         taken.append(case)
@@ -214,14 +214,14 @@ def _fitting(cases: Iterable[dict[str, Json]]) -> list[dict[str, Json]]:
 
 
 def _trim(value: Json) -> Json:
-    """Return the value itself, or a `Cut` that states its length if it is too long."""
-    text = trial_text(value)[1:-1] if isinstance(value, str) else trial_text(value)
-    if len(text) <= VALUE_CHARACTERS:
+    """Return the value itself, or a `TruncatedJson` that states its length if it is too long."""
+    text = format_trial(value)[1:-1] if isinstance(value, str) else format_trial(value)
+    if len(text) <= MAX_VALUE_CHARACTERS:
         return value
     size = f"{len(value):,} items, " if isinstance(value, list | dict) else ""
     middle = f" … [{size}{len(text):,} characters, the middle left out] … "
-    end = (VALUE_CHARACTERS - len(middle)) // 2
-    return Cut(text[: VALUE_CHARACTERS - len(middle) - end] + middle + text[-end:])
+    end = (MAX_VALUE_CHARACTERS - len(middle)) // 2
+    return TruncatedJson(text[: MAX_VALUE_CHARACTERS - len(middle) - end] + middle + text[-end:])
 
 
 @cache
@@ -237,7 +237,7 @@ def _arguments() -> type[BaseModel]:
     return ExecuteArguments
 
 
-def execute_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
+def build_execute_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
     """Return the LangChain tool `execute(code)`.
 
     Args:

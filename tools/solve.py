@@ -24,19 +24,19 @@ from ..records import (
     OracleSettings,
     Outcome,
     Solution,
+    SolveMode,
     Unavailable,
     UsageError,
-    Wanted,
     digest_of,
 )
 from .line_process import LineProcess, ProcessDied
-from .logic.explaining import explained
+from .logic.explanations import explain_rule
+from .logic.fast_path import BeyondFastPath, PreparedWorlds
 from .logic.formula import Formula
-from .logic.judging import Beyond, Prepared
-from .logic.reading import read_formula
-from .logic.solving import LIMIT, LIMITED, RESOURCES
-from .logic.theories import Theory, theory_from
-from .logic.worlds import World, world_of
+from .logic.parser import parse_formula
+from .logic.theories import Theory, theory_from_json
+from .logic.worlds import World, parse_world
+from .logic.z3_solver import LIMITED, MAX_RESOURCES, SOLVER_LIMIT
 
 if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
@@ -46,7 +46,7 @@ SOLVERS = ("fast", "z3")
 WALL_S = 300.0  # for one question; Z3 gets there only if it fails to count its resources
 TIMED_OUT = "solver_time"  # the reason reported when Z3 exceeds the wall clock
 _KEPT = 64  # prepared sets of worlds, about a megabyte each
-_MODULE = "peirce.tools.logic.worker"
+_MODULE = "peirce.tools.logic.z3_worker"
 
 
 def check_solver(name: str) -> None:
@@ -76,10 +76,11 @@ class _Inputs:
         else:
             raw = list(inputs.inputs)
         self.worlds: tuple[World, ...] = tuple(
-            world_of(one, theory.signature, f"world {number}") for number, one in enumerate(raw, 1)
+            parse_world(one, theory.signature, f"world {number}")
+            for number, one in enumerate(raw, 1)
         )
         self.raw = raw
-        self.prepared = Prepared(theory, self.worlds, regime)
+        self.prepared = PreparedWorlds(theory, self.worlds, regime)
 
 
 class Solver:
@@ -96,7 +97,7 @@ class Solver:
         self,
         solver: str = "fast",
         workers: int = 1,
-        resources: int = RESOURCES,
+        resources: int = MAX_RESOURCES,
         wall_s: float = WALL_S,
     ) -> None:
         check_solver(solver)
@@ -114,18 +115,20 @@ class Solver:
         """Return no layers: rules are judged without a sandbox."""
         return {}
 
-    async def __call__(self, theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Solution:
-        known = theory_from(theory)
-        formula = read_formula(rule, known.predicates)
+    async def __call__(
+        self, theory: Json, rule: str, inputs: InputSet, wanted: SolveMode
+    ) -> Solution:
+        known = theory_from_json(theory)
+        formula = parse_formula(rule, known.predicates)
         pairs = wanted == "extension"
         key = (digest_of(theory), inputs.digest, pairs)
         ready = self._ready(key, known, theory["regime"], inputs, pairs)
         if self.solver == "fast":
             try:
                 return _fast(ready, formula, wanted)
-            except Beyond:
+            except BeyondFastPath:
                 pass
-        told = _told(ready, formula) if wanted == "explained" else None
+        told = _explain_by_fast_path(ready, formula) if wanted == "explained" else None
         if told is None:
             return await self._by_z3(key, theory, rule, ready, wanted)
         solved = await self._by_z3(key, theory, rule, ready, "worth")
@@ -142,7 +145,7 @@ class Solver:
         return self.kept[key]
 
     async def _by_z3(
-        self, key: tuple[str, str, bool], theory: Json, rule: str, ready: _Inputs, wanted: Wanted
+        self, key: tuple[str, str, bool], theory: Json, rule: str, ready: _Inputs, wanted: SolveMode
     ) -> Solution:
         name = digest_of(list(key))
         request = {
@@ -159,7 +162,7 @@ class Solver:
                     await process.close()
                 except TimeoutError:
                     await process.close()
-                    return _limited(ready, wanted, TIMED_OUT)
+                    return _limited_solution(ready, wanted, TIMED_OUT)
                 except asyncio.CancelledError:
                     await process.close()
                     raise
@@ -170,41 +173,41 @@ class Solver:
         await asyncio.gather(*(process.close() for process in self.processes))
 
 
-def _told(ready: _Inputs, rule: Formula) -> list[dict[str, Json]] | None:
+def _explain_by_fast_path(ready: _Inputs, rule: Formula) -> list[dict[str, Json]] | None:
     """Return the fast path's explanation of each world; None if it is beyond the fast path.
 
     Z3 does not name elements and is asked only where the fast path ends. No verdict rests on this.
     """
     try:
-        return [one.as_json() for one in explained(ready.prepared, rule)]
-    except Beyond:
+        return [one.as_json() for one in explain_rule(ready.prepared, rule)]
+    except BeyondFastPath:
         return None
 
 
-def _fast(ready: _Inputs, rule: Formula, wanted: Wanted) -> Solution:
+def _fast(ready: _Inputs, rule: Formula, wanted: SolveMode) -> Solution:
     if wanted == "extension":
-        return _of_extension(ready.prepared.extension(rule), ready)
+        return _extension_solution(ready.prepared.extension(rule), ready)
     worths = [worth._asdict() for worth in ready.prepared.judge(rule)]
     if wanted == "explained":
-        told = [one.as_json() for one in explained(ready.prepared, rule)]
+        told = [one.as_json() for one in explain_rule(ready.prepared, rule)]
         worths = [worth | one for worth, one in zip(worths, told, strict=True)]
     return Solution(tuple(worths))
 
 
-def _solution(reply: Any, ready: _Inputs, wanted: Wanted) -> Solution:
+def _solution(reply: Any, ready: _Inputs, wanted: SolveMode) -> Solution:
     if wanted == "extension":
-        return _of_extension(np.array(reply, np.int8), ready)
+        return _extension_solution(np.array(reply, np.int8), ready)
     return Solution(tuple(reply))
 
 
-def _of_extension(marks: Any, ready: _Inputs) -> Solution:
+def _extension_solution(marks: Any, ready: _Inputs) -> Solution:
     codes = np.array([marks[at] for at in ready.rows], np.int64)
     limited = codes == LIMITED
-    names = (LIMIT,) if limited.any() else ()
+    names = (SOLVER_LIMIT,) if limited.any() else ()
     return Solution((), np.where(limited, 0, codes), limited.astype(np.uint8), names)
 
 
-def _limited(ready: _Inputs, wanted: Wanted, reason: str) -> Solution:
+def _limited_solution(ready: _Inputs, wanted: SolveMode, reason: str) -> Solution:
     if wanted == "extension":
         count = len(ready.rows)
         return Solution((), np.zeros(count, np.int64), np.ones(count, np.uint8), (reason,))
@@ -224,7 +227,7 @@ def _arguments() -> type[BaseModel]:
     return SolveArguments
 
 
-def solve_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
+def build_solve_tool(attempt: Callable[[str], Awaitable[str]]) -> StructuredTool:
     """Return the LangChain tool `solve(formula)`.
 
     Args:
@@ -255,7 +258,7 @@ async def open_oracle(settings: OracleSettings) -> Solver:
     return Solver(settings.solver, settings.workers or 1)
 
 
-def _request(limits: Limits, theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Json:
+def _request(limits: Limits, theory: Json, rule: str, inputs: InputSet, wanted: SolveMode) -> Json:
     return {
         "tool": "solve",
         "theory": theory,
@@ -265,7 +268,9 @@ def _request(limits: Limits, theory: Json, rule: str, inputs: InputSet, wanted: 
     }
 
 
-def _outcome(found: Solution, theory: Json, rule: str, inputs: InputSet, wanted: Wanted) -> Outcome:
+def _outcome(
+    found: Solution, theory: Json, rule: str, inputs: InputSet, wanted: SolveMode
+) -> Outcome:
     response = {
         "worlds": [dict(one) for one in found.worlds],
         "reason_names": list(found.reason_names),
@@ -275,7 +280,7 @@ def _outcome(found: Solution, theory: Json, rule: str, inputs: InputSet, wanted:
     return Outcome(response, {"codes": found.codes, "reasons": found.reasons})
 
 
-def _read_back(outcome: Outcome) -> Solution:
+def _solution_from_outcome(outcome: Outcome) -> Solution:
     response, vectors = outcome.response, outcome.vectors
     worlds = tuple(response["worlds"])
     if not vectors:
@@ -289,6 +294,6 @@ SOLVE = OracleKind(
     open=open_oracle,
     request=_request,
     outcome=_outcome,
-    result=_read_back,
+    result=_solution_from_outcome,
     missing=Unavailable("This session has no solver, only its journal: no rule can be judged."),
 )

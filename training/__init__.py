@@ -13,14 +13,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .bases import find_base
+    from .base_models import find_base
     from .pair_table import PairTable, read_table, save_table
     from .splits import Fractions, Split, Splits
     from .stages import STAGES, Stage
 
 # The module of each public name. A module is imported at first use, so importing this is cheap.
 _NAMES = {
-    "find_base": "bases",
+    "find_base": "base_models",
     "PairTable": "pair_table",
     "read_table": "pair_table",
     "save_table": "pair_table",

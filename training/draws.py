@@ -19,7 +19,7 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 
 
-def key_of(*parts: object) -> int:
+def hash_key(*parts: object) -> int:
     """Return a 64-bit key for a list of texts and numbers, by SHA-256."""
     text = "\0".join(f"{type(one).__name__} {one}" for one in parts)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
@@ -34,7 +34,7 @@ def draw(
     Args:
         counts: (k,); draw i takes numbers from 0 to counts[i] - 1.
         most: How many numbers a draw takes, at most its count; None takes all of them.
-        key: The key of the call (`key_of`).
+        key: The key of the call (`hash_key`).
         names: (k,); a draw has the same result wherever its key, name and count are the same.
 
     Returns:
@@ -77,13 +77,13 @@ def _distinct(
         serial = (serial + used[rows] + 1).astype(np.uint64)
         # The remainder of 64 bits favours no number by more than count / 2**64.
         below = _mixed(streams[rows] + serial * _STEP) % counts[rows].astype(np.uint64)
-        taken = distinct(np.concatenate([taken, rows * stride + below.astype(np.int64)]))
+        taken = sorted_unique(np.concatenate([taken, rows * stride + below.astype(np.int64)]))
         used = used + missing
         missing = wanted - np.bincount(taken // stride, minlength=len(counts))
     return taken // stride, taken % stride
 
 
-def distinct(numbers: Integers) -> Integers:
+def sorted_unique(numbers: Integers) -> Integers:
     """Return the sorted distinct numbers.
 
     `np.unique` puts integers into a hash table first, which takes about ten times as long.

@@ -3,7 +3,7 @@
     DIR/log.jsonl    one line [examples, stage, name, value] per point, written at once
     DIR/.log.lock    locked while the training runs
 
-A training runs for hours, so it does not own the store. Every `EVERY_S` seconds, and at its end, it
+A training runs for hours, so it does not own the store. Every `SYNC_INTERVAL_S` seconds, and at its end, it
 opens the store for the points since the last time. While a session owns the store, the points wait.
 Points that still wait at the end, or when the process is killed, are copied from the file at the
 next `open` (`--resume`). Therefore a busy store never ends a training.
@@ -26,9 +26,9 @@ from ..store import Store
 from ..store.trainings import Point
 from ..tasks.io.messages import warn
 
-LINES, LOCK = "log.jsonl", ".log.lock"
-EVERY_S = 10.0
-PATIENCE_S = 30.0  # how long `close` waits for a store that another process owns
+LOG_FILE, LOCK_FILE = "log.jsonl", ".log.lock"
+SYNC_INTERVAL_S = 10.0
+CLOSE_TIMEOUT_S = 30.0  # how long `close` waits for a store that another process owns
 
 
 class DurableLog:
@@ -73,7 +73,7 @@ class DurableLog:
         """
         make_folder(self._out)
         if self._lock is None:
-            self._lock = _held(self._out / LOCK)
+            self._lock = _held(self._out / LOCK_FILE)
             if self._lock is None:
                 raise UsageError(f"{self._out}: another process trains in this folder")
         if self._begun_here is not None:
@@ -81,9 +81,9 @@ class DurableLog:
         self._training = training
         self._settings = {**self._more, **settings}
         self._begun = False
-        self._waiting = read_lines(self._out / LINES, mend=True)
+        self._waiting = read_points(self._out / LOG_FILE, mend=True)
         if self._lines is None:
-            self._lines = open_lines(self._out / LINES)
+            self._lines = open_lines(self._out / LOG_FILE)
         self._sync()
 
     @property
@@ -99,22 +99,22 @@ class DurableLog:
         self._lines = self._lock = None
 
     def point(self, examples: int, stage: str, name: str, value: float) -> None:
-        """Append a point to the file; copy the waiting points if `EVERY_S` seconds passed."""
+        """Append a point to the file; copy the waiting points if `SYNC_INTERVAL_S` seconds passed."""
         if self._lines is None:
             raise ValueError("a point before the log was opened")
-        with name_in_errors(self._out / LINES):
+        with name_in_errors(self._out / LOG_FILE):
             self._lines.write(json.dumps([examples, stage, name, value]) + "\n")
             self._lines.flush()
         self._waiting.append(Point(examples, stage, name, float(value)))
-        if self._clock() - self._tried >= EVERY_S:
+        if self._clock() - self._tried >= SYNC_INTERVAL_S:
             self._sync()
 
     def close(self, status: str, fields: Mapping[str, Json]) -> None:
         """Write the final status and release the folder.
 
-        It waits up to `PATIENCE_S` seconds for a store that another process owns, and then warns.
+        It waits up to `CLOSE_TIMEOUT_S` seconds for a store that another process owns, and then warns.
         """
-        until = self._clock() + PATIENCE_S
+        until = self._clock() + CLOSE_TIMEOUT_S
         said = self._sync((status, fields))
         while said and self._clock() < until:
             time.sleep(0.5)
@@ -122,7 +122,7 @@ class DurableLog:
         if said:
             warn(
                 f"the training {self._training} is not yet in the store ({said}); its log stands in"
-                f" {self._out / LINES}, and the same command with --resume brings it there"
+                f" {self._out / LOG_FILE}, and the same command with --resume brings it there"
             )
         self.release()
 
@@ -147,7 +147,7 @@ class DurableLog:
         return ""
 
 
-def read_lines(path: Path, *, mend: bool = False) -> list[Point]:
+def read_points(path: Path, *, mend: bool = False) -> list[Point]:
     """Return the points in a log file, sorted by examples, stage and name.
 
     Of two points with the same examples, stage and name, the later one is kept.
@@ -175,10 +175,12 @@ def read_lines(path: Path, *, mend: bool = False) -> list[Point]:
     return [Point(*place, value) for place, value in sorted(found.items())]
 
 
-def alive(out: Path) -> bool:
+def is_training(out: Path) -> bool:
     """Return whether a process is training in this folder."""
     try:
-        file = (out / LOCK).open()  # opened for reading, as the folder may belong to another user
+        file = (
+            out / LOCK_FILE
+        ).open()  # opened for reading, as the folder may belong to another user
     except OSError:
         return False
     with file:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import Digest, Json, Message, StoreError, UsageError, canonical_json
-from ..store.pairs import PairColumns
+from ..store.pair_sets import PairColumns
 from .splits import Split
 from .stages import STAGES, Stage
 

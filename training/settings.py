@@ -29,7 +29,9 @@ def _read_float(value: Any) -> Any:
         return math.inf
 
 
-READ = BeforeValidator(_read_number)  # a number that may be a string: YAML 1.1 reads 1e-5 as one
+READS_NUMBER = BeforeValidator(
+    _read_number
+)  # a number that may be a string: YAML 1.1 reads 1e-5 as one
 Real: TypeAlias = Annotated[float, BeforeValidator(_read_float)]  # an integer becomes a float
 
 

@@ -1,6 +1,6 @@
 """Split problems into training, validation and held-out ones (GEAR, section 6.1).
 
-A group of problems (`group_of`) is always in one split. A hash of the seed and the group's name
+A group of problems (`problem_group`) is always in one split. A hash of the seed and the group's name
 places the group on a line from 0 to 1. Below `train` it is for training, within the next
 `validation` it is for validation, and otherwise it is held out. The split of a group does not
 depend on which other groups exist. No session that is added later moves a group, whatever its
@@ -8,7 +8,7 @@ number of observations, model or method, and what one machine holds out, no othe
 
 Ranking the groups instead would give exactly half of them to training, but a new group could then
 move others. With a hash the numbers are those of a draw, 50 ± 5 of 100 groups, and with few groups
-(texts have one per data set) a split may be empty. `Counts.missing` reports empty splits. `fixed`
+(texts have one per data set) a split may be empty. `GroupCounts.missing` reports empty splits. `fixed`
 assigns groups by hand, or all groups of a published split.
 
 Fractions are nested: with a larger `train` fraction, training gains groups and loses none. A name
@@ -26,7 +26,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from ..records import LabelsRows, Problem, UsageError
-from ..tasks import family
+from ..tasks import load_family
 
 _PLACES = 2**64
 
@@ -39,7 +39,7 @@ class Split(StrEnum):
     HELD_OUT = "held-out"
 
 
-def group_of(problem: Problem) -> str:
+def problem_group(problem: Problem) -> str:
     """Return the name of the group that must stay in one split.
 
     It is the problem's group, or its id where it has none. For a labelled text it is the name of
@@ -47,7 +47,7 @@ def group_of(problem: Problem) -> str:
     """
     if problem.group:
         return problem.group
-    found = family(problem.family)
+    found = load_family(problem.family)
     return found.data_set(problem) if isinstance(found, LabelsRows) else problem.id
 
 
@@ -73,7 +73,7 @@ class Fractions:
 
 
 @dataclass(frozen=True)
-class Counts:
+class GroupCounts:
     """The number of groups in each split, and the splits that are empty but should not be."""
 
     groups: Mapping[Split, int]
@@ -96,7 +96,7 @@ class Splits:
 
     def of(self, problem: Problem) -> Split:
         """Return the split of a problem."""
-        return self.of_group(group_of(problem))
+        return self.of_group(problem_group(problem))
 
     def of_group(self, group: str) -> Split:
         """Return the split of a group."""
@@ -113,14 +113,14 @@ class Splits:
             return Split.VALIDATION
         return Split.HELD_OUT if self.fractions.held_out else Split.VALIDATION
 
-    def counts(self, groups: Iterable[str]) -> Counts:
+    def counts(self, groups: Iterable[str]) -> GroupCounts:
         """Count distinct groups by split."""
         found = dict.fromkeys(Split, 0)
         for group in set(groups):
             found[self.of_group(group)] += 1
         wanted = (self.fractions.train, self.fractions.validation, self.fractions.held_out)
         missing = [split for split, part in zip(Split, wanted, strict=True) if part]
-        return Counts(found, tuple(split for split in missing if not found[split]))
+        return GroupCounts(found, tuple(split for split in missing if not found[split]))
 
 
 def _place(group: str, seed: int) -> int:

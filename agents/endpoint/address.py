@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ...records import Json, Reply, UsageError
-from ...secrecy import SECRET_NAME, check_recipient, secret_in
-from .replies import without
+from ...secrecy import SECRET_NAME, check_recipient, find_secret
+from .replies import redact_reply
 
 if TYPE_CHECKING:
     from .settings import ChatSettings
@@ -54,14 +54,14 @@ class Endpoint:
 
         A correct answer may contain a dummy key by chance.
         """
-        return without(reply, self.key) if self.secrets() else reply
+        return redact_reply(reply, self.key) if self.secrets() else reply
 
     def secrets(self) -> dict[str, str]:
         """Return the key by its variable, unless it is a short dummy key."""
         return {self.key_env: self.key} if len(self.key) >= 12 else {}
 
 
-def endpoint_of(settings: ChatSettings) -> Endpoint:
+def resolve_endpoint(settings: ChatSettings) -> Endpoint:
     """Return the endpoint that a model string names. Raises UsageError, which repeats no secret."""
     spec = settings.model
     scheme, _, rest = spec.partition(":")
@@ -82,7 +82,7 @@ def endpoint_of(settings: ChatSettings) -> Endpoint:
         raise UsageError(  # The message omits the URL, which may hold a secret.
             f"{source} must be a plain URL: the key belongs into the environment variable {key_env}"
         )
-    if variable := secret_in(url, name):
+    if variable := find_secret(url, name):
         raise UsageError(  # The message omits the model string for the same reason.
             f"the model string or its URL must not hold what {variable} of the environment holds: "
             "it is recorded"
@@ -117,5 +117,5 @@ def check_secrets(arguments: Json, endpoint: Endpoint) -> None:
             check_secrets(value, endpoint)
     elif isinstance(arguments, str):
         own = endpoint.key_env if endpoint.scrubbed(arguments) != arguments else ""
-        if variable := own or secret_in(arguments):
+        if variable := own or find_secret(arguments):
             raise UsageError(f"model_args must not hold the key of {variable}: it is recorded")

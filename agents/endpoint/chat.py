@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...records import (
-    ASKED_AGAIN,
+    RETRY_LISTENER,
     Json,
     Message,
     Proposer,
@@ -31,24 +31,24 @@ from ...records import (
     Usage,
     View,
 )
-from .. import Refused
-from .address import Endpoint, check_secrets, endpoint_of
+from .. import EndpointRefused
+from .address import Endpoint, check_secrets, resolve_endpoint
 from .client import open_client
-from .context import Context
-from .faults import KEEPS_ITS_MODEL, PARTS, ErrorInBody, Fault, status_fault
+from .context import ContextChecker
+from .faults import KEEPS_ITS_MODEL, PARTS, ErrorInBody, Fault, fault_from_status
 from .limits import (
     OUT_OF_FILES,
-    InARow,
-    Outage,
-    Pace,
-    Patience,
-    estimated_tokens,
+    FailureStreak,
+    OutageTracker,
+    RateLimiter,
+    RetrySettings,
+    count_free_sockets,
+    estimate_tokens,
     is_out_of_files,
-    sockets_left,
     with_estimate,
     with_wasted,
 )
-from .replies import reply_of, with_own_ids
+from .replies import parse_reply, with_unique_ids
 
 if TYPE_CHECKING:
     import httpx2
@@ -57,9 +57,11 @@ if TYPE_CHECKING:
 
     from .settings import ChatSettings
 
-NO_TOOLS = 2  # If this many problems in a row are refused tools, no further problem offers them.
-REFUSALS = 5  # problems in a row with a 403 or 404, at an endpoint that has answered before
-TRANSPORT = (*Patience.model_fields, "stream")  # These settings do not shape answers.
+TOOL_REFUSALS_LIMIT = (
+    2  # If this many problems in a row are refused tools, no further problem offers them.
+)
+REFUSALS_LIMIT = 5  # problems in a row with a 403 or 404, at an endpoint that has answered before
+TRANSPORT = (*RetrySettings.model_fields, "stream")  # These settings do not shape answers.
 
 # What the endpoint reported for each request of a call that gave no usable answer.
 WASTED: ContextVar[list[Usage]] = ContextVar("wasted")
@@ -73,7 +75,7 @@ class ToolsRefused(Exception):
         self.requests = requests
 
 
-class OpenAIChat:
+class OpenAIChatProposer:
     """A proposer that queries one endpoint; `open_chat` creates it."""
 
     def __init__(
@@ -87,14 +89,14 @@ class OpenAIChat:
         self._settings = settings
         self._model = model
         self._http = http
-        self._pace = Pace(settings.requests_per_minute, settings.tokens_per_minute)
-        self._outage = Outage(settings.outage_s)
-        self._context = Context(endpoint, http, settings.context_tokens)
+        self._pace = RateLimiter(settings.requests_per_minute, settings.tokens_per_minute)
+        self._outage = OutageTracker(settings.outage_s)
+        self._context = ContextChecker(endpoint, http, settings.context_tokens)
         self._taken: set[str] = set()  # optional parts of requests that were answered
         self._refused: set[str] = set()  # optional parts that the endpoint does not support
-        self._no_tools = InARow(NO_TOOLS)
+        self._no_tools = FailureStreak(TOOL_REFUSALS_LIMIT)
         self._confirming = asyncio.Lock()  # One call at a time confirms that tools are refused.
-        self._no_answer = InARow(REFUSALS)
+        self._no_answer = FailureStreak(REFUSALS_LIMIT)
         self._answered = False  # whether any request succeeded
         self._ended = ""  # why every request is refused
         self._sockets: asyncio.Semaphore | None = None
@@ -152,7 +154,7 @@ class OpenAIChat:
             raise
         finally:
             WASTED.reset(before)
-        told = with_own_ids(with_estimate(reply, messages, extra), messages)
+        told = with_unique_ids(with_estimate(reply, messages, extra), messages)
         return with_wasted(told, sum(wasted, Usage()))
 
     async def _confirmed(
@@ -165,7 +167,7 @@ class OpenAIChat:
     ) -> Reply:
         """Repeat a request whose tools were refused.
 
-        A gateway may refuse tools while the backend that supports them is away. Once `NO_TOOLS`
+        A gateway may refuse tools while the backend that supports them is away. Once `TOOL_REFUSALS_LIMIT`
         problems in a row were refused twice, tools are no longer offered.
         """
         no = Reply(finish="no_tools", retries=refusal.requests)
@@ -216,12 +218,12 @@ class OpenAIChat:
                     raise ToolsRefused(requests)
                 continue
             if self._ended and fault.again:
-                raise Refused(self._ended)
+                raise EndpointRefused(self._ended)
             # The endpoint is unreachable for all calls.
             lost = fault.unreachable and self._outage.answers == answers
             if self._is_final(fault, lost, attempt):
                 raise self._unavailable(fault, requests, problem)
-            ASKED_AGAIN.get()(str(fault))
+            RETRY_LISTENER.get()(str(fault))
             if lost:  # An outage does not use up retries.
                 await asyncio.sleep(self._settings.probe_s(requests, seed))
                 continue
@@ -291,15 +293,15 @@ class OpenAIChat:
         import httpx2
         import openai
 
-        size = estimated_tokens(messages, extra, self._settings.max_tokens or 0)
+        size = estimate_tokens(messages, extra, self._settings.max_tokens or 0)
         admitted = await self._pace.admit(size)
         if self._sockets is None:
-            self._sockets = asyncio.Semaphore(sockets_left())
+            self._sockets = asyncio.Semaphore(count_free_sockets())
         try:
             async with self._sockets:
                 message = await self._model.ainvoke([dict(m) for m in messages], **extra)
             self._outage.answered()
-            reply = reply_of(message, retries)
+            reply = parse_reply(message, retries)
             self._pace.settle(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
             return self._endpoint.scrubbed_reply(reply)
         except openai.APIStatusError as error:
@@ -315,7 +317,7 @@ class OpenAIChat:
 
     def _status_fault(self, error: openai.APIStatusError, sent: Collection[str]) -> Fault:
         headers = error.response.headers
-        fault = status_fault(self._endpoint, error.status_code, error.body, headers, sent)
+        fault = fault_from_status(self._endpoint, error.status_code, error.body, headers, sent)
         if fault.unreachable:
             self._outage.missed(starting=True)
         else:
@@ -339,7 +341,7 @@ class OpenAIChat:
     def _unavailable(self, fault: Fault, requests: int, problem: str) -> Unavailable:
         error = self._told(fault, requests)
         enough = fault.passing and self._no_answer.met(problem)
-        if isinstance(error, Refused):
+        if isinstance(error, EndpointRefused):
             if fault.passing and self._answered and not enough:
                 return Unavailable(str(error))
             self._ended = str(error)
@@ -348,7 +350,7 @@ class OpenAIChat:
     def _told(self, fault: Fault, requests: int) -> Unavailable:
         where = self._endpoint
         if not fault.again:
-            return (Refused if fault.refused else Unavailable)(f"{where} answered {fault}")
+            return (EndpointRefused if fault.refused else Unavailable)(f"{where} answered {fault}")
         if fault.asked_s is not None and fault.asked_s > self._settings.max_wait_s:
             wait = "forever" if math.isinf(fault.asked_s) else f"{fault.asked_s:g} s"
             return Unavailable(
@@ -356,7 +358,7 @@ class OpenAIChat:
                 f"{self._settings.max_wait_s:g}: {fault}"
             )
         if fault.unreachable and self._outage.over_patience:
-            return Refused(
+            return EndpointRefused(
                 f"{where} could not be reached for {self._outage.lasted_s:.0f} s: {fault}; is it "
                 f"running there? {KEEPS_ITS_MODEL}"
             )
@@ -366,10 +368,10 @@ class OpenAIChat:
 
 def open_chat(settings: ChatSettings) -> Proposer:
     """Return the proposer without sending a request. Raises UsageError."""
-    endpoint = endpoint_of(settings)
+    endpoint = resolve_endpoint(settings)
     check_secrets(settings.model_args, endpoint)
     model, http = open_client(endpoint, settings)
-    return OpenAIChat(endpoint, settings, model, http)
+    return OpenAIChatProposer(endpoint, settings, model, http)
 
 
 def _as_sent(part: str, extra: Mapping[str, Json]) -> str:

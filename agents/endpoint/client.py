@@ -21,14 +21,14 @@ from .address import Endpoint
 from .arguments import Arguments, is_json, parse_json
 from .faults import KEEPS_ITS_MODEL, ErrorInBody, Fault
 from .replies import (
-    THOUGHT,
+    REASONING_TYPES,
     as_text,
     block_text,
     completion_body,
+    escape_surrogates,
+    normalise_choice,
+    parse_usage,
     reported_usage,
-    sendable,
-    told_usage,
-    with_readable_arguments,
 )
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _malformed(form: str = "") -> Iterator[None]:
 
 async def _events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     with _malformed():
-        async for data in events(pieces):
+        async for data in iter_events(pieces):
             yield data
 
 
@@ -222,8 +222,8 @@ def _client_class() -> type[ChatOpenAI]:
                 form = response.headers.get("content-type", "")
                 if not self.streaming or "json" in form:
                     with _malformed(form):
-                        return parse_json(await bounded(response.iter_bytes()))
-                pieces = Pieces()
+                        return parse_json(await read_bounded(response.iter_bytes()))
+                pieces = StreamedAnswer()
                 told = _events(response.iter_bytes())
                 async for data in told:
                     text = pieces.add(data)
@@ -248,8 +248,8 @@ def _client_class() -> type[ChatOpenAI]:
             try:
                 body = completion_body(response)
                 choice = body["choices"][0]
-                usage = told_usage(body.get("usage"))
-                tidy = {**body, "usage": usage, "choices": [with_readable_arguments(choice)]}
+                usage = parse_usage(body.get("usage"))
+                tidy = {**body, "usage": usage, "choices": [normalise_choice(choice)]}
                 result = super()._create_chat_result(tidy, generation_info)
             except Fault as fault:
                 fault.usage = reported_usage(response)
@@ -262,7 +262,7 @@ def _client_class() -> type[ChatOpenAI]:
             return result
 
         def _get_request_payload(self, *args: Any, **more: Any) -> dict[Any, Any]:
-            payload: dict[Any, Any] = sendable(super()._get_request_payload(*args, **more))
+            payload: dict[Any, Any] = escape_surrogates(super()._get_request_payload(*args, **more))
             return payload
 
     return Chat
@@ -273,20 +273,20 @@ def _message_id(run_manager: AsyncCallbackManagerForLLMRun) -> str:
     return f"lc_run--{run_manager.run_id}"
 
 
-LONGEST = 32_000_000  # characters; an endless stream must not fill the memory
-MOST_BYTES = 8 * LONGEST  # of a stream; an event of one token takes some 200 bytes
+MAX_CHARACTERS = 32_000_000  # characters; an endless stream must not fill the memory
+MOST_BYTES = 8 * MAX_CHARACTERS  # of a stream; an event of one token takes some 200 bytes
 MOST_PIECES = 1_000_000  # of a stream: events, and lines within them
 JOINED = ("reasoning_content", "reasoning", "refusal")
 
 
-async def events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def iter_events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Yield the data of server-sent events.
 
     An event consists of `data:` lines up to an empty one. A line that is valid JSON by itself is an
     event of its own, because some servers leave out the empty lines.
 
     Raises:
-        Fault: An event is longer than `LONGEST`, or the stream is longer than its limits.
+        Fault: An event is longer than `MAX_CHARACTERS`, or the stream is longer than its limits.
     """
     held: list[bytes] = []  # data lines of the current event
     size = count = 0
@@ -298,8 +298,8 @@ async def events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             told = line[5:].strip()
             size += len(told)
             count += 1
-            if size > LONGEST:
-                raise too_long()
+            if size > MAX_CHARACTERS:
+                raise too_long_fault()
             if count > MOST_PIECES:
                 raise Fault(f"an answer in more than {MOST_PIECES:,} pieces", again=False)
             held += [told] if told else []
@@ -318,8 +318,8 @@ async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         first, *others = piece.split(b"\n")
         rest += first
         total += len(piece)
-        if len(rest) > LONGEST:
-            raise too_long()
+        if len(rest) > MAX_CHARACTERS:
+            raise too_long_fault()
         if total > MOST_BYTES:
             raise Fault(f"a stream that is not over after {MOST_BYTES:,} bytes", again=False)
         if others:
@@ -330,22 +330,22 @@ async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield bytes(rest.strip())
 
 
-async def bounded(pieces: AsyncIterator[bytes]) -> bytes:
-    """Return a complete body. Raises Fault where it is longer than `LONGEST`."""
+async def read_bounded(pieces: AsyncIterator[bytes]) -> bytes:
+    """Return a complete body. Raises Fault where it is longer than `MAX_CHARACTERS`."""
     body = bytearray()
     async for piece in pieces:
         body += piece
-        if len(body) > LONGEST:
-            raise too_long()
+        if len(body) > MAX_CHARACTERS:
+            raise too_long_fault()
     return bytes(body)
 
 
-def too_long() -> Fault:
-    """Return the Fault for an answer longer than `LONGEST`."""
-    return Fault(f"an answer that is not over after {LONGEST:,} characters", again=False)
+def too_long_fault() -> Fault:
+    """Return the Fault for an answer longer than `MAX_CHARACTERS`."""
+    return Fault(f"an answer that is not over after {MAX_CHARACTERS:,} characters", again=False)
 
 
-class Pieces:
+class StreamedAnswer:
     """The events of one stream, joined in order.
 
     Attributes:
@@ -371,8 +371,8 @@ class Pieces:
             self.ended = True
             self.size += 1
             return ""
-        if self.size > LONGEST:
-            raise too_long()
+        if self.size > MAX_CHARACTERS:
+            raise too_long_fault()
         try:
             event = parse_json(data)
             if event.get("error"):
@@ -387,11 +387,11 @@ class Pieces:
             raise Fault("the streamed answer broke off", again=True)
         if not self._choices:
             return {**self._about, "usage": self._usage, "choices": []}
-        content: Json = [{"type": kind, kind: joined(parts)} for kind, parts in self._blocks]
+        content: Json = [{"type": kind, kind: join_text(parts)} for kind, parts in self._blocks]
         if all(kind == "text" for kind, _ in self._blocks):
-            content = joined([block["text"] for block in content])
+            content = join_text([block["text"] for block in content])
         message: dict[str, Json] = {"role": "assistant", "content": content}
-        message |= {name: joined(parts) for name, parts in self._joined.items() if parts}
+        message |= {name: join_text(parts) for name, parts in self._joined.items() if parts}
         if self._calls:
             message["tool_calls"] = [_whole(call) for call in self._calls]
         choice = {"index": 0, "message": message, "finish_reason": self._finish or None}
@@ -417,7 +417,7 @@ class Pieces:
         content = delta.get("content") or []
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
             kind, told = block["type"], block_text(block)
-            if kind not in ("text", *THOUGHT):
+            if kind not in ("text", *REASONING_TYPES):
                 continue
             if not self._blocks or self._blocks[-1][0] != kind:
                 self._blocks.append((kind, []))
@@ -458,7 +458,7 @@ class Pieces:
         self.size += len(more)
 
 
-def joined(parts: list[str]) -> str:
+def join_text(parts: list[str]) -> str:
     """Return the joined text, merging characters that were cut into two surrogates."""
     text = "".join(parts)
     if text.isascii() or not any("\ud800" <= one <= "\udfff" for one in text):
@@ -473,7 +473,7 @@ def _is_another(call: dict[str, Any], name: Json, told: Json) -> bool:
 
 
 def _whole(call: dict[str, Any]) -> dict[str, Json]:
-    function = {"name": call["name"], "arguments": joined(call["arguments"].parts)}
+    function = {"name": call["name"], "arguments": join_text(call["arguments"].parts)}
     if call["name"] is None:
         raise Fault("the body of the answer is malformed", again=True)
     return {"id": call["id"], "type": "function", "function": function}

@@ -31,7 +31,7 @@ from urllib.parse import urlsplit
 from ...records import Json, Message, Unavailable, Usage
 from .address import Endpoint
 from .faults import Fault
-from .limits import estimated_tokens
+from .limits import estimate_tokens
 
 if TYPE_CHECKING:
     import httpx2
@@ -46,12 +46,12 @@ FIELDS = (
 )
 MOST_CHARACTERS = 6  # per token; prose has about 4.5, code and lists of numbers fewer
 TIMEOUT_S = 5.0
-LONGEST = 16_000_000  # bytes of a list of models
-ASKED_AGAIN = 3  # how often Ollama's loaded models are looked up
+MAX_BODY_BYTES = 16_000_000  # bytes of a list of models
+LOADED_LOOKUPS = 3  # how often Ollama's loaded models are looked up
 
 
 @dataclass(frozen=True)
-class Size:
+class ContextSize:
     """The number of tokens that the model holds, and the source of this figure."""
 
     tokens: int
@@ -61,7 +61,7 @@ class Size:
         return f"{self.tokens:,} tokens that the model holds ({self.source})"
 
 
-class Context:
+class ContextChecker:
     """The context size of one endpoint's model, looked up when it is first needed.
 
     If the look-up fails, nothing is refused.
@@ -78,7 +78,7 @@ class Context:
         self._looked_up = own == 0
         self._loaded_left = 0  # remaining look-ups of Ollama's loaded models
         self._ollama = False
-        self.size: Size | None = None
+        self.size: ContextSize | None = None
 
     async def check(
         self, messages: Sequence[Message], extra: Mapping[str, Json], answer: int
@@ -91,7 +91,7 @@ class Context:
         Raises:
             Unavailable: The messages cannot fit.
         """
-        size = estimated_tokens(messages, extra, answer)
+        size = estimate_tokens(messages, extra, answer)
         if self._own and size > self._own:
             raise Unavailable(
                 f"{self._endpoint} was not asked: the request and an answer of {answer:,} tokens "
@@ -101,7 +101,7 @@ class Context:
             async with self._turn:
                 if not self._looked_up:
                     self._looked_up = await self._look_up()
-        least = least_tokens(messages)
+        least = min_tokens(messages)
         if self._own is None and self.size is not None and least > self.size.tokens:
             raise Unavailable(
                 f"{self._endpoint} was not asked: the request is at least {least:,} tokens, more "
@@ -125,7 +125,7 @@ class Context:
                 f"{self._endpoint} counted {usage.tokens_in:,} tokens in the request: it fills "
                 f"context_tokens {self._own:,} or was cut to it"
             )
-        counted, least = usage.tokens_in + usage.tokens_cached, least_tokens(messages)
+        counted, least = usage.tokens_in + usage.tokens_cached, min_tokens(messages)
         if usage.tokens_in > 0 and counted < least and self._may_exceed(messages):
             raise Unavailable(
                 f"{self._endpoint} cut the request without a word: it counted {counted:,} tokens "
@@ -150,7 +150,7 @@ class Context:
         self.size = _size(entry, url)
         if self.size is None and entry is not None and not self._endpoint.openai:
             self._ollama = entry.get("owned_by") == "library"
-            self._loaded_left = ASKED_AGAIN
+            self._loaded_left = LOADED_LOOKUPS
         return True
 
     async def _look_at_loaded(self) -> None:
@@ -179,7 +179,7 @@ class Context:
             ):
                 async for piece in response.aiter_bytes():
                     body += piece
-                    if len(body) > LONGEST:
+                    if len(body) > MAX_BODY_BYTES:
                         return None
             return json.loads(body) if response.status_code == 200 else None
         except httpx2.ConnectError:
@@ -195,7 +195,7 @@ class Context:
             return None
 
 
-def least_tokens(messages: Sequence[Message]) -> int:
+def min_tokens(messages: Sequence[Message]) -> int:
     """Return the least number of tokens in the messages, whatever the tokenizer."""
     return _characters(messages) // MOST_CHARACTERS
 
@@ -219,7 +219,7 @@ def _entry(body: Json, under: str, name: str, model: str) -> Mapping[str, Json] 
     return entries[0] if len(entries) == 1 else None
 
 
-def _size(entry: Mapping[str, Json] | None, source: str) -> Size | None:
+def _size(entry: Mapping[str, Json] | None, source: str) -> ContextSize | None:
     if entry is None:
         return None
     meta = entry.get("meta")
@@ -227,5 +227,5 @@ def _size(entry: Mapping[str, Json] | None, source: str) -> Size | None:
         for field in FIELDS:
             told = place.get(field)
             if isinstance(told, int) and not isinstance(told, bool) and told > 0:
-                return Size(told, f"{field} of {source}")
+                return ContextSize(told, f"{field} of {source}")
     return None

@@ -22,9 +22,9 @@ from ...records import Json, Usage
 if TYPE_CHECKING:
     from .address import Endpoint
 
-PASSING = (408, 409, 425, 429)
-FOR_A_PART = (400, 404, 405, 422, 500, 501)  # llama.cpp sends 500, OpenRouter 404.
-CANNOT = re.compile(
+RETRY_STATUSES = (408, 409, 425, 429)
+PART_STATUSES = (400, 404, 405, 422, 500, 501)  # llama.cpp sends 500, OpenRouter 404.
+UNSUPPORTED = re.compile(
     r"(not|n't)( be| been)? (currently |yet )?"
     r"(support|enabl|allow|permit|availab|implement|accept)|unavailable|unsupported|no support"
     r"|requires? (the )?--|(unrecogni[sz]ed|unexpected|unknown) (request )?"
@@ -40,7 +40,7 @@ PARTS = {  # in the order in which they are dropped
     "tools": re.compile(r"\btools?\b|tool.?(choice|call|use)|function.?call", re.IGNORECASE),
     "seed": re.compile(r"\bseed\b", re.IGNORECASE),
 }
-NAMED_OFTEN = ("tools", "seed")  # The message must also say that the endpoint lacks them.
+AMBIGUOUS_PARTS = ("tools", "seed")  # The message must also say that the endpoint lacks them.
 KEEPS_ITS_MODEL = "A session keeps its model and URL: others need a new `peirce run`"
 LOADING = re.compile(r"\bloading\b", re.IGNORECASE)  # llama.cpp sends this while it starts.
 ANSWER_FAILED = ("tool_use_failed", "json_validate_failed", "output_parse_failed")  # Groq
@@ -97,11 +97,11 @@ class ErrorInBody(Exception):
         code = error.get("code") if isinstance(error, dict) else None
         # A gateway passes on the status of its backend.
         if isinstance(code, int) and 400 <= code < 600:
-            return status_fault(endpoint, code, self.body, {}, sent)
+            return fault_from_status(endpoint, code, self.body, {}, sent)
         return Fault("the body of the answer holds an error", again=True)
 
 
-def status_fault(
+def fault_from_status(
     endpoint: Endpoint,
     status: int,
     body: Json,
@@ -130,11 +130,11 @@ def status_fault(
         return Fault(doubt, again=False, refused=True, passing=True)
     if status == 402 or code == "insufficient_quota":
         return Fault(f"{said}: the quota of the key in {key} is spent", again=False, refused=True)
-    if status == 413 or (status not in PASSING and status <= 500 and CONTEXT.search(detail)):
+    if status == 413 or (status not in RETRY_STATUSES and status <= 500 and CONTEXT.search(detail)):
         return Fault(told, again=False)
     if code in ANSWER_FAILED:
         return Fault(told, again=True)
-    if status in FOR_A_PART and (part := refused_part(detail, sent)):
+    if status in PART_STATUSES and (part := refused_part(detail, sent)):
         return Fault(told, again=False, part=part)
     if status == 404:
         bare = "" if urlsplit(endpoint.url).path else " Most URLs end in /v1."
@@ -142,7 +142,7 @@ def status_fault(
         return Fault(doubt, again=False, refused=True, passing=True)
     if status == 503 and LOADING.search(detail):
         return Fault(told, again=True, unreachable=True)
-    if status in PASSING or status >= 500:
+    if status in RETRY_STATUSES or status >= 500:
         return Fault(said, again=True, asked_s=retry_after_s(headers))
     return Fault(told, again=False)
 
@@ -150,7 +150,7 @@ def status_fault(
 def refused_part(detail: str, sent: Collection[str]) -> str:
     """Return the part, among those in `sent`, that an error message rejects; "" for none."""
     for part, speaks in PARTS.items():
-        clear = part not in NAMED_OFTEN or CANNOT.search(detail)
+        clear = part not in AMBIGUOUS_PARTS or UNSUPPORTED.search(detail)
         if part in sent and clear and speaks.search(detail):
             return part
     return ""

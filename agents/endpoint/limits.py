@@ -31,7 +31,7 @@ PROBE_S = 10.0
 CHARACTERS_A_TOKEN = 4  # a rough estimate, corrected by the endpoint's own count
 
 
-class Patience(Settings):
+class RetrySettings(Settings):
     """Settings for timeouts, retries, waits and rates of requests."""
 
     timeout_s: Number = setting(300.0, "of one request with its whole answer, default 300", ge=0)
@@ -67,7 +67,7 @@ class Patience(Settings):
         return min(self.wait_s(min(attempt, 10), seed, None), PROBE_S)
 
 
-class Admitted:
+class AdmittedRequest:
     """A request that was admitted, with the tokens that it counts for."""
 
     def __init__(self, at: float, tokens: int) -> None:
@@ -75,7 +75,7 @@ class Admitted:
         self.tokens = tokens
 
 
-class Pace:
+class RateLimiter:
     """A rate limiter that admits requests in order of arrival.
 
     In any `WINDOW_S` seconds at most `requests` requests and `tokens` tokens are started; during a
@@ -98,16 +98,16 @@ class Pace:
         self._tokens = tokens
         self._clock = clock
         self._sleep = sleep
-        self._begun: deque[Admitted] = deque()
+        self._begun: deque[AdmittedRequest] = deque()
         self._paused_until = float("-inf")
         self._turn = asyncio.Lock()  # An asyncio lock is fair: waiters proceed in order.
 
-    async def admit(self, tokens: int) -> Admitted:
+    async def admit(self, tokens: int) -> AdmittedRequest:
         """Wait until a request of about `tokens` tokens may start."""
         async with self._turn:
             while (wait_s := self._wait_s(tokens)) > 0:
                 await self._sleep(wait_s)
-            admitted = Admitted(self._clock(), tokens)
+            admitted = AdmittedRequest(self._clock(), tokens)
             if self._requests is not None or self._tokens is not None:
                 self._begun.append(admitted)
             return admitted
@@ -116,7 +116,7 @@ class Pace:
         """Start no request for some seconds; a longer pause in progress stays."""
         self._paused_until = max(self._paused_until, self._clock() + seconds)
 
-    def settle(self, admitted: Admitted, tokens: int) -> None:
+    def settle(self, admitted: AdmittedRequest, tokens: int) -> None:
         """Replace the estimate by the endpoint's count, if it gave one (above 0)."""
         if tokens > 0:
             admitted.tokens = tokens
@@ -136,7 +136,7 @@ class Pace:
         return max(self._begun[0].at + WINDOW_S - now, 0.001) if full else 0.0
 
 
-class Outage:
+class OutageTracker:
     """Tracks whether the endpoint can be reached, over all calls of a proposer.
 
     A request to an unreachable endpoint costs nothing, so a call retries until the outage has
@@ -194,7 +194,7 @@ class Outage:
         return self._since is not None and self.lasted_s >= self.patience_s
 
 
-class InARow:
+class FailureStreak:
     """Counts different problems in a row that met the same failure."""
 
     def __init__(self, enough: int) -> None:
@@ -211,7 +211,7 @@ class InARow:
         self._problems.clear()
 
 
-class Estimated(Usage):
+class EstimatedUsage(Usage):
     """A usage for which the endpoint reported no tokens, or only one side."""
 
 
@@ -223,13 +223,13 @@ def with_estimate(reply: Reply, messages: Sequence[Message], extra: Mapping[str,
     usage = reply.usage
     calls = sum(len(canonical_json(call.arguments)) for call in reply.tool_calls)
     said = len(reply.text) + calls + len(str(reply.meta.get("reasoning", "")))
-    tokens_in = usage.tokens_in or estimated_tokens(messages, extra, 0)
+    tokens_in = usage.tokens_in or estimate_tokens(messages, extra, 0)
     tokens_out = usage.tokens_out or math.ceil(said / CHARACTERS_A_TOKEN)
     if (tokens_in, tokens_out) == (usage.tokens_in, usage.tokens_out):
         return reply
     thought = 0 if usage.tokens_out else len(str(reply.meta.get("reasoning", "")))
     reasoning = usage.tokens_reasoning or thought // CHARACTERS_A_TOKEN
-    told = Estimated(tokens_in, tokens_out, usage.tokens_cached, reasoning)
+    told = EstimatedUsage(tokens_in, tokens_out, usage.tokens_cached, reasoning)
     return replace(reply, usage=told)
 
 
@@ -239,21 +239,21 @@ def with_wasted(reply: Reply, wasted: Usage) -> Reply:
     return replace(reply, usage=kind(*astuple(reply.usage + wasted)))
 
 
-def estimated_tokens(messages: Sequence[Message], extra: Mapping[str, Json], answer: int) -> int:
+def estimate_tokens(messages: Sequence[Message], extra: Mapping[str, Json], answer: int) -> int:
     """Return the estimated tokens of a request and an answer of at most `answer` tokens."""
     characters = sum(len(str(message)) for message in messages) + len(str(extra.get("tools", "")))
     return characters // CHARACTERS_A_TOKEN + 1 + answer
 
 
 OUT_OF_FILES = "nothing: too many open files here; lower --concurrency or raise ulimit -n"
-KEPT = 64  # for stores, sandboxes and look-ups
-FEWEST = 4
+RESERVED_FILES = 64  # for stores, sandboxes and look-ups
+MIN_SOCKETS = 4
 
 
-def raise_limit(concurrency: int) -> None:
+def raise_open_file_limit(concurrency: int) -> None:
     """Raise the limit on open files for `concurrency` requests, up to the system's hard limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = _open_now() + KEPT + concurrency
+    needed = _open_now() + RESERVED_FILES + concurrency
     if soft == resource.RLIM_INFINITY or soft >= needed:
         return
     most = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
@@ -261,12 +261,12 @@ def raise_limit(concurrency: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def sockets_left() -> int:
+def count_free_sockets() -> int:
     """Return how many more connections can be opened now."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return 1_000_000
-    return max(FEWEST, soft - _open_now() - KEPT // 2)
+    return max(MIN_SOCKETS, soft - _open_now() - RESERVED_FILES // 2)
 
 
 def is_out_of_files(error: BaseException | None) -> bool:
@@ -286,4 +286,4 @@ def _open_now() -> int:
             return len(os.listdir(folder))
         except OSError:
             continue
-    return KEPT
+    return RESERVED_FILES

@@ -16,9 +16,9 @@ from ..reasoning import split_reasoning
 from .arguments import parse_json
 from .faults import ErrorInBody, Fault
 
-DEEPEST = 100  # maximum nesting of an answer; json and the journal fail at a few hundred levels
+MAX_DEPTH = 100  # maximum nesting of an answer; json and the journal fail at a few hundred levels
 MOST_TOKENS = 2**63 - 1
-THOUGHT = ("thinking", "reasoning")  # types of content blocks
+REASONING_TYPES = ("thinking", "reasoning")  # types of content blocks
 
 
 def completion_body(body: Json) -> dict[str, Json]:
@@ -37,9 +37,9 @@ def completion_body(body: Json) -> dict[str, Json]:
 
 
 def _check_depth(value: Json) -> None:
-    """Raise Fault for a value nested deeper than `DEEPEST`."""
+    """Raise Fault for a value nested deeper than `MAX_DEPTH`."""
     level = [value]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         level = [
             inner
             for outer in level
@@ -51,18 +51,18 @@ def _check_depth(value: Json) -> None:
     raise Fault("the body of the answer is malformed", again=True)
 
 
-def sendable(value: Json) -> Json:
+def escape_surrogates(value: Json) -> Json:
     r"""Return the value with lone surrogates, which UTF-8 cannot hold, written as `\ud800`."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
-        return {sendable(key): sendable(inner) for key, inner in value.items()}
+        return {escape_surrogates(key): escape_surrogates(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [sendable(inner) for inner in value]
+        return [escape_surrogates(inner) for inner in value]
     return value
 
 
-def with_readable_arguments(choice: Mapping[str, Json]) -> dict[str, Json]:
+def normalise_choice(choice: Mapping[str, Json]) -> dict[str, Json]:
     """Return the choice with valid tool arguments and the role "assistant".
 
     Arguments that are no JSON object become {"unreadable": text}. Some endpoints send another role.
@@ -77,7 +77,7 @@ def with_readable_arguments(choice: Mapping[str, Json]) -> dict[str, Json]:
     return {**choice, "message": {**said, "role": "assistant", "tool_calls": calls or None}}
 
 
-def reply_of(message: Any, retries: int) -> Reply:
+def parse_reply(message: Any, retries: int) -> Reply:
     """Return the reply in a LangChain message that keeps its first choice in `additional_kwargs`.
 
     If the endpoint counts no reasoning tokens, they are estimated from the share of characters.
@@ -119,7 +119,7 @@ def _content(content: Json) -> tuple[str, str]:
         return content or "", ""
     blocks = [block for block in content if isinstance(block, dict)]
     text = "".join(block_text(block) for block in blocks if block.get("type") == "text")
-    thought = [block_text(block) for block in blocks if block.get("type") in THOUGHT]
+    thought = [block_text(block) for block in blocks if block.get("type") in REASONING_TYPES]
     return text, "\n\n".join(thought)
 
 
@@ -150,7 +150,7 @@ def _tool_call(number: int, call: Mapping[str, Json]) -> ToolCall:
     return ToolCall(str(call.get("id") or f"call_{number}"), str(function.get("name")), arguments)
 
 
-def told_usage(usage: Json) -> dict[str, Json] | None:
+def parse_usage(usage: Json) -> dict[str, Json] | None:
     """Return the token counts of a body, with 0 for values that are no numbers.
 
     A wrong count does not make a good answer invalid.
@@ -170,7 +170,7 @@ def told_usage(usage: Json) -> dict[str, Json] | None:
 
 def reported_usage(body: Json) -> Usage:
     """Return the tokens that the body of an unusable answer reports; zeros where it reports none."""
-    counts = told_usage(body.get("usage")) if isinstance(body, dict) else None
+    counts = parse_usage(body.get("usage")) if isinstance(body, dict) else None
     if counts is None:
         return Usage()
     cached = counts.get("prompt_tokens_details", {}).get("cached_tokens", 0)
@@ -178,7 +178,7 @@ def reported_usage(body: Json) -> Usage:
     return Usage(counts["prompt_tokens"], counts["completion_tokens"], cached, reasoning)
 
 
-def with_own_ids(reply: Reply, messages: Sequence[Message]) -> Reply:
+def with_unique_ids(reply: Reply, messages: Sequence[Message]) -> Reply:
     """Return the reply with unique ids for its tool calls.
 
     Ids that occur in the messages or twice in the reply are replaced, because endpoints that
@@ -213,7 +213,7 @@ def _count(told: Json) -> int:
     return int(min(max(told, 0), MOST_TOKENS))
 
 
-def without(reply: Reply, key: str) -> Reply:
+def redact_reply(reply: Reply, key: str) -> Reply:
     """Return the reply with every occurrence of `key` replaced by ***."""
     calls = tuple(
         ToolCall(*(redact_key(one, key) for one in (call.id, call.name, call.arguments)))

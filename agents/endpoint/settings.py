@@ -11,13 +11,18 @@ from pydantic import field_validator, model_validator
 from ...records import Json, UsageError
 from ...records.settings import Number, setting
 from ..model_settings import ModelSettings
-from .limits import Patience
+from .limits import RetrySettings
 
-OURS = ("messages", "stream_options", "n", "seed")  # fields of a request that are not settings
+RESERVED_FIELDS = (
+    "messages",
+    "stream_options",
+    "n",
+    "seed",
+)  # fields of a request that are not settings
 
 
-class ChatSettings(ModelSettings, Patience):
-    """Settings that shape answers; `Patience` holds those that do not."""
+class ChatSettings(ModelSettings, RetrySettings):
+    """Settings that shape answers; `RetrySettings` holds those that do not."""
 
     temperature: Number | None = setting(None, "as the endpoint takes it; without it the endpoint's default", ge=0)  # fmt: skip
     top_p: Number | None = setting(None, "as the endpoint takes it", ge=0)
@@ -47,7 +52,7 @@ class ChatSettings(ModelSettings, Patience):
     @model_validator(mode="after")
     def _sets_no_field_apart(self) -> Self:
         for key in self.model_args:
-            if key in OURS or key in type(self).model_fields:
+            if key in RESERVED_FIELDS or key in type(self).model_fields:
                 raise UsageError(
                     f"model_args of model {self.model!r} must not hold {key!r}: it is set apart"
                 )

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from ...records import DataError, Json, Message, Reply, ToolCall, ToolSpec, Unavailable, UsageError
 from ...records import Usage as Tokens
 from ..endpoint.arguments import parse_json
-from ..endpoint.replies import DEEPEST
+from ..endpoint.replies import MAX_DEPTH
 from ..reasoning import split_reasoning
 
 if TYPE_CHECKING:
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 PLAIN = "plain"
 NEXT_TURN = "\nUser:"
-CALL = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
+TOOL_CALL = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 MOST_LINES = 1_000_000  # maximum lines of template code per rendering, about a second
 MOST_CHARACTERS = 20_000_000  # maximum length of its output, more than any model holds
 NAME = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
 # Variables that transformers itself passes to a template.
-GIVEN = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now",
+TEMPLATE_VARIABLES = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now",
          "bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token",
          "additional_special_tokens", "namespace", "range", "loop"}  # fmt: skip
 
 
-class Wording:
+class ChatFormat:
     """The chat template and tokenizer of one model.
 
     Args:
@@ -147,7 +147,7 @@ class Wording:
         text, reasoning = split_reasoning(said)
         calls: tuple[ToolCall, ...] = ()
         if tools:
-            text, calls = tool_calls(text, tools)
+            text, calls = extract_tool_calls(text, tools)
         if not answer.ended:  # The last call was truncated, so its arguments are still text.
             calls = tuple(call for call in calls if not isinstance(call.arguments, str))
         thought = len(self.tokenizer(reasoning)["input_ids"]) if reasoning else 0
@@ -188,10 +188,10 @@ class Wording:
                 f"the chat template of model {self._name!r} knows no tools: leave tools=true out"
             )
         for key in tuple(self._variables):
-            if key not in known - GIVEN and known_only:
+            if key not in known - TEMPLATE_VARIABLES and known_only:
                 del self._variables[key]
-            elif key not in known - GIVEN:
-                valid = ", ".join(sorted(known - GIVEN)) or "none"
+            elif key not in known - TEMPLATE_VARIABLES:
+                valid = ", ".join(sorted(known - TEMPLATE_VARIABLES)) or "none"
                 raise UsageError(
                     f"model {self._name!r} takes no setting {key!r}, and its chat template has no"
                     f" such variable: it has {valid}"
@@ -211,13 +211,15 @@ class Wording:
             )
 
 
-def tool_calls(text: str, tools: Sequence[ToolSpec]) -> tuple[str, tuple[ToolCall, ...]]:
+def extract_tool_calls(text: str, tools: Sequence[ToolSpec]) -> tuple[str, tuple[ToolCall, ...]]:
     """Return the text without its tool calls, and the calls.
 
     Arguments that are no JSON object stay text.
     """
-    found = tuple(_call(n, match[1].strip(), tools) for n, match in enumerate(CALL.finditer(text)))
-    return (CALL.sub("", text).strip(), found) if found else (text, ())
+    found = tuple(
+        _call(n, match[1].strip(), tools) for n, match in enumerate(TOOL_CALL.finditer(text))
+    )
+    return (TOOL_CALL.sub("", text).strip(), found) if found else (text, ())
 
 
 def _call(number: int, raw: str, tools: Sequence[ToolSpec]) -> ToolCall:
@@ -232,7 +234,7 @@ def _call(number: int, raw: str, tools: Sequence[ToolSpec]) -> ToolCall:
         name = str(told.get("name", name))
     except (ValueError, RecursionError, AttributeError):
         arguments = raw
-    if not isinstance(arguments, dict) or _deeper(arguments, DEEPEST):
+    if not isinstance(arguments, dict) or _deeper(arguments, MAX_DEPTH):
         arguments = raw
     return ToolCall(f"call_{number}", name, arguments)
 

@@ -10,7 +10,7 @@ The beginning that a prompt shares with an earlier one (the observations of a pr
 prompts repeat) is copied from there. Both change a row's logits only in their last digits, as the
 size of a batch does (see proposer.py).
 
-`decoder_of` returns a decoder only if the model keeps keys and values of all tokens in layers of
+`make_decoder` returns a decoder only if the model keeps keys and values of all tokens in layers of
 equal shape, and if its logits agree with those of a single pass. Otherwise `generate` answers.
 """
 
@@ -26,7 +26,7 @@ from typing import Any
 import torch
 from transformers.cache_utils import Cache, DynamicCache, DynamicLayer
 
-from .sampling import Sampling, noisy
+from .sampling import Sampling, add_gumbel_noise
 
 SMALL = 100_000_000  # maximum parameters of a model that is answered in this way
 BLOCK = 64  # columns (tokens) by which the buffer grows
@@ -190,7 +190,9 @@ class Decoder:
             for warper in self._warpers:
                 scores = warper(None, scores)
             if self.sampling.temperature:
-                scores = noisy(scores, [(one.prompt.seed, len(one.made)) for one in self.rows])
+                scores = add_gumbel_noise(
+                    scores, [(one.prompt.seed, len(one.made)) for one in self.rows]
+                )
             self._next = scores.argmax(dim=-1)
             self._filled = self._filled + 1
             tokens, broken = self._next.tolist(), wrong.tolist()
@@ -362,12 +364,12 @@ def _alike(
     return groups
 
 
-def decoder_of(model: Any, sampling: Sampling, max_tokens: int) -> Decoder | None:
+def make_decoder(model: Any, sampling: Sampling, max_tokens: int) -> Decoder | None:
     """Return a decoder, or None if the model is large or not suitable.
 
     A model is not suitable if it has another kind of cache or its logits differ from a single pass.
     """
-    if parameters(model) > SMALL or sampling.repetition_penalty is not None:
+    if count_parameters(model) > SMALL or sampling.repetition_penalty is not None:
         return None
     if _turns_by_length(_inner(model).config):
         return None
@@ -425,6 +427,6 @@ def _inner(model: Any) -> Any:
     return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
-def parameters(model: Any) -> int:
+def count_parameters(model: Any) -> int:
     """Return the number of parameters of a model."""
     return sum(weight.numel() for weight in model.parameters())

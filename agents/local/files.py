@@ -29,21 +29,23 @@ from ...records import DataError, Digest, UsageError, digest_of
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 CONFIG, ADAPTER_CONFIG = "config.json", "adapter_config.json"
 WEIGHTS, ADAPTER_WEIGHTS = "*.safetensors", "adapter_model"
-WORDS = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt",
+TOKENIZER_FILES = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt",
          "*.jinja", "*.model")  # fmt: skip
 PATTERNS: dict[str, Any] = {  # The ignored files hold the same weights in another form.
-    "allow_patterns": ["*.json", WEIGHTS, *WORDS], "ignore_patterns": ["*/*", "consolidated*"],
+    "allow_patterns": ["*.json", WEIGHTS, *TOKENIZER_FILES], "ignore_patterns": ["*/*", "consolidated*"],
 }  # fmt: skip
-TRAINED = ("model", "adapter")  # folders of weights that `peirce train` writes
-ORIGIN = "peirce.json"  # Written next to trained weights: the training, its pairs and its base.
-SHAPING = (CONFIG, ADAPTER_CONFIG, "generation_config.json", WEIGHTS, *WORDS)
+TRAINED_FOLDERS = ("model", "adapter")  # folders of weights that `peirce train` writes
+ORIGIN_FILE = (
+    "peirce.json"  # Written next to trained weights: the training, its pairs and its base.
+)
+ANSWER_FILES = (CONFIG, ADAPTER_CONFIG, "generation_config.json", WEIGHTS, *TOKENIZER_FILES)
 TIMEOUT_S = 10.0  # for the request whether a repository exists
 WHOLE_BYTES = 32 << 20  # A larger file is only sampled for its digest.
 BLOCKS, BLOCK_BYTES = 64, 64 << 10
 
 
 @dataclass(frozen=True)
-class Found:
+class ModelFolder:
     """A folder with a model or an adapter; `name` is its usual name, `commit` that of the hub."""
 
     name: str
@@ -67,7 +69,7 @@ class Found:
         return (self.folder / "tokenizer_config.json").is_file()
 
 
-def parts_of(spec: str) -> tuple[str, str | None]:
+def split_spec(spec: str) -> tuple[str, str | None]:
     """Return base and adapter of a model string, as written there."""
     text = spec.partition(":")[2]
     if not text:
@@ -96,13 +98,13 @@ class NotFetched(UsageError):
     """Raised for an id that would have to be requested from the hub."""
 
 
-def check(spec: str) -> None:
-    """Raise as `find`, without requests to the hub: an id that would be fetched passes."""
+def check_spec(spec: str) -> None:
+    """Raise as `find_model`, without requests to the hub: an id that would be fetched passes."""
     with contextlib.suppress(NotFetched):
-        find(spec, fetch=False)
+        find_model(spec, fetch=False)
 
 
-def find(spec: str, fetch: bool = True) -> tuple[Found, Found | None]:
+def find_model(spec: str, fetch: bool = True) -> tuple[ModelFolder, ModelFolder | None]:
     """Return the base and the adapter of a model string, checked for the required files.
 
     Raises:
@@ -110,7 +112,7 @@ def find(spec: str, fetch: bool = True) -> tuple[Found, Found | None]:
         DataError: A file cannot be read.
         NotFetched: An id would have to be fetched, and `fetch` is False.
     """
-    base_name, adapter_name = parts_of(spec)
+    base_name, adapter_name = split_spec(spec)
     base = _found(base_name, fetch)
     if adapter_name is not None:
         adapter = _found(adapter_name, fetch)
@@ -133,23 +135,23 @@ def find(spec: str, fetch: bool = True) -> tuple[Found, Found | None]:
     return base, adapter
 
 
-def origin(folder: Path) -> dict[str, Any] | None:
+def read_origin(folder: Path) -> dict[str, Any] | None:
     """Return what a training wrote next to its weights; None for weights trained elsewhere."""
-    return read_object(folder / ORIGIN) if (folder / ORIGIN).is_file() else None
+    return read_object(folder / ORIGIN_FILE) if (folder / ORIGIN_FILE).is_file() else None
 
 
 def weights_digest(folder: Path) -> Digest:
     """Return the digest of a model's weights alone, whatever the name of the folder."""
-    return fingerprint(folder, (WEIGHTS,))
+    return digest_files(folder, (WEIGHTS,))
 
 
-def _check_origin(base: Found, adapter: Found) -> None:
+def _check_origin(base: ModelFolder, adapter: ModelFolder) -> None:
     """Raise UsageError for an adapter of other weights.
 
     The base is known from what a training wrote next to the adapter, else from the base that the
     adapter names, if that is available here.
     """
-    told = (origin(adapter.folder) or {}).get("base") or _named_base(base, adapter)
+    told = (read_origin(adapter.folder) or {}).get("base") or _named_base(base, adapter)
     if isinstance(told, dict) and told.get("weights") != (mine := weights_digest(base.folder)):
         raise UsageError(
             f"The adapter {adapter.name!r} was trained on other weights ({told.get('name')},"
@@ -157,7 +159,7 @@ def _check_origin(base: Found, adapter: Found) -> None:
         )
 
 
-def _named_base(base: Found, adapter: Found) -> dict[str, Any] | None:
+def _named_base(base: ModelFolder, adapter: ModelFolder) -> dict[str, Any] | None:
     """Return the base that an adapter's settings name, with its weights' digest.
 
     It is None where the base is not here or has another precision: an adapter that was trained on
@@ -191,7 +193,7 @@ def read_object(path: Path) -> dict[str, Any]:
     return value
 
 
-def _base_of(adapter: Found) -> str:
+def _base_of(adapter: ModelFolder) -> str:
     name = read_object(adapter.folder / ADAPTER_CONFIG).get("base_model_name_or_path")
     if not isinstance(name, str) or not name:
         raise UsageError(f"adapter {adapter.name!r} names no base: write hf:BASE+ADAPTER")
@@ -200,20 +202,20 @@ def _base_of(adapter: Found) -> str:
 
 def _name_of(folder: Path) -> str:
     """Return the folder's name, with the training's name before it if a training wrote it."""
-    trained = folder.name in TRAINED and (folder / ORIGIN).is_file()
+    trained = folder.name in TRAINED_FOLDERS and (folder / ORIGIN_FILE).is_file()
     return f"{folder.parent.name}/{folder.name}" if trained else folder.name
 
 
-def _found(name: str, fetch: bool) -> Found:
+def _found(name: str, fetch: bool) -> ModelFolder:
     path = Path(name).expanduser()
     if path.is_dir():
-        return Found(_name_of(path.resolve()) or name, path)
+        return ModelFolder(_name_of(path.resolve()) or name, path)
     if path.exists():
         raise UsageError(f"model {name!r} is a file: name the folder that holds it")
     if not HUB_ID.fullmatch(name):
         raise UsageError(f"model folder {name!r} is not there")
     folder = _cached(name) or _fetched(name, fetch)
-    return Found(name, folder, folder.name)
+    return ModelFolder(name, folder, folder.name)
 
 
 def _cached(name: str) -> Path | None:
@@ -261,7 +263,7 @@ def _fetched(name: str, fetch: bool) -> Path:
 # --- Digests of a model's content ---------------------------------------------------------------
 
 
-def fingerprint(folder: Path, patterns: Sequence[str] = SHAPING) -> Digest:
+def digest_files(folder: Path, patterns: Sequence[str] = ANSWER_FILES) -> Digest:
     """Return a digest of the names, sizes and contents of all files that shape answers.
 
     Of a file above 32 MiB, 64 blocks of 64 KiB are read, spread over the file: weights may change

@@ -26,16 +26,16 @@ from transformers.generation import LogitsProcessorList, StoppingCriteriaList
 from transformers.utils import logging as transformers_logging
 
 from ...records import DataError, Json, PeirceError, UsageError
-from .decoding import Answer, Decoder, Prompt, decoder_of, parameters
-from .files import Found, read_object
-from .sampling import Broken, Sampling, sampling_of
+from .decoding import Answer, Decoder, Prompt, count_parameters, make_decoder
+from .files import ModelFolder, read_object
+from .sampling import NanDetector, Sampling, resolve_sampling
 from .settings import LocalSettings
 
 # --- Output that transformers and related libraries print by default.
 
 
 @contextlib.contextmanager
-def without_notes(names: Sequence[str], level: int) -> Iterator[None]:
+def silence_libraries(names: Sequence[str], level: int) -> Iterator[None]:
     """Suppress progress bars, warnings, and messages of the loggers `names` below `level`.
 
     The user's settings are restored afterwards.
@@ -59,10 +59,10 @@ def without_notes(names: Sequence[str], level: int) -> Iterator[None]:
 
 # Fields of a generation_config that `Sampling` takes over, or that do not apply when one token is
 # chosen at a time.
-TAKEN = ("do_sample", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "num_beams",
+REPLACED_FIELDS = ("do_sample", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "num_beams",
          "max_length", "max_new_tokens", "min_length", "typical_p", "epsilon_cutoff", "eta_cutoff",
          "top_h", "num_return_sequences", "transformers_version")  # fmt: skip
-IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
+TOKEN_ID_FIELDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
 BATCH, SMALL_BATCH = 16, 64
 # Up to this many parameters, a pass on a CPU costs nearly the same for few rows as for many.
 TINY = 20_000_000
@@ -73,7 +73,7 @@ FAULTS = (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeEr
 
 @dataclass
 class LocalModel:
-    """A loaded model; `load` creates it.
+    """A loaded model; `load_model` creates it.
 
     Attributes:
         context: The number of tokens that it holds; None where it does not say.
@@ -118,7 +118,7 @@ class LocalModel:
         config, device = self.model.generation_config, self.model.device
         ids = [[config.pad_token_id] * pad + list(one.tokens) for pad, one in zip(padding, prompts, strict=True)]  # fmt: skip
         seen = [[0] * pad + [1] * (width - pad) for pad in padding]
-        broken = Broken()
+        broken = NanDetector()
         ends = _Ends(self, prompts, width, broken)
         seeds = [one.seed for one in prompts]
         with torch.inference_mode():
@@ -164,7 +164,7 @@ class _Ends:
     """A stopping criterion that reports which rows have ended."""
 
     def __init__(
-        self, model: LocalModel, prompts: Sequence[Prompt], width: int, broken: Broken
+        self, model: LocalModel, prompts: Sequence[Prompt], width: int, broken: NanDetector
     ) -> None:
         self._broken = broken
         self._model = model
@@ -194,8 +194,8 @@ def is_out_of_memory(error: BaseException) -> bool:
 # --- Loading ------------------------------------------------------------------------------------
 
 
-def load(
-    base: Found, adapter: Found | None, settings: LocalSettings, answers: bool = True
+def load_model(
+    base: ModelFolder, adapter: ModelFolder | None, settings: LocalSettings, answers: bool = True
 ) -> LocalModel:
     """Load a model with an optional adapter.
 
@@ -218,31 +218,31 @@ def load(
     _check_vocabulary(base, model, tokenizer)
     _check_words(base, tokenizer)
     defaults = _defaults(base, model)
-    sampling = sampling_of(settings, defaults, base.name)
+    sampling = resolve_sampling(settings, defaults, base.name)
     config = copy.deepcopy(defaults)
-    for key in TAKEN:
+    for key in REPLACED_FIELDS:
         setattr(config, key, None)
     config.do_sample, config.num_beams, config.use_cache = False, 1, True
     _set_ends(base, config, tokenizer)
     model.generation_config = config
     rest = {key: value for key, value in config.to_diff_dict().items()
-            if key not in (*TAKEN, *IDS, "use_cache") and not key.startswith("_") and value}  # fmt: skip
-    context = settings.context_tokens or context_of(model)
+            if key not in (*REPLACED_FIELDS, *TOKEN_ID_FIELDS, "use_cache") and not key.startswith("_") and value}  # fmt: skip
+    context = settings.context_tokens or context_size(model)
     most = settings.max_tokens
     with _said(f"model {base.name!r}"):
-        decoder = decoder_of(model, sampling, most) if answers and not rest else None
-    batch = settings.batch or batch_of(model, decoder)
+        decoder = make_decoder(model, sampling, most) if answers and not rest else None
+    batch = settings.batch or default_batch(model, decoder)
     return LocalModel(model, tokenizer, sampling, most, context, batch, decoder, rest)
 
 
-def batch_of(model: Any, decoder: Decoder | None) -> int:
+def default_batch(model: Any, decoder: Decoder | None) -> int:
     """Return the default of `batch`; passes of a small model cost nearly the same for more rows."""
     if decoder is None:
         return BATCH
-    return SMALL_BATCH if parameters(model) <= TINY or model.device.type != "cpu" else BATCH
+    return SMALL_BATCH if count_parameters(model) <= TINY or model.device.type != "cpu" else BATCH
 
 
-def _tokenizer(base: Found, adapter: Found | None) -> Any:
+def _tokenizer(base: ModelFolder, adapter: ModelFolder | None) -> Any:
     """Return the adapter's own tokenizer, with which it was trained, or that of the base."""
     source = adapter if adapter is not None and adapter.has_tokenizer else base
     return transformers.AutoTokenizer.from_pretrained(
@@ -250,7 +250,7 @@ def _tokenizer(base: Found, adapter: Found | None) -> Any:
     )
 
 
-def _model(base: Found, settings: LocalSettings) -> Any:
+def _model(base: ModelFolder, settings: LocalSettings) -> Any:
     more: dict[str, Any] = {}
     device = _device(settings.device)
     dtype: str = settings.dtype
@@ -289,7 +289,7 @@ def _device(wanted: str | None) -> str:
     return wanted
 
 
-def _adapted(model: Any, adapter: Found) -> Any:
+def _adapted(model: Any, adapter: ModelFolder) -> Any:
     import peft
 
     with warnings.catch_warnings(record=True) as told:
@@ -304,7 +304,7 @@ def _adapted(model: Any, adapter: Found) -> Any:
     return adapted
 
 
-def _check_vocabulary(base: Found, model: Any, tokenizer: Any) -> None:
+def _check_vocabulary(base: ModelFolder, model: Any, tokenizer: Any) -> None:
     known = model.get_input_embeddings().weight.shape[0]
     if len(tokenizer) > known:
         raise DataError(
@@ -313,7 +313,7 @@ def _check_vocabulary(base: Found, model: Any, tokenizer: Any) -> None:
         )
 
 
-def _check_words(base: Found, tokenizer: Any) -> None:
+def _check_words(base: ModelFolder, tokenizer: Any) -> None:
     """Check the tokenizer: if files are missing, transformers creates one without any tokens."""
     with _said(f"the tokenizer of {base.name!r}"):
         ids = tokenizer("A question, 1 2 3")["input_ids"]
@@ -321,7 +321,7 @@ def _check_words(base: Found, tokenizer: Any) -> None:
         raise DataError(f"{base.name!r} holds no tokenizer that reads a text (tokenizer.json)")
 
 
-def _defaults(base: Found, model: Any) -> Any:
+def _defaults(base: ModelFolder, model: Any) -> Any:
     """Return the generation_config file of the model, or the one in its configuration."""
     if not (base.folder / "generation_config.json").is_file():
         return model.generation_config
@@ -329,7 +329,7 @@ def _defaults(base: Found, model: Any) -> Any:
         return transformers.GenerationConfig.from_pretrained(base.folder, local_files_only=True)
 
 
-def _set_ends(base: Found, config: Any, tokenizer: Any) -> None:
+def _set_ends(base: ModelFolder, config: Any, tokenizer: Any) -> None:
     if config.eos_token_id is None:
         config.eos_token_id = tokenizer.eos_token_id
     if config.eos_token_id is None:
@@ -341,7 +341,7 @@ def _set_ends(base: Found, config: Any, tokenizer: Any) -> None:
     config.pad_token_id = first if pad is None else pad
 
 
-def context_of(model: Any) -> int | None:
+def context_size(model: Any) -> int | None:
     """Return the number of tokens that a model holds; None where it does not say."""
     told = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     return told if isinstance(told, int) and told > 0 else None
@@ -364,6 +364,6 @@ def _said(what: str) -> Iterator[None]:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Silence the libraries while they load, and restore the global random generator."""
-    silent = without_notes(("transformers", "bitsandbytes", "peft"), logging.CRITICAL)
+    silent = silence_libraries(("transformers", "bitsandbytes", "peft"), logging.CRITICAL)
     with silent, torch.random.fork_rng(devices=[]):
         yield

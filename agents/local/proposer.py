@@ -38,9 +38,9 @@ from ...records import (
 )
 
 if TYPE_CHECKING:
-    from .chat import Wording
+    from .chat import ChatFormat
     from .decoding import Answer, Decoder, Prompt
-    from .files import Found
+    from .files import ModelFolder
     from .model import LocalModel
     from .settings import LocalSettings
 
@@ -53,20 +53,20 @@ MOST_LINGER_S = 2.0
 
 
 @dataclass(eq=False)
-class Waiting:
+class PendingRequest:
     """A request that waits for its answer."""
 
     prompt: Prompt
     answer: asyncio.Future[Answer]
 
 
-class Local:
+class LocalProposer:
     """The proposer of a local model; `open_model` creates it."""
 
     def __init__(
         self,
         model: LocalModel,
-        wording: Wording,
+        wording: ChatFormat,
         thread: ThreadPoolExecutor,
         settings: Mapping[str, Json],
     ) -> None:
@@ -76,8 +76,8 @@ class Local:
         self._batch = model.batch
         self._settings = dict(settings)
         self._name: str = settings["answers_from"]["name"]
-        self._waiting: deque[Waiting] = deque()
-        self._running: Sequence[Waiting] = ()
+        self._waiting: deque[PendingRequest] = deque()
+        self._running: Sequence[PendingRequest] = ()
         self._serving: asyncio.Task[None] | None = None
         self._closing = False
         self._took_s = 0.0  # duration of the last batch
@@ -113,7 +113,7 @@ class Local:
             return Reply(finish="no_tools")
         tokens = self._wording.tokens(messages, tools)
         self._check_context(len(tokens))
-        one = Waiting(Prompt(tokens, seed), asyncio.get_running_loop().create_future())
+        one = PendingRequest(Prompt(tokens, seed), asyncio.get_running_loop().create_future())
         serving = self._begin(one)
         try:
             while not one.answer.done():
@@ -158,7 +158,7 @@ class Local:
                 f" of {answer:,} (max_tokens) are more than the {most:,} that it holds"
             )
 
-    def _begin(self, one: Waiting) -> asyncio.Task[None]:
+    def _begin(self, one: PendingRequest) -> asyncio.Task[None]:
         """Queue a request and return the task that serves the queue on this event loop."""
         self._waiting.append(one)
         serving, loop = self._serving, asyncio.get_running_loop()
@@ -204,7 +204,7 @@ class Local:
         """
         from .decoding import JOIN_EVERY
 
-        here: dict[int, Waiting] = {}  # by the id of the prompt
+        here: dict[int, PendingRequest] = {}  # by the id of the prompt
         step = 0
         try:
             while here or self._waiting:
@@ -227,7 +227,7 @@ class Local:
             decoder.leave_all()
         return []
 
-    def _hand_out(self, one: Waiting, answer: Answer) -> None:
+    def _hand_out(self, one: PendingRequest, answer: Answer) -> None:
         """Deliver an answer from the model's thread to the event loop that waits for it."""
 
         def settle() -> None:
@@ -255,13 +255,13 @@ class Local:
         while len(self._waiting) < wanted and time.monotonic() < until:
             await asyncio.sleep(min(wait_s, 0.005))
 
-    def _next_batch(self, here: Sequence[Waiting] = ()) -> list[Waiting]:
+    def _next_batch(self, here: Sequence[PendingRequest] = ()) -> list[PendingRequest]:
         """Take the next requests that fit in addition to those in `here`.
 
         If `here` is empty, at least one is taken.
         """
         assert self._model is not None
-        found: list[Waiting] = []
+        found: list[PendingRequest] = []
         answer = self._model.max_tokens
         longest = max((len(one.prompt.tokens) + answer for one in here), default=0)
         while len(here) + len(found) < self._batch:
@@ -279,7 +279,7 @@ class Local:
             found.append(one)
         return found
 
-    def _settle(self, batch: Sequence[Waiting], work: asyncio.Future[list[Answer]]) -> None:
+    def _settle(self, batch: Sequence[PendingRequest], work: asyncio.Future[list[Answer]]) -> None:
         """Deliver the answers of a batch, or the error it raised.
 
         A batch that ran out of memory is put back at the front of the queue, to be tried in halves.
@@ -329,24 +329,24 @@ def check_local(settings: LocalSettings) -> None:
         UsageError, DataError: As `open_local`.
     """
     from .chat import PLAIN, read_template
-    from .files import check
+    from .files import check_spec
 
     _check_packages(settings)
-    check(settings.model)
+    check_spec(settings.model)
     if settings.chat_template not in (None, PLAIN):
         read_template(settings.chat_template)
 
 
-def _opened(settings: LocalSettings, thread: ThreadPoolExecutor) -> Local:
-    from .chat import PLAIN, Wording
-    from .files import find, fingerprint
-    from .model import load
+def _opened(settings: LocalSettings, thread: ThreadPoolExecutor) -> LocalProposer:
+    from .chat import PLAIN, ChatFormat
+    from .files import digest_files, find_model
+    from .model import load_model
 
-    base, adapter = find(settings.model)
+    base, adapter = find_model(settings.model)
     name = base.name if adapter is None else f"{base.name}+{adapter.name}"
-    model = load(base, adapter, settings)
+    model = load_model(base, adapter, settings)
     template, variables = settings.chat_template, settings.model_args
-    wording = Wording(name, model.tokenizer, template, variables, settings.tools)
+    wording = ChatFormat(name, model.tokenizer, template, variables, settings.tools)
     model.end_at(wording.stop)
     if wording.template == PLAIN and template is None:
         warnings.warn(
@@ -354,7 +354,7 @@ def _opened(settings: LocalSettings, thread: ThreadPoolExecutor) -> Local:
             " Assistant: (chat_template=FILE gives one, chat_template=plain says that you know)",
             stacklevel=2,
         )
-    prints = [fingerprint(one.folder) if one else None for one in (base, adapter)]
+    prints = [digest_files(one.folder) if one else None for one in (base, adapter)]
     told = {
         "scheme": "hf",
         "digest": digest_of([*prints, wording.template]),
@@ -375,14 +375,14 @@ def _opened(settings: LocalSettings, thread: ThreadPoolExecutor) -> Local:
         "transport": {**_folders(base, adapter), "device": model.device, "batch": model.batch,
                       "versions": _versions()},
     }  # fmt: skip
-    return Local(model, wording, thread, told)
+    return LocalProposer(model, wording, thread, told)
 
 
 def _shown_template(template: str, plain: str) -> str:
     return plain if template == plain else digest_of(template)[:16]
 
 
-def _folders(base: Found, adapter: Found | None) -> dict[str, Json]:
+def _folders(base: ModelFolder, adapter: ModelFolder | None) -> dict[str, Json]:
     return {"base": str(base.folder), "adapter": str(adapter.folder) if adapter else None}
 
 

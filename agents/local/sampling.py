@@ -51,7 +51,7 @@ class Sampling:
             found.append(RepetitionPenaltyLogitsProcessor(self.repetition_penalty, ignored))
         if not self.temperature:
             return found
-        return [*found, *self.warpers(), Noise(seeds, width)]
+        return [*found, *self.warpers(), GumbelNoise(seeds, width)]
 
     def warpers(self) -> list[Any]:
         """Return the processors that run before the noise; each uses only one row's logits."""
@@ -75,7 +75,7 @@ BOUNDS = {"temperature": (0.0, math.inf, False), "top_p": (0.0, 1.0, True),
           "repetition_penalty": (0.0, math.inf, True)}  # fmt: skip
 
 
-def sampling_of(settings: LocalSettings, defaults: Any, name: str) -> Sampling:
+def resolve_sampling(settings: LocalSettings, defaults: Any, name: str) -> Sampling:
     """Return the sampling parameters of the user's settings and the model's generation_config.
 
     The user's settings take precedence. A temperature, top_p or top_k set by the user turns
@@ -115,7 +115,7 @@ def _can_be(value: Any, least: float, most: float, above: bool, whole: bool) -> 
     return math.isfinite(value) and (least < value if above else least <= value) and value <= most
 
 
-class Broken:
+class NanDetector:
     """A logits processor that records the rows with NaN, for which no token is the most likely.
 
     It runs before all others.
@@ -130,7 +130,7 @@ class Broken:
         return scores
 
 
-class Noise:
+class GumbelNoise:
     """A logits processor that adds Gumbel noise to logits (rows, tokens)."""
 
     def __init__(self, seeds: Sequence[int], width: int) -> None:
@@ -139,10 +139,10 @@ class Noise:
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         position = input_ids.shape[1] - self._width
-        return noisy(scores, [(seed, position) for seed in self._seeds])
+        return add_gumbel_noise(scores, [(seed, position) for seed in self._seeds])
 
 
-def noisy(scores: torch.Tensor, places: Sequence[tuple[int, int]]) -> torch.Tensor:
+def add_gumbel_noise(scores: torch.Tensor, places: Sequence[tuple[int, int]]) -> torch.Tensor:
     """Return logits (rows, tokens) with Gumbel noise as 32-bit floats.
 
     Args:

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...records import Earlier, FamilyWords, Hypothesis, Message, UsageError, View
+from ...records import FamilyWords, Hypothesis, Message, PastAnswer, UsageError, View
 
 
-def compact_words(words: FamilyWords) -> FamilyWords:
+def compact_wording(words: FamilyWords) -> FamilyWords:
     """Return the family's compact wording. Raises UsageError for a family that has none."""
     compact = getattr(words, "compact", None)
     if compact is None:
@@ -32,7 +32,7 @@ def compact_words(words: FamilyWords) -> FamilyWords:
     return found
 
 
-def compact_messages(
+def build_compact_messages(
     view: View, words: FamilyWords, answer_format: str, chat: bool, aim: str, count: int
 ) -> list[Message]:
     """Return the compact form of `protocol.messages`.
@@ -64,7 +64,7 @@ def compact_messages(
     return turns
 
 
-def _listed(earlier: Sequence[Earlier], words: FamilyWords, whole: bool) -> list[str]:
+def _listed(earlier: Sequence[PastAnswer], words: FamilyWords, whole: bool) -> list[str]:
     """Return one line per hypothesis.
 
     With `whole`, lines include the text of the hypothesis, and feedback of answers without one.

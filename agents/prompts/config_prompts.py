@@ -6,9 +6,9 @@ repeated for each item: {"multi_content": TEXT, "prefix": TEXT, "suffix": TEXT}.
 the role, else a column of the row, else another template, one level deep. Values are inserted
 literally: a `$` in data is safe.
 
-Departures from the released code: a role that a config lacks uses the wording of `OWN`; undefined
+Departures from the released code: a role that a config lacks uses the wording of `DEFAULT_PROMPTS`; undefined
 names are an error before any request; empty messages are left out; where papers are shown, the
-instructions of `OWN` on sources and quotes are appended, because each hypothesis has to name its
+instructions of `DEFAULT_PROMPTS` on sources and quotes are appended, because each hypothesis has to name its
 source.
 """
 
@@ -20,15 +20,15 @@ from typing import NamedTuple
 
 from ...records import DataError, Digest, Json, Message, Observation, View, digest_of
 from .text import (
-    OWN,
+    DEFAULT_PROMPTS,
     SOURCE_FORM,
-    SOURCED,
+    SOURCE_INSTRUCTION,
     Findings,
+    PaperText,
     Pattern,
-    Readable,
     TextPrompts,
-    Wrong,
-    numbered,
+    WrongRow,
+    number_lines,
     text_prompt_hash,
 )
 
@@ -76,7 +76,7 @@ class _Item(NamedTuple):
 
 
 class ConfigPrompts:
-    """The prompts of a data set's config; roles that it lacks use `OWN`.
+    """The prompts of a data set's config; roles that it lacks use `DEFAULT_PROMPTS`.
 
     Args:
         templates: The `prompt_templates` of a config.yaml.
@@ -92,14 +92,14 @@ class ConfigPrompts:
 
     @staticmethod
     def of(public: Mapping[str, Json]) -> TextPrompts:
-        """Return the prompts of a problem: those of its config, else `OWN`.
+        """Return the prompts of a problem: those of its config, else `DEFAULT_PROMPTS`.
 
         Raises:
             DataError: A template cannot be filled with this problem's columns.
         """
         templates = public.get("templates")
         if not templates:
-            return OWN
+            return DEFAULT_PROMPTS
         prompts = ConfigPrompts(templates)
         prompts.check(public)
         return prompts
@@ -111,7 +111,7 @@ class ConfigPrompts:
         return any((text or "").strip() for text in spoken)
 
     def digest(self) -> Digest:
-        """Return the digest of the templates and of the wording of `OWN`."""
+        """Return the digest of the templates and of the wording of `DEFAULT_PROMPTS`."""
         return digest_of([dict(self._templates), text_prompt_hash()])
 
     def check(self, public: Mapping[str, Json]) -> None:
@@ -160,7 +160,7 @@ class ConfigPrompts:
             (False, False): "initialize_zero_shot",
         }[bool(view.shown), bool(papers)]
         if not self.has(role):
-            return OWN.propose(view, count, papers)
+            return DEFAULT_PROMPTS.propose(view, count, papers)
         asked = self._asked(
             role,
             {"num_hypotheses": str(count)},
@@ -171,10 +171,10 @@ class ConfigPrompts:
     def refine_with_data(self, view: View, hypotheses: Sequence[str], count: int) -> list[Message]:
         """Return the prompt to rewrite hypotheses by labelled rows."""
         if not self.has("refine_with_data"):
-            return OWN.refine_with_data(view, hypotheses, count)
+            return DEFAULT_PROMPTS.refine_with_data(view, hypotheses, count)
         return self._asked(
             "refine_with_data",
-            {"num_hypotheses": str(count), "hypotheses": numbered(hypotheses)},
+            {"num_hypotheses": str(count), "hypotheses": number_lines(hypotheses)},
             {"observations": _rows(view, view.shown)},
         )
 
@@ -183,20 +183,20 @@ class ConfigPrompts:
     ) -> list[Message]:
         """Return the prompt to rewrite hypotheses by findings of papers."""
         if not self.has("refine_with_literature"):
-            return OWN.refine_with_papers(view, hypotheses, papers, count)
+            return DEFAULT_PROMPTS.refine_with_papers(view, hypotheses, papers, count)
         asked = self._asked(
             "refine_with_literature",
-            {"num_hypotheses": str(count), "hypotheses": numbered(hypotheses)},
+            {"num_hypotheses": str(count), "hypotheses": number_lines(hypotheses)},
             {"relevant_papers": _papers(papers)},
         )
         return _sourced(asked)
 
     def refine_with_feedback(
-        self, view: View, hypothesis: str, wrong: Sequence[Wrong], count: int
+        self, view: View, hypothesis: str, wrong: Sequence[WrongRow], count: int
     ) -> list[Message]:
         """Return the prompt to improve a hypothesis. As published, it omits predicted labels."""
         if not self.has("IO_refine_with_feedback"):
-            return OWN.refine_with_feedback(view, hypothesis, wrong, count)
+            return DEFAULT_PROMPTS.refine_with_feedback(view, hypothesis, wrong, count)
         return self._asked(
             "IO_refine_with_feedback",
             {"num_hypotheses": str(count), "hypothesis_text": hypothesis},
@@ -206,7 +206,7 @@ class ConfigPrompts:
     def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
         """Return the prompt to label a row by one hypothesis."""
         if not self.has("inference"):
-            return OWN.infer(view, hypothesis, input)
+            return DEFAULT_PROMPTS.infer(view, hypothesis, input)
         return self._asked("inference", {**_columns(input), "hypothesis": hypothesis})
 
     def infer_many(
@@ -214,14 +214,14 @@ class ConfigPrompts:
     ) -> list[Message]:
         """Return the prompt to label a row by several hypotheses."""
         if not self.has("multiple_hypotheses_inference"):
-            return OWN.infer_many(view, hypotheses, input)
-        told = {"hypotheses": numbered(hypotheses), "num_hypotheses": str(len(hypotheses))}
+            return DEFAULT_PROMPTS.infer_many(view, hypotheses, input)
+        told = {"hypotheses": number_lines(hypotheses), "num_hypotheses": str(len(hypotheses))}
         return self._asked("multiple_hypotheses_inference", {**_columns(input), **told})
 
     def relevant(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
         """Return the prompt to decide whether a hypothesis applies to a row."""
         if not self.has("is_relevant"):
-            return OWN.relevant(view, hypothesis, input)
+            return DEFAULT_PROMPTS.relevant(view, hypothesis, input)
         return self._asked("is_relevant", {**_columns(input), "hypothesis": hypothesis})
 
     def infer_adaptively(
@@ -229,7 +229,7 @@ class ConfigPrompts:
     ) -> list[Message]:
         """Return the prompt to choose a pattern and label a row by it."""
         if not self.has("adaptive_inference"):
-            return OWN.infer_adaptively(view, patterns, input)
+            return DEFAULT_PROMPTS.infer_adaptively(view, patterns, input)
         told = {"adaptive_info_prompt": _patterns(view, patterns)}
         return self._asked("adaptive_inference", _columns(input), told)
 
@@ -238,7 +238,7 @@ class ConfigPrompts:
     ) -> list[Message]:
         """Return the prompt to choose the pattern that fits a row best."""
         if not self.has("adaptive_selection"):
-            return OWN.select(view, patterns, input)
+            return DEFAULT_PROMPTS.select(view, patterns, input)
         told = {"adaptive_info_prompt": _patterns(view, patterns)}
         return self._asked("adaptive_selection", _columns(input), told)
 
@@ -247,22 +247,22 @@ class ConfigPrompts:
     ) -> list[Message]:
         """Return the prompt to label a row from labelled rows, without a hypothesis."""
         if not self.has("few_shot_baseline"):
-            return OWN.direct(view, rows, input)
+            return DEFAULT_PROMPTS.direct(view, rows, input)
         told = {"observations": _rows(view, rows)}
         return self._asked("few_shot_baseline", _columns(input), told)
 
-    def summarise(self, view: View, paper: Readable) -> list[Message]:
+    def summarise(self, view: View, paper: PaperText) -> list[Message]:
         """Return the prompt to list the findings of a paper."""
         if not self.has("summarize_paper"):
-            return OWN.summarise(view, paper)
+            return DEFAULT_PROMPTS.summarise(view, paper)
         return self._asked("summarize_paper", {"title": paper.title, "paper_text": paper.text})
 
     def same(self, view: View, first: str, second: str) -> list[Message]:
         """Return the prompt to decide whether two hypotheses are the same."""
         role = "check_hypothesis_pair_repetition"
         if not self.has(role):
-            return OWN.same(view, first, second)
-        return self._asked(role, {"hypotheses": numbered([first, second])})
+            return DEFAULT_PROMPTS.same(view, first, second)
+        return self._asked(role, {"hypotheses": number_lines([first, second])})
 
     def _asked(
         self,
@@ -380,5 +380,5 @@ def _patterns(view: View, patterns: Sequence[Pattern]) -> list[_Item]:
 def _sourced(asked: list[Message]) -> list[Message]:
     """Append to the last message the instruction to name the source of each hypothesis."""
     last = asked[-1]
-    added = f"{SOURCED} Their form: {SOURCE_FORM}. The papers above count from 1."
+    added = f"{SOURCE_INSTRUCTION} Their form: {SOURCE_FORM}. The papers above count from 1."
     return [*asked[:-1], {**last, "content": f"{last['content'].rstrip()}\n\n{added}"}]

@@ -24,13 +24,13 @@ from typing import Literal, TypeAlias
 from ...records import (
     Agreement,
     Digest,
-    Earlier,
     FamilyWords,
     Hypothesis,
     InputSet,
     Json,
     Message,
     Observation,
+    PastAnswer,
     Reply,
     UsageError,
     Verdict,
@@ -38,7 +38,7 @@ from ...records import (
     canonical_json,
     digest_of,
 )
-from .compact import compact_messages, compact_words
+from .compact import build_compact_messages, compact_wording
 
 PROMPT_VERSION = 1
 History: TypeAlias = Literal["descriptions", "chat"]
@@ -48,43 +48,43 @@ AIMS: tuple[Aim, ...] = ("another", "better")
 Template: TypeAlias = Literal["full", "compact"]
 TEMPLATES: tuple[Template, ...] = ("full", "compact")
 
-FIRST = (
+FIRST_REQUEST = (
     "Find one hypothesis that is consistent with every observation above and that says "
     "something definite about inputs that are not shown. A hypothesis that only repeats the "
     "observations explains nothing."
 )
-FOLLOWING = (
+ANOTHER_REQUEST = (
     "Find one more hypothesis. It must be consistent with every observation, and it must rest on "
     "another idea than all earlier ones: on many inputs that are not shown it has to predict "
     "something that none of them predicts. Other words for the same predictions do not count."
 )
-BETTER = (
+BETTER_REQUEST = (
     "Give a better hypothesis than every one above; it need not rest on another idea. Where none "
     "of them is consistent with all observations yet, mend the one that comes closest: what is "
     "said of it names where it fails. Where one is, keep it so and improve on what counts besides, "
     "in the order stated at the beginning: what is said of it names what it costs without need; "
     "then say the same in less. Do not repeat a hypothesis from above."
 )
-MANY = "Give {count} such hypotheses, each of which says something of its own."
-EARLIER = "Hypotheses proposed so far:"
+COUNT_REQUEST = "Give {count} such hypotheses, each of which says something of its own."
+EARLIER_HEADING = "Hypotheses proposed so far:"
 UNREADABLE = (
     "{count} earlier {answers} could not be read, because the form of the answer was not kept."
 )
 AGAIN_UNREADABLE = "That answer could not be read, because the form of the answer was not kept."
-UNREAD = "It gives no hypothesis: {reason}."
-MENDED = "A search made this of it:"
+NO_HYPOTHESIS = "It gives no hypothesis: {reason}."
+REPAIRED_HEADING = "A search made this of it:"
 NO_CALLS_LEFT = "No tool calls are left for this answer. Give the answer now, in the form above."
-TOOLS = (
+TOOLS_HINT = (
     "Before you answer you can try candidates with the tools offered; each result says which "
     "observations a candidate gets wrong. The final answer is text in the form above, not a tool "
     "call."
 )
-FORM = "Give the answer in the form stated above and nothing else."
-SAID = 2_000  # Maximum characters shown of an answer without a hypothesis.
+FORM_REMINDER = "Give the answer in the form stated above and nothing else."
+MAX_UNREADABLE_CHARACTERS = 2_000  # Maximum characters shown of an answer without a hypothesis.
 NO_TEXT = "(no text)"  # Endpoints refuse an empty assistant turn.
 
 
-def messages(
+def build_messages(
     view: View,
     words: FamilyWords,
     *,
@@ -111,19 +111,19 @@ def messages(
     """
     if history not in HISTORIES:
         raise UsageError(f"unknown history {history!r}: it is one of {', '.join(HISTORIES)}")
-    words = words_of(words, template)
+    words = select_wording(words, template)
     if template == "compact":
-        return compact_messages(view, words, answer_format, history == "chat", aim, count)
+        return build_compact_messages(view, words, answer_format, history == "chat", aim, count)
     task = _task(view, words, answer_format)
-    reminder = [MANY.format(count=count)] if count > 1 else []
-    reminder += [TOOLS, FORM] if tools else [FORM]
+    reminder = [COUNT_REQUEST.format(count=count)] if count > 1 else []
+    reminder += [TOOLS_HINT, FORM_REMINDER] if tools else [FORM_REMINDER]
     if not view.earlier:
-        return [_user(*task, FIRST, *reminder)]
-    following = {"another": FOLLOWING, "better": BETTER}[aim]
+        return [_user(*task, FIRST_REQUEST, *reminder)]
+    following = {"another": ANOTHER_REQUEST, "better": BETTER_REQUEST}[aim]
     if history == "descriptions":
         listed = _list(view.earlier, words, whole=aim == "better")
         return [_user(*task, *listed, following, *reminder)]
-    turns: list[Message] = [_user(*task, FIRST, *reminder)]
+    turns: list[Message] = [_user(*task, FIRST_REQUEST, *reminder)]
     for earlier, mended in _with_mended(view.earlier):
         comment = [*_comment(earlier), *(block for one in mended for block in _mended(one, words))]
         turns.append({"role": "assistant", "content": earlier.answer.strip() or NO_TEXT})
@@ -131,7 +131,7 @@ def messages(
     return turns
 
 
-def words_of(words: FamilyWords, template: Template) -> FamilyWords:
+def select_wording(words: FamilyWords, template: Template) -> FamilyWords:
     """Return the family's wording for a template.
 
     Raises:
@@ -139,10 +139,10 @@ def words_of(words: FamilyWords, template: Template) -> FamilyWords:
     """
     if template not in TEMPLATES:
         raise UsageError(f"unknown template {template!r}: it is one of {', '.join(TEMPLATES)}")
-    return words if template == "full" else compact_words(words)
+    return words if template == "full" else compact_wording(words)
 
 
-def tool_messages(reply: Reply, results: Sequence[str]) -> list[Message]:
+def build_tool_messages(reply: Reply, results: Sequence[str]) -> list[Message]:
     """Return the assistant's turn that called tools, and one tool turn for each of its calls.
 
     Arguments that were no JSON object go back as {"unreadable": text}, because endpoints answer 400
@@ -174,19 +174,19 @@ def prompt_hash(
     """Return a digest of the template, computed from the prompts of one small fixed problem.
 
     It covers this aim, each history, and requests with and without tools. With `words` it covers
-    the family's part as well. Raises UsageError as `messages` does.
+    the family's part as well. Raises UsageError as `build_messages` does.
     """
-    seen = words_of(words or _Words(), template)
+    seen = select_wording(words or _Words(), template)
     observation = Observation([1, 2], [2])
     view = View("p", "t", "f", (observation, observation), {}, InputSet("S", ()))
-    earlier: tuple[Earlier, ...] = (
-        Earlier("an answer", (Hypothesis("text", "a description"),), Verdict.ACCEPTED),
-        Earlier("an answer", (Hypothesis("text", "b"),), Verdict.INCONSISTENT, "feedback"),
-        Earlier("", (), Verdict.MALFORMED),
+    earlier: tuple[PastAnswer, ...] = (
+        PastAnswer("an answer", (Hypothesis("text", "a description"),), Verdict.ACCEPTED),
+        PastAnswer("an answer", (Hypothesis("text", "b"),), Verdict.INCONSISTENT, "feedback"),
+        PastAnswer("", (), Verdict.MALFORMED),
     )
     if aim == "better":
-        mended = Earlier("b", (Hypothesis("b"),), Verdict.ACCEPTED, "feedback", "search")
-        earlier += (Earlier("", (), Verdict.MALFORMED, unread("reason")), mended)
+        mended = PastAnswer("b", (Hypothesis("b"),), Verdict.ACCEPTED, "feedback", "search")
+        earlier += (PastAnswer("", (), Verdict.MALFORMED, describe_unreadable("reason")), mended)
     views = [view, View("p", "t", "f", view.shown, {}, view.space, earlier)]
     # The form in which a family shows a pair or a hypothesis depends on the content.
     if words is not None:
@@ -194,7 +194,7 @@ def prompt_hash(
         parts.append(prompt_hash(aim=aim, template=template))
         return digest_of([PROMPT_VERSION, parts])
     written = [
-        messages(
+        build_messages(
             v,
             seen,
             answer_format=answer_format,
@@ -216,16 +216,16 @@ def _task(view: View, words: FamilyWords, answer_format: str) -> list[str]:
     return [words.instructions.strip(), words.contract(answer_format).strip(), observations]
 
 
-def unread(reason: str, said: str = "") -> str:
+def describe_unreadable(reason: str, said: str = "") -> str:
     """Return the feedback for an answer without a hypothesis.
 
     Args:
         said: The text in place of a hypothesis.
     """
-    return f"{said[:SAID]}\n{UNREAD.format(reason=reason.rstrip('.'))}".strip()
+    return f"{said[:MAX_UNREADABLE_CHARACTERS]}\n{NO_HYPOTHESIS.format(reason=reason.rstrip('.'))}".strip()
 
 
-def _list(earlier: Sequence[Earlier], words: FamilyWords, whole: bool) -> list[str]:
+def _list(earlier: Sequence[PastAnswer], words: FamilyWords, whole: bool) -> list[str]:
     """Return earlier hypotheses as a numbered list, and the number of answers without one.
 
     With `whole`, hypotheses are shown with their text, which a description may omit, and answers
@@ -242,10 +242,10 @@ def _list(earlier: Sequence[Earlier], words: FamilyWords, whole: bool) -> list[s
             continue
         for hypothesis in answer.hypotheses:
             shown = _shown(hypothesis, words, whole)
-            lines.append(_numbered(lines, f"{MENDED}\n{shown}" if answer.by else shown))
+            lines.append(_numbered(lines, f"{REPAIRED_HEADING}\n{shown}" if answer.by else shown))
         if answer.feedback.strip():
             lines[-1] += "\n" + _indented(answer.feedback)
-    blocks = ["\n".join([EARLIER, *lines])] if lines else []
+    blocks = ["\n".join([EARLIER_HEADING, *lines])] if lines else []
     if unlisted:
         answers = "answer" if len(unlisted) == 1 else "answers"
         count = UNREADABLE.format(count=len(unlisted), answers=answers)
@@ -262,15 +262,15 @@ def _shown(hypothesis: Hypothesis, words: FamilyWords, whole: bool) -> str:
     return f"{shown}\n{text}" if whole and text not in shown else shown
 
 
-def _comment(earlier: Earlier) -> list[str]:
+def _comment(earlier: PastAnswer) -> list[str]:
     """Return the comment on an earlier answer in a chat."""
     said = earlier.feedback.strip()
     return [said] if earlier.hypotheses or said else [AGAIN_UNREADABLE]
 
 
-def _with_mended(earlier: Sequence[Earlier]) -> list[tuple[Earlier, list[Earlier]]]:
+def _with_mended(earlier: Sequence[PastAnswer]) -> list[tuple[PastAnswer, list[PastAnswer]]]:
     """Return each answer of the proposer with the answers that a search repaired from it."""
-    found: list[tuple[Earlier, list[Earlier]]] = []
+    found: list[tuple[PastAnswer, list[PastAnswer]]] = []
     for one in earlier:
         if one.by and found:
             found[-1][1].append(one)
@@ -279,9 +279,9 @@ def _with_mended(earlier: Sequence[Earlier]) -> list[tuple[Earlier, list[Earlier
     return found
 
 
-def _mended(one: Earlier, words: FamilyWords) -> list[str]:
+def _mended(one: PastAnswer, words: FamilyWords) -> list[str]:
     shown = [_shown(hypothesis, words, whole=True) for hypothesis in one.hypotheses]
-    return ["\n".join([MENDED, *shown]), one.feedback.strip()]
+    return ["\n".join([REPAIRED_HEADING, *shown]), one.feedback.strip()]
 
 
 def _indented(text: str) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...records import Digest, Message, digest_of
-from ...tasks.io.compact_values import one_line
+from ...tasks.io.compact_values import join_lines
 
 RATING_PROMPT_VERSION = 1
 
@@ -92,22 +92,26 @@ _SCALES = {
 }
 
 
-def about_same(one: str, other: str) -> list[Message]:
+def same_variable_prompt(one: str, other: str) -> list[Message]:
     """Return the prompt whether two hypotheses share an input variable: yes or no."""
-    return _user(_FEATURE.format_map({"one": one_line(one), "other": one_line(other)}))
+    return _user(_FEATURE.format_map({"one": join_lines(one), "other": join_lines(other)}))
 
 
-def looks_at(variable: str, hypothesis: str) -> list[Message]:
+def variable_prompt(variable: str, hypothesis: str) -> list[Message]:
     """Return the prompt whether a hypothesis is about a variable: yes or no."""
-    return _user(_VARIABLE.format_map({"one": one_line(variable), "other": one_line(hypothesis)}))
+    return _user(
+        _VARIABLE.format_map({"one": join_lines(variable), "other": join_lines(hypothesis)})
+    )
 
 
-def relationship(true: str, found: str) -> list[Message]:
+def relationship_prompt(true: str, found: str) -> list[Message]:
     """Return the prompt how much of a true hypothesis a found one states: 0, .25, .5, .75 or 1."""
-    return _user(_RELATIONSHIP.format_map({"one": one_line(true), "other": one_line(found)}))
+    return _user(_RELATIONSHIP.format_map({"one": join_lines(true), "other": join_lines(found)}))
 
 
-def quality(which: str, hypothesis: str, known: Sequence[str], about: str = "") -> list[Message]:
+def quality_prompt(
+    which: str, hypothesis: str, known: Sequence[str], about: str = ""
+) -> list[Message]:
     """Return the prompt to rate a hypothesis from 1 to 5 with a reason.
 
     Args:
@@ -118,11 +122,11 @@ def quality(which: str, hypothesis: str, known: Sequence[str], about: str = "") 
     question, points = _SCALES[which]
     parts = [question]
     if about:
-        parts.append(f"The data: {one_line(about)}")
+        parts.append(f"The data: {join_lines(about)}")
     parts.append("\n".join(f"{n}: {point}" for n, point in enumerate(points, 1)))
     if known:
-        parts.append("What is known:\n" + "\n".join(f"- {one_line(one)}" for one in known))
-    parts.append(f"Hypothesis: {one_line(hypothesis)}")
+        parts.append("What is known:\n" + "\n".join(f"- {join_lines(one)}" for one in known))
+    parts.append(f"Hypothesis: {join_lines(hypothesis)}")
     parts.append("Answer in two lines:\nScore: a whole number from 1 to 5\nReasoning: why")
     return _user("\n\n".join(parts))
 

@@ -1,6 +1,6 @@
 """Prompts about labelled text: pure functions from a view to messages.
 
-There is one method for each role of HypoGeniC and HypoRefine (notes, parts a to e). `OWN` is this
+There is one method for each role of HypoGeniC and HypoRefine (notes, parts a to e). `DEFAULT_PROMPTS` is this
 project's wording, with one user message each, because some chat templates have no system role.
 `ConfigPrompts` (agents/prompts/config_prompts.py) holds the published prompts of a data set.
 Prompts that are repeated for many rows begin with their common part and end with the row, so that
@@ -15,15 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from ...records import Digest, InputSet, Json, Message, Observation, View, digest_of
-from ...tasks.text.words import APPLIES_NOT, TextWords, input_text, labelled, quoted_label
+from ...tasks.text.words import DOES_NOT_APPLY, TextWords, format_input, format_rows, quote_label
 
 # --- Parts of prompts about labelled text: rows, findings, patterns, and the form of an answer.
 
 Pattern: TypeAlias = tuple[str, Sequence[Observation]]  # A hypothesis, and rows that it got right.
 # A row, and the label predicted for it; "" if not known.
-Wrong: TypeAlias = tuple[Observation, str]
+WrongRow: TypeAlias = tuple[Observation, str]
 
-SOURCED = (
+SOURCE_INSTRUCTION = (
     "Behind each hypothesis name, in square brackets, the paper that it rests on by its number "
     "above, and repeat, word for word, a quote of the paper that its findings give; leave the brackets out "
     "where it rests on none."
@@ -53,7 +53,7 @@ class Findings(Protocol):
         ...
 
 
-class Readable(Protocol):
+class PaperText(Protocol):
     """A paper, or a part of one, to summarise."""
 
     @property
@@ -72,7 +72,7 @@ def user_message(*blocks: str) -> list[Message]:
     return [{"role": "user", "content": "\n\n".join(block for block in blocks if block.strip())}]
 
 
-def asked_for(count: int) -> str:
+def count_request(count: int) -> str:
     """Return the sentence that requests `count` hypotheses."""
     return "Give exactly one hypothesis." if count == 1 else f"Give exactly {count} hypotheses."
 
@@ -87,7 +87,7 @@ def list_form(count: int, sourced: bool = False) -> str:
     lines = [f"{n}. {line}" for n in range(1, min(count, 3) + 1)]
     if count > 3:
         lines[-1] = "…"
-    return "\n".join([*([SOURCED] if sourced else []), _LIST, *lines])
+    return "\n".join([*([SOURCE_INSTRUCTION] if sourced else []), _LIST, *lines])
 
 
 def label_line(words: TextWords, besides: str = "") -> str:
@@ -98,7 +98,7 @@ def label_line(words: TextWords, besides: str = "") -> str:
     """
     told = f", or, {besides}" if besides else ""
     return (
-        f"{_REASON} Then end with one line, where LABEL is {one_of(words)}{told}:"
+        f"{_REASON} Then end with one line, where LABEL is {label_choice(words)}{told}:"
         "\nFinal answer: LABEL"
     )
 
@@ -115,22 +115,22 @@ def pattern_and_label_lines(count: int, words: TextWords) -> str:
     """Return the instruction to end the answer with a pattern's number and a label."""
     return (
         f"{_REASON} Then end with two lines, where NUMBER is from 1 to {count} and LABEL is "
-        f"{one_of(words)}:\nChosen pattern: NUMBER\nFinal answer: LABEL"
+        f"{label_choice(words)}:\nChosen pattern: NUMBER\nFinal answer: LABEL"
     )
 
 
-def one_of(words: TextWords) -> str:
+def label_choice(words: TextWords) -> str:
     """Return the labels as a choice, such as "one of a, b, c"."""
-    names = [quoted_label(label) for label in words.labels]
+    names = [quote_label(label) for label in words.labels]
     return f"one of {', '.join(names)}" if len(names) > 2 else " or ".join(names)
 
 
 def rows_block(rows: Sequence[Observation], words: TextWords) -> str:
     """Return the block of labelled rows; "" for none."""
-    return f"Rows with their labels:\n{labelled(rows, words)}" if rows else ""
+    return f"Rows with their labels:\n{format_rows(rows, words)}" if rows else ""
 
 
-def wrong_block(wrong: Sequence[Wrong], words: TextWords) -> str:
+def wrong_block(wrong: Sequence[WrongRow], words: TextWords) -> str:
     """Return the block of wrongly labelled rows with their labels and the predicted ones."""
     told = []
     for n, (row, predicted) in enumerate(wrong, start=1):
@@ -150,10 +150,10 @@ def findings_block(papers: Sequence[Findings]) -> str:
 
 def hypotheses_block(heading: str, sentences: Iterable[str]) -> str:
     """Return a heading with a numbered list of hypotheses."""
-    return "\n".join([heading, numbered(sentences)])
+    return "\n".join([heading, number_lines(sentences)])
 
 
-def numbered(sentences: Iterable[str]) -> str:
+def number_lines(sentences: Iterable[str]) -> str:
     """Return one numbered line per sentence, from 1."""
     return "\n".join(f"{n}. {said}" for n, said in enumerate(sentences, start=1))
 
@@ -162,17 +162,25 @@ def patterns_block(patterns: Sequence[Pattern], words: TextWords) -> str:
     """Return numbered patterns, each with the rows that it got right."""
     told = []
     for n, (text, rows) in enumerate(patterns, start=1):
-        told.append(f"Pattern {n}: {text}" + (f"\n{labelled(rows, words)}" if rows else ""))
+        told.append(f"Pattern {n}: {text}" + (f"\n{format_rows(rows, words)}" if rows else ""))
     return "\n\n".join(told)
 
 
 def input_block(row: Mapping[str, Json]) -> str:
     """Return the block of the row to label."""
-    return f"Input:\n{input_text(row)}"
+    return f"Input:\n{format_input(row)}"
 
 
-__all__ = ["OWN", "Findings", "OwnPrompts", "Pattern", "Readable", "TextPrompts", "Wrong",
-           "text_prompt_hash"]  # fmt: skip
+__all__ = [
+    "DEFAULT_PROMPTS",
+    "DefaultPrompts",
+    "Findings",
+    "PaperText",
+    "Pattern",
+    "TextPrompts",
+    "WrongRow",
+    "text_prompt_hash",
+]  # fmt: skip
 
 TEXT_PROMPT_VERSION = 1
 
@@ -199,7 +207,7 @@ class TextPrompts(Protocol):
         ...
 
     def refine_with_feedback(
-        self, view: View, hypothesis: str, wrong: Sequence[Wrong], count: int
+        self, view: View, hypothesis: str, wrong: Sequence[WrongRow], count: int
     ) -> list[Message]:
         """Return the prompt to improve a hypothesis by rows that it labels wrongly."""
         ...
@@ -236,7 +244,7 @@ class TextPrompts(Protocol):
         """Return the prompt to label a row from labelled rows, without a hypothesis."""
         ...
 
-    def summarise(self, view: View, paper: Readable) -> list[Message]:
+    def summarise(self, view: View, paper: PaperText) -> list[Message]:
         """Return the prompt to list the findings of a paper."""
         ...
 
@@ -294,13 +302,13 @@ _SAME = (
 )
 
 
-class OwnPrompts:
+class DefaultPrompts:
     """This project's wording of every role; `TextPrompts` documents the methods."""
 
     def propose(self, view: View, count: int, papers: Sequence[Findings] = ()) -> list[Message]:
         """Return the prompt for `count` new hypotheses."""
         words = TextWords.of(view.public)
-        aim = f"{_BASIS[bool(view.shown), bool(papers)]} {asked_for(count)}"
+        aim = f"{_BASIS[bool(view.shown), bool(papers)]} {count_request(count)}"
         return user_message(
             words.instructions,
             findings_block(papers),
@@ -316,7 +324,7 @@ class OwnPrompts:
             words.instructions,
             rows_block(view.shown, words),
             hypotheses_block("Hypotheses so far:", hypotheses),
-            f"{_BY_DATA} {asked_for(count)}",
+            f"{_BY_DATA} {count_request(count)}",
             list_form(count),
         )
 
@@ -328,12 +336,12 @@ class OwnPrompts:
             TextWords.of(view.public).instructions,
             findings_block(papers),
             hypotheses_block("Hypotheses so far:", hypotheses),
-            f"{_BY_PAPERS} {asked_for(count)}",
+            f"{_BY_PAPERS} {count_request(count)}",
             list_form(count, sourced=True),
         )
 
     def refine_with_feedback(
-        self, view: View, hypothesis: str, wrong: Sequence[Wrong], count: int
+        self, view: View, hypothesis: str, wrong: Sequence[WrongRow], count: int
     ) -> list[Message]:
         """Return the prompt to improve a hypothesis by rows that it labels wrongly."""
         words = TextWords.of(view.public)
@@ -341,7 +349,7 @@ class OwnPrompts:
             words.instructions,
             f"Hypothesis: {hypothesis}",
             wrong_block(wrong, words),
-            f"{_BY_FEEDBACK} {asked_for(count)}",
+            f"{_BY_FEEDBACK} {count_request(count)}",
             list_form(count),
         )
 
@@ -353,7 +361,7 @@ class OwnPrompts:
             words.about,
             f"Hypothesis: {hypothesis}",
             _AS_WRITTEN,
-            label_line(words, f'if the hypothesis says nothing of this input, "{APPLIES_NOT}"'),
+            label_line(words, f'if the hypothesis says nothing of this input, "{DOES_NOT_APPLY}"'),
             input_block(input),
         )
 
@@ -423,7 +431,7 @@ class OwnPrompts:
             input_block(input),
         )
 
-    def summarise(self, view: View, paper: Readable) -> list[Message]:
+    def summarise(self, view: View, paper: PaperText) -> list[Message]:
         """Return the prompt to list the findings of a paper."""
         return user_message(
             "You read a research paper for what it found that helps to tell the labels of some "
@@ -445,11 +453,11 @@ class OwnPrompts:
         )
 
 
-OWN = OwnPrompts()
+DEFAULT_PROMPTS = DefaultPrompts()
 
 
 def text_prompt_hash() -> Digest:
-    """Return a digest of everything that `OWN` writes about one fixed problem of each shape."""
+    """Return a digest of everything that `DEFAULT_PROMPTS` writes about one fixed problem of each shape."""
     return digest_of([TEXT_PROMPT_VERSION, *(_written(view) for view in _fixed())])
 
 
@@ -457,25 +465,27 @@ def _written(view: View) -> Json:
     bare = View(view.problem, view.task, view.family, (), view.public, view.space)
     row, patterns = view.shown[0].input, [("a", view.shown[:1]), ("b", ())]
     proposals = [
-        OWN.propose(seen, count, papers)
+        DEFAULT_PROMPTS.propose(seen, count, papers)
         for seen in (view, bare)
         for count in (1, 2, 5)
         for papers in ((), (_Paper,))
     ]
     return [
         *proposals,
-        OWN.refine_with_data(view, ["a", "b"], 2),
-        OWN.refine_with_papers(view, ["a", "b"], (_Paper,), 2),
-        OWN.refine_with_feedback(view, "a", [(view.shown[0], "y"), (view.shown[1], "")], 2),
-        OWN.infer(view, "a", row),
-        OWN.infer_many(view, ["a", "b"], row),
-        OWN.relevant(view, "a", row),
-        OWN.infer_adaptively(view, patterns, row),
-        OWN.select(view, patterns, row),
-        OWN.direct(view, view.shown, row),
-        OWN.direct(view, (), row),
-        OWN.summarise(view, _Paper),
-        OWN.same(view, "a", "b"),
+        DEFAULT_PROMPTS.refine_with_data(view, ["a", "b"], 2),
+        DEFAULT_PROMPTS.refine_with_papers(view, ["a", "b"], (_Paper,), 2),
+        DEFAULT_PROMPTS.refine_with_feedback(
+            view, "a", [(view.shown[0], "y"), (view.shown[1], "")], 2
+        ),
+        DEFAULT_PROMPTS.infer(view, "a", row),
+        DEFAULT_PROMPTS.infer_many(view, ["a", "b"], row),
+        DEFAULT_PROMPTS.relevant(view, "a", row),
+        DEFAULT_PROMPTS.infer_adaptively(view, patterns, row),
+        DEFAULT_PROMPTS.select(view, patterns, row),
+        DEFAULT_PROMPTS.direct(view, view.shown, row),
+        DEFAULT_PROMPTS.direct(view, (), row),
+        DEFAULT_PROMPTS.summarise(view, _Paper),
+        DEFAULT_PROMPTS.same(view, "a", "b"),
     ]
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...records import Digest, Message, digest_of
-from ...tasks.io.compact_values import one_line
+from ...tasks.io.compact_values import join_lines
 
 TOPIC_PROMPT_VERSION = 1
 
@@ -100,23 +100,23 @@ _AGAIN = """\
 {faults}{kept}Give {count} more, as a numbered list in the same form and by the same rules. {which}"""
 
 
-def labels(about: str, count: int, words: int, taken: Sequence[str] = ()) -> list[Message]:
+def labels_prompt(about: str, count: int, words: int, taken: Sequence[str] = ()) -> list[Message]:
     """Return the prompt for `count` labels of a subject that are not yet taken."""
     told = _taken("Labels that are there already", taken)
-    return _user(_LABELS.format(about=one_line(about), count=count, words=words, taken=told))
+    return _user(_LABELS.format(about=join_lines(about), count=count, words=words, taken=told))
 
 
-def types(about: str, named: Sequence[str], count: int, words: int) -> list[Message]:
+def types_prompt(about: str, named: Sequence[str], count: int, words: int) -> list[Message]:
     """Return the prompt for `count` types of phrase.
 
     Args:
         named: The labels with their meaning.
     """
     told = _bullets(named)
-    return _user(_TYPES.format(about=one_line(about), labels=told, count=count, words=words))
+    return _user(_TYPES.format(about=join_lines(about), labels=told, count=count, words=words))
 
 
-def phrases(
+def phrases_prompt(
     about: str,
     named: Sequence[str],
     names: Sequence[str],
@@ -134,14 +134,14 @@ def phrases(
     """
     return _user(
         _PHRASES.format(
-            about=one_line(about), labels=_bullets(named), kind=one_line(kind), count=count,
+            about=join_lines(about), labels=_bullets(named), kind=join_lines(kind), count=count,
             taken=_taken("Phrases of other types, whose words are taken", others),
             names=", ".join(names), phrase_words=most[0], core_words=most[1], loose_words=most[2],
         )
     )  # fmt: skip
 
 
-def templates(
+def templates_prompt(
     about: str, named: Sequence[str], slots: Sequence[tuple[str, Sequence[str]]], count: int
 ) -> list[Message]:
     """Return the prompt for `count` texts with slots.
@@ -149,16 +149,16 @@ def templates(
     Args:
         slots: Each type with its phrases.
     """
-    told = [f"[{kind}]: {'; '.join(map(one_line, some))}" for kind, some in slots]
+    told = [f"[{kind}]: {'; '.join(map(join_lines, some))}" for kind, some in slots]
     return _user(
         _TEMPLATES.format(
-            about=one_line(about), labels=_bullets(named), slots=_bullets(told), count=count,
+            about=join_lines(about), labels=_bullets(named), slots=_bullets(told), count=count,
             marks=", ".join(f"[{kind}]" for kind, _ in slots),
         )
     )  # fmt: skip
 
 
-def forms(
+def forms_prompt(
     about: str, template: str, kind: str, filled: Sequence[str], kept: Sequence[str], added: int
 ) -> list[Message]:
     """Return the prompt to correct the grammar of texts that each have a phrase in brackets.
@@ -170,13 +170,13 @@ def forms(
     numbered = "\n".join(f"{n}. {one}" for n, one in enumerate(filled, 1))
     return _user(
         _FORMS.format(
-            about=one_line(about), template=template, kind=kind, filled=numbered,
+            about=join_lines(about), template=template, kind=kind, filled=numbered,
             kept=", ".join(f'"{one}"' for one in kept), added=added,
         )
     )  # fmt: skip
 
 
-def again(
+def retry_prompt(
     asked: Sequence[Message],
     said: str,
     wrong: Sequence[str],
@@ -211,7 +211,7 @@ def _taken(what: str, some: Sequence[str]) -> str:
 
 
 def _bullets(some: Sequence[str]) -> str:
-    return "\n".join(f"- {one_line(one)}" for one in some)
+    return "\n".join(f"- {join_lines(one)}" for one in some)
 
 
 def _user(text: str) -> list[Message]:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from ...records import DataError, Json, UsageError, canonical_json
 from ...records.private_files import make_folder, name_in_errors, open_lines
-from ...tasks.io.files import expanded, read_lines
+from ...tasks.io.files import expand_home, read_lines
 
-BEGINS = b'{"finish":"'  # how each written line begins
-FIELDS = ("key", "text", "finish", "usage")
+LINE_START = b'{"finish":"'  # how each written line begins
+CALL_FIELDS = ("key", "text", "finish", "usage")
 
 
 @dataclass
@@ -54,7 +54,7 @@ def read_calls(path: str | Path) -> CallsFile:
         UsageError: the path is no file.
         DataError: another line is no call.
     """
-    place = expanded(path)
+    place = expand_home(path)
     found = CallsFile(place)
     if not place.exists():
         return found
@@ -63,7 +63,7 @@ def read_calls(path: str | Path) -> CallsFile:
     whole = place.read_bytes()
     end = whole.rfind(b"\n") + 1
     if last := whole[end:]:
-        if not last.startswith(BEGINS[: len(last)]):
+        if not last.startswith(LINE_START[: len(last)]):
             raise DataError(f"{place}: its last line is no call of a model; nothing was changed")
         os.truncate(place, end)
     for number, line in read_lines(place):
@@ -79,6 +79,6 @@ def _parsed(line: str) -> dict[str, Json] | None:
         row = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    whole = isinstance(row, dict) and all(name in row for name in FIELDS)
-    told = whole and all(isinstance(row[name], str) for name in FIELDS[:3])
+    whole = isinstance(row, dict) and all(name in row for name in CALL_FIELDS)
+    told = whole and all(isinstance(row[name], str) for name in CALL_FIELDS[:3])
     return row if told and isinstance(row["usage"], dict) else None

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ...records import Json, PeirceError
-from ..arguments import checked
-from ..session.driving import complete
+from ..arguments import validate_call
+from ..session.execution import run_coroutine
 from ..session.settings import versions
 from .results import Doctor
 
@@ -27,7 +27,7 @@ ENDPOINT_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 KEY_VARIABLES = ("OPENAI_API_KEY", "PEIRCE_API_KEY")
 
 
-@checked
+@validate_call
 def doctor(
     *, store: str | Path | None = None, clean: bool = False, settings: Sequence[Any] = ()
 ) -> Doctor:
@@ -49,7 +49,7 @@ def doctor(
             "system": f"{platform.system()} {platform.release()}",
             "cores": os.cpu_count(),
         },
-        sandbox=complete(_sandboxes()),
+        sandbox=run_coroutine(_sandboxes()),
         models=_models(),
         settings=list(settings),
         extras={name: _extra(name, modules) for name, modules in EXTRAS.items()},

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..arguments import checked
-from ..outcome import reading
-from ..session.settings import one_of
+from ..arguments import validate_call
+from ..outcome import open_for_reading
+from ..session.settings import check_choice
 from .results import Export
 
 
-@checked
+@validate_call
 def export(
     session: str = "last",
     out: str | Path = "export",
@@ -35,9 +35,9 @@ def export(
     """
     from ...reports import tally
 
-    one_of("format", format, ("parquet", "jsonl", "huggingface"))
+    check_choice("format", format, ("parquet", "jsonl", "huggingface"))
 
-    with reading(store) as opened:
+    with open_for_reading(store) as opened:
         found = opened.find(session)
         steps = tally(opened.steps(found, spaces=False)).steps
         counted = {"session": found, "problems": len(opened.problems(found)), "steps": steps}

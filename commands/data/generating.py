@@ -7,17 +7,17 @@ from pathlib import Path
 
 from ...config import DataConfig
 from ...records import Json, Problem, Proposer, UsageError, canonical_json
-from ...records.tasks import WRITTEN, OfferedKinds, WritesProblems
-from ...tasks import task as task_named
-from ...tasks.io.files import identity, writable, write_lines
-from ...tasks.programs.difficulty import of_difficulty
+from ...records.tasks import DEFAULT_WRITTEN, OffersKinds, WritesProblems
+from ...tasks import load_task as task_named
+from ...tasks.io.files import check_writable, identify_file, write_lines
+from ...tasks.programs.difficulty import generate_with_difficulty
 from ...tasks.text.labels import Labels
-from ..arguments import checked
-from ..outcome import reading
-from ..problems import choose
-from ..session.driving import OnEvent
+from ..arguments import validate_call
+from ..outcome import open_for_reading
+from ..problems import choose_problems
+from ..session.execution import OnEvent
 from .results import Audit, Generated
-from .topics import Writing, written
+from .topics import TopicOptions, generate_topic
 
 # --- Rules that solved problems in a store; `tasks generate abd --mined STORE` plants against them.
 
@@ -29,7 +29,7 @@ def answered_rules(store: str | Path, family: str) -> dict[str, list[str]]:
     order of sessions, problems and steps.
     """
     found: dict[str, dict[str, None]] = {}
-    with reading(store) as opened:
+    with open_for_reading(store) as opened:
         for session in opened.sessions():
             rows = [
                 row for row in opened.problems(session["session"]) if row.problem.family == family
@@ -44,7 +44,7 @@ def answered_rules(store: str | Path, family: str) -> dict[str, list[str]]:
     return {theory: list(rules) for theory, rules in found.items()}
 
 
-@checked
+@validate_call
 def tasks_generate(
     task: str,
     out: str | Path,
@@ -120,7 +120,7 @@ def tasks_generate(
         "budget_tokens": budget_tokens, "budget_usd": budget_usd, "price_in": price_in,
         "price_out": price_out, "price_cached": price_cached,
     }  # fmt: skip
-    offered = source.kinds if isinstance(source, OfferedKinds) else ()
+    offered = source.kinds if isinstance(source, OffersKinds) else ()
     for name, value in kinds.items():
         if value is not None and name not in offered:
             raise UsageError(f"--{name} {value}: task {source.name!r} has nothing of the kind")
@@ -133,26 +133,28 @@ def tasks_generate(
     }
     by: dict[str, Json] = {}
     if model is not None and isinstance(source, Labels):
-        writing = Writing(model, model_arg, about, labels, calls, concurrency, spending, on_event)
-        source, by = written(source, writing, out, problems, seed, kinds)
+        writing = TopicOptions(
+            model, model_arg, about, labels, calls, concurrency, spending, on_event
+        )
+        source, by = generate_topic(source, writing, out, problems, seed, kinds)
     elif given := [name for name, value in of_model.items() if value or value == 0]:
         flag = given[0].replace("_", "-")
         raise UsageError(f"--{flag}: it is said to a model that writes, and no --model is named")
     if isinstance(source, WritesProblems):
         rules = None if mined is None else answered_rules(mined, source.family)
         told = source.write(out, problems, seed, {**kinds, "mined": rules})
-        first = identity(Path(told["files"][0]))
+        first = identify_file(Path(told["files"][0]))
         return Generated.from_dict(
             {"task": task, **told, **by, "path": str(out), "sha256": first["sha256"]}
         )
-    target, count = writable(out), problems or WRITTEN
+    target, count = check_writable(out), problems or DEFAULT_WRITTEN
     if difficulty is None:
-        made = choose(task, DataConfig(problems=count, seed=seed)).problems
+        made = choose_problems(task, DataConfig(problems=count, seed=seed)).problems
     else:
-        made = of_difficulty(source, count, seed, difficulty)
+        made = generate_with_difficulty(source, count, seed, difficulty)
     write_lines(target, (canonical_json(_published(problem)) for problem in made))
     return Generated(
-        task=task, problems=len(made), path=str(out), sha256=identity(target)["sha256"]
+        task=task, problems=len(made), path=str(out), sha256=identify_file(target)["sha256"]
     )
 
 
@@ -169,7 +171,7 @@ def _published(problem: Problem) -> Json:
 # --- `peirce tasks audit` checks whether a set of instances is as its paper states.
 
 
-@checked
+@validate_call
 def tasks_audit(file: str | Path) -> Audit:
     """Check instances of abd in the published form against what their paper states.
 
@@ -183,6 +185,6 @@ def tasks_audit(file: str | Path) -> Audit:
         UsageError: there is no such file.
         DataError: the file is of another kind.
     """
-    from ...tasks.logic.audit import audited
+    from ...tasks.logic.audit import audit_file
 
-    return Audit.from_dict(audited(file))
+    return Audit.from_dict(audit_file(file))

@@ -10,25 +10,31 @@ from pathlib import Path
 
 from ...config import BudgetConfig
 from ...records import DataError, Json, PeirceError, Proposer, UsageError, digest_of
-from ...tasks.io.files import expanded, read_text
+from ...tasks.io.files import expand_home, read_text
 from ...tasks.io.messages import shorten
 from ...tasks.text.generation import GENERATORS
 from ...tasks.text.generation.phrases import Topic
-from ...tasks.text.generation.posts import Posts
-from ...tasks.text.generation.written import SUBJECT, WRITABLE, Draft, Named, written_metadata
+from ...tasks.text.generation.posts import PostGenerator
+from ...tasks.text.generation.topic_draft import (
+    SUBJECT,
+    WRITABLE_GENERATORS,
+    Definition,
+    Draft,
+    build_metadata,
+)
 from ...tasks.text.labels import Labels
-from ..score.judges import Asked, writer_of
-from ..session.driving import OnEvent, complete
-from ..session.planning import CONCURRENCY
-from ..session.settings import split_model
+from ..score.judges import ModelSpec, choose_writer
+from ..session.execution import OnEvent, run_coroutine
+from ..session.planning import DEFAULT_CONCURRENCY
+from ..session.settings import split_model_settings
 from .calls_file import CallsFile, read_calls
 
-ABOUT_LETTERS = (10, 4_000)
-LABELS = (2, 5)  # number of labels that a user may name
+SUBJECT_LENGTH_RANGE = (10, 4_000)
+LABEL_COUNT_RANGE = (2, 5)  # number of labels that a user may name
 
 
 @dataclass(frozen=True)
-class Writing:
+class TopicOptions:
     """How a model is to write a topic.
 
     Args:
@@ -52,15 +58,15 @@ class Writing:
     on_event: OnEvent | None = None
 
 
-def beside(out: str | Path) -> Path:
+def default_calls_path(out: str | Path) -> Path:
     """Return the default file of calls: for the folder made/ it is made.calls.jsonl."""
-    place = expanded(out).resolve()
+    place = expand_home(out).resolve()
     return place.with_name(f"{place.name}.calls.jsonl")
 
 
-def written(
+def generate_topic(
     source: Labels,
-    writing: Writing,
+    writing: TopicOptions,
     out: str | Path,
     count: int | None,
     seed: int,
@@ -86,44 +92,44 @@ def written(
     given |= {"labels": "user"} if labels else {}
     draft = Draft(name, about, labels=labels)
     stub = Topic(name, about, (), (), ())
-    replace(source, written=Posts(stub, with_twin)).check(out, count, seed, kinds)
-    asked = writer_of(writing.model, writing.model_arg)
+    replace(source, written=PostGenerator(stub, with_twin)).check(out, count, seed, kinds)
+    asked = choose_writer(writing.model, writing.model_arg)
     limits = {name: one for name, one in (writing.spending or {}).items() if one is not None}
     spending = BudgetConfig.model_validate(limits).given()
-    calls = read_calls(writing.calls or beside(out))
+    calls = read_calls(writing.calls or default_calls_path(out))
     try:
-        by, told = complete(_write(draft, asked, calls, spending, seed, writing))
+        by, told = run_coroutine(_write(draft, asked, calls, spending, seed, writing))
         topic = draft.topic()
     except PeirceError as error:
         if calls.rows:
             more = "; another --seed asks anew" if isinstance(error, DataError) else ""
             error.args = (f"{str(error).rstrip('.')} (its answers are in {calls.path}{more})",)
         raise
-    metadata = written_metadata(draft, by, given, {**told["said"], "seed": seed})
-    maker = Posts(topic, with_twin, metadata)
+    metadata = build_metadata(draft, by, given, {**told["said"], "seed": seed})
+    maker = PostGenerator(topic, with_twin, metadata)
     summed = {"model": told["model"], "calls": told["calls"], "calls_file": str(calls.path)}
     return replace(source, written=maker), summed
 
 
 async def _write(
     draft: Draft,
-    asked: Asked,
+    asked: ModelSpec,
     calls: CallsFile,
     spending: Mapping[str, Json],
     seed: int,
-    writing: Writing,
+    writing: TopicOptions,
 ) -> tuple[Json, dict[str, Json]]:
     from ...agents.prompts.topics import topic_prompt_hash
-    from ...graphs.runtime.asking import checked_settings
     from ...graphs.runtime.budget import Budget
-    from .writing import Writer, write_topic
+    from ...graphs.runtime.queries import read_settings
+    from .topic_writer import TopicWriter, write_topic
 
     async with asked.opened() as model:
         if model is None:
             raise UsageError("no model writes: name one with --model")
-        by = split_model(checked_settings(model))[0]
-        turns = asyncio.Semaphore(writing.concurrency or CONCURRENCY)
-        writer = Writer(model, calls, Budget.of(spending, {}), seed, turns, writing.on_event)
+        by = split_model_settings(read_settings(model))[0]
+        turns = asyncio.Semaphore(writing.concurrency or DEFAULT_CONCURRENCY)
+        writer = TopicWriter(model, calls, Budget.of(spending, {}), seed, turns, writing.on_event)
         await write_topic(writer, draft)
         counts = writer.counts
         tokens = {"tokens_in": counts.usage.tokens_in, "tokens_out": counts.usage.tokens_out}
@@ -141,8 +147,8 @@ async def _write(
 
 def _subject(generator: str, about: str | None) -> tuple[str, str, bool]:
     """Return the name of the sets, the subject in words, and whether there are twin sets."""
-    if generator not in WRITABLE:
-        able = ", ".join(f"labels:{name}" for name in WRITABLE)
+    if generator not in WRITABLE_GENERATORS:
+        able = ", ".join(f"labels:{name}" for name in WRITABLE_GENERATORS)
         raise UsageError(f"labels:{generator} is made without a model; one may write {able}")
     if generator != SUBJECT:
         if about is not None:
@@ -151,16 +157,16 @@ def _subject(generator: str, about: str | None) -> tuple[str, str, bool]:
                 " takes yours"
             )
         shipped = GENERATORS[generator]
-        assert isinstance(shipped, Posts)
+        assert isinstance(shipped, PostGenerator)
         return generator, shipped.topic.description, shipped.with_twin
     if about is None:
         raise UsageError(f"labels:{SUBJECT} needs a subject: --about TEXT, or a file with it")
     name, text = SUBJECT, about
-    if "\n" not in about and len(about) < 250 and expanded(about).is_file():
-        text = read_text(expanded(about))
-        name = re.sub(r"[^a-z0-9]+", "_", expanded(about).stem.lower()).strip("_") or SUBJECT
+    if "\n" not in about and len(about) < 250 and expand_home(about).is_file():
+        text = read_text(expand_home(about))
+        name = re.sub(r"[^a-z0-9]+", "_", expand_home(about).stem.lower()).strip("_") or SUBJECT
     text = " ".join(text.split())
-    least, most = ABOUT_LETTERS
+    least, most = SUBJECT_LENGTH_RANGE
     if not least <= len(text) <= most:
         raise UsageError(
             f"--about {shorten(about, 40)!r}: a subject has {least} to {most:,} characters, and this"
@@ -169,19 +175,21 @@ def _subject(generator: str, about: str | None) -> tuple[str, str, bool]:
     return name, text, True
 
 
-def _labels(names: Sequence[str]) -> list[Named]:
+def _labels(names: Sequence[str]) -> list[Definition]:
     """Return the labels that the user named. Raise UsageError for invalid ones."""
-    from ...tasks.text.generation.written_rules import label_fault
+    from ...tasks.text.generation.topic_parsers import find_label_fault
     from ...tasks.text.label_names import LabelNames
 
     given = [name for one in names for name in map(str.strip, one.split(",")) if name]
-    if names and not LABELS[0] <= len(given) <= LABELS[1]:
-        raise UsageError(f"--labels: {len(given)} are given; {LABELS[0]} to {LABELS[1]} are needed")
+    if names and not LABEL_COUNT_RANGE[0] <= len(given) <= LABEL_COUNT_RANGE[1]:
+        raise UsageError(
+            f"--labels: {len(given)} are given; {LABEL_COUNT_RANGE[0]} to {LABEL_COUNT_RANGE[1]} are needed"
+        )
     for name in given:
-        if why := label_fault(name):
+        if why := find_label_fault(name):
             raise UsageError(f"--labels: {shorten(name)!r}: {why}")
     try:
         LabelNames(given, "--labels")
     except DataError as error:
         raise UsageError(str(error)) from None
-    return [Named(name) for name in given]
+    return [Definition(name) for name in given]

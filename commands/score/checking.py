@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeVar, Unpack
 
 from ...config import SPLITS, RunConfig, TextSettings
 from ...graphs.runtime.case import Case, SessionSettings
-from ...graphs.runtime.memory import MemoryJournal, case_of
+from ...graphs.runtime.memory import MemoryJournal, make_case
 from ...records import (
     Agreement,
     CallKey,
@@ -31,7 +31,7 @@ from ...records import (
     InputSet,
     Json,
     LabelsRows,
-    Measuring,
+    MeasuresHypotheses,
     Observation,
     Oracles,
     Outcome,
@@ -40,28 +40,30 @@ from ...records import (
     Proposer,
     UsageError,
 )
-from ...reports.papers.hypobench.metrics import scores
-from ...tasks.text.family import of_split
-from ..arguments import checked
-from ..opening import Opened, opened
+from ...reports.papers.hypobench.metrics import label_scores
+from ...tasks.text.family import select_split
+from ..arguments import validate_call
 from ..option_types import CheckOptions
-from ..problems import choose
-from ..session.driving import loop_runner, oracle_settings
-from ..session.planning import CONCURRENCY
+from ..oracles import OpenedOracle, open_oracles
+from ..problems import choose_problems
+from ..session.execution import loop_runner, oracle_settings
+from ..session.planning import DEFAULT_CONCURRENCY
 from ..session.running import run_config
-from ..session.settings import one_of, role_settings
-from .judges import Asked, Judge, judge_of, judged_by
+from ..session.settings import check_choice, role_settings
+from .judges import Judge, ModelSpec, choose_judge, with_judge
 from .results import CheckRow
 
 # --- `peirce check` on labelled text: exact rules apply the sentences that they can parse; a model,
 # if one is named, judges the others.
 
-FIRST = ("ind", "ood", "val")  # the default split: the first of these that a problem has
+SPLIT_ORDER = ("ind", "ood", "val")  # the default split: the first of these that a problem has
 NEEDS_MODEL = "needs_model"
-NOBODY = f"{NEEDS_MODEL}: it is no exact rule, and no model is named to judge it (--judge-model)"
+NEEDS_MODEL_REASON = (
+    f"{NEEDS_MODEL}: it is no exact rule, and no model is named to judge it (--judge-model)"
+)
 
 
-class Answers(MemoryJournal):
+class ModelAnswerJournal(MemoryJournal):
     """A journal that stores answers of models only; exact rules are cheap to apply again."""
 
     async def once(
@@ -81,7 +83,7 @@ class TextJudge(Judge):
 
     Args:
         settings: how texts are judged.
-        split: the split whose rows count as hidden; None for the first of `FIRST` that there is.
+        split: the split whose rows count as hidden; None for the first of `SPLIT_ORDER` that there is.
         seed: seed of the judging model's calls.
         proposer: the model that labels texts; None for exact rules only.
     """
@@ -93,7 +95,7 @@ class TextJudge(Judge):
 
     @cached_property
     def _turns(self) -> asyncio.Semaphore:
-        return asyncio.Semaphore(CONCURRENCY)
+        return asyncio.Semaphore(DEFAULT_CONCURRENCY)
 
     @cached_property
     def _cases(self) -> dict[str, Case]:
@@ -101,20 +103,20 @@ class TextJudge(Judge):
 
     def _case(self, problem: Problem) -> Case:
         if problem.id not in self._cases:
-            self._cases[problem.id] = case_of(
+            self._cases[problem.id] = make_case(
                 problem,
                 self.proposer,
                 space=InputSet("none", ()),
                 settings=SessionSettings(seed=self.seed, text=self.settings),
                 session="check",
-                journal=Answers(),
+                journal=ModelAnswerJournal(),
                 turns=self._turns,
             )
         return self._cases[problem.id]
 
     def hidden(self, problem: Problem) -> Sequence[Observation]:
         """Return the rows of the split."""
-        return of_split(problem, _split_of(problem, self.split))
+        return select_split(problem, _split_of(problem, self.split))
 
     def _measures(
         self,
@@ -133,7 +135,7 @@ class TextJudge(Judge):
         told: dict[str, Json] = dict.fromkeys(("accuracy", "f1", "covered"))
         if hidden is not None and hidden.marks and hidden.verdict != NEEDS_MODEL:
             gold = [str(one.output) for one in self.hidden(problem)]
-            accuracy, f1 = scores(gold, [got.get("value") for got in hidden.got])
+            accuracy, f1 = label_scores(gold, [got.get("value") for got in hidden.got])
             covered = sum(mark is not None for mark in hidden.marks)
             told = {"accuracy": accuracy, "f1": f1, "covered": covered}
         return {**told, "split": split or None}
@@ -156,18 +158,18 @@ class TextJudge(Judge):
         if asks:
             said["undefined"] = Predictions.not_asked(len(space)).undefined()
         if said["reason"] == NEEDS_MODEL:
-            said["reason"] = NOBODY
+            said["reason"] = NEEDS_MODEL_REASON
         return said
 
 
 @dataclass(frozen=True)
-class Checking:
+class TextCheck:
     """The judging of sentences about labelled text, as `check` was called for it."""
 
     family: Family
     settings: TextSettings
     split: str | None
-    asked: Asked
+    asked: ModelSpec
 
     def judge(
         self,
@@ -188,48 +190,48 @@ class Checking:
         return {**first, **known}
 
 
-def checking(
+def prepare_text_check(
     family: Any,
     problems: Sequence[Problem],
     config: RunConfig,
     split: str | None,
     judge_model: str | Proposer | None,
-) -> Checking:
+) -> TextCheck:
     """Return how sentences about labelled text are to be judged.
 
     Raises:
         UsageError: the split or the judge is invalid.
     """
     _check_split(problems, split)
-    asked = judge_of(judge_model, {}, (), role_settings(config.roles))
+    asked = choose_judge(judge_model, {}, (), role_settings(config.roles))
     given = config.text.given()
     told = {name: given[name] for name in ("tau", "repeats") if name in given}
-    settings = judged_by(TextSettings(**told), given.get("judge"), asked)
-    return Checking(replace(family, tau=settings.tau), settings, split, asked)
+    settings = with_judge(TextSettings(**told), given.get("judge"), asked)
+    return TextCheck(replace(family, tau=settings.tau), settings, split, asked)
 
 
 def _split_of(problem: Problem, wanted: str | None) -> str:
     if wanted is not None:
         return wanted
-    return next((split for split in FIRST if of_split(problem, split)), "")
+    return next((split for split in SPLIT_ORDER if select_split(problem, split)), "")
 
 
 def _check_split(problems: Sequence[Problem], split: str | None) -> None:
     """Raise UsageError for an unknown split, or one that a problem does not have."""
     if split is None:
         return
-    one_of("split", split, SPLITS)
+    check_choice("split", split, SPLITS)
     for problem in problems:
-        if not of_split(problem, split):
-            there = ", ".join(one for one in SPLITS if of_split(problem, one)) or "none"
+        if not select_split(problem, split):
+            there = ", ".join(one for one in SPLITS if select_split(problem, one)) or "none"
             raise UsageError(f"problem {problem.id} has no rows of split {split!r}; it has {there}")
 
 
 T = TypeVar("T")
-GIVEN_AHEAD = 1_000  # maximum number of results that wait for the caller
+MAX_PENDING_RESULTS = 1_000  # maximum number of results that wait for the caller
 
 
-@checked
+@validate_call
 def check(
     task: str,
     answers: str | Path,
@@ -272,12 +274,12 @@ def _check(
     judge_model: str | Proposer | None,
     config: RunConfig,
 ) -> Iterator[CheckRow]:
-    from ...tasks import family as family_named
+    from ...tasks import load_family as family_named
     from ...tasks.io.files import locate, read_lines
     from ...tools.solve import check_solver
 
     sandbox = config.sandbox
-    chosen = choose(task, config.data)
+    chosen = choose_problems(task, config.data)
     family = family_named(chosen.task.family, strict_contract=config.method.strict_contract)
     of_text = _of_text(family, chosen.problems, config, split, judge_model)
     form = config.method.answer_format or family.answer_formats[0]
@@ -287,7 +289,7 @@ def _check(
         )
     check_solver(sandbox.solver)
     known = {one.id: (one, inputs) for one, inputs in chosen.pairs}
-    if isinstance(family, Measuring):
+    if isinstance(family, MeasuresHypotheses):
         known = {name: (family.seen(one, evaluator), s) for name, (one, s) in known.items()}
         family = family.by(evaluator)
     if of_text is not None:
@@ -295,15 +297,15 @@ def _check(
     lines = read_lines(locate(answers, ()), errors="surrogateescape")
 
     async def judged(give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
-        async with opened(family, oracle_settings(sandbox, config.cluster)) as tools:
-            warn_of_layers(tools, sandbox.sandbox)
+        async with open_oracles(family, oracle_settings(sandbox, config.cluster)) as tools:
+            warn_about_missing_layers(tools, sandbox.sandbox)
             if of_text is None:
                 await Judge(family, form, tools.oracles(), known, evaluator).lines(lines, give)
                 return
             async with of_text.asked.opened() as proposer:
                 await of_text.judge(form, known, config.data.seed, proposer).lines(lines, give)
 
-    yield from as_they_come(judged, CheckRow.from_dict)
+    yield from iter_results(judged, CheckRow.from_dict)
 
 
 def _of_text(
@@ -313,7 +315,7 @@ def _of_text(
     split: str | None,
     judge_model: str | Proposer | None,
 ) -> Any:
-    """Return how sentences about labelled text are judged, as a `Checking`.
+    """Return how sentences about labelled text are judged, as a `TextCheck`.
 
     Return None for another family, and raise UsageError for options that it does not take.
     """
@@ -327,10 +329,10 @@ def _of_text(
                 )
         return None
 
-    return checking(family, problems, config, split, judge_model)
+    return prepare_text_check(family, problems, config, split, judge_model)
 
 
-def warn_of_layers(tools: Opened, sandbox: str) -> None:
+def warn_about_missing_layers(tools: OpenedOracle, sandbox: str) -> None:
     """Warn if the sandbox runs here without some of its layers."""
     if missing := [name for name, on in tools.layers.items() if not on]:
         warnings.warn(
@@ -339,13 +341,13 @@ def warn_of_layers(tools: Opened, sandbox: str) -> None:
         )
 
 
-def as_they_come(
+def iter_results(
     work: Callable[[Callable[[Any], Awaitable[None]]], Any], build: Callable[[Any], T]
 ) -> Iterator[T]:
     """Yield results while asynchronous work produces them.
 
     The work runs in its own thread, because its time limits must keep running while the caller is
-    busy with a result. It waits when `GIVEN_AHEAD` results are not yet taken, and is cancelled when
+    busy with a result. It waits when `MAX_PENDING_RESULTS` results are not yet taken, and is cancelled when
     the caller stops iterating.
 
     Args:
@@ -357,7 +359,7 @@ def as_they_come(
 
     async def give(one: Any) -> None:
         given.put((one,))
-        while given.qsize() > GIVEN_AHEAD and not left.is_set():
+        while given.qsize() > MAX_PENDING_RESULTS and not left.is_set():
             await asyncio.sleep(0.05)
 
     async def until_left() -> None:

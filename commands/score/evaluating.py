@@ -9,27 +9,27 @@ from typing import Literal
 from ...records import Json, StoreError, UsageError
 from ...reports import default_evaluation, evaluate_session, evaluations, find_evaluation
 from ...reports.files import tables, writing
-from ...reports.metrics.results import Options, Spaces
+from ...reports.metrics.results import ScoringOptions, SpaceCache
 from ...reports.metrics.sections import (
-    EXACT,
-    JudgedBy,
+    DEFAULT_EVALUATOR,
+    EvaluatorOptions,
     ScoredSessions,
-    section_of,
-    sections_with,
+    find_section,
+    list_sections,
 )
-from ...reports.screen.endings import SIDE_BY_SIDE
+from ...reports.screen.summaries import MAX_SESSION_COLUMNS
 from ...store import Store
-from ...tasks.io.files import expanded
+from ...tasks.io.files import expand_home
 from ...tools.solve import check_solver
-from ..arguments import checked
-from ..outcome import reading
-from ..session.settings import shown_model
+from ..arguments import validate_call
+from ..outcome import open_for_reading
+from ..session.settings import display_model_name
 from .results import Evaluation, ProblemBaselines
 
-EXACTLY = JudgedBy()
+EXACT_JUDGE = EvaluatorOptions()
 
 
-@checked
+@validate_call
 def evaluate(
     *sessions: str,
     name: str | None = None,
@@ -71,12 +71,12 @@ def evaluate(
         StoreError: a session cannot be found.
     """
     check_solver(solver)
-    judged_by = JudgedBy(evaluator, solver, workers)
-    with reading(store) as opened:
+    judged_by = EvaluatorOptions(evaluator, solver, workers)
+    with open_for_reading(store) as opened:
         if sessions and name is None:
             _known_word(opened, sessions[0])
         found = [opened.find(session) for session in sessions or ("last",)]
-        options = Options(all_pairs, without_memorising)
+        options = ScoringOptions(all_pairs, without_memorising)
         result = evaluate_sessions(
             opened, list(dict.fromkeys(found)), name, options, out, judged_by, ratings
         )
@@ -86,7 +86,7 @@ def evaluate(
     return Evaluation.from_dict(result)
 
 
-@checked
+@validate_call
 def baselines(session: str = "last", *, store: str | Path | None = None) -> list[ProblemBaselines]:
     """Return baselines without hypotheses for each finished problem of a session on labelled text.
 
@@ -97,10 +97,10 @@ def baselines(session: str = "last", *, store: str | Path | None = None) -> list
         session: its id, a unique prefix of it, or "last".
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
-    from ...reports.papers.hypobench.baselines import beside_session
+    from ...reports.papers.hypobench.baselines import session_baselines
 
-    with reading(store) as opened:
-        rows = beside_session(opened, opened.find(session))
+    with open_for_reading(store) as opened:
+        rows = session_baselines(opened, opened.find(session))
     return [ProblemBaselines.from_dict(row) for row in rows]
 
 
@@ -119,9 +119,9 @@ def evaluate_sessions(
     store: Store,
     sessions: Sequence[str],
     name: str | None,
-    options: Options,
+    options: ScoringOptions,
     out: str | Path | None,
-    judged_by: JudgedBy = EXACTLY,
+    judged_by: EvaluatorOptions = EXACT_JUDGE,
     sheets: Sequence[str | Path] = (),
 ) -> dict[str, Json]:
     """Evaluate sessions of an open store.
@@ -142,29 +142,29 @@ def evaluate_sessions(
     Raises:
         UsageError: the evaluation does not support the evaluator or the sheets.
     """
-    target = None if out is None else expanded(out)
+    target = None if out is None else expand_home(out)
     if target is not None:
-        writing.check([target]) if _is_file(target) else writing.check_target(target)
+        writing.check_paths([target]) if _is_file(target) else writing.check_target(target)
     folder = None if target is None or _is_file(target) else target
     recorded = [store.session(session) for session in sessions]
     chosen = name or default_evaluation(recorded[0]["settings"]["family"])
-    section = section_of(chosen)
+    section = find_section(chosen)
     if sheets and (folder is None or not section.sheets):
-        able = sections_with(lambda one: one.sheets)
+        able = list_sections(lambda one: one.sheets)
         raise UsageError(f"filled sheets are for the tables of {able}: name a folder (--out DIR)")
     if section.evaluate is not None:
         return section.evaluate(store, sessions, judged_by, target)
-    if judged_by.evaluator != EXACT:
-        able = sections_with(lambda one: one.evaluate is not None)
+    if judged_by.evaluator != DEFAULT_EVALUATOR:
+        able = list_sections(lambda one: one.evaluate is not None)
         raise UsageError(
             f"evaluation {chosen} knows no evaluator {judged_by.evaluator!r}: {able} does"
         )
-    spaces = Spaces(store)
+    spaces = SpaceCache(store)
     scored = [
         evaluate_session(
             store, session, chosen, options=options, spaces=spaces,
             rated=section.rated(store, session),
-        ) | {"model": shown_model(one["settings"])}
+        ) | {"model": display_model_name(one["settings"])}
         for session, one in zip(sessions, recorded, strict=True)
     ]  # fmt: skip
     added = section.add(ScoredSessions(store, sessions, recorded, scored, options, folder, sheets))
@@ -176,7 +176,7 @@ def evaluate_sessions(
     if target is not None:
         if folder is not None and added.note is not None:
             result["notes"] = [added.note] if added.note else []
-        result["files"] = writing.write({**_tables(scored, target), **added.files})
+        result["files"] = writing.write_files({**_tables(scored, target), **added.files})
     return result
 
 
@@ -194,10 +194,12 @@ def _tables(scored: Sequence[Mapping[str, Json]], target: Path) -> dict[Path, st
     name = str(scored[0]["evaluation"])
     metrics = find_evaluation(name).metrics
     long = tables.as_csv(tables.long_table(scored, metrics))
-    rows: Literal["metrics", "sessions"] = "metrics" if len(scored) <= SIDE_BY_SIDE else "sessions"
+    rows: Literal["metrics", "sessions"] = (
+        "metrics" if len(scored) <= MAX_SESSION_COLUMNS else "sessions"
+    )
     side_by_side = tables.as_markdown(tables.summary_table(scored, metrics, rows=rows))
-    if any(map(rating.compared_by_rules, scored)):
-        side_by_side += f"\n\n{rating.BY_RULES}\n"
+    if any(map(rating.has_exact_discovery, scored)):
+        side_by_side += f"\n\n{rating.EXACT_SCORES_NOTE}\n"
     if _is_file(target):
         return {target: long if target.suffix == ".csv" else side_by_side}
     of_problems: dict[Path, str | bytes] = {

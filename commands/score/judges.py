@@ -24,19 +24,19 @@ from ...records import (
     InputSet,
     Json,
     Malformed,
-    Measuring,
+    MeasuresHypotheses,
     Observation,
     Oracles,
     Problem,
     Proposer,
     UsageError,
 )
-from ..session.settings import PRICES, SCORER, model_args_of, model_options, role_settings
-from ..session.text_course import WITHOUT_JUDGE
+from ..session.settings import PRICES, SCORER, model_options, parse_key_values, role_settings
+from ..session.text_planning import NON_JUDGE_MODELS
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelSpec:
     """A model that is not opened yet, with its options.
 
     Args:
@@ -67,12 +67,12 @@ class Asked:
             await proposer.close()
 
 
-def judge_of(
+def choose_judge(
     model: str | Proposer | None,
     own: Mapping[str, Json],
     model_arg: Sequence[str] | Mapping[str, Json] = (),
     roles: Mapping[str, Any] | None = None,
-) -> Asked:
+) -> ModelSpec:
     """Return the model that labels texts.
 
     Args:
@@ -87,23 +87,25 @@ def judge_of(
     return _asked("judge", model, own, model_arg, roles, "labels no texts")
 
 
-def writer_of(model: str | Proposer, model_arg: Sequence[str] | Mapping[str, Json] = ()) -> Asked:
+def choose_writer(
+    model: str | Proposer, model_arg: Sequence[str] | Mapping[str, Json] = ()
+) -> ModelSpec:
     """Return a model that writes texts.
 
     Raises:
         UsageError: the model cannot write texts.
     """
-    arguments = model_args_of(model_arg)
+    arguments = parse_key_values(model_arg)
     if not isinstance(model, str):
         if arguments:
             raise UsageError(f"{', '.join(arguments)}: a model object brings its own settings")
-        return Asked(model)
-    if model.partition(":")[0] in WITHOUT_JUDGE:
+        return ModelSpec(model)
+    if model.partition(":")[0] in NON_JUDGE_MODELS:
         raise UsageError(f"model {model} writes no texts: name a language model")
-    return Asked(model, model_options(model, arguments, {}))
+    return ModelSpec(model, model_options(model, arguments, {}))
 
 
-def rater_of(model: str | Proposer | None, roles: Mapping[str, Any] | None = None) -> Asked:
+def choose_rater(model: str | Proposer | None, roles: Mapping[str, Any] | None = None) -> ModelSpec:
     """Return the model that rates: that of `roles["scorer"]`, else `model`.
 
     Raises:
@@ -122,12 +124,15 @@ def _asked(
     model_arg: Sequence[str] | Mapping[str, Json],
     roles: Mapping[str, Any] | None,
     unable: str,
-) -> Asked:
+) -> ModelSpec:
     given_role = dict((roles or {}).get(role) or {})
     config = (RaterConfig if role == SCORER else RolesConfig)(roles={role: given_role})
     told = dict(role_settings(config).get(role, {}))
     spec = told.pop("model", None) or model
-    arguments = {**model_args_of(model_arg), **model_args_of(told.pop("model_arg", None) or ())}
+    arguments = {
+        **parse_key_values(model_arg),
+        **parse_key_values(told.pop("model_arg", None) or ()),
+    }
     given = {key: value for key, value in own.items() if value is not None}
     given |= {key: value for key, value in told.items() if key not in PRICES}
     if spec is None or not isinstance(spec, str):
@@ -135,17 +140,17 @@ def _asked(
             names = ", ".join([*given, *arguments])
             why = "no model is named" if spec is None else "a model object brings its own settings"
             raise UsageError(f"{names}: {why}")
-        return Asked(spec)
-    if spec.partition(":")[0] in WITHOUT_JUDGE:
+        return ModelSpec(spec)
+    if spec.partition(":")[0] in NON_JUDGE_MODELS:
         raise UsageError(
             f"model {spec} {unable}: name one that does, or none for exact rules alone"
             if role == "judge"
             else f"model {spec} {unable}: name a language model"
         )
-    return Asked(spec, model_options(spec, arguments, given))
+    return ModelSpec(spec, model_options(spec, arguments, given))
 
 
-def judged_by(settings: TextSettings, judge: str | None, asked: Asked) -> TextSettings:
+def with_judge(settings: TextSettings, judge: str | None, asked: ModelSpec) -> TextSettings:
     """Return the settings with the way in which texts are judged.
 
     It is `judge` where that is set, else "auto": exact rules first, then the model. Without a model
@@ -163,8 +168,8 @@ def judged_by(settings: TextSettings, judge: str | None, asked: Asked) -> TextSe
 
 # --- The judge of single hypotheses or raw answers that a user provides, for `check`.
 
-LINES_AT_ONCE = 32
-NO_SPACE = InputSet("none", ())
+MAX_CONCURRENT_LINES = 32
+EMPTY_SPACE = InputSet("none", ())
 
 
 @dataclass(frozen=True)
@@ -194,7 +199,7 @@ class Judge:
         going: deque[asyncio.Task[dict[str, Json]]] = deque()
         try:
             while True:
-                for number, text in islice(lines, LINES_AT_ONCE - len(going)):
+                for number, text in islice(lines, MAX_CONCURRENT_LINES - len(going)):
                     going.append(asyncio.create_task(self.line(number, text)))
                 if not going:
                     return
@@ -221,9 +226,9 @@ class Judge:
         return said | {"seconds": round(time.perf_counter() - start, 4)}
 
     def _nearest(self, name: str) -> str:
-        from ...tasks.io.messages import nearest
+        from ...tasks.io.messages import suggest_nearest
 
-        return nearest(name, self.known)
+        return suggest_nearest(name, self.known)
 
     async def _judge(
         self, problem: Problem, space: InputSet, key: str, brought: str
@@ -253,9 +258,11 @@ class Judge:
         hidden: Agreement | None = None,
     ) -> dict[str, Json]:
         """Return what the family measures in addition to the verdict; {} for most families."""
-        if not isinstance(self.family, Measuring):
+        if not isinstance(self.family, MeasuresHypotheses):
             return {}
-        text = brought if key == "hypothesis" else self.family.said(problem.view(NO_SPACE), brought)
+        text = (
+            brought if key == "hypothesis" else self.family.said(problem.view(EMPTY_SPACE), brought)
+        )
         return self.family.measures(problem, text, shown, hidden, self.evaluator)
 
     async def _apply(
@@ -280,9 +287,9 @@ class Judge:
 
 def _read(number: int, text: str) -> tuple[str, str, str]:
     """Return (problem id, "hypothesis" or "answer", text) of one line."""
-    from ...tasks.io.json_text import SURROGATE, parse_json
+    from ...tasks.io.json_text import SURROGATE_PATTERN, parse_json
 
-    if SURROGATE.search(text):  # a surrogate represents a byte that is not UTF-8
+    if SURROGATE_PATTERN.search(text):  # a surrogate represents a byte that is not UTF-8
         raise DataError(f"line {number}: not UTF-8 text")
     row = parse_json(text, f"line {number}")
     # bool is an int, but no id

@@ -33,23 +33,23 @@ from ...records import (
     View,
     registry,
 )
-from ...records.settings import shown
+from ...records.settings import format_value
 from ...records.tasks import ReadsInputs
-from ..arguments import checked
-from ..opening import opened
+from ..arguments import validate_call
 from ..option_types import PredictOptions
+from ..oracles import open_oracles
 from ..outcome import store_path
 from ..session.bank_files import StoredBank, read_bank
-from ..session.driving import oracle_settings
-from ..session.planning import CONCURRENCY
+from ..session.execution import oracle_settings
+from ..session.planning import DEFAULT_CONCURRENCY
 from ..session.running import run_config
-from ..session.settings import one_of, role_settings
-from .checking import as_they_come, warn_of_layers
-from .judges import Asked, judge_of, judged_by
+from ..session.settings import check_choice, role_settings
+from .checking import iter_results, warn_about_missing_layers
+from .judges import ModelSpec, choose_judge, with_judge
 from .results import PredictionRow
 
-SHAPING = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries")
-KEPT = (
+MODEL_OPTIONS = ("temperature", "top_p", "max_tokens", "reasoning_effort", "timeout_s", "retries")
+READING_SETTINGS = (
     "similarity",
     "readers",
     "shots",
@@ -62,7 +62,7 @@ KEPT = (
 )  # fmt: skip - of a session's settings, those that say how its bank is read
 
 
-@checked
+@validate_call
 def predict(
     bank: str | Path,
     data: str | Path,
@@ -114,7 +114,7 @@ def predict(
         for name, value in of_text.items():
             if value not in (None, (), [], {}):
                 raise UsageError(
-                    f"{name.replace('_', '-')} is {shown(value)}: it is of banks of labelled text;"
+                    f"{name.replace('_', '-')} is {format_value(value)}: it is of banks of labelled text;"
                     f" this one is of task {target.task}"
                 )
         inputs = _given(data, target)
@@ -122,16 +122,16 @@ def predict(
         applied = _Applied(
             target, str(bank), [row["text"] for row in found.rows[target.id]], inputs, opening
         )
-        return as_they_come(applied.give_all, PredictionRow.from_dict)
-    own = {name: getattr(config.model, name) for name in SHAPING}
+        return iter_results(applied.give_all, PredictionRow.from_dict)
+    own = {name: getattr(config.model, name) for name in MODEL_OPTIONS}
     roles = role_settings(config.roles)
-    asked = judge_of(judge_model or model, own, config.model.model_arg, roles)
+    asked = choose_judge(judge_model or model, own, config.model.model_arg, roles)
     concurrency = config.cluster.concurrency
     text = config.text.given()
     prompts, judge = text.get("prompts"), text.pop("judge", None)
     begun = found.settings.get("text") or {}
-    whole = {name: begun[name] for name in KEPT if begun.get(name) is not None}
-    judged = judged_by(TextSettings(**{**whole, **text}), judge, asked)
+    whole = {name: begun[name] for name in READING_SETTINGS if begun.get(name) is not None}
+    judged = with_judge(TextSettings(**{**whole, **text}), judge, asked)
     _check_inference(judged.inference, target)
     if prompts == "config" and not target.public.get("templates"):
         raise UsageError(
@@ -139,12 +139,12 @@ def predict(
         )
     drawn_by = found.settings.get("seed", 0) if seed is None else seed
     rows = _rows(data, target, label)
-    work = _Work(target, rows, judged, drawn_by, asked, concurrency or CONCURRENCY)
+    work = _Work(target, rows, judged, drawn_by, asked, concurrency or DEFAULT_CONCURRENCY)
     work.check(str(bank))
-    return as_they_come(work.give_all, PredictionRow.from_dict)
+    return iter_results(work.give_all, PredictionRow.from_dict)
 
 
-def of_labelled_text(
+def is_labelled_text_bank(
     bank: str | Path, *, problem: str | None = None, store: str | Path | None = None
 ) -> bool:
     """Return whether a bank is read by rules and models instead of an oracle.
@@ -155,9 +155,9 @@ def of_labelled_text(
 
 
 def _labels_rows(problem: Problem) -> bool:
-    from ...tasks import family
+    from ...tasks import load_family
 
-    return isinstance(family(problem.family), LabelsRows)
+    return isinstance(load_family(problem.family), LabelsRows)
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
     A bank from a file has a problem without shown rows. For labelled text the problem holds the
     bank's hypotheses as its stored bank, as in an `infer` session.
     """
-    from ...tasks import family
+    from ...tasks import load_family
 
     ids = list(bank.rows)
     if wanted is None and len(ids) > 1:
@@ -195,7 +195,7 @@ def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
     problem = bank.problems.get(name) or Problem(
         name or "bank", "labels", "text", (), (), bank.public.get(name) or bank.public.get("", {})
     )
-    kind = family(problem.family)
+    kind = load_family(problem.family)
     if not isinstance(kind, LabelsRows):
         if isinstance(kind, OpensOracle):
             return problem
@@ -214,10 +214,10 @@ def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
 def _check_inference(name: str | None, problem: Problem) -> None:
     from ...graphs.bank.reading import CHOOSE
     from ...graphs.inference import STRATEGIES
-    from ...tasks.text.family import of_split
+    from ...tasks.text.family import select_split
 
-    one_of("inference", str(name), (*STRATEGIES, CHOOSE))
-    if name == CHOOSE and not of_split(problem, "val"):
+    check_choice("inference", str(name), (*STRATEGIES, CHOOSE))
+    if name == CHOOSE and not select_split(problem, "val"):
         raise UsageError(
             f"inference is {CHOOSE!r}, and this bank brings no validation rows to choose by: name"
             f" one of {', '.join(STRATEGIES)}"
@@ -226,12 +226,12 @@ def _check_inference(name: str | None, problem: Problem) -> None:
 
 def _rows(data: str | Path, problem: Problem, label: str | None) -> list[_Row]:
     from ...tasks.text.label_names import LabelNames
-    from ...tasks.text.sources import rows_of
+    from ...tasks.text.sources import read_rows
 
     names = LabelNames(problem.public["labels"])
     column = label or ("" if "label=" in str(data) else problem.public.get("label_name", ""))
     found = []
-    for row in rows_of(data, problem.public["columns"], column or None):
+    for row in read_rows(data, problem.public["columns"], column or None):
         expected = None if row.label is None else names.of(row.label)
         if row.label is not None and expected is None:
             raise DataError(
@@ -250,16 +250,16 @@ class _Work:
     rows: Sequence[_Row]
     settings: TextSettings
     seed: int
-    asked: Asked
+    asked: ModelSpec
     concurrency: int
 
     def case(self, proposer: Proposer | None) -> Any:
         """Return the case of the problem with the bank's entries."""
-        from ...graphs.methods.infer import entries_of
+        from ...graphs.methods.infer import read_entries
         from ...graphs.runtime.case import SessionSettings
-        from ...graphs.runtime.memory import case_of
+        from ...graphs.runtime.memory import make_case
 
-        case = case_of(
+        case = make_case(
             self.problem,
             proposer,
             space=InputSet("none", ()),
@@ -267,7 +267,7 @@ class _Work:
             session="predict",
             turns=asyncio.Semaphore(self.concurrency),
         )
-        case.entries = entries_of(case)
+        case.entries = read_entries(case)
         return case
 
     def check(self, bank: str) -> None:
@@ -283,15 +283,15 @@ class _Work:
 
     async def give_all(self, give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
         """Pass the prediction for each row to `give`."""
-        from ...graphs.bank.reading import in_parts, reading_of, strategy_of
+        from ...graphs.bank.reading import iter_parts, make_reading, select_strategy
         from ...graphs.inference import REASONS, predict
 
         async with self.asked.opened() as proposer:
             case = self.case(proposer)
-            reading = await reading_of(case, same_sample=bool(self.problem.shown))
-            name, _ = await strategy_of(case, reading)
+            reading = await make_reading(case, same_sample=bool(self.problem.shown))
+            name, _ = await select_strategy(case, reading)
             at = 0
-            for part in in_parts(reading, [row.input for row in self.rows]):
+            for part in iter_parts(reading, [row.input for row in self.rows]):
                 found = await predict(name, reading, part)
                 for decision in found.decisions:
                     row, code = self.rows[at], decision.code
@@ -311,7 +311,7 @@ class _Work:
 
 # --- Families with an oracle: the best hypothesis is applied to inputs.
 
-PART = 1_000  # inputs that a hypothesis is applied to in one batch
+INPUTS_PER_BATCH = 1_000  # inputs that a hypothesis is applied to in one batch
 
 
 @dataclass(frozen=True)
@@ -329,10 +329,10 @@ class _Given:
 
 def _given(data: str | Path, problem: Problem) -> list[_Given]:
     """Read inputs from JSON Lines, or pairs from data that the task of the problem loads."""
-    from ...tasks.io.files import expanded, locate, read_jsonl
+    from ...tasks.io.files import expand_home, locate, read_jsonl
 
-    place, name = expanded(data), problem.task
-    task = registry.load("tasks", name) if registry.has("tasks", name) else None
+    place, name = expand_home(data), problem.task
+    task = registry.load("tasks", name) if registry.is_registered("tasks", name) else None
     if not place.is_dir() and locate(place, ()).name.removesuffix(".gz").endswith(".jsonl"):
         lines = list(read_jsonl(place))
         if not lines:
@@ -395,15 +395,15 @@ class _Applied:
 
     async def give_all(self, give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
         """Pass the prediction for each row to `give`."""
-        from ...tasks import family_of
+        from ...tasks import problem_family
 
-        family = family_of(self.problem)
+        family = problem_family(self.problem)
         view = self.problem.view(InputSet("none", ()))
-        async with opened(family, self.opening) as tools:
-            warn_of_layers(tools, self.opening.sandbox)
+        async with open_oracles(family, self.opening) as tools:
+            warn_about_missing_layers(tools, self.opening.sandbox)
             best = await self._best(family, view, tools.oracles())
-            for start in range(0, len(self.rows), PART):
-                part = self.rows[start : start + PART]
+            for start in range(0, len(self.rows), INPUTS_PER_BATCH):
+                part = self.rows[start : start + INPUTS_PER_BATCH]
                 pairs = [row.pair for row in part]
                 found = await family.agree(best, pairs, view, tools.oracles())
                 marked = zip(part, found.got, found.marks, strict=True)

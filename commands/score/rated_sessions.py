@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ...records import Json
-from ...reports.papers.hypobench.tables import summed
+from ...reports.papers.hypobench.tables import summarize_ratings
 from ...store import Store
 from ...tasks.text.rating_answers import QUALITIES
-from .rating import variables_of
-from .ratings_file import beside, read_ratings
+from .rating import find_variables
+from .ratings_file import default_ratings_path, read_ratings
 
 
-def ratings_of(store: Store, session: str) -> list[dict[str, Json]]:
+def summarise_ratings(store: Store, session: str) -> list[dict[str, Json]]:
     """Return {"problem", "by", "scores"} for each problem and rater, for the sentences in the bank.
 
     The list is empty where nothing was rated.
@@ -24,7 +24,7 @@ def ratings_of(store: Store, session: str) -> list[dict[str, Json]]:
     Raises:
         DataError: the file holds something else.
     """
-    kept = read_ratings(beside(Path(store.path), session))
+    kept = read_ratings(default_ratings_path(Path(store.path), session))
     if not kept.rows:
         return []
     found: list[dict[str, Json]] = []
@@ -35,11 +35,11 @@ def ratings_of(store: Store, session: str) -> list[dict[str, Json]]:
             continue
         bank = [row["text"] for row in store.bank(session, problem.id)]
         truths = list(problem.secret.get("truths") or ())
-        about = variables_of(problem, truths)
+        about = find_variables(problem, truths)
         for by in dict.fromkeys(str(row["by"]) for row in rows):
             held = set(bank)
             own = [row for row in rows if row["by"] == by and row["hypothesis"] in held]
-            scores = summed(own, truths, bank, about)
+            scores = summarize_ratings(own, truths, bank, about)
             found.append({"problem": problem.id, "by": by, "scores": scores})
     return found
 
@@ -50,10 +50,10 @@ def rating_rows(store: Store, session: str) -> list[dict[str, Json]]:
     Raises:
         DataError: the file holds something else.
     """
-    return list(read_ratings(beside(Path(store.path), session)).rows.values())
+    return list(read_ratings(default_ratings_path(Path(store.path), session)).rows.values())
 
 
-def qualities(rated: list[dict[str, Json]]) -> Mapping[str, Mapping[str, float | None]]:
+def mean_qualities(rated: list[dict[str, Json]]) -> Mapping[str, Mapping[str, float | None]]:
     """Return the last rater's mean novelty, plausibility and clarity by problem."""
     return {
         str(one["problem"]): {

@@ -27,21 +27,21 @@ from ...records import (
     digest_of,
 )
 from ...tasks.text.rating_answers import QUALITIES
-from ..arguments import checked
-from ..outcome import problem_in, reading, store_path
-from ..session.planning import CONCURRENCY
-from .checking import as_they_come
-from .judges import Asked, rater_of
-from .ratings_file import RatingsFile, beside, key_of, read_ratings
+from ..arguments import validate_call
+from ..outcome import find_problem, open_for_reading, store_path
+from ..session.planning import DEFAULT_CONCURRENCY
+from .checking import iter_results
+from .judges import ModelSpec, choose_rater
+from .ratings_file import RatingsFile, default_ratings_path, rating_key, read_ratings
 from .results import Rating, RatingSummary
 
 DISCOVERY = "discovery"
 SCORES = (DISCOVERY, *QUALITIES)
-NEED_KNOWN = ("novelty", "plausibility")
-Give = Callable[[dict[str, Json]], Awaitable[None]]
+NEED_FINDINGS = ("novelty", "plausibility")
+OnRating = Callable[[dict[str, Json]], Awaitable[None]]
 
 
-@checked
+@validate_call
 def rate(
     session: str = "last",
     *,
@@ -82,14 +82,14 @@ def rate(
         StoreError: the session cannot be found.
         Unavailable: the model cannot be reached.
     """
-    asked = rater_of(scorer_model, roles)
+    asked = choose_rater(scorer_model, roles)
     found = _findings(known)
     path = store_path(store)
-    with reading(store) as opened:
+    with open_for_reading(store) as opened:
         name = opened.find(session)
-        one_alone = None if problem is None else problem_in(opened, name, problem)
+        one_alone = None if problem is None else find_problem(opened, name, problem)
         banks = [
-            Banked(
+            ProblemBank(
                 one.problem, tuple(row["text"] for row in opened.bank(name, one.problem.id)), found
             )
             for one in opened.problems(name)
@@ -98,9 +98,9 @@ def rate(
     if not banks:
         raise UsageError(f"session {name} has no problem")
     wanted = [(one, _wanted(one, scores)) for one in banks]
-    kept = read_ratings(ratings or beside(path, name), mend=True)
-    work = _Work(wanted, asked, kept, seed, asyncio.Semaphore(concurrency or CONCURRENCY))
-    return as_they_come(work.give_all, _result)
+    kept = read_ratings(ratings or default_ratings_path(path, name), mend=True)
+    work = _Work(wanted, asked, kept, seed, asyncio.Semaphore(concurrency or DEFAULT_CONCURRENCY))
+    return iter_results(work.give_all, _result)
 
 
 def _result(row: Mapping[str, Json]) -> Rating | RatingSummary:
@@ -108,16 +108,16 @@ def _result(row: Mapping[str, Json]) -> Rating | RatingSummary:
 
 
 def _findings(path: str | Path | None) -> tuple[str, ...]:
-    from ...tasks.io.files import expanded, read_text
+    from ...tasks.io.files import expand_home, read_text
 
     if path is None:
         return ()
-    lines = read_text(expanded(path)).splitlines()
+    lines = read_text(expand_home(path)).splitlines()
     return tuple(line.strip().removeprefix("- ") for line in lines if line.strip())
 
 
 @dataclass(frozen=True)
-class Banked:
+class ProblemBank:
     """A problem with its bank.
 
     Args:
@@ -144,13 +144,13 @@ class Banked:
         return (*(one for one in told if one not in self.truths), *self.brought)
 
 
-def _wanted(one: Banked, scores: Sequence[str]) -> tuple[str, ...]:
+def _wanted(one: ProblemBank, scores: Sequence[str]) -> tuple[str, ...]:
     """Return what to rate. Raise UsageError for scores that the problem does not allow."""
-    from ..session.settings import one_of
+    from ..session.settings import check_choice
 
     for name in scores:
-        one_of("scores", name, SCORES)
-        if name in NEED_KNOWN and not one.known:
+        check_choice("scores", name, SCORES)
+        if name in NEED_FINDINGS and not one.known:
             raise UsageError(
                 f"{name} of {one.problem.id} cannot be rated: no known finding stands beside it"
                 " (known_hypotheses of metadata.json, or --known FILE)"
@@ -163,17 +163,17 @@ def _wanted(one: Banked, scores: Sequence[str]) -> tuple[str, ...]:
     allowed = {DISCOVERY: bool(one.truths), "clarity": True}
     chosen = tuple(scores) or tuple(s for s in SCORES if allowed.get(s, bool(one.known)))
     if DISCOVERY in chosen:
-        one.about.update(variables_of(one.problem, one.truths))
+        one.about.update(find_variables(one.problem, one.truths))
     return chosen
 
 
-def variables_of(problem: Problem, truths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def find_variables(problem: Problem, truths: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the variables, in words, of each true sentence that is an exact rule."""
-    from ...tools.discovery.parts import compile_truth
-    from ...tools.discovery.space import Space
+    from ...tools.discovery.input_space import InputSpace
+    from ...tools.discovery.rule_cases import compile_truth
     from ...tools.sentence_rules.rules import Rule
 
-    space = Space(problem)
+    space = InputSpace(problem)
     found = {}
     for sentence in truths:
         rule = compile_truth(sentence, problem.public)
@@ -193,13 +193,13 @@ class _Question:
 
 @dataclass
 class _Work:
-    wanted: Sequence[tuple[Banked, Sequence[str]]]
-    asked: Asked
+    wanted: Sequence[tuple[ProblemBank, Sequence[str]]]
+    asked: ModelSpec
     kept: RatingsFile
     seed: int
     turns: asyncio.Semaphore
 
-    async def give_all(self, give: Give) -> None:
+    async def give_all(self, give: OnRating) -> None:
         async with self.asked.opened() as scorer:
             if scorer is None:
                 raise UsageError("no model rates: name one with --scorer-model")
@@ -207,10 +207,10 @@ class _Work:
                 await self.of_problem(one, scores, scorer, give)
 
     async def of_problem(
-        self, one: Banked, scores: Sequence[str], scorer: Proposer, give: Give
+        self, one: ProblemBank, scores: Sequence[str], scorer: Proposer, give: OnRating
     ) -> None:
         from ...agents.prompts import rating as prompts
-        from ...reports.papers.hypobench.tables import summed
+        from ...reports.papers.hypobench.tables import summarize_ratings
 
         rows: list[dict[str, Json]] = []
 
@@ -222,16 +222,19 @@ class _Work:
         if DISCOVERY in scores:
             pairs = [(t, g) for t in one.truths for g in one.bank]
             features = await stage(
-                [_Question("feature", t, g, prompts.about_same(t, g)) for t, g in pairs]
+                [_Question("feature", t, g, prompts.same_variable_prompt(t, g)) for t, g in pairs]
             )
             shared = [(row["true"], row["hypothesis"]) for row in features if row["score"]]
             await stage(
-                [_Question("relationship", t, g, prompts.relationship(t, g)) for t, g in shared]
+                [
+                    _Question("relationship", t, g, prompts.relationship_prompt(t, g))
+                    for t, g in shared
+                ]
             )
             names = dict.fromkeys(name for some in one.about.values() for name in some)
             await stage(
                 [
-                    _Question("variable", z, g, prompts.looks_at(z, g))
+                    _Question("variable", z, g, prompts.variable_prompt(z, g))
                     for z in names
                     for g in one.bank
                 ]
@@ -241,11 +244,15 @@ class _Work:
         for kind in (score for score in SCORES if score in scores and score != DISCOVERY):
             await stage(
                 [
-                    _Question(kind, None, g, prompts.quality(kind, g, one.known, about), told)
+                    _Question(
+                        kind, None, g, prompts.quality_prompt(kind, g, one.known, about), told
+                    )
                     for g in one.bank
                 ]
             )
-        summary = summed(rows, one.truths if DISCOVERY in scores else (), one.bank, one.about)
+        summary = summarize_ratings(
+            rows, one.truths if DISCOVERY in scores else (), one.bank, one.about
+        )
         await give(
             {
                 "problem": one.problem.id,
@@ -257,10 +264,10 @@ class _Work:
         )
 
     async def all_of(
-        self, one: Banked, questions: Sequence[_Question], scorer: Proposer, give: Give
+        self, one: ProblemBank, questions: Sequence[_Question], scorer: Proposer, give: OnRating
     ) -> list[dict[str, Json]]:
         """Answer questions concurrently, and pass the rows to `give` in order."""
-        from ...graphs.runtime.asking import side_by_side
+        from ...graphs.runtime.queries import gather_or_cancel
 
         answered: dict[int, dict[str, Json]] = {}
         place = 0
@@ -273,11 +280,13 @@ class _Work:
                 await give(ready)
             return row
 
-        return await side_by_side([of(n, question) for n, question in enumerate(questions)])
+        return await gather_or_cancel([of(n, question) for n, question in enumerate(questions)])
 
-    async def answer(self, one: Banked, question: _Question, scorer: Proposer) -> dict[str, Json]:
+    async def answer(
+        self, one: ProblemBank, question: _Question, scorer: Proposer
+    ) -> dict[str, Json]:
         from ...agents.prompts.rating import rating_prompt_hash
-        from ...graphs.runtime.asking import check_reply
+        from ...graphs.runtime.queries import check_reply
 
         row: dict[str, Json] = {
             "problem": one.problem.id,
@@ -288,7 +297,7 @@ class _Work:
             "hypothesis": question.hypothesis,
             "known": question.known,
         }
-        if (before := self.kept.rows.get(key_of(row))) is not None:
+        if (before := self.kept.rows.get(rating_key(row))) is not None:
             return before
         view = View(
             one.problem.id, one.problem.task, one.problem.family, (), {}, InputSet("none", ())
@@ -296,24 +305,29 @@ class _Work:
         async with self.turns:
             reply = await scorer.propose(view, question.messages, (), self.seed)
         check_reply(reply, scorer)
-        row |= read(question.kind, reply.text)
+        row |= parse_answer(question.kind, reply.text)
         self.kept.add(row)
         return row
 
 
-def read(kind: str, said: str) -> dict[str, Json]:
+def parse_answer(kind: str, said: str) -> dict[str, Json]:
     """Parse an answer into {"score", "reason", "said"}; an unreadable answer has score None."""
-    from ...tasks.text.answers import yes_no_in
-    from ...tasks.text.rating_answers import MARKS, QUARTERS, number_in, reason_in
+    from ...tasks.text.answers import parse_yes_no
+    from ...tasks.text.rating_answers import (
+        FIVE_POINT_SCALE,
+        QUARTER_SCALE,
+        parse_rating,
+        parse_reason,
+    )
 
     score: float | None
     if kind in ("feature", "variable"):
-        yes = yes_no_in(said)
+        yes = parse_yes_no(said)
         score, reason = None if yes is None else float(yes), ""
     elif kind == "relationship":
-        score, reason = number_in(said, QUARTERS), ""
+        score, reason = parse_rating(said, QUARTER_SCALE), ""
     else:
-        score, reason = number_in(said, MARKS), reason_in(said)
+        score, reason = parse_rating(said, FIVE_POINT_SCALE), parse_reason(said)
     return {"score": score, "reason": reason, "said": said}
 
 

@@ -16,32 +16,32 @@ from pathlib import Path
 
 from ...records import DataError, Json
 from ...records.private_files import make_folder, name_in_errors, private_opener
-from ...tasks.io.files import expanded, read_lines
-from ...tasks.text.rating_answers import MARKS, QUARTERS
+from ...tasks.io.files import expand_home, read_lines
+from ...tasks.text.rating_answers import FIVE_POINT_SCALE, QUARTER_SCALE
 
 YES_NO = (0.0, 1.0)
 SCALES = {
-    "feature": YES_NO, "relationship": QUARTERS, "variable": YES_NO,
-    "novelty": MARKS, "plausibility": MARKS, "clarity": MARKS,
+    "feature": YES_NO, "relationship": QUARTER_SCALE, "variable": YES_NO,
+    "novelty": FIVE_POINT_SCALE, "plausibility": FIVE_POINT_SCALE, "clarity": FIVE_POINT_SCALE,
 }  # fmt: skip
 _TEXTS = ("problem", "by", "hypothesis")
-KEY = ("problem", "by", "wording", "kind", "true", "hypothesis")
+KEY_FIELDS = ("problem", "by", "wording", "kind", "true", "hypothesis")
 
 Key = tuple[str, ...]
 
 
-def beside(store: Path, session: str) -> Path:
+def default_ratings_path(store: Path, session: str) -> Path:
     """Return the default path of a session's ratings."""
     return store.with_name(f"{store.name}.ratings") / f"{session}.jsonl"
 
 
-def key_of(row: Mapping[str, Json]) -> Key:
+def rating_key(row: Mapping[str, Json]) -> Key:
     """Return the key of a rating: everything that its question depends on.
 
     "true" is the true sentence or variable that the question is about; it is None for a quality of
     the hypothesis alone. "known" is the digest of the findings that the rater was shown.
     """
-    return tuple(str(row.get(name)) for name in (*KEY, "known"))
+    return tuple(str(row.get(name)) for name in (*KEY_FIELDS, "known"))
 
 
 @dataclass
@@ -75,7 +75,7 @@ class RatingsFile:
             except OSError:
                 out.truncate(end)
                 raise
-        self.rows[key_of(row)] = row
+        self.rows[rating_key(row)] = row
 
 
 def read_ratings(
@@ -93,7 +93,7 @@ def read_ratings(
     Raises:
         DataError: another line is no rating.
     """
-    place = expanded(path)
+    place = expand_home(path)
     found = RatingsFile(place)
     if not place.exists():
         if needed:
@@ -104,7 +104,7 @@ def read_ratings(
     if mend and end < len(whole):
         os.truncate(place, end)
     for row in _rows(place, whole[:end].count(b"\n")):
-        found.rows[key_of(row)] = row
+        found.rows[rating_key(row)] = row
     return found
 
 
@@ -125,6 +125,6 @@ def _is_rating(row: Mapping[str, Json]) -> bool:
     return (
         scale is not None
         and all(isinstance(row.get(name), str) for name in _TEXTS)
-        and (true is None if scale == MARKS else isinstance(true, str))
+        and (true is None if scale == FIVE_POINT_SCALE else isinstance(true, str))
         and (score is None or (isinstance(score, int | float) and score in scale))
     )

@@ -6,19 +6,19 @@ from functools import partial
 from pathlib import Path
 
 from ...records import UsageError
-from ...records.private_files import write_whole
+from ...records.private_files import write_atomically
 from ...reports.files import writing
-from ...reports.page import Contents, document
+from ...reports.page import Contents, render_page
 from ...reports.page.server import Viewer
-from ...tasks.io.files import expanded
-from ..arguments import checked
-from ..outcome import reading
+from ...tasks.io.files import expand_home
+from ..arguments import validate_call
+from ..outcome import open_for_reading
 from .results import Report
 
-ENDINGS = (".html", ".htm")
+SUFFIXES = (".html", ".htm")
 
 
-@checked
+@validate_call
 def report(
     *sessions: str,
     out: str | Path = "report.html",
@@ -37,18 +37,20 @@ def report(
         UsageError: the name of the file is invalid, or it cannot be written.
         StoreError: a session cannot be found.
     """
-    target = expanded(out)
-    if target.suffix.lower() not in ENDINGS:
-        raise UsageError(f"--out {out}: the page is one file; name it with {ENDINGS[0]} at its end")
-    writing.check([target])
-    with reading(store) as opened:
+    target = expand_home(out)
+    if target.suffix.lower() not in SUFFIXES:
+        raise UsageError(
+            f"--out {out}: the page is one file; name it with {SUFFIXES[0]} at its end"
+        )
+    writing.check_paths([target])
+    with open_for_reading(store) as opened:
         found = list(dict.fromkeys(opened.find(session) for session in sessions or ("last",)))
         contents = Contents(opened, found, name)
         overview = contents.overview()
         # The page is written in parts, so that a page of thousands of problems is never in memory
         # at once.
-        parts = document(overview, contents.problems())
-        write_whole({target: (part.encode("utf-8", "replace") for part in parts)})
+        parts = render_page(overview, contents.problems())
+        write_atomically({target: (part.encode("utf-8", "replace") for part in parts)})
     problems = sum(len(one["problems"]) for one in overview["sessions"])
     return Report(sessions=found, problems=problems, file=str(target), bytes=target.stat().st_size)
 
@@ -56,7 +58,7 @@ def report(
 # --- The command `view` serves the page on the loopback interface while sessions run.
 
 
-@checked
+@validate_call
 def view(
     *sessions: str,
     port: int = 0,
@@ -77,6 +79,6 @@ def view(
         UsageError: the port is not available.
         StoreError: a session cannot be found.
     """
-    with reading(store) as opened:
+    with open_for_reading(store) as opened:
         found = list(dict.fromkeys(opened.find(session) for session in sessions or ("last",)))
-    return Viewer(partial(reading, store), found, name, port)
+    return Viewer(partial(open_for_reading, store), found, name, port)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...records import Json
-from ..results import Metric, Result, key, rest
+from ..results import Metric, Result, extra_keys, json_key
 
 
 class AverageMetric(Metric):
@@ -23,7 +23,7 @@ class ProblemScores(Result):
     """
 
     problem: str
-    scores: Mapping[str, Json] = rest()
+    scores: Mapping[str, Json] = extra_keys()
 
 
 class Baseline(Result):
@@ -100,7 +100,7 @@ class SessionScores(Result):
     by_theory: Mapping[str, Mapping[str, Metric]] | None = None
     by_difficulty: Mapping[str, Mapping[str, Metric]] | None = None
     failures: Mapping[str, int] | None = None
-    added: Mapping[str, Json] = rest()
+    added: Mapping[str, Json] = extra_keys()
 
 
 class SettingScores(Result):
@@ -138,7 +138,7 @@ class CrossModelCell(Result):
     judge: str
     inference: str | None
     session: str
-    scores: Mapping[str, float | None] = rest()
+    scores: Mapping[str, float | None] = extra_keys()
 
 
 class FineTuned(Result):
@@ -181,7 +181,7 @@ class Evaluation(Result):
     tables: Mapping[str, Sequence[Mapping[str, Json]]] | None = None
     notes: Sequence[str] | None = None
     files: Sequence[str] | None = None
-    added: Mapping[str, Json] = rest()
+    added: Mapping[str, Json] = extra_keys()
 
 
 class StudySession(Result):
@@ -215,7 +215,7 @@ class StudyRow(Result):
     k: int | str | None = None
     problems: int
     left_out: Mapping[str, int]
-    figures: Mapping[str, Json] = rest()
+    figures: Mapping[str, Json] = extra_keys()
 
 
 class Study(Result):
@@ -266,7 +266,7 @@ class CheckRow(Result):
     hidden: Sequence[bool | None]
     undefined: Mapping[str, int]
     breaches: Sequence[str]
-    measures: Mapping[str, Json] = rest()
+    measures: Mapping[str, Json] = extra_keys()
     seconds: float
 
 
@@ -329,7 +329,7 @@ class RatingSheet(Result):
     """
 
     sheet: str
-    rows: int = key("items")
+    rows: int = json_key("items")
     strata: Mapping[str, Mapping[str, int]]
 
 

@@ -16,7 +16,7 @@ from ...records import (
     InputSet,
     Json,
     Malformed,
-    Measuring,
+    MeasuresHypotheses,
     Oracles,
     OracleSettings,
     Problem,
@@ -24,45 +24,45 @@ from ...records import (
     View,
 )
 from ...reports.files import tables, writing
-from ...reports.metrics.evaluation import fitting
-from ...reports.metrics.sections import JudgedBy
-from ...reports.papers.abd import beside as abd_beside
+from ...reports.metrics.evaluation import require_evaluation
+from ...reports.metrics.sections import EvaluatorOptions
 from ...reports.papers.abd import files, metrics
 from ...reports.papers.abd import groups as abd_groups
-from ...reports.papers.abd.beside import ANTECEDENT, PLANTED, Kind, Known
-from ...reports.papers.abd.groups import Run
+from ...reports.papers.abd import reference_rules as abd_beside
+from ...reports.papers.abd.groups import SessionRecords
 from ...reports.papers.abd.records import (
     MODES,
     Attempt,
     Record,
-    choose,
-    facts_of,
-    feedback_of,
-    record,
-    refined,
+    build_record,
+    choose_attempt,
+    is_refined,
+    problem_facts,
+    session_feedback,
 )
-from ...reports.papers.abd.worlds import Described, described
+from ...reports.papers.abd.reference_rules import ANTECEDENT, PLANTED, Kind, ReferenceRule
+from ...reports.papers.abd.worlds import ProblemStatistics, describe_problem
 from ...store import Store
-from ...tasks.logic.family import hypothesis_of
-from ...tasks.logic.measures import check_evaluator, measured
-from ...tools.logic.rules import NoRule, read_rule
-from ...tools.logic.theories import theory_from
+from ...tasks.logic.family import make_hypothesis
+from ...tasks.logic.measures import check_evaluator, measure_rule
+from ...tools.logic.rules import InvalidRule, read_rule
+from ...tools.logic.theories import theory_from_json
 from ...tools.solve import check_solver
-from ..opening import opened
-from ..session.driving import complete
-from ..session.settings import shown_model
+from ..oracles import open_oracles
+from ..session.execution import run_coroutine
+from ..session.settings import display_model_name
 
 # --- Stored answers of a logic session are judged again, holdouts included, by either evaluator. No
 # model is called. The solver is the one that `run` and `check` use.
 
-PROBLEMS_AT_ONCE = 8
-NO_SPACE = InputSet("none", ())
-EVERYTHING = "(= x x)"  # valid wherever any rule is; judging it gives the lower bounds
+MAX_CONCURRENT_PROBLEMS = 8
+EMPTY_SPACE = InputSet("none", ())
+TRIVIAL_RULE = "(= x x)"  # valid wherever any rule is; judging it gives the lower bounds
 T = TypeVar("T")
 Item = TypeVar("Item")
 
 
-class Said(NamedTuple):
+class SessionAnswers(NamedTuple):
     """The answers of a session to a problem.
 
     Args:
@@ -77,7 +77,7 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judging:
+class RuleJudge:
     """A judge of rules.
 
     Args:
@@ -90,7 +90,7 @@ class Judging:
     evaluator: str
     oracles: Oracles
 
-    async def records(self, answered: Sequence[Said]) -> tuple[Record, ...]:
+    async def records(self, answered: Sequence[SessionAnswers]) -> tuple[Record, ...]:
         """Return the record of each problem with its answers, in order.
 
         Raises:
@@ -98,19 +98,19 @@ class Judging:
         """
         return await _in_turn(self._record, answered)
 
-    async def described(self, problems: Sequence[Problem]) -> tuple[Described, ...]:
+    async def described(self, problems: Sequence[Problem]) -> tuple[ProblemStatistics, ...]:
         """Return the problems with the bounds of their worlds and the planted rules' costs."""
         return await _in_turn(self._described, problems)
 
-    async def known(self, problems: Sequence[Problem]) -> tuple[Known, ...]:
+    async def known(self, problems: Sequence[Problem]) -> tuple[ReferenceRule, ...]:
         """Return the planted rules and the antecedents of the theories that the problems have."""
         found = await _in_turn(self._known, problems)
         return tuple(one for some in found for one in some)
 
-    async def _record(self, answered: Said) -> Record:
+    async def _record(self, answered: SessionAnswers) -> Record:
         known, answers, refined = answered
         problem = await self._costed(self._seen(known))
-        view = problem.view(NO_SPACE)
+        view = problem.view(EMPTY_SPACE)
         shown: dict[str, Agreement] = {}
         attempts: list[Attempt] = []
         for answer in answers:
@@ -125,16 +125,16 @@ class Judging:
                 attempts.append(
                     Attempt(len(attempts), answer, item, "", closed, shown[item.digest])
                 )
-        chosen = choose(attempts, refined)
+        chosen = choose_attempt(attempts, refined)
         hidden = None
         if chosen.rule is not None:
             hidden = await self._agree(chosen.rule, problem, view, hidden=True)
-        of_rule = measured(problem, chosen.shown, hidden, self.evaluator)
-        return record(problem, facts_of(known), attempts, chosen, of_rule)
+        of_rule = measure_rule(problem, chosen.shown, hidden, self.evaluator)
+        return build_record(problem, problem_facts(known), attempts, chosen, of_rule)
 
-    async def _known(self, known: Problem) -> list[Known]:
+    async def _known(self, known: Problem) -> list[ReferenceRule]:
         problem = await self._costed(self._seen(known))
-        view = problem.view(NO_SPACE)
+        view = problem.view(EMPTY_SPACE)
         some: list[tuple[Kind, Hypothesis | None, bool]] = [
             (PLANTED, *_reference(problem)),
             (ANTECEDENT, *_antecedent(problem)),
@@ -146,20 +146,20 @@ class Judging:
             shown = await self._agree(rule, problem, view, hidden=False)
             hidden = await self._agree(rule, problem, view, hidden=True)
             attempt = Attempt(0, rule.text, rule, shown=shown)
-            of_rule = measured(problem, shown, hidden, self.evaluator)
-            one = record(problem, facts_of(known), [attempt], attempt, of_rule)
-            made.append(Known(kind, one, in_scope))
+            of_rule = measure_rule(problem, shown, hidden, self.evaluator)
+            one = build_record(problem, problem_facts(known), [attempt], attempt, of_rule)
+            made.append(ReferenceRule(kind, one, in_scope))
         return made
 
-    async def _described(self, known: Problem) -> Described:
+    async def _described(self, known: Problem) -> ProblemStatistics:
         problem = self._seen(known)
-        view = problem.view(NO_SPACE)
+        view = problem.view(EMPTY_SPACE)
         rule, in_scope = _reference(problem)
         asked = rule or _bounds_alone(problem)
         shown = await self._agree(asked, problem, view, hidden=False)
         hidden = await self._agree(asked, problem, view, hidden=True)
-        of_rule = measured(problem, shown, hidden, self.evaluator)
-        return described(known, facts_of(known), of_rule, rule is not None, in_scope)
+        of_rule = measure_rule(problem, shown, hidden, self.evaluator)
+        return describe_problem(known, problem_facts(known), of_rule, rule is not None, in_scope)
 
     async def _costed(self, problem: Problem) -> Problem:
         """Return the problem with the cost of its planted rule.
@@ -169,17 +169,17 @@ class Judging:
         rule, _ = _reference(problem)
         if problem.secret.get("reference_cost") is not None or rule is None:
             return problem
-        shown = await self._agree(rule, problem, problem.view(NO_SPACE), hidden=False)
-        cost = measured(problem, shown, None, self.evaluator).prompt.cost
+        shown = await self._agree(rule, problem, problem.view(EMPTY_SPACE), hidden=False)
+        cost = measure_rule(problem, shown, None, self.evaluator).prompt.cost
         return replace(problem, secret={**problem.secret, "reference_cost": cost})
 
     def _seen(self, problem: Problem) -> Problem:
-        assert isinstance(self.family, Measuring)
+        assert isinstance(self.family, MeasuresHypotheses)
         return self.family.seen(problem, self.evaluator)
 
     def _closed(self, problem: Problem, view: View, answer: str) -> int:
         """Return how many parentheses were added to a text that is still no rule."""
-        assert isinstance(self.family, Measuring)
+        assert isinstance(self.family, MeasuresHypotheses)
         said = self.family.said(view, answer)
         told = self.family.measures(problem, said, None, None, self.evaluator)
         return int(told["auto_closed"])
@@ -200,41 +200,41 @@ def _reference(problem: Problem) -> tuple[Hypothesis | None, bool]:
     text = problem.secret.get("reference")
     if not isinstance(text, str):
         return None, False
-    theory = theory_from(problem.public["theory"])
+    theory = theory_from_json(problem.public["theory"])
     found = read_rule(text, replace(theory, allowed=frozenset(theory.signature)), objects=True)
-    if isinstance(found, NoRule):
+    if isinstance(found, InvalidRule):
         return None, False
-    return hypothesis_of(found.formula), not isinstance(read_rule(text, theory), NoRule)
+    return make_hypothesis(found.formula), not isinstance(read_rule(text, theory), InvalidRule)
 
 
 def _antecedent(problem: Problem) -> tuple[Hypothesis | None, bool]:
     """Return the antecedent of the theory's defaults and whether it is in scope."""
-    theory = theory_from(problem.public["theory"])
+    theory = theory_from_json(problem.public["theory"])
     if theory.antecedent is None:
         return None, False
-    rule = hypothesis_of(theory.antecedent)
-    return rule, not isinstance(read_rule(rule.text, theory), NoRule)
+    rule = make_hypothesis(theory.antecedent)
+    return rule, not isinstance(read_rule(rule.text, theory), InvalidRule)
 
 
 def _bounds_alone(problem: Problem) -> Hypothesis:
-    found = read_rule(EVERYTHING, theory_from(problem.public["theory"]))
-    assert not isinstance(found, NoRule)
-    return hypothesis_of(found.formula)
+    found = read_rule(TRIVIAL_RULE, theory_from_json(problem.public["theory"]))
+    assert not isinstance(found, InvalidRule)
+    return make_hypothesis(found.formula)
 
 
 async def _in_turn(work: Callable[[Item], Awaitable[T]], items: Sequence[Item]) -> tuple[T, ...]:
     """Apply `work` to the items, a batch at a time, and return the results in order."""
     made: list[T] = []
-    for start in range(0, len(items), PROBLEMS_AT_ONCE):
-        made += await asyncio.gather(*map(work, items[start : start + PROBLEMS_AT_ONCE]))
+    for start in range(0, len(items), MAX_CONCURRENT_PROBLEMS):
+        made += await asyncio.gather(*map(work, items[start : start + MAX_CONCURRENT_PROBLEMS]))
     return tuple(made)
 
 
-NAME = metrics.EVALUATION.name
+EVALUATION_NAME = metrics.EVALUATION.name
 
 
 def evaluate_rules(
-    store: Store, sessions: Sequence[str], judged_by: JudgedBy, target: Path | None
+    store: Store, sessions: Sequence[str], judged_by: EvaluatorOptions, target: Path | None
 ) -> dict[str, Json]:
     """Evaluate sessions on rules about worlds.
 
@@ -254,33 +254,35 @@ def evaluate_rules(
     check_evaluator(judged_by.evaluator)
     check_solver(judged_by.solver)
     stored = [_stored(store, session) for session in sessions]
-    records, problems, known = complete(_judged(stored, judged_by))
+    records, problems, known = run_coroutine(_judged(stored, judged_by))
     scored = [
         one.told | _told(judged_by.evaluator, some, one.told["feedback"])
         for one, some in zip(stored, records, strict=True)
     ]
-    runs = abd_groups.ordered(
-        Run(session, name, some)
-        for session, name, some in zip(sessions, tables.headings(scored), records, strict=True)
+    runs = abd_groups.sort_runs(
+        SessionRecords(session, name, some)
+        for session, name, some in zip(
+            sessions, tables.session_headings(scored), records, strict=True
+        )
     )
-    beside = abd_beside.besides(known)
-    whole = files.Scored(judged_by.evaluator, runs, problems, beside)
-    by_name = files.tables_of(whole)
+    beside = abd_beside.reference_runs(known)
+    whole = files.ScoredRuns(judged_by.evaluator, runs, problems, beside)
+    by_name = files.build_tables(whole)
     result: dict[str, Json] = {
         "sessions": scored,
-        "beside": abd_beside.told(beside),
+        "beside": abd_beside.runs_to_json(beside),
         "evaluator": judged_by.evaluator,
         "bootstrap": dict(files.BOOTSTRAP),
         "tables": {name: files.as_json(table) for name, table in by_name.items()},
     }
     if target is not None:
         rows = {one["session"]: one["by_problem"] for one in scored}
-        result["files"] = writing.write(files.files(whole, by_name, rows, target))
+        result["files"] = writing.write_files(files.render_files(whole, by_name, rows, target))
     return result
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredSession:
     """A stored session.
 
     Args:
@@ -289,52 +291,52 @@ class Stored:
     """
 
     told: dict[str, Json]
-    answered: list[Said]
+    answered: list[SessionAnswers]
 
 
-def _stored(store: Store, session: str) -> Stored:
+def _stored(store: Store, session: str) -> StoredSession:
     settings = store.settings(session)
     rows = store.problems(session)
     done = [row.problem for row in rows if row.status == "done"]
-    fitting(NAME, done)
+    require_evaluation(EVALUATION_NAME, done)
     steps: dict[str, list[StepRecord]] = {problem.id: [] for problem in done}
     for step in store.steps(session, list(steps), spaces=False):
         steps[step.problem].append(step)
     told = {
         "session": session,
         **{field: settings.get(field) for field in ("task", "method")},
-        "model": shown_model(settings),
-        "feedback": feedback_of(settings),
-        "evaluation": NAME,
+        "model": display_model_name(settings),
+        "feedback": session_feedback(settings),
+        "evaluation": EVALUATION_NAME,
         "problems": len(done),
         "left_out": dict(sorted(Counter(r.status for r in rows if r.status != "done").items())),
         "memorising": 0,
         "left_out_pairs": 0,
     }
-    return Stored(told, [_said(problem, steps[problem.id]) for problem in done])
+    return StoredSession(told, [_said(problem, steps[problem.id]) for problem in done])
 
 
-def _said(problem: Problem, steps: Sequence[StepRecord]) -> Said:
+def _said(problem: Problem, steps: Sequence[StepRecord]) -> SessionAnswers:
     texts = [answer.text for step in steps for answer in step.answers]
-    return Said(problem, texts, refined(steps))
+    return SessionAnswers(problem, texts, is_refined(steps))
 
 
 async def _judged(
-    stored: Sequence[Stored], judged_by: JudgedBy
-) -> tuple[list[tuple[Record, ...]], tuple[Described, ...], tuple[Known, ...]]:
+    stored: Sequence[StoredSession], judged_by: EvaluatorOptions
+) -> tuple[list[tuple[Record, ...]], tuple[ProblemStatistics, ...], tuple[ReferenceRule, ...]]:
     """Return the records of each session, and descriptions and known rules of all problems.
 
     A problem of several sessions is described once.
     """
-    from ...tasks import family as family_named
+    from ...tasks import load_family as family_named
 
     family = family_named("logic")
-    assert isinstance(family, Measuring)
+    assert isinstance(family, MeasuresHypotheses)
     problems = {problem.digest: problem for one in stored for problem, *_ in one.answered}
-    async with opened(
+    async with open_oracles(
         family, OracleSettings(workers=judged_by.workers, solver=judged_by.solver)
     ) as tools:
-        judging = Judging(family.by(judged_by.evaluator), judged_by.evaluator, tools.oracles())
+        judging = RuleJudge(family.by(judged_by.evaluator), judged_by.evaluator, tools.oracles())
         records = [await judging.records(one.answered) for one in stored]
         some = list(problems.values())
         return records, await judging.described(some), await judging.known(some)
@@ -344,9 +346,9 @@ def _told(evaluator: str, records: Sequence[Record], feedback: str) -> dict[str,
     """Return the fields that replace those that `evaluate_session` computes from the store."""
     modes = Counter(one.mode for one in records)
     groups: Mapping[str, list[tuple[str, list[Record]]]] = {
-        "by_regime": abd_groups.by_regime(records),
-        "by_theory": abd_groups.by_theory(records),
-        "by_difficulty": abd_groups.by_difficulty(records),
+        "by_regime": abd_groups.group_by_regime(records),
+        "by_theory": abd_groups.group_by_theory(records),
+        "by_difficulty": abd_groups.group_by_difficulty(records),
     }
     breaches = Counter(name for one in records for name in one.breaches)
     malformed = Counter(name for one in records for name in one.malformed)
@@ -361,7 +363,7 @@ def _told(evaluator: str, records: Sequence[Record], feedback: str) -> dict[str,
         },
         "failures": {mode: modes[mode] for mode in MODES},
         "by_problem": [
-            {"problem": one.facts.problem, "feedback": feedback, **metrics.told(one)}
+            {"problem": one.facts.problem, "feedback": feedback, **metrics.record_row(one)}
             for one in records
         ],
     }

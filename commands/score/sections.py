@@ -11,18 +11,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...records import Json
-from ...reports.metrics.sections import Added, JudgedBy, Rated, ReportSection, ScoredSessions
+from ...reports.metrics.sections import (
+    EvaluatorOptions,
+    RatedMetrics,
+    ReportSection,
+    ScoredSessions,
+    SectionOutput,
+)
 from ...store import Store
-from ..session.settings import shown_model
+from ..session.settings import display_model_name
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-BESIDE = ("prompt_validity", "gap", "ast_size", "holdout_validity", "holdout_gap")
+REFERENCE_METRICS = ("prompt_validity", "gap", "ast_size", "holdout_validity", "holdout_gap")
 
 
 def _evaluate_rules(
-    store: Store, sessions: Sequence[str], judged_by: JudgedBy, target: Path | None
+    store: Store, sessions: Sequence[str], judged_by: EvaluatorOptions, target: Path | None
 ) -> dict[str, Json]:
     from .rule_scores import evaluate_rules
 
@@ -31,7 +37,7 @@ def _evaluate_rules(
 
 def _show_evaluator(out: Console, result: Mapping[str, Json]) -> None:
     """Print the evaluator, and the metrics of rules that no session proposed."""
-    from ...reports.screen.text import number_of
+    from ...reports.screen.text import format_count
 
     drawn = result["bootstrap"]
     out.print(
@@ -39,16 +45,16 @@ def _show_evaluator(out: Console, result: Mapping[str, Json]) -> None:
         f" within their {drawn['strata']}, seed {drawn['seed']}", soft_wrap=True
     )  # fmt: skip
     for name, told in result.get("beside", {}).items():
-        means = [(metric, told["metrics"][metric]["mean"]) for metric in BESIDE]
+        means = [(metric, told["metrics"][metric]["mean"]) for metric in REFERENCE_METRICS]
         parts = [f"{metric} {mean:.3f}" for metric, mean in means if mean is not None]
-        counted = number_of(told["problems"], "problem")
+        counted = format_count(told["problems"], "problem")
         out.print(f"{name}, {counted}: {', '.join(parts)}", soft_wrap=True)
 
 
 def _show_failures(out: Console, scored: Mapping[str, Json]) -> None:
-    from ...reports.screen.text import counts
+    from ...reports.screen.text import join_counts
 
-    out.print(f"  rules     {counts(scored['failures'])}", soft_wrap=True)
+    out.print(f"  rules     {join_counts(scored['failures'])}", soft_wrap=True)
 
 
 ABD = ReportSection(
@@ -56,43 +62,45 @@ ABD = ReportSection(
 )
 
 
-def _rated(store: Store, session: str) -> Rated:
-    from .rated_sessions import qualities, ratings_of
+def _rated(store: Store, session: str) -> RatedMetrics:
+    from .rated_sessions import mean_qualities, summarise_ratings
 
-    return qualities(ratings_of(store, session))
+    return mean_qualities(summarise_ratings(store, session))
 
 
-def _add_texts(given: ScoredSessions) -> Added:
+def _add_texts(given: ScoredSessions) -> SectionOutput:
     """Add baselines, ratings, banks read by several models, and trained classifiers.
 
     With a folder, also make HypoBench's tables and figures.
     """
     from ...reports.papers.hypobench import cross_model, files
-    from ...reports.papers.hypobench.baselines import beside_session
-    from ...reports.papers.hypobench.entries import tuned
-    from .agreeing import compared
-    from .rated_sessions import rating_rows, ratings_of
+    from ...reports.papers.hypobench.baselines import session_baselines
+    from ...reports.papers.hypobench.entries import match_classifiers
+    from .rated_sessions import rating_rows, summarise_ratings
+    from .rater_agreement import compare_raters
 
     store, sessions = given.store, given.sessions
-    proposers = {one["session"]: shown_model(one["settings"]) for one in store.sessions()}
-    cells = cross_model.cells(given.recorded, given.scored, proposers)
+    proposers = {one["session"]: display_model_name(one["settings"]) for one in store.sessions()}
+    cells = cross_model.build_cells(given.recorded, given.scored, proposers)
     trainings = store.trainings.list()
     problems = [[row.problem for row in store.problems(one)] for one in sessions]
-    fine_tuned = tuned(trainings, [one for some in problems for one in some])
+    fine_tuned = match_classifiers(trainings, [one for some in problems for one in some])
     by_session = [
-        {"baselines": beside_session(store, one), "rated": ratings_of(store, one)}
+        {"baselines": session_baselines(store, one), "rated": summarise_ratings(store, one)}
         for one in sessions
     ]
     result = {"cross_model": cells, "fine_tuned": [one.as_json() for one in fine_tuned]}
     if given.folder is None:
-        return Added(result, by_session)
+        return SectionOutput(result, by_session)
     scored = [{**one, **more} for one, more in zip(given.scored, by_session, strict=True)]
     roles = [store.usage(one)["by_role"].keys() for one in sessions]
-    ratings = compared([row for one in sessions for row in rating_rows(store, one)], given.sheets)
-    written, note = files.files(
+    ratings = compare_raters(
+        [row for one in sessions for row in rating_rows(store, one)], given.sheets
+    )
+    written, note = files.render_files(
         given.folder, given.recorded, scored, problems, roles, cells, ratings, trainings
     )
-    return Added(result, by_session, written, note)
+    return SectionOutput(result, by_session, written, note)
 
 
 def _show_cross_model(out: Console, result: Mapping[str, Json]) -> None:
@@ -103,23 +111,23 @@ def _show_cross_model(out: Console, result: Mapping[str, Json]) -> None:
 
 
 def _show_baselines(out: Console, scored: Mapping[str, Json]) -> None:
-    from ...reports.screen import endings, rating
+    from ...reports.screen import rating, summaries
 
-    endings.print_beside(out, scored["metrics"], scored["baselines"])
-    rating.print_raters(out, scored)
+    summaries.print_baselines(out, scored["metrics"], scored["baselines"])
+    rating.print_rater_scores(out, scored)
 
 
 def _finish_with_baselines(out: Console, session: Any) -> None:
     """Print baselines after a run. They are trained only here, where they are read."""
     if session.status == "failed":
         return
-    from ...reports.screen import endings, text
+    from ...reports.screen import summaries, text
     from .evaluating import baselines
 
     out.print()
-    with text.console(talk=True).status("Training baselines on the same rows"):
+    with text.create_console(talk=True).status("Training baselines on the same rows"):
         told = baselines(session.session, store=session.store)
-    endings.print_beside(out, session.metrics, told)
+    summaries.print_baselines(out, session.metrics, told)
 
 
 HYPOBENCH = ReportSection(

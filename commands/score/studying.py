@@ -10,17 +10,17 @@ from ...records import Json, UsageError
 from ...reports.files import plotting, tables, writing
 from ...reports.papers.gear import studies, study_tables
 from ...reports.papers.sections import WITHOUT_MEMORISING
-from ...tasks.io.files import expanded
+from ...tasks.io.files import expand_home
 from ...tasks.io.messages import warn
-from ..arguments import checked
-from ..outcome import reading
-from ..session.settings import one_of, shown_model
+from ..arguments import validate_call
+from ..outcome import open_for_reading
+from ..session.settings import check_choice, display_model_name
 from .results import Study
 
-STUDY_FORMS = (".csv", ".md", ".png", ".svg")
+STUDY_SUFFIXES = (".csv", ".md", ".png", ".svg")
 
 
-@checked
+@validate_call
 def study(
     name: str,
     *sessions: str,
@@ -55,17 +55,17 @@ def study(
         UsageError: the study is unknown, or the files cannot be written.
         StoreError: a session cannot be found.
     """
-    one_of("study", name, list(studies.STUDIES))
+    check_choice("study", name, list(studies.STUDIES))
     if out is not None:
         check_study_files(out)
-    choices = studies.Choices(
+    choices = studies.StudySettings(
         seed, draws, all_pairs, distinct, contexts, pairs, without_memorising=without_memorising
     )
-    with reading(store) as opened:
+    with open_for_reading(store) as opened:
         found = [opened.find(session) for session in sessions or ("last",)]
-        result = studies.study(name, opened, found, choices)
+        result = studies.run_study(name, opened, found, choices)
         for one in result["sessions"]:
-            one["model"] = shown_model(opened.settings(one["session"]))
+            one["model"] = display_model_name(opened.settings(one["session"]))
     if out is not None:
         result["files"] = write_study(result, out)
     return Study.from_dict(result)
@@ -73,12 +73,12 @@ def study(
 
 def check_study_files(out: str | Path) -> None:
     """Raise UsageError where `write_study` could not write, before the study runs."""
-    target = expanded(out)
-    if target.suffix not in STUDY_FORMS:
+    target = expand_home(out)
+    if target.suffix not in STUDY_SUFFIXES:
         writing.check_target(target)
         return
-    writing.check([target])
-    if target.suffix in plotting.FORMS and not plotting.available():
+    writing.check_paths([target])
+    if target.suffix in plotting.FORMATS and not plotting.has_matplotlib():
         raise UsageError(f"{target}: a figure needs matplotlib: {plotting.INSTALL}")
 
 
@@ -88,10 +88,10 @@ def write_study(result: Mapping[str, Json], out: str | Path) -> list[str]:
     `out` is a .csv, .md, .png or .svg file, or a folder that gets all four. Without matplotlib the
     folder gets no figures, and a warning is given.
     """
-    target = expanded(out)
+    target = expand_home(out)
     name = str(result["study"])
-    single = target.suffix if target.suffix in STUDY_FORMS else None
-    wanted = STUDY_FORMS if single is None else (single,)
+    single = target.suffix if target.suffix in STUDY_SUFFIXES else None
+    wanted = STUDY_SUFFIXES if single is None else (single,)
     found: dict[str, str | bytes] = {}
     if ".csv" in wanted:
         found[".csv"] = tables.as_csv(study_tables.long_table(result))
@@ -101,12 +101,12 @@ def write_study(result: Mapping[str, Json], out: str | Path) -> list[str]:
             if result["without_memorising"]
             else []
         )
-        found[".md"] = "\n\n".join([*said, tables.as_markdown(study_tables.whole_table(result))])
-    drawn = [form for form in wanted if form in plotting.FORMS]
-    if drawn and (single or plotting.available()):
-        found |= plotting.rendered(partial(study_tables.figure, result), drawn) or {}
+        found[".md"] = "\n\n".join([*said, tables.as_markdown(study_tables.full_table(result))])
+    drawn = [form for form in wanted if form in plotting.FORMATS]
+    if drawn and (single or plotting.has_matplotlib()):
+        found |= plotting.render_figure(partial(study_tables.draw_study, result), drawn) or {}
     elif drawn:
-        warn(plotting.ABSENT)
-    return writing.write(
+        warn(plotting.MISSING_MATPLOTLIB)
+    return writing.write_files(
         {target if single else target / f"{name}{form}": data for form, data in found.items()}
     )

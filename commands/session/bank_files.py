@@ -1,7 +1,7 @@
 """Read and write banks of hypotheses that a later session uses again.
 
 A bank comes from a session of the store or from a file. Three forms of file can be read: what
-`peirce bank --json` prints, what `peirce bank --out FILE` writes (`written`), and the JSON of the
+`peirce bank --json` prints, what `peirce bank --out FILE` writes (`format_bank`), and the JSON of the
 reference implementation, a map from text to its statistics (acc, num_visits, reward,
 correct_examples).
 """
@@ -16,11 +16,11 @@ from pathlib import Path
 
 from ...records import DataError, Json, Problem, StoreError, UsageError, digest_of, is_finite_number
 from ...store import Store
-from ...tasks.io.files import expanded, identity, read_json, read_jsonl
+from ...tasks.io.files import expand_home, identify_file, read_json, read_jsonl
 
-FIELDS = ("text", "accuracy", "visits", "reward", "covered", "right")
+BANK_FIELDS = ("text", "accuracy", "visits", "reward", "covered", "right")
 # the public fields of a problem that a file holds
-PUBLIC = ("labels", "label_name", "columns", "shape", "description")
+PUBLIC_FIELDS = ("labels", "label_name", "columns", "shape", "description")
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def read_bank(named: str | Path, store: Path) -> StoredBank:
         DataError: the file holds no valid bank.
         StoreError: the store cannot be opened.
     """
-    place = expanded(named)
+    place = expand_home(named)
     if place.is_file():
         return _of_file(place)
     if not store.exists():
@@ -104,7 +104,7 @@ def read_bank(named: str | Path, store: Path) -> StoredBank:
             raise UsageError(f"bank {str(named)!r} is no file here, and {error}") from error
         rows: dict[str, list[Mapping[str, Json]]] = {}
         for row in opened.bank(session):
-            rows.setdefault(row["problem"], []).append({name: row[name] for name in FIELDS})
+            rows.setdefault(row["problem"], []).append({name: row[name] for name in BANK_FIELDS})
         if not rows:
             raise UsageError(f"the bank of session {session} is empty")
         problems = {row.problem.id: row.problem for row in opened.problems(session)}
@@ -136,11 +136,11 @@ def _of_file(place: Path) -> StoredBank:
                 raise DataError(f"{place}, hypothesis {number}: has no text")
             of_problem = str(one.get("problem") or name)
             rows.setdefault(of_problem, []).append(_checked(one, place, number))
-    return StoredBank(rows, {"file": identity(place)}, public)
+    return StoredBank(rows, {"file": identify_file(place)}, public)
 
 
 def _are_banks(said: Json) -> bool:
-    """Return whether this is a list of banks, one for each problem, as `written` makes it."""
+    """Return whether this is a list of banks, one for each problem, as `format_bank` makes it."""
     return isinstance(said, list) and bool(said) and all(
         isinstance(one, dict) and "hypotheses" in one for one in said
     )  # fmt: skip
@@ -170,24 +170,24 @@ def _public(bank: Mapping[str, Json], place: Path) -> Mapping[str, Json]:
 def save_bank(
     store: Store, session: str, problem: str | None, alpha: float | None, out: str | Path
 ) -> None:
-    """Write the bank of a session, or of one of its problems, to a JSON file (`written`).
+    """Write the bank of a session, or of one of its problems, to a JSON file (`format_bank`).
 
     Raises:
         UsageError: the file cannot be written, or the bank is empty.
     """
     from ...reports.files import writing
 
-    target = expanded(out)
-    writing.check([target])
+    target = expand_home(out)
+    writing.check_paths([target])
     rows = store.bank(session, problem, alpha)
     if not rows:
         raise UsageError(f"the bank of session {session} is empty: there is nothing to write")
     problems = [row.problem for row in store.problems(session)]
     task = store.settings(session)["task"]
-    writing.write({target: written(task, problems, rows)})
+    writing.write_files({target: format_bank(task, problems, rows)})
 
 
-def written(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[str, Json]]) -> str:
+def format_bank(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[str, Json]]) -> str:
     """Return a bank as JSON text that `--bank FILE` reads.
 
     Args:
@@ -206,7 +206,7 @@ def written(task: str, problems: Sequence[Problem], rows: Sequence[Mapping[str, 
             for row in rows
             if row["problem"] == problem.id
         ]
-        public = {name: problem.public[name] for name in PUBLIC if name in problem.public}
+        public = {name: problem.public[name] for name in PUBLIC_FIELDS if name in problem.public}
         told = {"task": task, "problem": problem.id, "public": public, "hypotheses": own}
         banks += [told] if own else []
     whole = banks[0] if len(banks) == 1 else banks

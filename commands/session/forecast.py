@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 from ...config import RunConfig
 from ...records import Json
-from .driving import OnEvent, complete
+from .execution import OnEvent, run_coroutine
 from .planning import RunPlan, opening_settings, plan_run
 from .settings import ROLES
 
-ENDING = ("search", "scripted", "recorded")  # models that may run out of hypotheses
+EXHAUSTIBLE_MODELS = ("search", "scripted", "recorded")  # models that may run out of hypotheses
 
 
 def forecast(plan: RunPlan) -> dict[str, Json]:
@@ -27,28 +27,28 @@ def forecast(plan: RunPlan) -> dict[str, Json]:
         {task, method, model, seed, problems, calls: {role: {least, most}}}, and "prompt_tokens" for
         labelled text: the estimated length of the longest first prompt. `least` and `most` are
         totals over all problems, assuming that no call fails. A proposer that may run out of
-        hypotheses (`ENDING`, or a proposer object) makes at least one call for each problem.
+        hypotheses (`EXHAUSTIBLE_MODELS`, or a proposer object) makes at least one call for each problem.
         Imported answers need no call. With a repairer, calls has "repairer" too.
     """
-    from ...graphs import method_named
+    from ...graphs import get_method
     from ...graphs.forecast import Sizes
 
     chosen, settings, model = plan.chosen, plan.settings, plan.model
     problems = len(chosen.pairs)
     calls = {role: {"least": 0, "most": 0} for role in ROLES}
     beside: dict[str, Json] = {}
-    method = method_named(settings["method"])
+    method = get_method(settings["method"])
     labelled = "text" in settings
-    ends = not isinstance(model, str) or model.partition(":")[0] in ENDING
+    ends = not isinstance(model, str) or model.partition(":")[0] in EXHAUSTIBLE_MODELS
     for problem, space in chosen.pairs:
         sizes = Sizes(problem, len(space), settings, ends and not labelled)
         for role, span in method.forecast(sizes).items():
             calls[role]["least"] += span.least
             calls[role]["most"] += span.most
     if labelled and method.asks:
-        from .text_forecast import prompt_tokens
+        from .text_forecast import estimate_prompt_tokens
 
-        beside["prompt_tokens"] = prompt_tokens(chosen.problems, settings)
+        beside["prompt_tokens"] = estimate_prompt_tokens(chosen.problems, settings)
     if plan.repair is not None:
         calls["repairer"] = {"least": 0, "most": problems * settings["max_answers"]}
     return {
@@ -71,19 +71,19 @@ def forecast_run(task: str, config: RunConfig) -> dict[str, Json]:
         DataError: the data is invalid.
     """
     from ...agents import check_model
-    from ...graphs.runtime.asking import checked_settings
+    from ...graphs.runtime.queries import read_settings
 
     plan = plan_run(task, config)
     if isinstance(plan.model, str):
-        complete(check_model(plan.model, opening_settings(config.model, config.cluster)))
+        run_coroutine(check_model(plan.model, opening_settings(config.model, config.cluster)))
     else:
-        checked_settings(plan.model)
+        read_settings(plan.model)
     if isinstance(plan.repair, str):
-        complete(check_model(plan.repair, {}))
+        run_coroutine(check_model(plan.repair, {}))
     return forecast(plan)
 
 
-def with_forecast(on_event: OnEvent | None, plan: RunPlan) -> OnEvent | None:
+def add_forecast(on_event: OnEvent | None, plan: RunPlan) -> OnEvent | None:
     """Return a listener that adds the forecast of calls to the event that starts a session.
 
     Only sessions on labelled text get it; for other sessions, and for None, return `on_event`

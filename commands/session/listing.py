@@ -8,16 +8,16 @@ from typing import Any, Literal, TypeAlias, overload
 
 from ...records import LabelsRows, StepRecord
 from ...store import Store
-from ..arguments import checked
-from ..outcome import Trace, problem_in, reading, store_path
+from ..arguments import validate_call
+from ..outcome import Trace, find_problem, open_for_reading, store_path
 from .bank_files import save_bank
 from .results import BankRow, BankStep, CallRow, HypothesisRow, ProblemRow, SessionRow
-from .settings import shown_settings
+from .settings import display_settings
 
 Place: TypeAlias = str | Path
 
 
-@checked
+@validate_call
 def sessions(*, store: str | Path | None = None) -> list[SessionRow]:
     """Return every session of the store, oldest first.
 
@@ -27,13 +27,13 @@ def sessions(*, store: str | Path | None = None) -> list[SessionRow]:
     Args:
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
-    with reading(store) as opened:
+    with open_for_reading(store) as opened:
         listed = opened.sessions()
     lifted = ("task", "method", "model", "seed", "data")
     return [
         SessionRow.from_dict(row | {key: shown.get(key) for key in lifted})
         for row in listed
-        for shown in (shown_settings(row["settings"]),)
+        for shown in (display_settings(row["settings"]),)
     ]
 
 
@@ -56,7 +56,7 @@ def show(
     session: str = "last", problem: str | None = None, *, calls: bool = False,
     store: Place | None = None,
 ) -> list[ProblemRow] | list[HypothesisRow] | list[CallRow]: ...  # fmt: skip
-@checked
+@validate_call
 def show(
     session: str = "last",
     problem: str | None = None,
@@ -73,15 +73,15 @@ def show(
             and the cost where prices are known.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
-    with reading(store) as opened:
+    with open_for_reading(store) as opened:
         found = opened.find(session)
         if problem is not None:
-            problem = problem_in(opened, found, problem)
+            problem = find_problem(opened, found, problem)
         if calls:
-            return show_calls(opened, found, problem)
+            return list_calls(opened, found, problem)
         if problem is None:
-            return show_session(opened, found)
-        return show_problem(opened, found, problem)
+            return list_problems(opened, found)
+        return list_hypotheses(opened, found, problem)
 
 
 @overload
@@ -99,7 +99,7 @@ def bank(
     session: str = "last", problem: str | None = None, *, alpha: float | None = None,
     history: bool, out: Place | None = None, store: Place | None = None,
 ) -> list[BankRow] | list[BankStep]: ...  # fmt: skip
-@checked
+@validate_call
 def bank(
     session: str = "last",
     problem: str | None = None,
@@ -120,10 +120,10 @@ def bank(
         out: also write the full bank to this .json file, which `--bank FILE` reads.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
-    with reading(store) as opened:
+    with open_for_reading(store) as opened:
         found = opened.find(session)
         if problem is not None:
-            problem = problem_in(opened, found, problem)
+            problem = find_problem(opened, found, problem)
         if out is not None:
             save_bank(opened, found, problem, alpha, out)
         if history:
@@ -131,7 +131,7 @@ def bank(
         return [BankRow.from_dict(row) for row in opened.bank(found, problem, alpha)]
 
 
-@checked
+@validate_call
 def load(session: str = "last", *, store: str | Path | None = None) -> Trace:
     """Open a stored session; its problems and steps are read on first access.
 
@@ -139,14 +139,14 @@ def load(session: str = "last", *, store: str | Path | None = None) -> Trace:
         session: its id, a unique prefix of it, or "last".
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
-    with reading(store) as opened:
+    with open_for_reading(store) as opened:
         return Trace(opened.find(session), str(store_path(store)))
 
 
 # --- Parts of `show`.
 
 
-def show_session(store: Store, session: str) -> list[ProblemRow]:
+def list_problems(store: Store, session: str) -> list[ProblemRow]:
     """Return one row for each problem: its status, why it ended, its steps, verdicts and breaches.
 
     `reason` is what the model gave as its reason where a problem ended as exhausted, else "". For
@@ -154,16 +154,16 @@ def show_session(store: Store, session: str) -> list[ProblemRow]:
     (`hypobench.metrics.told`); it is None where the bank was not read.
     """
     from ...reports import tally
-    from ...reports.papers.hypobench.metrics import told
-    from ...tasks import family
+    from ...reports.papers.hypobench.metrics import summarize_predictions
+    from ...tasks import load_family
 
     listed = []
     last = store.last_responses(session, "model")
     for row in store.problems(session):
         steps = list(store.steps(session, row.problem.id, spaces=False))
         counted = tally(steps)
-        labelled = isinstance(family(row.problem.family), LabelsRows)
-        inference = {"inference": told(row.problem, steps)} if labelled else {}
+        labelled = isinstance(load_family(row.problem.family), LabelsRows)
+        inference = {"inference": summarize_predictions(row.problem, steps)} if labelled else {}
         listed.append(
             ProblemRow.from_dict(
                 {
@@ -190,7 +190,7 @@ def _reason(response: Mapping[str, Any] | None) -> str:
     return said if isinstance(said, str) else ""
 
 
-def show_problem(store: Store, session: str, problem: str) -> list[HypothesisRow]:
+def list_hypotheses(store: Store, session: str, problem: str) -> list[HypothesisRow]:
     """Return one row for each hypothesis or malformed answer of the problem, in step order."""
     return _judged(store.steps(session, problem))
 
@@ -220,7 +220,7 @@ def _judged(steps: Iterable[StepRecord]) -> list[HypothesisRow]:
     ]
 
 
-def show_calls(store: Store, session: str, problem: str | None) -> list[CallRow]:
+def list_calls(store: Store, session: str, problem: str | None) -> list[CallRow]:
     """Return one row for each model or tool call, without its request and response.
 
     A row has the call's tokens, seconds and retries, the session whose answer it repeats, and the

@@ -11,33 +11,42 @@ from typing import Any
 
 from ...config import (
     ClusterConfig,
-    MendingSettings,
     MethodSettings,
     ModelConfig,
+    RepairSettings,
     RunConfig,
     SandboxConfig,
 )
 from ...records import (
     Family,
+    HasSearch,
     Json,
     Limits,
-    Measuring,
+    MeasuresHypotheses,
     Proposer,
     Repairer,
-    Searched,
-    SetsMethods,
+    SetsMethodDefaults,
     UsageError,
     registry,
 )
 from ..outcome import store_path
-from ..problems import Chosen, choose
-from .settings import PRICES, model_args_of, model_options, one_of, role_settings, session_words
-from .text_course import text_course, with_reading
+from ..problems import ChosenProblems, choose_problems
+from .settings import (
+    PRICES,
+    check_choice,
+    model_options,
+    parse_key_values,
+    role_settings,
+    version_record,
+)
+from .text_planning import add_papers_and_banks, text_record
 
-CONCURRENCY = 8  # problems that run at the same time
-REPAIRS = ("search",)  # values of --repair, each also with a preset, as in search:PRESET
+DEFAULT_CONCURRENCY = 8  # problems that run at the same time
+REPAIRERS = ("search",)  # values of --repair, each also with a preset, as in search:PRESET
 # The fields of `ModelConfig` that are settings of the model itself.
-OF_MODEL = tuple(name for name in ModelConfig.model_fields if name not in ("model", "model_arg"))
+MODEL_SETTING_FIELDS = tuple(
+    name for name in ModelConfig.model_fields if name not in ("model", "model_arg")
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,7 @@ class RunPlan:
         operational: what it will record outside its digest.
     """
 
-    chosen: Chosen
+    chosen: ChosenProblems
     config: RunConfig
     settings: dict[str, Json]
     operational: dict[str, Json]
@@ -65,10 +74,10 @@ class RunPlan:
     @property
     def repair(self) -> str | Repairer | None:
         """The model string of the repairer, or the repairer object; None where there is none."""
-        return repairer_of(self.config.method)
+        return get_repairer(self.config.method)
 
 
-def plan_run(task: str, config: RunConfig, chosen: Chosen | None = None) -> RunPlan:
+def plan_run(task: str, config: RunConfig, chosen: ChosenProblems | None = None) -> RunPlan:
     """Return the plan of a run, checked without opening anything.
 
     Args:
@@ -82,12 +91,12 @@ def plan_run(task: str, config: RunConfig, chosen: Chosen | None = None) -> RunP
     """
     from ... import graphs
     from ...sandbox import check_backend
-    from ...tasks import family_of
+    from ...tasks import problem_family
 
     others = role_settings(config.roles)
-    chosen = chosen or choose(task, config.data)
+    chosen = chosen or choose_problems(task, config.data)
     problem = chosen.problems[0]
-    family = family_of(problem)
+    family = problem_family(problem)
     store = store_path(config.store.store)
     model, method = config.model.model, config.method.method
     opening = opening_settings(config.model)
@@ -103,17 +112,17 @@ def plan_run(task: str, config: RunConfig, chosen: Chosen | None = None) -> RunP
         "task": chosen.task.name,
         "family": family.name,
         **method_record(config.method, family),
-        **session_words(problem, family, config.method),
+        **version_record(problem, family, config.method),
         "seed": config.data.seed,
-        **text_course(config, family, problem, others),
+        **text_record(config, family, problem, others),
         "limits": asdict(Limits()),
     }
-    chosen, beside = with_reading(chosen, method, config.text, store, config.data.skip_bad)
-    if "text" in settings and graphs.method_named(method).asks:
+    chosen, beside = add_papers_and_banks(chosen, method, config.text, store, config.data.skip_bad)
+    if "text" in settings and graphs.get_method(method).asks:
         from .text_forecast import check_prompt
 
         check_prompt(chosen.problems, settings, opening)
-    repair = repairer_of(config.method)
+    repair = get_repairer(config.method)
     _check_repair(repair, family)
     check_backend(config.sandbox.sandbox)
     if config.sandbox.solver != SandboxConfig().solver:
@@ -145,19 +154,19 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
     """
     from ... import graphs
 
-    graphs.method(method.method, family.name)
+    graphs.find_method(method.method, family.name)
     given = method.model_fields_set
     form = method.answer_format or family.answer_formats[0]
-    one_of("answer_format", form, family.answer_formats)
+    check_choice("answer_format", form, family.answer_formats)
     record = method.model_dump(exclude={"repair"}) | {"answer_format": form}
-    own = family.method_settings if isinstance(family, SetsMethods) else {}
+    own = family.method_settings if isinstance(family, SetsMethodDefaults) else {}
     of_family = own.get(method.method, {})
     record |= {name: value for name, value in of_family.items() if name not in given}
     if method.template == "full":
         del record["template"]  # the default template is not recorded
     elif "tool_calls" not in given:
         record["tool_calls"] = 0  # the compact prompts do not mention tools
-    if "target_gap" in record and not isinstance(family, Measuring):
+    if "target_gap" in record and not isinstance(family, MeasuresHypotheses):
         if "target_gap" in given:
             raise UsageError(
                 f"target_gap is {record['target_gap']}: it is of rules about worlds; {family.name}"
@@ -172,14 +181,16 @@ def check_method(task: str, method: object) -> None:
 
     A wrong task is reported only where the method is unknown too.
     """
-    if isinstance(method, str) and not registry.has("methods", method):
+    if isinstance(method, str) and not registry.is_registered("methods", method):
         from ... import graphs
-        from ...tasks import task as task_named
+        from ...tasks import load_task as task_named
 
-        graphs.method(method, task_named(task).family)
+        graphs.find_method(method, task_named(task).family)
 
 
-def drop_untaken(options: Mapping[str, Any], standing: Collection[str]) -> dict[str, Any]:
+def drop_unsupported_options(
+    options: Mapping[str, Any], standing: Collection[str]
+) -> dict[str, Any]:
     """Return the options without those from file and environment that the method does not take.
 
     Such options were written for another method.
@@ -199,18 +210,18 @@ def drop_untaken(options: Mapping[str, Any], standing: Collection[str]) -> dict[
     return {key: one for key, one in options.items() if key not in standing or key in taken}
 
 
-def repairer_of(method: MethodSettings) -> str | Repairer | None:
+def get_repairer(method: MethodSettings) -> str | Repairer | None:
     """Return who repairs answers; None where the method does not have them repaired."""
-    return method.repair if isinstance(method, MendingSettings) else None
+    return method.repair if isinstance(method, RepairSettings) else None
 
 
 def _check_repair(repair: str | Repairer | None, family: Family) -> None:
     """Raise UsageError for an unknown repairer, and for a family that it cannot repair."""
     if not isinstance(repair, str):
         return
-    if repair.partition(":")[0] not in REPAIRS:
-        raise UsageError(f"repair is {repair!r}: it must be one of {', '.join(REPAIRS)}")
-    if not (isinstance(family, Searched) and family.search.mends):
+    if repair.partition(":")[0] not in REPAIRERS:
+        raise UsageError(f"repair is {repair!r}: it must be one of {', '.join(REPAIRERS)}")
+    if not (isinstance(family, HasSearch) and family.search.mends):
         raise UsageError(
             f"repair is {repair!r}: there is no repair of {family.name} yet, only of logic (task abd)"
         )
@@ -221,13 +232,13 @@ def opening_settings(config: ModelConfig, cluster: ClusterConfig | None = None) 
 
     The embedded search also gets the number of workers.
     """
-    own: dict[str, Any] = {name: getattr(config, name) for name in OF_MODEL}
-    options = model_options(config.model, model_args_of(config.model_arg), own)
+    own: dict[str, Any] = {name: getattr(config, name) for name in MODEL_SETTING_FIELDS}
+    options = model_options(config.model, parse_key_values(config.model_arg), own)
     search = isinstance(config.model, str) and config.model.partition(":")[0] == "search"
-    return options | (workers_of(cluster) if search and cluster is not None else {})
+    return options | (worker_options(cluster) if search and cluster is not None else {})
 
 
-def workers_of(cluster: ClusterConfig) -> dict[str, Json]:
+def worker_options(cluster: ClusterConfig) -> dict[str, Json]:
     """Return the option for the number of workers; empty where none is set."""
     return {} if cluster.workers is None else {"workers": cluster.workers}
 
@@ -238,13 +249,13 @@ def default_concurrency(model_settings: Json) -> int:
     For a model in this process it is one and a half times the model's batch size, because some
     problems are being judged while others wait for the model.
     """
-    if not in_process(model_settings):
-        return CONCURRENCY
+    if not runs_in_process(model_settings):
+        return DEFAULT_CONCURRENCY
     batch: int = model_settings["transport"]["batch"]
-    return max(CONCURRENCY, batch + batch // 2)
+    return max(DEFAULT_CONCURRENCY, batch + batch // 2)
 
 
-def in_process(model_settings: Json) -> bool:
+def runs_in_process(model_settings: Json) -> bool:
     """Return whether the settings are those of a language model in this process.
 
     See agents/local/proposer.py.
@@ -269,7 +280,7 @@ def _players(
         spec = told.pop("model", None) or model
         if not isinstance(spec, str):
             raise UsageError(f"role {role}: name its model, for the proposer is an object")
-        arguments = model_args_of(told.pop("model_arg", None) or ())
+        arguments = parse_key_values(told.pop("model_arg", None) or ())
         own = {key: value for key, value in told.items() if key not in PRICES}
         if spec == model:
             own = {**{k: v for k, v in opening.items() if k != "model_args"}, **own}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...records import Json
-from ..results import Result, rest
+from ..results import Result, extra_keys
 
 
 class SessionRow(Result):
@@ -17,7 +17,7 @@ class SessionRow(Result):
         data: the file that its problems come from; None where they were generated.
     """
 
-    fields: Mapping[str, Json] = rest()
+    fields: Mapping[str, Json] = extra_keys()
     session: str
     created: str
     status: str

@@ -10,30 +10,30 @@ from typing import Any, Unpack
 
 from ... import graphs
 from ...config import BudgetConfig, ModelConfig, RunConfig
-from ...records import Json, OracleSettings, Proposer, RecordedForm, Repairer, UsageError
-from ...records.settings import nearest_name, shown
+from ...records import HasRecordedFormat, Json, OracleSettings, Proposer, Repairer, UsageError
+from ...records.settings import format_value, suggest_name
 from ...secrecy import report_stored_origins, unnamed_key_variables
 from ...store import Store
-from ..arguments import checked
+from ..arguments import validate_call
 from ..option_types import ResumeOptions, RunOptions
-from ..outcome import Session, outcome, reading, store_path
-from .driving import OnEvent, OpenedSettings, complete, execute_session
-from .forecast import forecast_run, with_forecast
-from .planning import RunPlan, check_method, plan_run, repairer_of
+from ..outcome import Session, load_outcome, open_for_reading, store_path
+from .execution import OnEvent, OpenedSettings, execute_session, run_coroutine
+from .forecast import add_forecast, forecast_run
+from .planning import RunPlan, check_method, get_repairer, plan_run
 from .results import Forecast, Replay
 from .settings import (
     SCORER,
-    model_args_of,
     model_name,
-    own_settings,
+    parse_key_values,
+    plugin_settings,
     role_records,
-    split_model,
+    split_model_settings,
 )
 
 # --- The configuration that a stored session was started with.
 
 # Earlier versions recorded these under "operational" by the names of options.
-BY_OPTION = ("repair", "sandbox", "strict_sandbox", "workers", "solver", "concurrency", "cache",
+RECORDED_OPTIONS = ("repair", "sandbox", "strict_sandbox", "workers", "solver", "concurrency", "cache",
              "store")  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def _migrated(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> 
     opening = dict(operational.get("model_options") or {})
     fields = opening.pop("model_args", {})
     own = {name: opening.pop(name) for name in list(opening) if name in ModelConfig.model_fields}
-    options = {name: operational.get(name) for name in BY_OPTION}
+    options = {name: operational.get(name) for name in RECORDED_OPTIONS}
     found = {
         **options,
         **own,
@@ -91,7 +91,7 @@ def _migrated(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> 
     return {name: value for name, value in found.items() if value is not None}
 
 
-@checked
+@validate_call
 def run(
     task: str,
     config: RunConfig | None = None,
@@ -105,7 +105,7 @@ def run(
     Args:
         task: name of a task, or path of your own task file.
         config: settings of the session; None for the defaults.
-        on_event: called with each event of the session (reports/screen/running.py).
+        on_event: called with each event of the session (reports/screen/progress.py).
         callbacks: LangChain callbacks, for tracing.
         overrides: single settings by name, which replace those of `config`; None counts as not set.
             config.py, `peirce run --help` and docs/command-line.md explain each.
@@ -116,11 +116,11 @@ def run(
     """
     check_method(task, _method_of(config, overrides))
     plan = plan_run(task, run_config(config, overrides))
-    on_event = with_forecast(on_event, plan)
+    on_event = add_forecast(on_event, plan)
     return _execute(plan, on_event, callbacks)
 
 
-@checked
+@validate_call
 def plan(task: str, config: RunConfig | None = None, **overrides: Unpack[RunOptions]) -> Forecast:
     """Return how many calls `run` with the same arguments would make (`peirce run --dry-run`).
 
@@ -159,8 +159,8 @@ def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunCon
     options = dict(overrides)
     of_method = options.pop("method_options", None)
     chosen = options.get("method") or (config or RunConfig()).method.method
-    if options.get("method_arg") and isinstance(chosen, str) and (own := own_settings(chosen)):
-        arguments = model_args_of(options["method_arg"], "--method-arg")
+    if options.get("method_arg") and isinstance(chosen, str) and (own := plugin_settings(chosen)):
+        arguments = parse_key_values(options["method_arg"], "--method-arg")
         options["method_arg"] = {k: one for k, one in arguments.items() if k not in own} or None
         for name in arguments.keys() & own:
             if isinstance(of_method, Mapping) and name in of_method:
@@ -169,11 +169,11 @@ def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunCon
     if of_method is not None:
         known = {name for name, _, _ in graphs.settings_of(chosen).options()}
         if not isinstance(of_method, Mapping):
-            raise UsageError(f"method_options is {shown(of_method)}: it must be a mapping")
+            raise UsageError(f"method_options is {format_value(of_method)}: it must be a mapping")
         for name in of_method:
             if name not in known:
                 raise UsageError(
-                    f"method {chosen} has no setting {name!r}{nearest_name(str(name), known)}"
+                    f"method {chosen} has no setting {name!r}{suggest_name(str(name), known)}"
                 )
             if options.get(name) is not None:
                 raise UsageError(f"{name} is given twice, also in method_options")
@@ -185,7 +185,7 @@ def _execute(plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[Any]) 
     path = Path(plan.operational["store"])
 
     def begin(store: Store, opened: OpenedSettings) -> str:
-        shaping, answered = split_model(opened.model)
+        shaping, answered = split_model_settings(opened.model)
         shown = model_name(plan.model, opened.model, shown=True)
         reached = {"layers": dict(opened.layers), "model_name": shown, **answered}
         reached["concurrency"] = opened.concurrency
@@ -200,7 +200,7 @@ def _execute(plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[Any]) 
 
     family, players = plan.settings["family"], plan.operational["players"]
     work = execute_session(path, begin, family, plan.config, players, on_event, callbacks)
-    return outcome(path, complete(work))
+    return load_outcome(path, run_coroutine(work))
 
 
 def _repair_record(repair: str | Repairer | None, settings: Json) -> dict[str, Json]:
@@ -208,10 +208,10 @@ def _repair_record(repair: str | Repairer | None, settings: Json) -> dict[str, J
     if repair is None:
         return {}
     name = repair if isinstance(repair, str) else str(settings.get("model", type(repair).__name__))
-    return {"repair": name, "repairer_settings": split_model(settings)[0]}
+    return {"repair": name, "repairer_settings": split_model_settings(settings)[0]}
 
 
-@checked
+@validate_call
 def resume(
     session: str = "last",
     *,
@@ -240,7 +240,7 @@ def resume(
         PeirceError: any other expected failure, in one sentence.
     """
     path = store_path(overrides.get("store"))
-    with reading(path) as store:
+    with open_for_reading(path) as store:
         found = store.find(session)
         record = store.session(found)
     settings = record["settings"]
@@ -263,7 +263,7 @@ def resume(
             f"session {found} ran with a proposer object: resume it from Python, with"
             " peirce.resume(session, model=...)"
         )
-    repairer = repairer_of(config.method)
+    repairer = get_repairer(config.method)
     if settings.get("repair") and repairer is None:
         raise UsageError(
             f"session {found} ran with a repairer object: resume it from Python, with"
@@ -275,9 +275,9 @@ def resume(
         return found
 
     family, players = settings["family"], settings["operational"].get("players") or {}
-    report_stored_origins([before.model.model, repairer_of(before.method), players], found)
+    report_stored_origins([before.model.model, get_repairer(before.method), players], found)
     work = execute_session(path, check, family, config, players, on_event, callbacks, retry_failed)
-    return outcome(path, complete(work))
+    return load_outcome(path, run_coroutine(work))
 
 
 def _check_unchanged(
@@ -290,7 +290,9 @@ def _check_unchanged(
             f"session {session} was begun with the repairer {settings['repairer_settings']}, not"
             f" {now['repairer_settings']}: begin a new session for another one"
         )
-    shaping, begun = (split_model(s)[0] for s in (opened.model, settings["model_settings"]))
+    shaping, begun = (
+        split_model_settings(s)[0] for s in (opened.model, settings["model_settings"])
+    )
     if shaping != begun:
         raise UsageError(
             f"session {session} was begun with the model {begun}, not {shaping}: begin a new"
@@ -304,7 +306,7 @@ def _check_unchanged(
         )
 
 
-@checked
+@validate_call
 def import_recorded(
     file: str | Path,
     *,
@@ -331,10 +333,10 @@ def import_recorded(
         PeirceError: any other expected failure, in one sentence.
     """
     from ...agents.recorded import read_record
-    from ...tasks import DataWarning, family
+    from ...tasks import DataWarning, load_family
     from ...tasks.custom import task_file
     from ...tasks.io.bad_records import skip_bad_records
-    from ..problems import choose, task_like
+    from ..problems import choose_problems, find_similar_task
 
     for fixed in ("method", "model"):
         if overrides.get(fixed) is not None:
@@ -343,13 +345,13 @@ def import_recorded(
     with skip_bad_records(config.data.skip_bad), warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the file is read again as the model
         record = read_record(file, of_model)
-    name = task or task_like(str(record.about.get("dataset", "")), file)
+    name = task or find_similar_task(str(record.about.get("dataset", "")), file)
     if config.data.data is None and not task_file.is_path(name):
         raise UsageError(
             f"{file} holds answers and no problems: name their file, as in"
             f" `peirce import {file} --data {name}.jsonl`"
         )
-    chosen = choose(name, config.data)
+    chosen = choose_problems(name, config.data)
     answered = [problem.id for problem in chosen.problems if problem.id in record.answers]
     if not answered:
         raise UsageError(f"no problem of {config.data.data} has an answer in {file}")
@@ -359,18 +361,18 @@ def import_recorded(
     of_file: dict[str, Json] = {"of_model": of_model, "skip_bad": config.data.skip_bad or None}
     if arguments := {key: value for key, value in of_file.items() if value is not None}:
         settings["model_arg"] = arguments
-    kind = family(chosen.task.family)
-    if overrides.get("answer_format") is None and isinstance(kind, RecordedForm):
+    kind = load_family(chosen.task.family)
+    if overrides.get("answer_format") is None and isinstance(kind, HasRecordedFormat):
         settings["answer_format"] = kind.recorded_format
     kept = tuple(pair for pair in chosen.pairs if pair[0].id in record.answers)
     plan = plan_run(name, run_config(None, settings), replace(chosen, pairs=kept))
-    return _execute(plan, with_forecast(on_event, plan), callbacks)
+    return _execute(plan, add_forecast(on_event, plan), callbacks)
 
 
 # --- `peirce replay` runs a session's graph on its journal alone and compares it with its record.
 
 
-@checked
+@validate_call
 def replay(
     session: str = "last",
     *,
@@ -394,8 +396,8 @@ def replay(
         The session, its number of steps, and the differences found.
     """
     from ...graphs.runtime.replay import replay_session
-    from ...tasks import family as family_named
-    from ..opening import opened as opening
+    from ...tasks import load_family as family_named
+    from ..oracles import open_oracles as opening
 
     async def again(opened: Store) -> dict[str, Any]:
         found = opened.find(session)
@@ -406,5 +408,5 @@ def replay(
         async with opening(family, settings) as tools:
             return await replay_session(opened, found, oracle=tools.oracle, live=True)
 
-    with reading(store) as opened:
-        return Replay.from_dict(complete(again(opened)))
+    with open_for_reading(store) as opened:
+        return Replay.from_dict(run_coroutine(again(opened)))

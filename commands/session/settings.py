@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from ...config import MethodSettings
 from ...records import Family, Json, Problem, Proposer, UsageError
-from ...secrecy import SECRET_NAME, scrubbed
+from ...secrecy import SECRET_NAME, redact_secrets
 
 if TYPE_CHECKING:
     from ...config import RaterConfig, RolesConfig
@@ -29,13 +29,15 @@ PACKAGES = (
     "peirce", "langgraph", "langchain-openai", "z3-solver", "numpy", "duckdb", "docker", "typer",
     "rich",
 )  # fmt: skip
-REACHED = ("endpoint", "transport")
-FILE = "answers_from"  # present for a model that reads answers from a file: {"name", "sha256"}
+ENDPOINT_FIELDS = ("endpoint", "transport")
+ANSWERS_FILE = (
+    "answers_from"  # present for a model that reads answers from a file: {"name", "sha256"}
+)
 # Keys of "operational" that name files, or the number of problems drawn from one.
-BY_NAME = ("data", "observations", "sample", "subset", "space", "task_file", "answers")
+NAMED_SOURCES = ("data", "observations", "sample", "subset", "space", "task_file", "answers")
 
 
-def session_words(problem: Problem, family: Family, method: MethodSettings) -> dict[str, Json]:
+def version_record(problem: Problem, family: Family, method: MethodSettings) -> dict[str, Json]:
     """Return the part of a session's settings that identifies its wording and code.
 
     It holds the version of the equality rule, a hash of the prompts, and the versions of packages.
@@ -46,7 +48,7 @@ def session_words(problem: Problem, family: Family, method: MethodSettings) -> d
     from ...tasks.custom.words import EQUALITY
 
     rule = problem.public.get(EQUALITY)
-    aim = graphs.method(method.method, family.name).aim
+    aim = graphs.find_method(method.method, family.name).aim
     form = method.answer_format or family.answer_formats[0]
     return {
         "equality": EQUALITY_VERSION,
@@ -84,45 +86,47 @@ def model_name(model: str | Proposer, model_settings: Json, shown: bool = False)
     scheme, _, rest = model.partition(":")
     if scheme in ("http", "https"):
         return rest.partition("#")[2] or model
-    if FILE in model_settings:
-        name = model_settings.get("recorded", {}).get("model") or model_settings[FILE]["name"]
+    if ANSWERS_FILE in model_settings:
+        name = (
+            model_settings.get("recorded", {}).get("model") or model_settings[ANSWERS_FILE]["name"]
+        )
         return f"{scheme}:{name if shown else model_settings['digest'][:12]}"
     return model
 
 
-def split_model(model_settings: Json) -> tuple[dict[str, Json], dict[str, Json]]:
+def split_model_settings(model_settings: Json) -> tuple[dict[str, Json], dict[str, Json]]:
     """Split a model's settings into what affects its answers and what does not.
 
     The second part holds "reached" (endpoint and transport) and "answers" (the file they come
     from).
     """
-    apart = (*REACHED, FILE)
+    apart = (*ENDPOINT_FIELDS, ANSWERS_FILE)
     shaping = {key: value for key, value in model_settings.items() if key not in apart}
-    reached = {key: model_settings[key] for key in REACHED if key in model_settings}
-    return shaping, {"reached": reached, "answers": model_settings.get(FILE)}
+    reached = {key: model_settings[key] for key in ENDPOINT_FIELDS if key in model_settings}
+    return shaping, {"reached": reached, "answers": model_settings.get(ANSWERS_FILE)}
 
 
 def role_records(players: Mapping[str, Json]) -> dict[str, Json]:
     """Return what a session records about the models of its other roles; empty without any."""
     if not players:
         return {}
-    return {"roles": {name: split_model(told)[0] for name, told in players.items()}}
+    return {"roles": {name: split_model_settings(told)[0] for name, told in players.items()}}
 
 
-def shown_model(settings: Json) -> str:
+def display_model_name(settings: Json) -> str:
     """Return the name of a session's model as tables show it."""
     return str(settings.get("operational", {}).get("model_name") or settings.get("model"))
 
 
-def shown_settings(settings: Json) -> dict[str, Json]:
+def display_settings(settings: Json) -> dict[str, Json]:
     """Return a session's settings in readable form, with the names of files and the model."""
     operational = settings.get("operational", {})
-    named = {key: operational[key] for key in BY_NAME if key in operational}
-    shown: dict[str, Json] = settings | named | {"model": shown_model(settings)}
+    named = {key: operational[key] for key in NAMED_SOURCES if key in operational}
+    shown: dict[str, Json] = settings | named | {"model": display_model_name(settings)}
     return shown
 
 
-def own_settings(method: str) -> frozenset[str]:
+def plugin_settings(method: str) -> frozenset[str]:
     """Return the settings of a method from another package, which have no flag of their own.
 
     They are set with `--method-arg`.
@@ -137,7 +141,7 @@ def own_settings(method: str) -> frozenset[str]:
     return frozenset(name for name, _, _ in options) - RunOptions.__annotations__.keys()
 
 
-def model_args_of(
+def parse_key_values(
     given: Sequence[str] | Mapping[str, Json], option: str = "--model-arg"
 ) -> dict[str, Json]:
     """Parse K=V pairs. A value is read as JSON where possible, else as text.
@@ -156,11 +160,11 @@ def model_args_of(
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise UsageError(f"{option} {pair!r}: it must be K=V")
-        pairs[key] = value_of(value)
+        pairs[key] = parse_value(value)
     return pairs
 
 
-def one_of(name: str, value: str, valid: Sequence[str]) -> None:
+def check_choice(name: str, value: str, valid: Sequence[str]) -> None:
     """Raise UsageError for a value that is not among the valid ones."""
     if value not in valid:
         raise UsageError(f"{name} is {value!r}: it must be one of {', '.join(valid)}")
@@ -173,36 +177,36 @@ def one_of(name: str, value: str, valid: Sequence[str]) -> None:
 
 ROLES = ("proposer", "judge", "literature")  # the roles of a session
 SCORER = "scorer"  # the role of `peirce rate`
-NOT_HERE = {  # why a known role cannot be set in a command
+ROLE_ERRORS = {  # why a known role cannot be set in a command
     "proposer": "the options of the command itself set it up",
     "judge": "`peirce rate` does not ask it",
     "literature": "`peirce rate` does not ask it",
     SCORER: "`peirce rate` alone asks it",
 }
-BODY = ("reasoning_effort",)  # fields of a request that have an option of their own
+REQUEST_FIELDS = ("reasoning_effort",)  # fields of a request that have an option of their own
 # settings of the session, separate for each role
 PRICES = ("price_in", "price_out", "price_cached")
 
 
 @functools.cache
-def role_keys() -> frozenset[str]:
+def role_setting_names() -> frozenset[str]:
     """Return every setting that a role may have: those of all kinds of models, and the model."""
     from ...agents import schemes, settings_of
 
-    known = {"model", "model_arg", *BODY, *PRICES}
+    known = {"model", "model_arg", *REQUEST_FIELDS, *PRICES}
     for scheme in schemes():
         known.update(settings_of(scheme).names())
     return frozenset(known - {"model_args", "workers"})
 
 
-def adapter_settings(spec: str) -> frozenset[str]:
+def model_setting_names(spec: str) -> frozenset[str]:
     """Return the settings of this kind of model itself, without the fields of its requests."""
     from ...agents import settings_of
 
     return frozenset(settings_of(spec).names()) - {"model_args", "workers"}
 
 
-def drop_unsupported(
+def drop_unsupported_model_options(
     model: str, options: Mapping[str, Any], standing: Collection[str], pairs: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the options and pairs without those that this kind of model does not support.
@@ -216,23 +220,23 @@ def drop_unsupported(
         standing: names of the options that come from file or environment.
         pairs: the K=V pairs that come from file or environment.
     """
-    taken = adapter_settings(model)
-    fields = taken_fields(model)
+    taken = model_setting_names(model)
+    fields = supported_request_fields(model)
     if not standing and not pairs:
         return dict(options), []
-    shaping = role_keys() - {"model", "model_arg", *PRICES} - taken - fields
+    shaping = role_setting_names() - {"model", "model_arg", *PRICES} - taken - fields
     kept = {key: one for key, one in options.items() if key not in standing or key not in shaping}
     return kept, [pair for pair in pairs if fields or pair.partition("=")[0] in taken]
 
 
-def taken_fields(spec: str) -> frozenset[str]:
+def supported_request_fields(spec: str) -> frozenset[str]:
     """Return the request fields with an option of their own that this kind of model supports."""
     from ...agents import settings_of
 
-    return frozenset(BODY if "model_args" in settings_of(spec).names() else ())
+    return frozenset(REQUEST_FIELDS if "model_args" in settings_of(spec).names() else ())
 
 
-def value_of(text: str) -> Json:
+def parse_value(text: str) -> Json:
     """Return a text parsed as JSON where possible, else the text itself."""
     try:
         return json.loads(text)
@@ -254,9 +258,11 @@ def model_options(
     Raises:
         UsageError: an argument contradicts a flag.
     """
-    apart = adapter_settings(model) if isinstance(model, str) else frozenset()
-    options = {key: value for key, value in own.items() if value is not None and key not in BODY}
-    fields = {key: own[key] for key in BODY if own.get(key) is not None}
+    apart = model_setting_names(model) if isinstance(model, str) else frozenset()
+    options = {
+        key: value for key, value in own.items() if value is not None and key not in REQUEST_FIELDS
+    }
+    fields = {key: own[key] for key in REQUEST_FIELDS if own.get(key) is not None}
     for key, value in arguments.items():
         into = options if key in apart else fields
         if key in into and into[key] != value and key in own:
@@ -288,13 +294,13 @@ def role_settings(config: RolesConfig | RaterConfig) -> dict[str, dict[str, Json
         role, dot, key = name.partition(".")
         if not (equals and dot and key):
             raise _wrong("--role must be ROLE.KEY=VALUE, as in judge.temperature=0")
-        roles.setdefault(role, {})[key.replace("-", "_")] = value_of(text)
+        roles.setdefault(role, {})[key.replace("-", "_")] = parse_value(text)
     for role in names:
         if (model := getattr(config, f"{role}_model")) is not None:
             roles.setdefault(role, {})["model"] = model
     for role, settings in roles.items():
         if role not in names:
-            why = NOT_HERE.get(role, "unknown")
+            why = ROLE_ERRORS.get(role, "unknown")
             raise _wrong(f"role {role!r}: {why}; it must be {' or '.join(names)}")
         _check(role, settings)
     return {role: roles[role] for role in names if roles.get(role)}
@@ -302,8 +308,8 @@ def role_settings(config: RolesConfig | RaterConfig) -> dict[str, dict[str, Json
 
 def _check(role: str, settings: Mapping[str, Json]) -> None:
     for key in settings:
-        if key not in role_keys():
-            near = get_close_matches(key, role_keys(), 1)
+        if key not in role_setting_names():
+            near = get_close_matches(key, role_setting_names(), 1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise _wrong(f"role {role} has no setting {key!r}{hint}")
     _check_secrets(role, settings)
@@ -311,8 +317,8 @@ def _check(role: str, settings: Mapping[str, Json]) -> None:
     model = settings.get("model")
     if model is not None:
         _check_model(role, model)
-        taken = adapter_settings(model)
-        for key in settings.keys() - {"model", "model_arg", *BODY, *PRICES} - taken:
+        taken = model_setting_names(model)
+        for key in settings.keys() - {"model", "model_arg", *REQUEST_FIELDS, *PRICES} - taken:
             raise _wrong(f"role {role}: model {model!r} takes no setting {key!r}")
         _check_own(role, model, {key: settings[key] for key in settings.keys() & taken})
 
@@ -370,7 +376,7 @@ def _check_secrets(role: str, value: Json) -> None:
     elif isinstance(value, list | tuple):
         for one in value:
             _check_secrets(role, one)
-    elif isinstance(value, str) and scrubbed(value) != value:
+    elif isinstance(value, str) and redact_secrets(value) != value:
         raise _wrong(f"role {role} must not hold a key of the environment: it is recorded")
 
 

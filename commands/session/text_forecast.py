@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...agents.endpoint.limits import estimated_tokens
+from ...agents.endpoint.limits import estimate_tokens
 from ...config import TextSettings
-from ...graphs import method_named
+from ...graphs import get_method
 from ...graphs.runtime.case import SessionSettings
-from ...graphs.runtime.memory import case_of
+from ...graphs.runtime.memory import make_case
 from ...records import InputSet, Json, Message, Problem, UsageError
 
 
-def first_prompt(problem: Problem, settings: Mapping[str, Json]) -> Sequence[Message]:
+def build_first_prompt(problem: Problem, settings: Mapping[str, Json]) -> Sequence[Message]:
     """Return the messages of a session's first prompt, as far as they are known before it runs."""
     shaped = SessionSettings(seed=settings["seed"], text=TextSettings(**settings["text"]))
-    case = case_of(problem, None, space=InputSet("none", ()), settings=shaped)
-    return method_named(settings["method"]).first_prompt(case)
+    case = make_case(problem, None, space=InputSet("none", ()), settings=shaped)
+    return get_method(settings["method"]).first_prompt(case)
 
 
-def prompt_tokens(problems: Sequence[Problem], settings: Mapping[str, Json]) -> int:
+def estimate_prompt_tokens(problems: Sequence[Problem], settings: Mapping[str, Json]) -> int:
     """Return the estimated number of tokens of the longest first prompt."""
-    prompts = (first_prompt(one, settings) for one in problems)
-    return max((estimated_tokens(one, {}, 0) for one in prompts if one), default=0)
+    prompts = (build_first_prompt(one, settings) for one in problems)
+    return max((estimate_tokens(one, {}, 0) for one in prompts if one), default=0)
 
 
 def check_prompt(
@@ -40,7 +40,7 @@ def check_prompt(
     holds, answer = options.get("context_tokens"), options.get("max_tokens") or 0
     if not isinstance(holds, int) or not holds:
         return
-    tokens = prompt_tokens(problems, settings)
+    tokens = estimate_prompt_tokens(problems, settings)
     if tokens + answer > holds:
         shown = max(len(one.shown[: settings["text"]["examples"]]) for one in problems)
         said = f" and an answer of at most {answer:,}" if answer else ""

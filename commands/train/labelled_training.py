@@ -15,41 +15,41 @@ from typing import TYPE_CHECKING, Any
 
 from ...records import DataError, Json, UsageError
 from ...reports.files import writing
-from ...reports.metrics.statistics import wilson
+from ...reports.metrics.statistics import wilson_interval
 from ...store.sessions import new_id
 from ...tasks.io.bad_records import BadRecords, skip_bad_records
-from ...tasks.io.files import expanded
-from ...tasks.io.messages import nearest
+from ...tasks.io.files import expand_home
+from ...tasks.io.messages import suggest_nearest
 from ...tasks.text.labels import TASK, Labels
-from ...tasks.text.problems import SPLIT_NAMES, Rows
-from ...training.cards import classifier_card
-from ..arguments import checked
+from ...tasks.text.problems import SPLIT_NAMES, LabelledData
+from ...training.model_cards import classifier_card
+from ..arguments import validate_call
 from ..outcome import store_path
 from .results import ClassifierRecord, ClassifierSet
 from .training_folder import (
-    CARD,
+    CARD_FILE,
+    absolute_path,
     check_unused,
-    keep_asked,
-    read_asked,
     read_config,
-    say_new,
-    whole_path,
+    read_request,
+    save_request,
+    warn_about_new_training,
 )
 
 if TYPE_CHECKING:
-    from ...agents.local.files import Found
-    from ...training.classifier.fitting import Fitted, LabelledSet
-    from ...training.classifier.passes import Epoch
+    from ...agents.local.files import ModelFolder
+    from ...training.classifier.epochs import Epoch
+    from ...training.classifier.fitting import FitResult, LabelledSet
     from ...training.classifier.settings import ClassifierSettings
     from ...training.durable_log import DurableLog
 
-GENERATED = "labels:"
-SCORES, PREDICTIONS = "scores.json", "predictions.jsonl"
+GENERATED_PREFIX = "labels:"
+SCORES_FILE, PREDICTIONS_FILE = "scores.json", "predictions.jsonl"
 # names of the log for those of an epoch
-VALIDATED = {"loss": "val_loss", "accuracy": "val_accuracy", "f1": "val_f1"}
+LOG_NAMES = {"loss": "val_loss", "accuracy": "val_accuracy", "f1": "val_f1"}
 
 
-@checked
+@validate_call
 def train_labels(
     data: str | None = None,
     *,
@@ -90,30 +90,30 @@ def train_labels(
         UsageError: a setting is invalid, or it differs from those of the training to resume.
         DataError: the data is invalid.
     """
-    from ...training.bases import find_base
+    from ...training.base_models import find_base
     from ...training.classifier.fitting import check_packages
     from ...training.durable_log import DurableLog
-    from ...training.libraries import trackers
+    from ...training.external_libraries import parse_trackers
 
     check_packages("a classifier")
-    folder = expanded(out)
+    folder = expand_home(out)
     writing.check_target(folder)
-    before = read_asked(folder, "labels") if resume else {}
+    before = read_request(folder, "labels") if resume else {}
     data, base = data or before.get("data"), base or before.get("base")
     if data is None or base is None:
         raise UsageError("a classifier needs rows and a model: --labels DATA --base DIR")
     if resume and not before:
-        say_new(folder)
-    base, path = whole_path(base), store_path(store or before.get("store")).resolve()
+        warn_about_new_training(folder)
+    base, path = absolute_path(base), store_path(store or before.get("store")).resolve()
     over = {**(before.get("settings") or {}), **read_config(config), **settings}
-    told = settings_of(over)
-    trackers(told.report_to)  # checked before anything is written
+    told = make_settings(over)
+    parse_trackers(told.report_to)  # checked before anything is written
     wanted = list(problem or before.get("problem") or ())
     label, ood = label or before.get("label"), ood or before.get("ood")
     model = find_base(base)
     skip_bad = skip_bad or bool(before.get("skip_bad"))
     with skip_bad_records(skip_bad):
-        sets = sets_of(data, wanted, label, ood, told.seed)
+        sets = read_sets(data, wanted, label, ood, told.seed)
     asked: dict[str, Json] = {
         "kind": "labels", "base": base, "data": data, "problem": wanted, "label": label, "ood": ood,
         "skip_bad": skip_bad, "settings": told.record(), "store": str(path),
@@ -125,7 +125,7 @@ def train_labels(
         check_unused(folder)
     log = DurableLog(
         folder, path, {"kind": "labels", "operational": {"base": base, "out": str(folder.resolve()), "data": data}},
-        begun=lambda: keep_asked(folder, asked),
+        begun=lambda: save_request(folder, asked),
     )  # fmt: skip
     training, began, status = str(asked["training"]), time.monotonic(), "failed"
     done: list[dict[str, Json]] = []
@@ -147,7 +147,7 @@ def train_labels(
     )  # fmt: skip
 
 
-def sets_of(
+def read_sets(
     data: str, wanted: Sequence[str], label: str | None, ood: str | None, seed: int
 ) -> list[LabelledSet]:
     """Return the named data sets with all of their rows; every data set where `wanted` is empty."""
@@ -164,21 +164,21 @@ def sets_of(
 
 def _rows(
     data: str, wanted: Sequence[str], label: str | None, ood: str | None, seed: int
-) -> list[Rows]:
-    if data.startswith(GENERATED) or data == GENERATED[:-1]:
-        task: Labels = TASK.made_by(data.removeprefix(GENERATED)) if ":" in data else TASK
+) -> list[LabelledData]:
+    if data.startswith(GENERATED_PREFIX) or data == GENERATED_PREFIX[:-1]:
+        task: Labels = TASK.made_by(data.removeprefix(GENERATED_PREFIX)) if ":" in data else TASK
         if label is not None or ood is not None:
             raise UsageError(f"--labels {data}: made rows have no --label or --ood to choose")
         return task.rows(wanted, seed)
-    from ...tasks.text.sources import source_of
+    from ...tasks.text.sources import parse_source
 
-    source = source_of(data, label, ood)
+    source = parse_source(data, label, ood)
     there = source.places()
     for name in wanted:
         if name not in there:
-            raise UsageError(f"no data set {name!r} in {data}{nearest(name, there)}")
+            raise UsageError(f"no data set {name!r} in {data}{suggest_nearest(name, there)}")
     names = list(wanted or there)
-    found: list[Rows] = []
+    found: list[LabelledData] = []
     with BadRecords(source.path) as bad:
         for name in names:
             with bad.record("") if len(names) > 1 else nullcontext():
@@ -188,7 +188,7 @@ def _rows(
     return found
 
 
-def settings_of(told: Mapping[str, Any]) -> ClassifierSettings:
+def make_settings(told: Mapping[str, Any]) -> ClassifierSettings:
     """Return the settings of a classifier.
 
     Raises:
@@ -200,7 +200,7 @@ def settings_of(told: Mapping[str, Any]) -> ClassifierSettings:
     for name in told:
         if name not in names:
             raise UsageError(
-                f"a classifier has no setting {name!r}{nearest(str(name), names, len(names))}"
+                f"a classifier has no setting {name!r}{suggest_nearest(str(name), names, len(names))}"
             )
     return ClassifierSettings(**told)
 
@@ -216,7 +216,7 @@ def _same(folder: Path, before: Mapping[str, Json], asked: Mapping[str, Json]) -
 
 
 def _fitted(
-    base: Found,
+    base: ModelFolder,
     data: LabelledSet,
     settings: ClassifierSettings,
     folder: Path,
@@ -228,14 +228,14 @@ def _fitted(
     from ...training.classifier.fitting import fit
 
     out = folder / "sets" / data.name
-    if resume and (out / SCORES).is_file():
-        return _scored(out / SCORES)
+    if resume and (out / SCORES_FILE).is_file():
+        return _scored(out / SCORES_FILE)
 
     def passed(epoch: Epoch | None, update: int, updates: int) -> None:
         if epoch is not None:
             at = epoch.number * len(data.rows["train"])
             for name in ("train_loss", "loss", "accuracy", "f1"):
-                log.point(at, data.name, VALIDATED.get(name, name), getattr(epoch, name))
+                log.point(at, data.name, LOG_NAMES.get(name, name), getattr(epoch, name))
         if on_progress is not None:
             on_progress({"set": data.name, "epoch": epoch, "update": update, "updates": updates})
 
@@ -246,14 +246,14 @@ def _fitted(
         for split, labels in fitted.predicted.items()
         for row, (one, got) in enumerate(zip(data.rows[split], labels, strict=True))
     ]
-    writing.write(
+    writing.write_files(
         {
-            out / PREDICTIONS: "\n".join(labelled),
-            out / CARD: classifier_card(base.name, told, settings),
+            out / PREDICTIONS_FILE: "\n".join(labelled),
+            out / CARD_FILE: classifier_card(base.name, told, settings),
         }
     )
     # written last, because this file marks the set as finished
-    writing.write({out / SCORES: json.dumps(told, indent=1)})
+    writing.write_files({out / SCORES_FILE: json.dumps(told, indent=1)})
     return told
 
 
@@ -267,7 +267,7 @@ def _scored(path: Path) -> dict[str, Json]:
     return told
 
 
-def _told(data: LabelledSet, fitted: Fitted, out: Path) -> dict[str, Json]:
+def _told(data: LabelledSet, fitted: FitResult, out: Path) -> dict[str, Json]:
     from ...training.classifier.fitting import split_scores
 
     scores: dict[str, Json] = {}
@@ -275,7 +275,7 @@ def _told(data: LabelledSet, fitted: Fitted, out: Path) -> dict[str, Json]:
         gold = [str(one.output) for one in data.rows[split]]
         told = split_scores(gold, labels, data.labels)
         right = sum(map(str.__eq__, gold, labels))
-        interval = wilson(right, len(gold))
+        interval = wilson_interval(right, len(gold))
         scores[split] = {**told, "n": len(gold), "low": interval["low"], "high": interval["high"]}
     return {
         "set": data.name, "labels": list(data.labels),

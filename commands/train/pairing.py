@@ -9,18 +9,18 @@ from typing import TypeVar, Unpack
 from ...records import UsageError
 from ...store import Store
 from ...training.pairs.settings import PairsConfig
-from ..arguments import checked
+from ..arguments import validate_call
 from ..option_types import PairsOptions
-from ..outcome import reading, store_path
-from ..problems import splits_of
-from ..session.settings import one_of
+from ..outcome import open_for_reading, store_path
+from ..problems import make_splits
+from ..session.settings import check_choice
 from .results import PairReport, PairSetRow
 
 T = TypeVar("T")
 FORMATS = ("parquet", "hf")
 
 
-@checked
+@validate_call
 def pairs(
     *sessions: str,
     config: PairsConfig | None = None,
@@ -59,14 +59,14 @@ def pairs(
         StoreError: there is no pair.
     """
     from ...training.pair_table import read_table, save_table
-    from ...training.pairs.harvest import Choices, harvest
-    from ...training.pairs.lengths import Length, ModelText
+    from ...training.pairs.build_pairs import PairChoices, build_pairs
+    from ...training.pairs.lengths import ModelText, TokenLimit
     from ...training.pairs.preferences import Caps
 
     given = {} if config is None else config.given()
     config = PairsConfig(**{**given, **{k: one for k, one in overrides.items() if one is not None}})
     base, max_length = config.base, config.max_length
-    one_of("format", format, FORMATS)
+    check_choice("format", format, FORMATS)
     text = None if base is None else ModelText(base)
     if text is None and (max_length is not None or plain):
         what = "--max-length counts tokens" if max_length is not None else "--plain makes texts"
@@ -86,22 +86,22 @@ def pairs(
             raise UsageError(
                 f"--saved {saved} names a set that is made: it takes no {', '.join(taken)}"
             )
-        with reading(store) as opened:
+        with open_for_reading(store) as opened:
             table = read_table(opened, saved)
             kept = next(row for row in opened.pairs.list() if row["digest"] == table.digest)
         report = dict(kept["counts"])
     else:
         caps = Caps(_three(config.contexts), _three(config.per_context))
         ratio = None if config.ratio is None else _three(config.ratio)
-        splits = splits_of(config.split_seed, config.fractions, config.fixed)
-        choices = Choices(caps, config.limit, ratio, config.seed, splits, config.template)
-        fits = None if text is None or max_length is None else Length(text, max_length)
-        with reading(store) as opened:
+        splits = make_splits(config.split_seed, config.fractions, config.fixed)
+        choices = PairChoices(caps, config.limit, ratio, config.seed, splits, config.template)
+        fits = None if text is None or max_length is None else TokenLimit(text, max_length)
+        with open_for_reading(store) as opened:
             named = [opened.find(session) for session in sessions or ("last",)]
         if not dry_run:  # fail early if the store cannot be written; reading limits its memory
             Store.open(store_path(store), write=True).close()
-        with reading(store) as opened:
-            made = harvest(opened, named, choices, fits, progress)
+        with open_for_reading(store) as opened:
+            made = build_pairs(opened, named, choices, fits, progress)
         table, report = made.table, dict(made.report)
         if not dry_run:
             with Store.open(store_path(store), write=True) as opened:
@@ -116,14 +116,14 @@ def pairs(
     return PairReport.from_dict(report)
 
 
-@checked
+@validate_call
 def pair_sets(*, store: str | Path | None = None) -> list[PairSetRow]:
     """Return the sets of pairs in the store, oldest first, each with its settings and counts.
 
     Args:
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
-    with reading(store) as opened:
+    with open_for_reading(store) as opened:
         return [PairSetRow.from_dict(row) for row in opened.pairs.list()]
 
 

@@ -10,22 +10,22 @@ from typing import Any
 
 from ...records import InputSet, Json, OracleSettings, Problem, UsageError
 from ...reports.files import writing
-from ...tasks.io.files import expanded
+from ...tasks.io.files import expand_home
 from ...tasks.io.messages import DataWarning
-from ...training.pretrain import making
+from ...training.pretrain import run
 from ...training.pretrain.settings import PretrainSettings
-from ..arguments import checked
-from ..session.driving import complete
+from ..arguments import validate_call
+from ..session.execution import run_coroutine
 from .results import Pretrained
 
-MEASURED_SEED = 90_001  # seed of generated problems, far from the seeds of the library
-OBSERVED: Mapping[str, Sequence[int]] = {
+TEST_SEED = 90_001  # seed of generated problems, far from the seeds of the library
+OBSERVATION_COUNTS: Mapping[str, Sequence[int]] = {
     "list_functions": (1, 2, 3, 4), "acre": (2, 3, 4), "mini_arc": (1, 2, 3), "arc": (1, 2, 3),
 }  # fmt: skip
-ANSWERS = 8
+ANSWERS_PER_PROBLEM = 8
 
 
-@checked
+@validate_call
 def pretrain(
     out: str | Path,
     *,
@@ -70,14 +70,14 @@ def pretrain(
     )  # fmt: skip
     if measure < 0:
         raise UsageError(f"measure is {measure}: it must be at least 0")
-    if making.finished(expanded(out)) is None:  # checked before the training
-        writing.check_folder(expanded(out).absolute().parent)
-    tell: making.Progress = on_progress or (lambda said: None)
-    made = making.pretrain(settings, out, tell)
+    if run.read_finished(expand_home(out)) is None:  # checked before the training
+        writing.check_folder(expand_home(out).absolute().parent)
+    tell: run.ProgressCallback = on_progress or (lambda said: None)
+    made = run.pretrain(settings, out, tell)
     record = dict(made.record)
     if measure and (not made.used or "measured" not in record):
-        figures = complete(_measured(made.out, settings, measure, sandbox, workers, tell))
-        record = making.measured(made.out, figures)
+        figures = run_coroutine(_measured(made.out, settings, measure, sandbox, workers, tell))
+        record = run.write_measurements(made.out, figures)
     return Pretrained.from_dict({"out": str(made.out), "used": made.used, **record})
 
 
@@ -97,29 +97,37 @@ async def _measured(
     count: int,
     sandbox: str,
     workers: int | None,
-    tell: making.Progress,
+    tell: run.ProgressCallback,
 ) -> list[dict[str, Json]]:
-    from ...tasks import family as family_named
+    from ...tasks import load_family as family_named
     from ...training.pretrain import measure
-    from ..opening import opened
+    from ..oracles import open_oracles
 
     family = family_named("programs")
-    model, tokenizer = measure.load(folder)
-    asked = [(task, n) for task in settings.tasks for n in OBSERVED[task]]
+    model, tokenizer = measure.load_model(folder)
+    asked = [(task, n) for task in settings.tasks for n in OBSERVATION_COUNTS[task]]
     figures: list[dict[str, Json]] = []
-    async with opened(family, OracleSettings(sandbox, workers)) as tools:
+    async with open_oracles(family, OracleSettings(sandbox, workers)) as tools:
         for k, (task, n) in enumerate(asked):
             tell({"part": "measuring", "task": task, "observations": n, "done": k / len(asked)})
             started = time.monotonic()
-            some = measure.asked(*unseen(task, n, count))
-            said = list(measure.sampled(model, tokenizer, family, some, ANSWERS, settings.seed))
-            found = await measure.judged(family, some, said, tools.oracles(), ANSWERS)
+            some = measure.make_prompts(*make_unseen_problems(task, n, count))
+            said = list(
+                measure.sample_answers(
+                    model, tokenizer, family, some, ANSWERS_PER_PROBLEM, settings.seed
+                )
+            )
+            found = await measure.judge_answers(
+                family, some, said, tools.oracles(), ANSWERS_PER_PROBLEM
+            )
             seconds = round(time.monotonic() - started, 1)
             figures.append({"observations": n, **found.as_json(), "seconds": seconds})
     return figures
 
 
-def unseen(task: str, observations: int, count: int) -> tuple[list[Problem], list[InputSet]]:
+def make_unseen_problems(
+    task: str, observations: int, count: int
+) -> tuple[list[Problem], list[InputSet]]:
     """Return easy generated problems that are in no library, and their sample spaces.
 
     Args:
@@ -128,11 +136,11 @@ def unseen(task: str, observations: int, count: int) -> tuple[list[Problem], lis
         count: number of problems.
     """
     from ...records.tasks import SharesSpaces
-    from ...tasks import task as task_named
-    from ...tasks.programs.difficulty import of_difficulty
+    from ...tasks import load_task as task_named
+    from ...tasks.programs.difficulty import generate_with_difficulty
 
     source: Any = task_named(task)
-    easy = of_difficulty(source, count, MEASURED_SEED + observations, "easy")
+    easy = generate_with_difficulty(source, count, TEST_SEED + observations, "easy")
     with warnings.catch_warnings():  # they would be about choices that the user did not make
         warnings.simplefilter("ignore", DataWarning)
         problems = list(source.observe(easy, str(observations), 0))

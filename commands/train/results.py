@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...records import Json
-from ..results import Result, rest
+from ..results import Result, extra_keys
 
 
 class PairExport(Result):
@@ -58,7 +58,7 @@ class PairReport(Result):
     groups: Mapping[str, int]
     missing: Sequence[str]
     export: PairExport | None = None
-    others: Mapping[str, Json] = rest()
+    others: Mapping[str, Json] = extra_keys()
 
 
 class PairSetRow(Result):
@@ -228,4 +228,4 @@ class Pretrained(Result):
     tokens: int
     loss: float
     measured: Sequence[Mapping[str, Json]] | None = None
-    others: Mapping[str, Json] = rest()
+    others: Mapping[str, Json] = extra_keys()

@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING
 
 from ...agents.prompts.protocol import Template
 from ...records import Family, Hypothesis, Json, LabelsRows, Message, Oracles, View, digest_of
-from ...tasks import family_of
-from ...training.pairs.harvest import NO_SPACE
-from ...training.rendering import prompt
+from ...tasks import problem_family
+from ...training.pair_prompts import render_prompt
+from ...training.pairs.build_pairs import EMPTY_SPACE
 from ...training.splits import Fractions, Split, Splits
-from ..opening import opened
-from ..session.driving import complete
+from ..oracles import open_oracles
+from ..session.execution import run_coroutine
 
 if TYPE_CHECKING:
     from ...store import Store
-    from ...training.dpo.progress import Ask
+    from ...training.dpo.progress import SampleAnswers
 
-PROMPTS = 64  # maximum number of prompts, each of another problem
-TOGETHER = 16  # number of hypotheses judged at the same time
+MAX_PROMPTS = 64  # maximum number of prompts, each of another problem
+MAX_CONCURRENT_JUDGEMENTS = 16  # number of hypotheses judged at the same time
 
 
 @dataclass(frozen=True)
-class Asked:
+class ValidationPrompt:
     """A problem with the prompt that the model gets for it."""
 
     family: Family
@@ -39,7 +39,7 @@ class Asked:
     messages: tuple[Message, ...]
 
 
-class SampledAnswers:
+class SampleMetrics:
     """The metrics "instruction_following" and "consistent" over sampled answers.
 
     It implements `training.dpo.progress.Sampled`. "consistent" is left out where judging a
@@ -52,14 +52,14 @@ class SampledAnswers:
         seed: seed of the sampling.
     """
 
-    def __init__(self, asked: Sequence[Asked], answers: int, seed: int) -> None:
+    def __init__(self, asked: Sequence[ValidationPrompt], answers: int, seed: int) -> None:
         each, more = divmod(answers, len(asked))
         self._asked = [one for n, one in enumerate(asked) for _ in range(each + (n < more))]
         self._seed = seed
 
-    def __call__(self, ask: Ask) -> Mapping[str, float]:
+    def __call__(self, ask: SampleAnswers) -> Mapping[str, float]:
         texts = ask([one.messages for one in self._asked], self._seed)
-        read: list[tuple[Asked, Hypothesis | None]] = []
+        read: list[tuple[ValidationPrompt, Hypothesis | None]] = []
         for one, text in zip(self._asked, texts, strict=True):
             found = one.family.parse(one.view, text, one.answer_format)
             first = found[0] if found else None
@@ -67,36 +67,39 @@ class SampledAnswers:
         following = sum(hypothesis is not None for _, hypothesis in read) / len(read)
         if any(isinstance(one.family, LabelsRows) for one, _ in read):
             return {"instruction_following": following}
-        consistent = complete(_consistent(read))
+        consistent = run_coroutine(_consistent(read))
         return {"instruction_following": following, "consistent": consistent / len(read)}
 
 
-async def _consistent(read: Sequence[tuple[Asked, Hypothesis | None]]) -> int:
+async def _consistent(read: Sequence[tuple[ValidationPrompt, Hypothesis | None]]) -> int:
     """Return how many hypotheses agree with all shown observations."""
     own = [(one, hypothesis) for one, hypothesis in read if hypothesis is not None]
-    by_family: dict[str, list[tuple[Asked, Hypothesis]]] = {}
+    by_family: dict[str, list[tuple[ValidationPrompt, Hypothesis]]] = {}
     for one, hypothesis in own:
         by_family.setdefault(one.family.name, []).append((one, hypothesis))
     found = 0
     for some in by_family.values():
-        async with opened(some[0][0].family) as tools:
-            gate = asyncio.Semaphore(TOGETHER)
+        async with open_oracles(some[0][0].family) as tools:
+            gate = asyncio.Semaphore(MAX_CONCURRENT_JUDGEMENTS)
             judged = (_judged(one, h, tools.oracles(), gate) for one, h in some)
             found += sum(await asyncio.gather(*judged))
     return found
 
 
 async def _judged(
-    one: Asked, hypothesis: Hypothesis, oracles: Oracles, gate: asyncio.Semaphore
+    one: ValidationPrompt, hypothesis: Hypothesis, oracles: Oracles, gate: asyncio.Semaphore
 ) -> bool:
     async with gate:
         agreement = await one.family.agree(hypothesis, one.view.shown, one.view, oracles)
     return one.family.consistent(agreement)
 
 
-def asked_of(
-    store: Store, sessions: Sequence[str], pair_settings: Mapping[str, Json], prompts: int = PROMPTS
-) -> list[Asked]:
+def draw_validation_prompts(
+    store: Store,
+    sessions: Sequence[str],
+    pair_settings: Mapping[str, Json],
+    prompts: int = MAX_PROMPTS,
+) -> list[ValidationPrompt]:
     """Return first prompts (without earlier hypotheses) of validation problems.
 
     The problems are those of the sessions that the pairs came from, as far as they are in the
@@ -112,7 +115,7 @@ def asked_of(
     splits = _splits(pair_settings)
     template: Template = "compact" if pair_settings.get("template") == "compact" else "full"
     there = {str(row["session"]) for row in store.sessions()}
-    by_task: dict[str, dict[str, Asked]] = {}
+    by_task: dict[str, dict[str, ValidationPrompt]] = {}
     held_out: set[str] = set()
     for session in sessions:
         if session not in there:
@@ -125,15 +128,15 @@ def asked_of(
                 continue
             tau = (settings.get("text") or {}).get("tau")
             strict = bool(settings.get("strict_contract"))
-            family = family_of(problem, strict_contract=strict, tau=tau)
-            view = problem.view(NO_SPACE)
-            messages = prompt(view, (), family.words, form, template)
+            family = problem_family(problem, strict_contract=strict, tau=tau)
+            view = problem.view(EMPTY_SPACE)
+            messages = render_prompt(view, (), family.words, form, template)
             key = digest_of([dict(one) for one in messages])
             if split is Split.HELD_OUT:
                 held_out.add(key)
             else:
                 own = by_task.setdefault(problem.task, {})
-                own.setdefault(key, Asked(family, view, form, messages))
+                own.setdefault(key, ValidationPrompt(family, view, form, messages))
     queues = [
         [one for key, one in sorted(own.items()) if key not in held_out]
         for _, own in sorted(by_task.items())

@@ -15,38 +15,38 @@ from typing import TYPE_CHECKING, Any
 from ...records import Json, UsageError
 from ...reports.files import writing
 from ...reports.papers.gear import training
-from ...reports.papers.gear.training import STAGES, runs
+from ...reports.papers.gear.training import STAGES, build_runs
 from ...store import Store
-from ...tasks.io.files import expanded
+from ...tasks.io.files import expand_home
 from ...tasks.io.messages import warn
-from ..arguments import checked
-from ..outcome import reading, store_path
+from ..arguments import validate_call
+from ..outcome import open_for_reading, store_path
 from ..session.settings import versions
 from .results import Merged, TrainingCurves, TrainingRecord, TrainingRow
 from .training_folder import (
-    CARD,
+    CARD_FILE,
+    absolute_path,
     check_unused,
-    is_first,
-    keep_asked,
-    read_asked,
+    is_main_process,
     read_config,
-    say_new,
-    whole_path,
+    read_request,
+    save_request,
+    warn_about_new_training,
 )
 
 if TYPE_CHECKING:
-    from ...training.dpo.progress import Sampled
-    from ...training.dpo.run import Trained
+    from ...training.dpo.progress import MeasureSamples
+    from ...training.dpo.run import TrainingResult
     from ...training.dpo.settings import TrainConfig
 
-PLOTS = "plots"
-OF_VERSIONS = ("trl", "transformers", "peft", "torch", "bitsandbytes")
-SAMPLED = 128  # number of answers in each sample
+PLOTS_FOLDER = "plots"
+VERSIONED_PACKAGES = ("trl", "transformers", "peft", "torch", "bitsandbytes")
+DEFAULT_SAMPLED_ANSWERS = 128  # number of answers in each sample
 # fields of training.json that the log holds too
-OPENED = ("settings", "digest", "pairs", "base", "stages", "pools")
+LOGGED_FIELDS = ("settings", "digest", "pairs", "base", "stages", "pools")
 
 
-@checked
+@validate_call
 def train(
     base: str | Path | None = None,
     *,
@@ -85,16 +85,16 @@ def train(
         DataError: a file of the training or of settings is invalid.
         StoreError: the set of pairs cannot be found.
     """
-    from ...training.bases import check_packages
+    from ...training.base_models import check_packages
     from ...training.dpo.run import read_record
     from ...training.dpo.run import train as train_dpo
     from ...training.durable_log import DurableLog
     from ...training.pair_table import read_table
 
     check_packages()
-    folder = expanded(out)
+    folder = expand_home(out)
     writing.check_target(folder)
-    before = read_asked(folder, "dpo") if resume else {}
+    before = read_request(folder, "dpo") if resume else {}
     base = base or before.get("base")
     if base is None:
         raise UsageError(
@@ -103,13 +103,13 @@ def train(
             else "name the model to train: --base DIR (a folder, or an id of the hub)"
         )
     if resume and not before:
-        say_new(folder)
-    base, path = whole_path(base), store_path(store or before.get("store")).resolve()
+        warn_about_new_training(folder)
+    base, path = absolute_path(base), store_path(store or before.get("store")).resolve()
     pairs = before.get("pairs", pairs) if pairs == "last" else pairs
     told = _settings_over(before.get("settings") or {}, config, settings)
     if sample_answers is None:
-        sample_answers = int(before.get("sample_answers", SAMPLED))
-    with reading(path) as opened:
+        sample_answers = int(before.get("sample_answers", DEFAULT_SAMPLED_ANSWERS))
+    with open_for_reading(path) as opened:
         table = read_table(opened, pairs)
         counts = next(o["counts"] for o in opened.pairs.list() if o["digest"] == table.digest)
         sampled = _sampler(opened, table.settings, counts, sample_answers, told)
@@ -123,38 +123,38 @@ def train(
         "kind": "dpo", "sessions": list(table.settings.get("sessions") or ()),
         "operational": {"base": base, "out": str(folder.resolve())},
     }  # fmt: skip
-    log = DurableLog(folder, path, more, begun=lambda: keep_asked(folder, asked))
+    log = DurableLog(folder, path, more, begun=lambda: save_request(folder, asked))
     try:
-        with interruptible() as interrupt:
+        with handle_interrupts() as interrupt:
             trained = train_dpo(
                 base, table, told, folder, log, sampled=sampled, progress=on_progress,
                 interrupt=interrupt, resume=resume,
             )  # fmt: skip
         # the training was finished already, but the store may lack its end
-        if is_first() and not log.settings:
+        if is_main_process() and not log.settings:
             held = read_record(folder)
-            log.open(trained.training, {key: held[key] for key in OPENED if key in held})
+            log.open(trained.training, {key: held[key] for key in LOGGED_FIELDS if key in held})
             log.close(trained.status, trained.fields)
     finally:
         log.release()
-    if not is_first():
+    if not is_main_process():
         return TrainingRecord(training=trained.training, status=trained.status, out=str(folder))
     record = _finished(trained, dict(log.settings), asked, counts, table.settings)
     return TrainingRecord.from_dict(record)
 
 
-@checked
+@validate_call
 def trainings(*, store: str | Path | None = None) -> list[TrainingRow]:
     """Return every training in the store, oldest first. A killed one has the status interrupted.
 
     Args:
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
-    with reading(store) as opened:
+    with open_for_reading(store) as opened:
         return [TrainingRow.from_dict(_listed(row)) for row in opened.trainings.list()]
 
 
-@checked
+@validate_call
 def training_curves(
     *names: str, store: str | Path | None = None, out: str | Path | None = None
 ) -> TrainingCurves:
@@ -170,10 +170,10 @@ def training_curves(
         UsageError: a training is of a classifier, or the folder cannot be written.
         StoreError: a training cannot be found.
     """
-    target = None if out is None else expanded(out)
+    target = None if out is None else expand_home(out)
     if target is not None:
         writing.check_target(target)
-    with reading(store) as opened:
+    with open_for_reading(store) as opened:
         ids = [opened.trainings.find(name) for name in names]
         rows = [_listed(row) | row for row in opened.trainings.list()]
         wanted = [
@@ -186,13 +186,13 @@ def training_curves(
                     f"training {row['training']} is of a classifier: `peirce eval hypobench` has its row"
                 )
             row["status"] = _status(row)
-        found = runs((row, opened.trainings.points(str(row["training"]))) for row in wanted)
+        found = build_runs((row, opened.trainings.points(str(row["training"]))) for row in wanted)
     result: dict[str, Json] = {
         "trainings": [
             {
                 "training": one.training, "base": one.base, "label": one.label,
                 "schedule": one.schedule, "seed": one.seed, "status": one.status,
-                "examples": training.examples(one),
+                "examples": training.count_examples(one),
                 "curves": {
                     stage: {
                         name: [list(point) for point in curve]
@@ -205,12 +205,12 @@ def training_curves(
         ]
     }  # fmt: skip
     if target is not None:
-        files, without = training.files(found, target)
-        result |= {"files": writing.write(files), "notes": [without] if without else []}
+        files, without = training.render_files(found, target)
+        result |= {"files": writing.write_files(files), "notes": [without] if without else []}
     return TrainingCurves.from_dict(result)
 
 
-@checked
+@validate_call
 def merge(adapter: str | Path, *, base: str | Path | None = None, out: str | Path) -> Merged:
     """Merge an adapter and its base into one model, and write it.
 
@@ -222,15 +222,15 @@ def merge(adapter: str | Path, *, base: str | Path | None = None, out: str | Pat
     Raises:
         UsageError: the adapter belongs to another base.
     """
-    from ...training.dpo.models import merge as merged
+    from ...training.dpo.models import merge_adapter as merged
 
-    writing.check_folder(expanded(out).parent)
-    model = merged(expanded(adapter), None if base is None else str(base), expanded(out))
+    writing.check_folder(expand_home(out).parent)
+    model = merged(expand_home(adapter), None if base is None else str(base), expand_home(out))
     return Merged(adapter=str(adapter), base=None if base is None else str(base), model=str(model))
 
 
 @contextlib.contextmanager
-def interruptible() -> Iterator[Callable[[], bool]]:
+def handle_interrupts() -> Iterator[Callable[[], bool]]:
     """Yield a function that returns whether Ctrl-C or SIGTERM was received.
 
     A second signal raises KeyboardInterrupt. Outside the main thread no signal handler is
@@ -272,7 +272,7 @@ def _sampler(
     counts: Mapping[str, Json],
     answers: int,
     settings: TrainConfig,
-) -> Sampled | None:
+) -> MeasureSamples | None:
     """Return the sampling of answers during training.
 
     It is None where nothing is to be sampled, or no session of the pairs is in the store.
@@ -282,14 +282,16 @@ def _sampler(
     """
     if answers < 0:
         raise UsageError(f"sample_answers is {answers}: it must be at least 0")
-    from .sampled_answers import PROMPTS, SampledAnswers, asked_of
+    from .sampled_answers import MAX_PROMPTS, SampleMetrics, draw_validation_prompts
 
     sampled = None
     if answers and settings.sample_every:
         sessions = [str(one["session"]) for one in counts.get("sessions") or ()]
-        if asked := asked_of(store, sessions, pair_settings, min(PROMPTS, answers)):
-            sampled = SampledAnswers(asked, answers, settings.seed)
-        elif is_first():
+        if asked := draw_validation_prompts(
+            store, sessions, pair_settings, min(MAX_PROMPTS, answers)
+        ):
+            sampled = SampleMetrics(asked, answers, settings.seed)
+        elif is_main_process():
             warn(
                 "no answers are sampled while it trains, for no session of these pairs with a problem for"
                 " validation is in the store: of a collapse the chosen log-ratio alone will warn"
@@ -300,18 +302,18 @@ def _sampler(
 
 
 def _finished(
-    trained: Trained,
+    trained: TrainingResult,
     settings: Mapping[str, Json],
     asked: Mapping[str, Json],
     counts: Mapping[str, Json],
     pair_settings: Mapping[str, Json],
 ) -> dict[str, Json]:
     """Write the model card and the figures, and return the record of the training."""
-    from ...training.cards import dpo_card
-    from ...training.durable_log import LINES, read_lines
+    from ...training.durable_log import LOG_FILE, read_points
+    from ...training.model_cards import dpo_card
 
     out = trained.out
-    points = read_lines(out / LINES)
+    points = read_points(out / LOG_FILE)
     told = asked["settings"]
     stages = {
         stage: {
@@ -337,10 +339,12 @@ def _finished(
         **record, "settings": told, "base": settings.get("base") or asked["base"],
         "kind": trained.model.name, "versions": _versions(),
     }  # fmt: skip
-    files: dict[Path, str | bytes] = {out / CARD: dpo_card(whole, points, counts, pair_settings)}
+    files: dict[Path, str | bytes] = {
+        out / CARD_FILE: dpo_card(whole, points, counts, pair_settings)
+    }
     row = {"training": trained.training, "status": trained.status, "settings": settings}
-    drawn, _ = training.files(runs([(row, points)]), out / PLOTS)
-    record["files"] = writing.write(files | drawn)
+    drawn, _ = training.render_files(build_runs([(row, points)]), out / PLOTS_FOLDER)
+    record["files"] = writing.write_files(files | drawn)
     return record
 
 
@@ -348,7 +352,7 @@ def _versions() -> dict[str, str | None]:
     import importlib.metadata
 
     found: dict[str, str | None] = {"peirce": versions().get("peirce")}
-    for name in OF_VERSIONS:
+    for name in VERSIONED_PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             found[name] = importlib.metadata.version(name)
     return found
@@ -371,9 +375,9 @@ def _listed(row: Mapping[str, Json]) -> dict[str, Json]:
 
 def _status(row: Mapping[str, Json]) -> str:
     """Return the status, which is interrupted for a running training that no process holds."""
-    from ...training.durable_log import alive
+    from ...training.durable_log import is_training
 
     out = (row["settings"].get("operational") or {}).get("out")
-    if row["status"] == "running" and not (out and alive(Path(str(out)))):
+    if row["status"] == "running" and not (out and is_training(Path(str(out)))):
         return "interrupted"
     return str(row["status"])

@@ -13,16 +13,16 @@ from typing import Any
 
 from ...records import DataError, Json, UsageError
 from ...reports.files import writing
-from ...tasks.io.files import expanded
+from ...tasks.io.files import expand_home
 from ...tasks.io.messages import warn
 
-ASKED = "asked.json"
-RECORD = "training.json"
-CARD = "README.md"
+REQUEST_FILE = "asked.json"
+RECORD_FILE = "training.json"
+CARD_FILE = "README.md"
 KINDS = {"dpo": "a training on pairs", "labels": "a classifier (--labels)"}
 
 
-def read_asked(folder: Path, kind: str) -> dict[str, Any]:
+def read_request(folder: Path, kind: str) -> dict[str, Any]:
     """Return the stored request of the training in a folder, or {} where there is none.
 
     Raises:
@@ -35,7 +35,7 @@ def read_asked(folder: Path, kind: str) -> dict[str, Any]:
     return told
 
 
-def kind_in(folder: Path) -> str:
+def read_kind(folder: Path) -> str:
     """Return the kind of the training in a folder (one of `KINDS`), or "" where there is none.
 
     Raises:
@@ -46,17 +46,17 @@ def kind_in(folder: Path) -> str:
 
 def _asked_in(folder: Path) -> dict[str, Any]:
     try:
-        told = json.loads((folder / ASKED).read_text("utf-8"))
+        told = json.loads((folder / REQUEST_FILE).read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
-        raise DataError(f"{folder / ASKED} cannot be read: {error}") from None
+        raise DataError(f"{folder / REQUEST_FILE} cannot be read: {error}") from None
     if (
         not isinstance(told, dict)
         or told.get("kind") not in KINDS
         or not isinstance(told.get("settings", {}), dict)
     ):
-        raise DataError(f"{folder / ASKED} says nothing of a training")
+        raise DataError(f"{folder / REQUEST_FILE} says nothing of a training")
     return told
 
 
@@ -68,34 +68,34 @@ def read_config(config: str | Path | None) -> dict[str, Json]:
     """
     from ...training.dpo.settings import TrainConfig
 
-    return {} if config is None else TrainConfig.names_in(expanded(config))
+    return {} if config is None else TrainConfig.names_in(expand_home(config))
 
 
-def whole_path(base: str | Path) -> str:
+def absolute_path(base: str | Path) -> str:
     """Return the absolute path of a folder; an id of the hub is returned as it is."""
-    place = expanded(base)
+    place = expand_home(base)
     return str(place.resolve()) if place.is_dir() else str(base)
 
 
-def keep_asked(folder: Path, asked: Mapping[str, Json]) -> None:
+def save_request(folder: Path, asked: Mapping[str, Json]) -> None:
     """Store the request of a training in its folder."""
-    writing.write({folder / ASKED: json.dumps(asked, indent=1)})
+    writing.write_files({folder / REQUEST_FILE: json.dumps(asked, indent=1)})
 
 
 def check_unused(folder: Path) -> None:
     """Raise UsageError if the folder holds a training."""
-    if (folder / ASKED).exists() or (folder / RECORD).exists():
+    if (folder / REQUEST_FILE).exists() or (folder / RECORD_FILE).exists():
         raise UsageError(
             f"{folder} holds a training: go on with it (--resume), or name another folder"
         )
 
 
-def say_new(folder: Path) -> None:
+def warn_about_new_training(folder: Path) -> None:
     """Warn that `--resume` starts a new training, because the folder holds none."""
-    if is_first():
+    if is_main_process():
         warn(f"--resume: {folder} holds no training yet, so one begins")
 
 
-def is_first() -> bool:
+def is_main_process() -> bool:
     """Return whether this process writes files: the first of those that a launcher started."""
     return os.environ.get("RANK", "0") == "0"

@@ -6,23 +6,23 @@ paper/3/summary/0      the first piece of the fourth paper
 from __future__ import annotations
 
 from ...records import Hypothesis, Json, Malformed, Reply, Summary
-from ...tasks.text.answers import sourced_in
-from ...tasks.text.family import MOST_HYPOTHESES
-from ...tasks.text.papers import PIECE_WORDS, Paper, pieces, quoted
-from ..runtime.asking import LITERATURE, asked, side_by_side
+from ...tasks.text.answers import parse_sourced_hypotheses
+from ...tasks.text.family import MAX_HYPOTHESES
+from ...tasks.text.papers import MAX_PIECE_WORDS, Paper, contains_quote, split_text
 from ..runtime.case import Case, Runtime
-from ..runtime.judge_calls import bare_view
+from ..runtime.judge_calls import make_bare_view
+from ..runtime.queries import LITERATURE, gather_or_cancel, query_model
 from ..runtime.steps import State
 
-CUT = "length"  # finish of a reply that was cut at the token limit
+CUT_FINISH = "length"  # finish of a reply that was cut at the token limit
 NO_SOURCE, NO_QUOTE, FALSE_QUOTE = "no_source", "no_quote", "quote_not_in_source"  # breaches
 
 
 async def summarise(state: State, runtime: Runtime) -> dict[str, Json]:
     """Summarise every paper of the problem, concurrently. Papers without a summary are recorded."""
     case = runtime.context
-    papers = papers_of(case)
-    told = await side_by_side([_summary(case, n, one) for n, one in enumerate(papers)])
+    papers = get_papers(case)
+    told = await gather_or_cancel([_summary(case, n, one) for n, one in enumerate(papers)])
     case.summaries = [
         Summary(paper.source, paper.title, text)
         for paper, text in zip(papers, told, strict=True)
@@ -36,32 +36,34 @@ async def summarise(state: State, runtime: Runtime) -> dict[str, Json]:
     return {}
 
 
-def papers_of(case: Case) -> list[Paper]:
+def get_papers(case: Case) -> list[Paper]:
     """Return the papers of the problem."""
     return [Paper(**one) for one in case.problem.public.get("papers", ())]
 
 
 async def _summary(case: Case, number: int, paper: Paper) -> str:
-    view = bare_view(case)
-    parts = pieces(paper.text, PIECE_WORDS)
+    view = make_bare_view(case)
+    parts = split_text(paper.text, MAX_PIECE_WORDS)
     asks = [
-        asked(
+        query_model(
             case, LITERATURE, f"paper/{number}/summary/{place}", view,
             case.prompts.summarise(view, Paper(paper.source, paper.title, part)),
         )
         for place, part in enumerate(parts)
     ]  # fmt: skip
-    texts = [reply.text.strip() for reply in await side_by_side(asks)]
+    texts = [reply.text.strip() for reply in await gather_or_cancel(asks)]
     return "\n".join(text for text in texts if text and text.lower().strip(" .") != "none")
 
 
-def read_sentences(case: Case, reply: Reply) -> list[Hypothesis | Malformed]:
+def parse_hypotheses(case: Case, reply: Reply) -> list[Hypothesis | Malformed]:
     """Return the hypotheses of a reply, without the last one of a reply that was cut."""
     items = list(case.family.parse(case.view(), reply.text, case.answer_format))
-    return items[:-1] if reply.finish == CUT else items  # the last one is incomplete
+    return items[:-1] if reply.finish == CUT_FINISH else items  # the last one is incomplete
 
 
-def sourced(case: Case, reply: Reply, with_rows: bool) -> list[Hypothesis | Malformed]:
+def parse_cited_hypotheses(
+    case: Case, reply: Reply, with_rows: bool
+) -> list[Hypothesis | Malformed]:
     """Return the hypotheses of a reply to a prompt with papers.
 
     Their meta holds "from" ("literature", or "both" with rows), "source" (the paper's file) and
@@ -73,10 +75,10 @@ def sourced(case: Case, reply: Reply, with_rows: bool) -> list[Hypothesis | Malf
         reply: the reply.
         with_rows: whether the prompt showed rows too.
     """
-    texts = {paper.source: paper.text for paper in papers_of(case)}
+    texts = {paper.source: paper.text for paper in get_papers(case)}
     found: list[Hypothesis | Malformed] = []
-    items = sourced_in(reply.text, MOST_HYPOTHESES)
-    for sentence, number, quote in items[:-1] if reply.finish == CUT else items:
+    items = parse_sourced_hypotheses(reply.text, MAX_HYPOTHESES)
+    for sentence, number, quote in items[:-1] if reply.finish == CUT_FINISH else items:
         read = case.family.read(sentence, case.view())
         if isinstance(read, Malformed):
             found.append(read)
@@ -93,4 +95,4 @@ def _breaches(source: str, quote: str, texts: dict[str, str], with_rows: bool) -
         return () if with_rows else (NO_SOURCE,)
     if not quote:
         return (NO_QUOTE,)
-    return () if quoted(quote, texts[source]) else (FALSE_QUOTE,)
+    return () if contains_quote(quote, texts[source]) else (FALSE_QUOTE,)

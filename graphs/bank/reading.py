@@ -25,29 +25,29 @@ import numpy as np
 
 from ...config import UNDER_A_MODEL
 from ...records import InputSet, Json, Message, Observation, StepRecord
-from ...tasks.text.family import of_split
-from ...tools.gear.scores import set_scores
+from ...tasks.text.family import select_split
+from ...tools.gear.scores import score_set
 from ..inference import (
     Entry,
-    Predicted,
     Reading,
     ReadingSettings,
+    RowPredictions,
     Worth,
     predict,
-    weighed,
-    with_right,
+    update_right_rows,
+    weigh_entries,
 )
-from ..inference.choose import choose
-from ..runtime.asking import JUDGE, asked, side_by_side
+from ..inference.choose import choose_strategy
 from ..runtime.case import Case, Runtime
-from ..runtime.judge_calls import bare_view
-from ..runtime.steps import END, START, State, compiled, new_graph
+from ..runtime.judge_calls import make_bare_view
+from ..runtime.queries import JUDGE, gather_or_cancel, query_model
+from ..runtime.steps import END, START, State, compile_graph, new_graph
 
-ROWS = 50  # number of rows read at a time, which an interruption waits for
+ROWS_PER_PART = 50  # number of rows read at a time, which an interruption waits for
 CHOOSE = "choose"
 
 
-def followed_by_reading(graph: Any) -> Any:
+def add_bank_reading(graph: Any) -> Any:
     """Return a graph that runs the method and then reads the bank."""
     outer = new_graph()
     outer.add_node("find", graph)
@@ -55,7 +55,7 @@ def followed_by_reading(graph: Any) -> Any:
     outer.add_edge(START, "find")
     outer.add_conditional_edges("find", _after_find, ["read", END])
     outer.add_edge("read", END)
-    return compiled(outer)
+    return compile_graph(outer)
 
 
 async def _after_find(state: State, runtime: Runtime) -> str:
@@ -72,11 +72,11 @@ async def read_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     An interruption leaves the problem open; answers so far are in the journal.
     """
     case = runtime.context
-    reading = await reading_of(case)
-    chosen, tried = await strategy_of(case, reading)
+    reading = await make_reading(case)
+    chosen, tried = await select_strategy(case, reading)
     splits: dict[str, Json] = {}
     for split in case.text.splits:
-        inputs = [one.input for one in of_split(case.problem, split)]
+        inputs = [one.input for one in select_split(case.problem, split)]
         found = await _predicted(case, chosen, reading, inputs)
         if found is None:
             return {"stop": ""}
@@ -99,7 +99,7 @@ async def read_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     return {"step": state["step"] + 1}
 
 
-async def strategy_of(case: Case, reading: Reading) -> tuple[str, dict[str, Json]]:
+async def select_strategy(case: Case, reading: Reading) -> tuple[str, dict[str, Json]]:
     """Return the strategy, and the accuracy of each strategy on validation rows.
 
     The settings name it, or validation rows select it; only then are there accuracies.
@@ -110,13 +110,13 @@ async def strategy_of(case: Case, reading: Reading) -> tuple[str, dict[str, Json
     rows = validation_rows(case)
     if not rows:
         return "multi", {}  # there are no rows to select by
-    made = await choose(reading, [one.input for one in rows], [one.output for one in rows])
+    made = await choose_strategy(reading, [one.input for one in rows], [one.output for one in rows])
     return made.strategy, dict(made.accuracy)
 
 
-def in_parts(reading: Reading, inputs: Sequence[Json]) -> Iterator[Sequence[Json]]:
-    """Yield the inputs in parts: `ROWS` at a time where a model is asked, else all at once."""
-    rows = ROWS if reading.ask else max(1, len(inputs))
+def iter_parts(reading: Reading, inputs: Sequence[Json]) -> Iterator[Sequence[Json]]:
+    """Yield the inputs in parts: `ROWS_PER_PART` at a time where a model is asked, else all at once."""
+    rows = ROWS_PER_PART if reading.ask else max(1, len(inputs))
     for start in range(0, len(inputs), rows):
         yield inputs[start : start + rows]
 
@@ -128,17 +128,17 @@ async def _predicted(
     labels: list[str | None] = []
     reasons: Counter[str] = Counter()
     decided: Counter[str] = Counter()
-    for part in in_parts(reading, inputs):
+    for part in iter_parts(reading, inputs):
         if case.stopping.is_set():
             return None
-        found: Predicted = await predict(strategy, reading, part)
+        found: RowPredictions = await predict(strategy, reading, part)
         labels += found.labels(reading.labels)
         reasons.update(found.reasons)
         decided.update(found.counts)
     return {"labels": labels, "reasons": dict(reasons), "decided": dict(sorted(decided.items()))}
 
 
-async def reading_of(case: Case, *, same_sample: bool = False) -> Reading:
+async def make_reading(case: Case, *, same_sample: bool = False) -> Reading:
     """Return the bank in the form that strategies read.
 
     Its entries are weighed by validation rows where that costs no call, or where the strategy
@@ -158,13 +158,15 @@ async def reading_of(case: Case, *, same_sample: bool = False) -> Reading:
     ]  # fmt: skip
     exact = all(case.judging.rule(entry.text) is not None for entry in entries)
     asks = case.judging.asks and not exact
-    view = replace(bare_view(case), shown=case.problem.shown)
+    view = replace(make_bare_view(case), shown=case.problem.shown)
 
     async def judge(text: str, inputs: Sequence[Json]) -> Any:
         return await case.judging.codes(text, InputSet("rows", tuple(inputs)))
 
     async def ask(role: str, place: str, messages: Sequence[Message]) -> str:
-        return (await asked(case, JUDGE, f"infer/bank/{place}", bare_view(case), messages)).text
+        return (
+            await query_model(case, JUDGE, f"infer/bank/{place}", make_bare_view(case), messages)
+        ).text
 
     settings = ReadingSettings(
         top=case.text.readers,
@@ -181,13 +183,13 @@ async def reading_of(case: Case, *, same_sample: bool = False) -> Reading:
         return reading
     if exact and case.entries and not same_sample:
         # the indices of a bank from another sample refer to other rows
-        reading = await with_right(reading)
-    return await weighed(reading, validation_rows(case))
+        reading = await update_right_rows(reading)
+    return await weigh_entries(reading, validation_rows(case))
 
 
 def validation_rows(case: Case) -> list[Observation]:
     """Return the rows that choices use: all where every rule is exact, else a sample of them."""
-    rows = list(of_split(case.problem, "val"))
+    rows = list(select_split(case.problem, "val"))
     most = case.text.validation
     if most is None:
         most = UNDER_A_MODEL if case.judging.asks and not _all_exact(case) else len(rows)
@@ -219,9 +221,9 @@ async def bank_scores(case: Case, entries: Sequence[Entry]) -> dict[str, Json]:
     exact = all(case.judging.rule(one.text) is not None for one in good)
     if not good or not (exact or asks):
         return found
-    rows = await side_by_side([case.judging.codes(one.text, case.space) for one in good])
+    rows = await gather_or_cancel([case.judging.codes(one.text, case.space) for one in good])
     codes = np.stack(rows)
-    scores = set_scores(np.maximum(codes, 0), codes >= 0, case.space.weights)
+    scores = score_set(np.maximum(codes, 0), codes >= 0, case.space.weights)
     return found | {
         "generalizability": scores.generalizability, "beta": scores.beta, "gamma": scores.gamma
     }  # fmt: skip

@@ -6,7 +6,7 @@ They follow HypoGeniC (notes on the reference, section a).
     step/5/propose/0            new hypotheses, from the wrong rows collected up to step 5
     texts/..., text/...         their judgements (judge_calls.py)
 
-A step visits at most `ROWS` rows, or fewer where enough wrong rows are collected for new
+A step visits at most `ROWS_PER_STEP` rows, or fewer where enough wrong rows are collected for new
 hypotheses. It is then recorded: its fields say which rows it visited, and which were wrong at a
 regeneration.
 """
@@ -20,27 +20,27 @@ import numpy as np
 
 from ...records import (
     Agreement,
-    Answered,
     BankEvent,
     EventKind,
     Hypothesis,
     Json,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Malformed,
     Predictions,
     StepRecord,
     Summary,
     View,
 )
-from ...tasks.text.family import NEEDS_MODEL, NOT_ASKED, UNREADABLE, agreement_of
-from ..runtime.asking import PROPOSER, asked, side_by_side
+from ...tasks.text.family import NEEDS_MODEL, NOT_ASKED, UNREADABLE, compute_agreement
 from ..runtime.case import Case, Runtime
-from ..runtime.judge_calls import predictions_of
-from ..runtime.judging import malformed, with_verdict
+from ..runtime.judge_calls import predictions_from_codes
+from ..runtime.judging import give_verdict, judge_malformed
+from ..runtime.queries import PROPOSER, gather_or_cancel, query_model
 from ..runtime.steps import END, State
-from .papers import papers_of, read_sentences, sourced
+from .papers import get_papers, parse_cited_hypotheses, parse_hypotheses
 
-ROWS = 10  # rows of one step, which is how often a running session shows progress
+ROWS_PER_STEP = 10  # rows of one step, which is how often a running session shows progress
 
 
 async def ask_first(state: State, runtime: Runtime) -> dict[str, Json]:
@@ -67,16 +67,16 @@ async def ask_for_new(
         papers: summaries in the prompt.
     """
     path = f"step/{state['step']}/propose/{state['turn']}"
-    view = view_of_rows(case, rows)
+    view = make_row_view(case, rows)
     messages = case.prompts.propose(view, case.text.hypotheses, papers)
-    case.reply = await asked(case, PROPOSER, path, view, messages)
+    case.reply = await query_model(case, PROPOSER, path, view, messages)
     case.reply_path = path
-    of_papers = papers or (not rows and papers_of(case))  # also where no paper has a summary
-    case.proposed = sourced(case, case.reply, bool(rows)) if of_papers else None
+    of_papers = papers or (not rows and get_papers(case))  # also where no paper has a summary
+    case.proposed = parse_cited_hypotheses(case, case.reply, bool(rows)) if of_papers else None
     return {"turn": state["turn"] + 1}
 
 
-def view_of_rows(case: Case, rows: Sequence[int]) -> View:
+def make_row_view(case: Case, rows: Sequence[int]) -> View:
     """Return what the proposer is shown: these observations, and no earlier answer."""
     shown = tuple(case.problem.shown[row] for row in rows)
     return replace(case.view(), shown=shown, earlier=())
@@ -91,14 +91,14 @@ async def admit(state: State, runtime: Runtime) -> dict[str, Json]:
     case = runtime.context
     first = not state["answers"]
     rows = list(range(len(case.shown))) if first else list(case.wrong_rows)
-    items = [] if case.reply.finish == "exhausted" else read_new(case)
+    items = [] if case.reply.finish == "exhausted" else parse_new_hypotheses(case)
     at = len(rows) if first else state["row"]
     judged = await judge_rows(case, items, rows)
-    case.answered.append(Answered(case.reply_path, case.reply.text, tuple(judged)))
+    case.answered.append(JudgedAnswer(case.reply_path, case.reply.text, tuple(judged)))
     for one in judged:
         if one.hypothesis is not None and one.shown is not None:
-            enter(case, one.hypothesis, one.shown, rows, at)
-    log(case, BankEvent("", "", "", -1 if first else case.text.capacity, None, at, "cut"))
+            add_to_bank(case, one.hypothesis, one.shown, rows, at)
+    log_event(case, BankEvent("", "", "", -1 if first else case.text.capacity, None, at, "cut"))
     if not first:
         case.step_fields["wrong"] = rows
         case.wrong_rows.clear()
@@ -110,55 +110,57 @@ async def admit(state: State, runtime: Runtime) -> dict[str, Json]:
     }
 
 
-def read_new(case: Case) -> list[Hypothesis | Malformed]:
+def parse_new_hypotheses(case: Case) -> list[Hypothesis | Malformed]:
     """Return the hypotheses of the last reply, or of its rewriting.
 
     There are at most as many as were requested.
     """
-    items = read_sentences(case, case.reply) if case.proposed is None else case.proposed
+    items = parse_hypotheses(case, case.reply) if case.proposed is None else case.proposed
     return items[: case.text.hypotheses] or [Malformed("empty", "the answer holds no hypothesis")]
 
 
 async def judge_rows(
     case: Case, items: Sequence[Hypothesis | Malformed], rows: Sequence[int]
-) -> list[Judged]:
+) -> list[JudgedHypothesis]:
     """Return the judgement of each item, in order. Calls for different items run concurrently."""
     new = [item for item in items if isinstance(item, Hypothesis)]
-    shown = await side_by_side([agreement_on(case, one.text, rows) for one in new])
-    spaces = await side_by_side([over_space(case, one) for one in new])
+    shown = await gather_or_cancel([measure_agreement(case, one.text, rows) for one in new])
+    spaces = await gather_or_cancel([predict_space(case, one) for one in new])
     found = iter(zip(shown, spaces, strict=True))
     return [
-        malformed(item) if isinstance(item, Malformed) else with_verdict(case, item, *next(found))
+        judge_malformed(item)
+        if isinstance(item, Malformed)
+        else give_verdict(case, item, *next(found))
         for item in items
     ]
 
 
-async def agreement_on(case: Case, sentence: str, rows: Sequence[int]) -> Agreement:
+async def measure_agreement(case: Case, sentence: str, rows: Sequence[int]) -> Agreement:
     """Return the agreement with all shown observations; those not in `rows` count as not asked."""
     codes = dict(zip(rows, await case.judging.of_rows(sentence, rows), strict=True))
     shown = case.problem.shown
     whole = [codes.get(row, NOT_ASKED) for row in range(len(shown))]
-    found = predictions_of(np.array(whole, np.int64))
-    return agreement_of(found, shown, case.problem.public["labels"])
+    found = predictions_from_codes(np.array(whole, np.int64))
+    return compute_agreement(found, shown, case.problem.public["labels"])
 
 
-async def over_space(case: Case, hypothesis: Hypothesis) -> Predictions:
+async def predict_space(case: Case, hypothesis: Hypothesis) -> Predictions:
     """Return the predictions over S; marked as not asked where they are not computed."""
     if not case.judges_space(hypothesis):
         return Predictions.not_asked(len(case.space))
-    return predictions_of(await case.judging.codes(hypothesis.text, case.space))
+    return predictions_from_codes(await case.judging.codes(hypothesis.text, case.space))
 
 
-def enter(
+def add_to_bank(
     case: Case, hypothesis: Hypothesis, shown: Agreement, rows: Sequence[int], t: int
 ) -> None:
     """Add a hypothesis to the bank with a visit for each row, unless it is there already."""
     if case.bank.holds(hypothesis.text):
         return
     if shown.verdict != "ok" or not rows:
-        log(case, _event(hypothesis, -1, None, t, "enter"))
+        log_event(case, _event(hypothesis, -1, None, t, "enter"))
     for row in rows if shown.verdict == "ok" else ():
-        log(case, _event(hypothesis, row, shown.marks[row], t))
+        log_event(case, _event(hypothesis, row, shown.marks[row], t))
 
 
 def _event(
@@ -167,7 +169,7 @@ def _event(
     return BankEvent(hypothesis.digest, hypothesis.text, "", row, right, t, kind)
 
 
-def log(case: Case, event: BankEvent) -> None:
+def log_event(case: Case, event: BankEvent) -> None:
     """Apply an event to the bank and keep it for the record of the step."""
     case.events.append(event)
     case.bank.apply(event)
@@ -183,17 +185,19 @@ async def visit(state: State, runtime: Runtime) -> dict[str, Json]:
     case = runtime.context
     settings, shown = case.text, case.problem.shown
     start = row = state["row"]
-    while row < len(shown) and row - start < ROWS and len(case.wrong_rows) < settings.wrong:
+    while (
+        row < len(shown) and row - start < ROWS_PER_STEP and len(case.wrong_rows) < settings.wrong
+    ):
         best = case.bank.top(settings.top)
-        found = await side_by_side([case.judging.of_rows(one.text, [row]) for one in best])
+        found = await gather_or_cancel([case.judging.of_rows(one.text, [row]) for one in best])
         expected, labels = shown[row].output, case.problem.public["labels"]
         not_right = 0
         for entry, (code,) in zip(best, found, strict=True):
-            right = mark_of(code, labels, expected)
+            right = mark_code(code, labels, expected)
             not_right += right is not True
             if code != NEEDS_MODEL:  # a sentence that nothing can judge is not visited
                 about = (entry.hypothesis, entry.text, entry.description)
-                log(case, BankEvent(*about, row, right, row + 1))
+                log_event(case, BankEvent(*about, row, right, row + 1))
         if not best or not_right >= settings.scale * len(best) * row / len(shown):
             case.wrong_rows.append(row)
         row += 1
@@ -201,7 +205,7 @@ async def visit(state: State, runtime: Runtime) -> dict[str, Json]:
     return {"row": row}
 
 
-def mark_of(code: int, labels: Sequence[str], expected: Json) -> bool | None:
+def mark_code(code: int, labels: Sequence[str], expected: Json) -> bool | None:
     """Return whether a code is right; None where the sentence does not apply.
 
     An answer that names no label is wrong.

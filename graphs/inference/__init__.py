@@ -22,21 +22,36 @@ from .reading import (
     NEEDS_MODEL,
     REASONS,
     UNREADABLE,
-    Asking,
     Decision,
     Entry,
-    Judging,
-    Predicted,
+    ModelQuery,
     Reading,
     ReadingSettings,
+    RowPredictions,
+    SentenceJudge,
     Strategy,
     Worth,
 )
-from .strategies import STRATEGIES, predict, strategy
-from .weighing import weighed, with_right
+from .strategies import STRATEGIES, get_strategy, predict
+from .weighing import update_right_rows, weigh_entries
 
 __all__ = [
-    "DOES_NOT_APPLY", "NEEDS_MODEL", "REASONS", "STRATEGIES", "UNREADABLE", "Asking", "Decision",
-    "Entry", "Judging", "Predicted", "Reading", "ReadingSettings", "Strategy", "Worth", "predict",
-    "strategy", "weighed", "with_right",
+    "DOES_NOT_APPLY",
+    "NEEDS_MODEL",
+    "REASONS",
+    "STRATEGIES",
+    "UNREADABLE",
+    "Decision",
+    "Entry",
+    "ModelQuery",
+    "Reading",
+    "ReadingSettings",
+    "RowPredictions",
+    "SentenceJudge",
+    "Strategy",
+    "Worth",
+    "get_strategy",
+    "predict",
+    "update_right_rows",
+    "weigh_entries",
 ]  # fmt: skip

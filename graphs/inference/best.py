@@ -10,21 +10,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...records import Json
-from .asking import judged
-from .reading import Decision, Predicted, Reading
-from .selection import undecided
+from .queries import judge_entries
+from .reading import Decision, Reading, RowPredictions
+from .selection import decide_without_label
 
 
-async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
+async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
     """Predict labels (see `reading.Strategy`). It queries only the judge."""
     majority = Decision(reading.majority, "majority")
     if not reading.entries:
-        return Predicted((majority,) * len(inputs))
+        return RowPredictions((majority,) * len(inputs))
     best = reading.ranked[0]
-    codes = (await judged(reading, {best: range(len(inputs))}, inputs))[best].tolist()
-    return Predicted(
+    codes = (await judge_entries(reading, {best: range(len(inputs))}, inputs))[best].tolist()
+    return RowPredictions(
         tuple(
-            Decision(code, "hypothesis", best) if code >= 0 else undecided([code]) or majority
+            Decision(code, "hypothesis", best)
+            if code >= 0
+            else decide_without_label([code]) or majority
             for code in codes
         )
     )

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from ...records import Json, UsageError
 from ...tools.label_scores import accuracy, macro_f1
-from .reading import Predicted, Reading, Strategy
+from .reading import Reading, RowPredictions, Strategy
 from .strategies import STRATEGIES
-from .weighing import gold
+from .weighing import encode_labels
 
 
 @dataclass(frozen=True)
-class Choice:
+class StrategyChoice:
     """The selected strategy.
 
     Args:
@@ -33,15 +33,15 @@ class Choice:
     accuracy: Mapping[str, float]
     f1: Mapping[str, float]
     n: int
-    predicted: Mapping[str, Predicted]
+    predicted: Mapping[str, RowPredictions]
 
 
-async def choose(
+async def choose_strategy(
     reading: Reading,
     inputs: Sequence[Json],
     labels: Sequence[str],
     strategies: Mapping[str, Strategy] = STRATEGIES,
-) -> Choice:
+) -> StrategyChoice:
     """Select the best strategy on validation rows.
 
     The strategies run one after the other, so that a later one reuses the judge's answers to an
@@ -61,9 +61,9 @@ async def choose(
     if not inputs or not strategies:
         names = ", ".join(strategies or STRATEGIES)
         raise UsageError(f"there are no validation rows to choose by: name one of {names}")
-    true = gold(reading, labels)
+    true = encode_labels(reading, labels)
     predicted = {name: await one(reading, inputs, "") for name, one in strategies.items()}
     right = {name: accuracy(one.codes, true) for name, one in predicted.items()}
     f1 = {name: macro_f1(one.codes, true) for name, one in predicted.items()}
     best = max(strategies, key=lambda name: (right[name], f1[name]))
-    return Choice(best, right, f1, len(true), predicted)
+    return StrategyChoice(best, right, f1, len(true), predicted)

@@ -13,27 +13,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...records import Json, digest_of_text
-from ...tasks.text.answers import yes_no_in
-from .asking import NAMED, answers, judged, mended, place_of
-from .reading import Predicted, Reading
-from .selection import top, trusts, voted
+from ...tasks.text.answers import parse_yes_no
+from .queries import DIGEST_DIGITS, collect_answers, fill_undecided, judge_entries, row_digest
+from .reading import Reading, RowPredictions
+from .selection import decide_by_vote, entry_trusts, top_entries
 
 
-async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
+async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
     """Predict labels (see `reading.Strategy`).
 
     It asks at `filter-weight/ROW/relevant/SENTENCE`, where both are digests.
     """
-    voters = top(reading)
+    voters = top_entries(reading)
     wanted: Mapping[int, Sequence[int]] = {entry: range(len(inputs)) for entry in voters}
     unreadable = 0
     if reading.ask is not None:
         wanted, unreadable = await _relevant(reading, voters, inputs, place)
-    codes = await judged(reading, wanted, inputs)
-    weights = trusts(reading)
-    decided = [voted(reading, row, weights, voters) for row in codes.T.tolist()]
+    codes = await judge_entries(reading, wanted, inputs)
+    weights = entry_trusts(reading)
+    decided = [decide_by_vote(reading, row, weights, voters) for row in codes.T.tolist()]
     notes = {"relevance_unreadable": unreadable}
-    return Predicted(await mended(reading, decided, inputs), notes)
+    return RowPredictions(await fill_undecided(reading, decided, inputs), notes)
 
 
 async def _relevant(
@@ -42,10 +42,10 @@ async def _relevant(
     assert reading.prompts is not None
     pairs = [(row, entry) for row in range(len(inputs)) for entry in voters]
     texts = [entry.text for entry in reading.entries]
-    names = [digest_of_text(text)[:NAMED] for text in texts]
-    rows = [place_of(one) for one in inputs]
+    names = [digest_of_text(text)[:DIGEST_DIGITS] for text in texts]
+    rows = [row_digest(one) for one in inputs]
     relevant = reading.prompts.relevant
-    asked = await answers(
+    asked = await collect_answers(
         reading,
         [
             (
@@ -55,7 +55,7 @@ async def _relevant(
             for row, entry in pairs
         ],
     )
-    said = [yes_no_in(text) for text in asked]
+    said = [parse_yes_no(text) for text in asked]
     wanted = {
         entry: [row for (row, one), yes in zip(pairs, said, strict=True) if one == entry and yes]
         for entry in voters

@@ -10,44 +10,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...records import Json
-from ...tasks.text.answers import NOT_APPLICABLE, judgement_in
-from .asking import answers, judged, mended, place_of
-from .reading import UNREADABLE, Decision, Predicted, Reading
-from .selection import log_odds, voted
+from ...tasks.text.answers import NOT_APPLICABLE, parse_judgement
+from .queries import collect_answers, fill_undecided, judge_entries, row_digest
+from .reading import UNREADABLE, Decision, Reading, RowPredictions
+from .selection import decide_by_vote, entry_log_odds
 
 
-async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
+async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
     """Predict labels (see `reading.Strategy`). It asks at `multi/ROW` (`asking.place_of`)."""
     if not reading.entries:
-        return Predicted(await mended(reading, [None] * len(inputs), inputs))
+        return RowPredictions(await fill_undecided(reading, [None] * len(inputs), inputs))
     decided = await (
         _by_rules(reading, inputs) if reading.ask is None else _asked(reading, inputs, place)
     )
-    return Predicted(await mended(reading, decided, inputs))
+    return RowPredictions(await fill_undecided(reading, decided, inputs))
 
 
 async def _by_rules(reading: Reading, inputs: Sequence[Json]) -> list[Decision | None]:
-    codes = await judged(
+    codes = await judge_entries(
         reading, {entry: range(len(inputs)) for entry in range(len(reading.entries))}, inputs
     )
-    weights = log_odds(reading)
-    return [voted(reading, row, weights, reading.ranked) for row in codes.T.tolist()]
+    weights = entry_log_odds(reading)
+    return [decide_by_vote(reading, row, weights, reading.ranked) for row in codes.T.tolist()]
 
 
 async def _asked(reading: Reading, inputs: Sequence[Json], place: str) -> list[Decision | None]:
     assert reading.prompts is not None
     texts = [entry.text for entry in reading.entries]
     many = reading.prompts.infer_many
-    said = await answers(
+    said = await collect_answers(
         reading,
-        [(f"{place}multi/{place_of(one)}", many(reading.view, texts, one)) for one in inputs],
+        [(f"{place}multi/{row_digest(one)}", many(reading.view, texts, one)) for one in inputs],
     )
-    return [read(reading, text) for text in said]
+    return [parse_decision(reading, text) for text in said]
 
 
-def read(reading: Reading, text: str) -> Decision | None:
+def parse_decision(reading: Reading, text: str) -> Decision | None:
     """Parse a model's answer to several sentences; None where it says that none of them applies."""
-    label = judgement_in(text, reading.labels)
+    label = parse_judgement(text, reading.labels)
     if label is NOT_APPLICABLE:
         return None
     if label is None:

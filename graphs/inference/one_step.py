@@ -11,41 +11,41 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...records import Json
-from ...tasks.text.answers import pattern_in
-from .asking import answers, judged, mended, place_of
-from .multi import read
-from .reading import Decision, Predicted, Reading
-from .selection import most_trusted, patterns, with_examples
+from ...tasks.text.answers import parse_pattern_number
+from .multi import parse_decision
+from .queries import collect_answers, fill_undecided, judge_entries, row_digest
+from .reading import Decision, Reading, RowPredictions
+from .selection import add_examples, decide_by_trust, select_patterns
 
 
-async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
+async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
     """Predict labels (see `reading.Strategy`). It asks at `one-step/ROW`."""
-    chosen = patterns(reading)
+    chosen = select_patterns(reading)
     if not chosen or reading.ask is None:
-        decided = await by_rules(reading, chosen, inputs)
+        decided = await decide_by_rules(reading, chosen, inputs)
     else:
         decided = await _asked(reading, chosen, inputs, place)
-    return Predicted(await mended(reading, decided, inputs))
+    return RowPredictions(await fill_undecided(reading, decided, inputs))
 
 
-async def by_rules(
+async def decide_by_rules(
     reading: Reading, chosen: Sequence[int], inputs: Sequence[Json]
 ) -> list[Decision | None]:
     """Return for each input the decision of the most trusted entry in `chosen` that applies."""
-    codes = await judged(reading, {entry: range(len(inputs)) for entry in chosen}, inputs)
-    return [most_trusted(reading, row, chosen) for row in codes.T.tolist()]
+    codes = await judge_entries(reading, {entry: range(len(inputs)) for entry in chosen}, inputs)
+    return [decide_by_trust(reading, row, chosen) for row in codes.T.tolist()]
 
 
 async def _asked(
     reading: Reading, chosen: Sequence[int], inputs: Sequence[Json], place: str
 ) -> list[Decision | None]:
     assert reading.prompts is not None
-    shown = with_examples(reading, chosen)
+    shown = add_examples(reading, chosen)
     adaptively = reading.prompts.infer_adaptively
-    said = await answers(
+    said = await collect_answers(
         reading,
         [
-            (f"{place}one-step/{place_of(one)}", adaptively(reading.view, shown, one))
+            (f"{place}one-step/{row_digest(one)}", adaptively(reading.view, shown, one))
             for one in inputs
         ],
     )
@@ -57,7 +57,7 @@ def _by_pattern(reading: Reading, chosen: Sequence[int], text: str) -> Decision 
 
     The label counts either way.
     """
-    decided, number = read(reading, text), pattern_in(text, len(chosen))
+    decided, number = parse_decision(reading, text), parse_pattern_number(text, len(chosen))
     if decided is None or decided.code < 0 or number is None:
         return decided
     return replace(decided, entry=chosen[number - 1])

@@ -28,7 +28,7 @@ REASONS: Mapping[int, str] = {
 }
 
 
-class Judging(Protocol):
+class SentenceJudge(Protocol):
     """A function that applies a sentence to inputs."""
 
     async def __call__(self, text: str, inputs: Sequence[Json]) -> NDArray[np.int64]:
@@ -42,7 +42,7 @@ class Judging(Protocol):
         ...
 
 
-class Asking(Protocol):
+class ModelQuery(Protocol):
     """A function that queries a model."""
 
     async def __call__(self, role: str, place: str, messages: Sequence[Message]) -> str:
@@ -184,10 +184,10 @@ class Reading:
 
     entries: tuple[Entry, ...]
     view: View
-    judge: Judging
+    judge: SentenceJudge
     labels: tuple[str, ...] = ()  # empty for those of the view
     prompts: TextPrompts | None = None
-    ask: Asking | None = None
+    ask: ModelQuery | None = None
     worth: tuple[Worth, ...] = ()
     validation: tuple[Observation, ...] = ()
     settings: ReadingSettings = field(default_factory=ReadingSettings)
@@ -250,7 +250,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Predicted:
+class RowPredictions:
     """The predictions for rows.
 
     Args:
@@ -290,7 +290,7 @@ class Strategy(Protocol):
 
     async def __call__(
         self, reading: Reading, inputs: Sequence[Json], place: str = ""
-    ) -> Predicted:
+    ) -> RowPredictions:
         """Return the predictions for the inputs.
 
         Args:

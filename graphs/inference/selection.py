@@ -11,15 +11,15 @@ from functools import cache
 from ...records import Observation
 from .reading import NEEDS_MODEL, UNREADABLE, Decision, Pattern, Reading
 
-SEARCHED = 40  # number of entries among which the best set is searched
+MAX_SEARCHED = 40  # number of entries among which the best set is searched
 
 
-def top(reading: Reading) -> list[int]:
+def top_entries(reading: Reading) -> list[int]:
     """Return the indices of the `settings.top` most accurate entries, best first."""
     return list(reading.ranked[: reading.settings.top])
 
 
-def vote(
+def count_votes(
     codes: Sequence[int],
     weights: Sequence[float],
     order: Sequence[int],
@@ -53,7 +53,7 @@ def vote(
     return named[0] if named else majority if majority in tied else tied[0]
 
 
-def voted(
+def decide_by_vote(
     reading: Reading, codes: Sequence[int], weights: Sequence[float], order: Sequence[int]
 ) -> Decision | None:
     """Return the decision of the entries in `order` on one row; None where none of them applies.
@@ -67,13 +67,13 @@ def voted(
         weights: the weight of each entry of the bank.
         order: indices of the voters, best in rank first.
     """
-    label = vote(codes, weights, order, len(reading.labels), reading.majority)
+    label = count_votes(codes, weights, order, len(reading.labels), reading.majority)
     if label is not None:
         return Decision(label, "vote", next((i for i in order if codes[i] == label), None))
-    return undecided([codes[i] for i in order])
+    return decide_without_label([codes[i] for i in order])
 
 
-def undecided(codes: Sequence[int]) -> Decision | None:
+def decide_without_label(codes: Sequence[int]) -> Decision | None:
     """Return the decision on a row without any label; None where sentences just do not apply."""
     if UNREADABLE in codes:
         return Decision(UNREADABLE, "unreadable")
@@ -91,7 +91,7 @@ def similarity(first: Sequence[int], second: Sequence[int]) -> float:
     return len(one & two) / math.sqrt(len(one) * len(two)) if one and two else 0.0
 
 
-def patterns(reading: Reading) -> list[int]:
+def select_patterns(reading: Reading) -> list[int]:
     """Return the entries that adaptive inference shows, the most accurate first.
 
     Two entries exclude each other if the rows that they got right are similar (`settings.similar`).
@@ -99,7 +99,7 @@ def patterns(reading: Reading) -> list[int]:
     it the `settings.patterns` most accurate. This is HypoGeniC's selection, exact here without a
     solver, among the 40 most accurate entries.
     """
-    ranked = reading.ranked[:SEARCHED]
+    ranked = reading.ranked[:MAX_SEARCHED]
     right = [reading.entries[i].right for i in ranked]
     near = [
         sum(
@@ -110,11 +110,11 @@ def patterns(reading: Reading) -> list[int]:
         for j in range(len(ranked))
     ]
     weights = [reading.worth[i].accuracy(len(reading.labels)) for i in ranked]
-    chosen = heaviest(weights, near)
+    chosen = heaviest_independent_set(weights, near)
     return [ranked[j] for j in chosen][: reading.settings.patterns]
 
 
-def heaviest(weights: Sequence[Fraction], near: Sequence[int]) -> list[int]:
+def heaviest_independent_set(weights: Sequence[Fraction], near: Sequence[int]) -> list[int]:
     """Return the heaviest set of vertices without an edge between them, in ascending order.
 
     The result is exact. Among sets of equal weight, the one with the earlier vertices is taken.
@@ -141,7 +141,7 @@ def heaviest(weights: Sequence[Fraction], near: Sequence[int]) -> list[int]:
     return [j for j in range(len(weights)) if chosen >> j & 1]
 
 
-def examples(reading: Reading, entry: int) -> list[Observation]:
+def draw_examples(reading: Reading, entry: int) -> list[Observation]:
     """Return shown rows that the entry got right, at most `settings.examples`, in shown order.
 
     They are drawn at random, depending on the seed and the sentence only.
@@ -152,12 +152,14 @@ def examples(reading: Reading, entry: int) -> list[Observation]:
     return [reading.shown[i] for i in sorted(some)]
 
 
-def with_examples(reading: Reading, chosen: Sequence[int]) -> list[Pattern]:
+def add_examples(reading: Reading, chosen: Sequence[int]) -> list[Pattern]:
     """Return entries as prompts show them: the text with rows that it got right, if any."""
-    return [(reading.entries[i].text, examples(reading, i)) for i in chosen]
+    return [(reading.entries[i].text, draw_examples(reading, i)) for i in chosen]
 
 
-def most_trusted(reading: Reading, codes: Sequence[int], chosen: Sequence[int]) -> Decision | None:
+def decide_by_trust(
+    reading: Reading, codes: Sequence[int], chosen: Sequence[int]
+) -> Decision | None:
     """Return the decision of the most trusted entry in `chosen` that gives a label; ties by rank.
 
     It is None where none of them applies.
@@ -167,18 +169,18 @@ def most_trusted(reading: Reading, codes: Sequence[int], chosen: Sequence[int]) 
         codes: the code of each entry of the bank.
         chosen: indices of the entries.
     """
-    trust = trusts(reading)
+    trust = entry_trusts(reading)
     for entry in sorted(chosen, key=lambda i: (-trust[i], reading.ranked.index(i))):
         if codes[entry] >= 0:
             return Decision(codes[entry], "hypothesis", entry)
-    return undecided([codes[i] for i in chosen])
+    return decide_without_label([codes[i] for i in chosen])
 
 
-def trusts(reading: Reading) -> list[float]:
+def entry_trusts(reading: Reading) -> list[float]:
     """Return the trust of each entry."""
     return [worth.trust(len(reading.labels)) for worth in reading.worth]
 
 
-def log_odds(reading: Reading) -> list[float]:
+def entry_log_odds(reading: Reading) -> list[float]:
     """Return the log-odds of each entry."""
     return [worth.log_odds(len(reading.labels)) for worth in reading.worth]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ...records import Json, UsageError
 from . import best, filter_weight, multi, one_step, two_step, weighted
-from .reading import Predicted, Reading, Strategy
+from .reading import Reading, RowPredictions, Strategy
 
 STRATEGIES: Mapping[str, Strategy] = {
     "multi": multi.predict,
@@ -18,7 +18,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 }
 
 
-def strategy(name: str) -> Strategy:
+def get_strategy(name: str) -> Strategy:
     """Return the strategy of this name.
 
     Raises:
@@ -31,7 +31,7 @@ def strategy(name: str) -> Strategy:
 
 async def predict(
     name: str, reading: Reading, inputs: Sequence[Json], place: str = ""
-) -> Predicted:
+) -> RowPredictions:
     """Predict a label for each of n inputs with a strategy.
 
     Args:
@@ -44,4 +44,4 @@ async def predict(
         UsageError: the name is unknown.
         Unavailable: judge or model cannot be reached.
     """
-    return await strategy(name)(reading, inputs, place)
+    return await get_strategy(name)(reading, inputs, place)

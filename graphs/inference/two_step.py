@@ -12,34 +12,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...records import Json
-from ...tasks.text.answers import pattern_in
-from .asking import answers, judged, mended, place_of
-from .one_step import by_rules
-from .reading import Decision, Predicted, Reading
-from .selection import patterns, undecided, with_examples
+from ...tasks.text.answers import parse_pattern_number
+from .one_step import decide_by_rules
+from .queries import collect_answers, fill_undecided, judge_entries, row_digest
+from .reading import Decision, Reading, RowPredictions
+from .selection import add_examples, decide_without_label, select_patterns
 
 
-async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
+async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
     """Predict labels (see `reading.Strategy`). It asks at `two-step/ROW/select`."""
-    chosen = patterns(reading)
+    chosen = select_patterns(reading)
     if not chosen or reading.ask is None:
-        return Predicted(await mended(reading, await by_rules(reading, chosen, inputs), inputs))
+        return RowPredictions(
+            await fill_undecided(reading, await decide_by_rules(reading, chosen, inputs), inputs)
+        )
     numbers = await _numbers(reading, chosen, inputs, place)
     entries = [chosen[number - 1 if number else 0] for number in numbers]
     wanted = {entry: [row for row, one in enumerate(entries) if one == entry] for entry in chosen}
-    codes = await judged(reading, wanted, inputs)
+    codes = await judge_entries(reading, wanted, inputs)
     decided = [
         _decision(int(codes[entry, row]), entry, named=numbers[row] is not None)
         for row, entry in enumerate(entries)
     ]
     notes = {"pattern_unnamed": numbers.count(None)}
-    return Predicted(await mended(reading, decided, inputs), notes)
+    return RowPredictions(await fill_undecided(reading, decided, inputs), notes)
 
 
 def _decision(code: int, entry: int, *, named: bool) -> Decision | None:
     if code >= 0:
         return Decision(code, "hypothesis" if named else "no_pattern", entry)
-    return undecided([code])
+    return decide_without_label([code])
 
 
 async def _numbers(
@@ -49,13 +51,13 @@ async def _numbers(
     if len(chosen) == 1:
         return [1] * len(inputs)
     assert reading.prompts is not None
-    shown = with_examples(reading, chosen)
+    shown = add_examples(reading, chosen)
     select = reading.prompts.select
-    said = await answers(
+    said = await collect_answers(
         reading,
         [
-            (f"{place}two-step/{place_of(one)}/select", select(reading.view, shown, one))
+            (f"{place}two-step/{row_digest(one)}/select", select(reading.view, shown, one))
             for one in inputs
         ],
     )
-    return [pattern_in(text, len(chosen)) for text in said]
+    return [parse_pattern_number(text, len(chosen)) for text in said]

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import DataError, Json, Observation
-from .asking import judged
+from .queries import judge_entries
 from .reading import DOES_NOT_APPLY, NEEDS_MODEL, Reading, Worth
 
 
-def gold(reading: Reading, labels: Sequence[Json]) -> list[int]:
+def encode_labels(reading: Reading, labels: Sequence[Json]) -> list[int]:
     """Return the code of each row's label.
 
     Raises:
@@ -27,20 +27,20 @@ def gold(reading: Reading, labels: Sequence[Json]) -> list[int]:
 
 
 def _gold(reading: Reading, rows: Sequence[Observation]) -> list[int]:
-    return gold(reading, [one.output for one in rows])
+    return encode_labels(reading, [one.output for one in rows])
 
 
-async def codes_on(reading: Reading, rows: Sequence[Observation]) -> NDArray[np.int64]:
+async def judge_all(reading: Reading, rows: Sequence[Observation]) -> NDArray[np.int64]:
     """Return the codes of entries for rows, as an int64 array of shape (entries, rows).
 
     Each entry is judged in one batch.
     """
     inputs: list[Json] = [one.input for one in rows]
     everything = {entry: range(len(inputs)) for entry in range(len(reading.entries))}
-    return await judged(reading, everything, inputs)
+    return await judge_entries(reading, everything, inputs)
 
 
-async def weighed(reading: Reading, rows: Sequence[Observation]) -> Reading:
+async def weigh_entries(reading: Reading, rows: Sequence[Observation]) -> Reading:
     """Return the reading with each entry's worth on `rows`.
 
     The rows must be validation rows, never test rows. Without rows the reading stays as it is. An
@@ -48,7 +48,7 @@ async def weighed(reading: Reading, rows: Sequence[Observation]) -> Reading:
     """
     if not rows:
         return reading
-    codes, true = await codes_on(reading, rows), _gold(reading, rows)
+    codes, true = await judge_all(reading, rows), _gold(reading, rows)
     judged = codes != NEEDS_MODEL
     counts = (codes == true, judged & (codes != DOES_NOT_APPLY), judged)
     sums = np.stack([one.sum(axis=1) for one in counts], axis=1).tolist()
@@ -56,12 +56,12 @@ async def weighed(reading: Reading, rows: Sequence[Observation]) -> Reading:
     return replace(reading, worth=tuple(worth), validation=tuple(rows))
 
 
-async def with_right(reading: Reading) -> Reading:
+async def update_right_rows(reading: Reading) -> Reading:
     """Return the reading with the shown rows that each entry gets right, as judged now.
 
     This is for a bank from another sample, whose indices refer to other rows.
     """
-    hits = await codes_on(reading, reading.shown) == np.array(_gold(reading, reading.shown))
+    hits = await judge_all(reading, reading.shown) == np.array(_gold(reading, reading.shown))
     entries = (
         replace(entry, right=tuple(np.flatnonzero(one).tolist()))
         for entry, one in zip(reading.entries, hits, strict=True)

@@ -1,7 +1,7 @@
 """`weighted`: a ridge logistic regression over what all sentences say of a row.
 
 A sentence that is an exact rule with degrees contributes its degree
-(tools/sentence_rules/grading.py: how many more of A than of B); any other contributes the label
+(tools/sentence_rules/degrees.py: how many more of A than of B); any other contributes the label
 that it names. The weights are fitted on validation rows, and on shown rows as far as that helps:
 sentences that were mined from shown rows look too good on them. So the weight of shown rows and the
 penalty are chosen by log loss on validation rows that were left out. A validation row is itself
@@ -27,18 +27,18 @@ from numpy.typing import NDArray
 
 from ...records import Json, Observation, canonical_json
 from ...tools.sentence_rules.columns import pair_labels
-from ...tools.sentence_rules.grading import graded
-from ...tools.sentence_rules.prepared import Prepared
+from ...tools.sentence_rules.degrees import rule_degrees
+from ...tools.sentence_rules.prepared_rows import PreparedRows
 from ...tools.sentence_rules.rules import NotExact, Rule
 from ...tools.sentence_rules.sentence_compiler import compile_sentence
-from .asking import judged, mended, place_of
-from .reading import Decision, Predicted, Reading
-from .selection import log_odds, undecided, voted
+from .queries import fill_undecided, judge_entries, row_digest
+from .reading import Decision, Reading, RowPredictions
+from .selection import decide_by_vote, decide_without_label, entry_log_odds
 
 FOLDS = 5
 PENALTIES = (3.0, 10.0, 30.0, 100.0)
-SHOWN = (0.0, 0.3, 1.0)  # weight of a shown row relative to a validation row
-NOTHING = 1e-9  # logits this close to 0 decide nothing
+SHOWN_WEIGHTS = (0.0, 0.3, 1.0)  # weight of a shown row relative to a validation row
+MIN_LOGIT = 1e-9  # logits this close to 0 decide nothing
 
 
 @dataclass(frozen=True)
@@ -59,29 +59,29 @@ class _Rows:
     degrees: bool
 
 
-async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> Predicted:
+async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
     """Predict labels (see `reading.Strategy`). It queries only the judge."""
     if not reading.entries or not inputs:
-        return Predicted(await mended(reading, [None] * len(inputs), inputs))
+        return RowPredictions(await fill_undecided(reading, [None] * len(inputs), inputs))
     rows = await _read(reading, inputs)
     logit = await _weighed(reading, rows, inputs)
-    votes = log_odds(reading)
+    votes = entry_log_odds(reading)
     decided: list[Decision | None] = []
     for row, said in zip(logit, rows.codes.T.tolist(), strict=True):
         code = _most(row)
         if max(said) < 0 and not rows.degrees:
-            decided.append(undecided(said))
+            decided.append(decide_without_label(said))
         elif code is None:
-            decided.append(voted(reading, said, votes, reading.ranked))
+            decided.append(decide_by_vote(reading, said, votes, reading.ranked))
         else:
             decided.append(Decision(code, "weights"))
-    return Predicted(await mended(reading, decided, inputs))
+    return RowPredictions(await fill_undecided(reading, decided, inputs))
 
 
 def _most(logit: Numbers) -> int | None:
     """Return the label with the highest logit; None on a tie."""
     order = np.argsort(-logit, kind="stable")
-    return int(order[0]) if logit[order[0]] - logit[order[1]] > NOTHING else None
+    return int(order[0]) if logit[order[0]] - logit[order[1]] > MIN_LOGIT else None
 
 
 async def _weighed(reading: Reading, rows: _Rows, inputs: Sequence[Json]) -> Numbers:
@@ -112,21 +112,23 @@ def _labelled(reading: Reading, rows: Sequence[Observation]) -> list[Observation
 def _row(reading: Reading, input: Json) -> str:
     """Return the digest of a row; for two texts to choose from, the same in either order."""
     if pair_labels(reading.labels) is None or not isinstance(input, Mapping):
-        return place_of(input)
-    return place_of(sorted(map(canonical_json, input.values())))
+        return row_digest(input)
+    return row_digest(sorted(map(canonical_json, input.values())))
 
 
 async def _read(reading: Reading, inputs: Sequence[Json]) -> _Rows:
     everything: Mapping[int, Sequence[int]] = {
         entry: range(len(inputs)) for entry in range(len(reading.entries))
     }
-    codes = await judged(reading, everything, inputs)
+    codes = await judge_entries(reading, everything, inputs)
     prepared = _prepared(reading, inputs)
     columns: list[Numbers] = []
     any_degrees = False
     for entry, said in zip(reading.entries, codes, strict=True):
         rule = _rule(reading, entry.text) if prepared is not None else None
-        degrees = graded(rule, prepared) if rule is not None and prepared is not None else None
+        degrees = (
+            rule_degrees(rule, prepared) if rule is not None and prepared is not None else None
+        )
         any_degrees |= degrees is not None
         columns += [degrees] if degrees is not None else list(_named(said, len(reading.labels)))
     folds = np.array([int(_row(reading, one), 16) % FOLDS for one in inputs], np.int64)
@@ -144,11 +146,11 @@ def _named(codes: NDArray[np.int64], labels: int) -> Iterator[Numbers]:
         yield from ((codes == label).astype(np.float64) for label in range(labels))
 
 
-def _prepared(reading: Reading, inputs: Sequence[Json]) -> Prepared | None:
+def _prepared(reading: Reading, inputs: Sequence[Json]) -> PreparedRows | None:
     public = reading.view.public
     if not public.get("columns") or not all(isinstance(one, Mapping) for one in inputs):
         return None
-    return Prepared(inputs, public)
+    return PreparedRows(inputs, public)
 
 
 def _rule(reading: Reading, text: str) -> Rule | None:
@@ -180,7 +182,7 @@ class _Fit:
         Ties go to the heavier penalty and to fewer shown rows.
         """
         best = math.inf
-        for shown in SHOWN if len(self.beside[1]) else SHOWN[:1]:
+        for shown in SHOWN_WEIGHTS if len(self.beside[1]) else SHOWN_WEIGHTS[:1]:
             for penalty in reversed(PENALTIES):
                 self.shown, self.penalty, before = shown, penalty, (self.shown, self.penalty)
                 loss = sum(self._loss(fold) for fold in range(FOLDS))
@@ -210,24 +212,26 @@ class _Fit:
         found = np.zeros((len(features), len(self.labels)))
         if not len(codes):
             return found
-        scale = Scale.of(some, self.through_zero)
+        scale = FeatureScale.of(some, self.through_zero)
         z = scale.measured(some)
         wanted = [1] if len(self.labels) == 2 else list(range(len(self.labels)))
         weights = [
-            fitted(z, codes == one, counted, self.penalty, self.through_zero) for one in wanted
+            fit_weights(z, codes == one, counted, self.penalty, self.through_zero) for one in wanted
         ]
-        if max(float(np.abs(w[:-1]).max()) for w in weights) > NOTHING:
-            found[:, wanted] = logits(scale.measured(features), weights)
+        if max(float(np.abs(w[:-1]).max()) for w in weights) > MIN_LOGIT:
+            found[:, wanted] = compute_logits(scale.measured(features), weights)
         return found
 
 
 Numbers = NDArray[np.float64]
-STEPS = 30  # maximum number of Newton steps; about six are needed
-CLIPPED = 3.0  # standard deviations; a row that repeats a word ten times must not count as ten rows
+MAX_STEPS = 30  # maximum number of Newton steps; about six are needed
+MAX_DEVIATIONS = (
+    3.0  # standard deviations; a row that repeats a word ten times must not count as ten rows
+)
 
 
 @dataclass(frozen=True)
-class Scale:
+class FeatureScale:
     """The scaling of features of shape (n, m).
 
     Args:
@@ -239,7 +243,7 @@ class Scale:
     spread: Numbers
 
     @staticmethod
-    def of(features: Numbers, through_zero: bool) -> Scale:
+    def of(features: Numbers, through_zero: bool) -> FeatureScale:
         """Return the scaling of these features.
 
         Args:
@@ -249,15 +253,17 @@ class Scale:
         """
         middle = np.zeros(features.shape[1]) if through_zero else features.mean(axis=0)
         spread = np.sqrt(((features - middle) ** 2).mean(axis=0))
-        return Scale(middle, np.where(spread > 1e-9, spread, 1.0))
+        return FeatureScale(middle, np.where(spread > 1e-9, spread, 1.0))
 
     def measured(self, features: Numbers) -> Numbers:
         """Return the features, centred, scaled and clipped."""
-        found: Numbers = np.clip((features - self.middle) / self.spread, -CLIPPED, CLIPPED)
+        found: Numbers = np.clip(
+            (features - self.middle) / self.spread, -MAX_DEVIATIONS, MAX_DEVIATIONS
+        )
         return found
 
 
-def fitted(
+def fit_weights(
     z: Numbers, marks: NDArray[np.bool_], counted: Numbers, penalty: float, through_zero: bool
 ) -> Numbers:
     """Return the fitted weights of shape (m + 1,), with the constant last.
@@ -275,8 +281,8 @@ def fitted(
     x = np.hstack([z, np.zeros((n, 1)) if through_zero else np.ones((n, 1))])
     ridge = np.diag(np.append(np.full(m, penalty), 1e-6 if not through_zero else 1.0))
     w = np.zeros(m + 1)
-    for _ in range(STEPS):
-        p = chance(x @ w)
+    for _ in range(MAX_STEPS):
+        p = sigmoid(x @ w)
         slope = x.T @ (counted * (p - marks)) + ridge @ w
         bend = (x * (counted * np.maximum(p * (1 - p), 1e-6))[:, None]).T @ x + ridge
         step = np.linalg.solve(bend, slope)
@@ -286,13 +292,13 @@ def fitted(
     return w
 
 
-def chance(logit: Numbers) -> Numbers:
+def sigmoid(logit: Numbers) -> Numbers:
     """Return the probability of each logit."""
     found: Numbers = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
     return found
 
 
-def logits(z: Numbers, weights: Sequence[Numbers]) -> Numbers:
+def compute_logits(z: Numbers, weights: Sequence[Numbers]) -> Numbers:
     """Return logits as float64 of shape (n, number of weight vectors)."""
     return np.stack([z @ w[:-1] + w[-1] for w in weights], axis=1)
 

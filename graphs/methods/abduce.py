@@ -14,7 +14,7 @@ from functools import partial
 from .. import Method
 from ..runtime.case import Runtime
 from ..runtime.judging import judge
-from ..runtime.steps import State, loop
+from ..runtime.steps import State, build_loop
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, str]:
@@ -31,6 +31,6 @@ METHOD = Method(
     "abduce",
     "ask for ever more hypotheses until three answers were bad (GEAR)",
     None,
-    partial(loop, judge, decide),
+    partial(build_loop, judge, decide),
     text={"examples": 20, "hypotheses": 1, "banks_all": False, "judge_space": True},
 )

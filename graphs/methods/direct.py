@@ -14,30 +14,30 @@ from functools import partial
 
 from ...config import BankSettings
 from ...records import Json, Message, Observation, StepRecord
-from ...tasks.text.answers import judgement_in
-from ...tasks.text.family import of_split
+from ...tasks.text.answers import parse_judgement
+from ...tasks.text.family import select_split
 from .. import Method
-from ..bank.reading import ROWS
-from ..forecast import Calls, Sizes, Span
-from ..runtime.asking import JUDGE, asked, side_by_side
+from ..bank.reading import ROWS_PER_PART
+from ..forecast import CallsByRole, Sizes, Span
 from ..runtime.case import Case, Runtime
-from ..runtime.judge_calls import bare_view
-from ..runtime.steps import State, in_line
+from ..runtime.judge_calls import make_bare_view
+from ..runtime.queries import JUDGE, gather_or_cancel, query_model
+from ..runtime.steps import State, build_chain
 
 
 async def label_rows(state: State, runtime: Runtime) -> dict[str, Json]:
     """Label every split and write the step. An interruption leaves the problem open."""
     case = runtime.context
-    shots = in_turn(case.problem.shown, case.text.shots)
+    shots = alternate_labels(case.problem.shown, case.text.shots)
     splits: dict[str, Json] = {}
     for split in case.text.splits:
-        rows = of_split(case.problem, split)
+        rows = select_split(case.problem, split)
         labels: list[str | None] = []
-        for start in range(0, len(rows), ROWS):
+        for start in range(0, len(rows), ROWS_PER_PART):
             if case.stopping.is_set():
                 return {}
-            places = range(start, min(start + ROWS, len(rows)))
-            labels += await side_by_side(
+            places = range(start, min(start + ROWS_PER_PART, len(rows)))
+            labels += await gather_or_cancel(
                 [_labelled(case, f"direct/{split}/label/{n}", rows[n], shots) for n in places]
             )
         if rows:
@@ -59,13 +59,13 @@ def _decided(labels: Sequence[str | None]) -> dict[str, int]:
 async def _labelled(
     case: Case, path: str, row: Observation, shots: Sequence[Observation]
 ) -> str | None:
-    view = bare_view(case)
-    reply = await asked(case, JUDGE, path, view, case.prompts.direct(view, shots, row.input))
-    said = judgement_in(reply.text, case.problem.public["labels"])
+    view = make_bare_view(case)
+    reply = await query_model(case, JUDGE, path, view, case.prompts.direct(view, shots, row.input))
+    said = parse_judgement(reply.text, case.problem.public["labels"])
     return said if isinstance(said, str) else None
 
 
-def in_turn(rows: Sequence[Observation], count: int) -> list[Observation]:
+def alternate_labels(rows: Sequence[Observation], count: int) -> list[Observation]:
     """Return `count` rows, taken from the labels in turn, in the order of their first rows."""
     by_label: dict[Json, list[Observation]] = {}
     for row in rows:
@@ -75,7 +75,7 @@ def in_turn(rows: Sequence[Observation], count: int) -> list[Observation]:
     return turns[:count]
 
 
-def forecast(of: Sizes) -> Calls:
+def forecast(of: Sizes) -> CallsByRole:
     """Count one call of the judge for each row."""
     rows = len(of.predicted)
     return {"judge": Span(rows, rows)}
@@ -84,7 +84,7 @@ def forecast(of: Sizes) -> Calls:
 def first_prompt(case: Case) -> Sequence[Message]:
     """Return the prompt of the first row."""
     for split in case.text.splits:
-        for row in of_split(case.problem, split):
+        for row in select_split(case.problem, split):
             shots = case.problem.shown[: case.text.shots]
             return case.prompts.direct(case.view(), shots, row.input)
     return ()
@@ -94,7 +94,7 @@ METHOD = Method(
     "direct",
     "a model labels the rows itself, zero- or few-shot; no hypotheses",
     ("text",),
-    partial(in_line, label_rows),
+    partial(build_chain, label_rows),
     settings=BankSettings,
     text={"inference": None},
     reads=frozenset({"judge"}),

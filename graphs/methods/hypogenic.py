@@ -21,8 +21,8 @@ from ..bank.steps import (
     record_bank,
     visit,
 )
-from ..forecast import through_rows
-from ..runtime.steps import END, START, compiled, new_graph
+from ..forecast import forecast_through_rows
+from ..runtime.steps import END, START, compile_graph, new_graph
 
 
 def build() -> Any:
@@ -39,7 +39,7 @@ def build() -> Any:
     graph.add_conditional_edges("record_bank", after_record_bank, ["visit", END])
     graph.add_conditional_edges("visit", after_visit, ["ask_again", "record_bank"])
     graph.add_edge("ask_again", "admit")
-    return compiled(graph)
+    return compile_graph(graph)
 
 
 METHOD = Method(
@@ -48,5 +48,5 @@ METHOD = Method(
     ("text",),
     build,
     settings=BankSettings,
-    forecast=through_rows,
+    forecast=forecast_through_rows,
 )

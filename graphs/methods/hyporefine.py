@@ -19,22 +19,22 @@ from typing import Any
 from ...config import BankSettings
 from ...records import Hypothesis, Json, Malformed
 from .. import Method
-from ..bank.papers import read_sentences, sourced, summarise
+from ..bank.papers import parse_cited_hypotheses, parse_hypotheses, summarise
 from ..bank.steps import (
     admit,
     after_record_bank,
     after_visit,
     ask_again,
     ask_first,
-    read_new,
+    make_row_view,
+    parse_new_hypotheses,
     record_bank,
-    view_of_rows,
     visit,
 )
-from ..forecast import Calls, Sizes, Span, through_rows
-from ..runtime.asking import LITERATURE, PROPOSER, asked
+from ..forecast import CallsByRole, Sizes, Span, forecast_through_rows
 from ..runtime.case import Case, Runtime
-from ..runtime.steps import END, START, State, compiled, new_graph
+from ..runtime.queries import LITERATURE, PROPOSER, query_model
+from ..runtime.steps import END, START, State, compile_graph, new_graph
 
 Item = Hypothesis | Malformed
 
@@ -44,7 +44,7 @@ async def rewrite(state: State, runtime: Runtime) -> dict[str, Json]:
     case = runtime.context
     if case.reply.finish == "exhausted":
         return {}
-    items: list[Item] = [one for one in read_new(case) if isinstance(one, Hypothesis)]
+    items: list[Item] = [one for one in parse_new_hypotheses(case) if isinstance(one, Hypothesis)]
     counts = []
     for number in range(case.text.rewrites if items else 0):
         written = await _rewritten(case, state, number, items)
@@ -63,18 +63,18 @@ async def rewrite(state: State, runtime: Runtime) -> dict[str, Json]:
 async def _rewritten(case: Case, state: State, number: int, items: Sequence[Item]) -> list[Item]:
     by_papers = number % 2 == 0
     path = f"step/{state['step']}/rewrite/{number}"
-    view = view_of_rows(case, () if by_papers else case.wrong_rows)
+    view = make_row_view(case, () if by_papers else case.wrong_rows)
     texts = [one.text for one in items if isinstance(one, Hypothesis)]
     count = len(texts)
     if by_papers:
         messages = case.prompts.refine_with_papers(view, texts, case.summaries, count)
-        reply = await asked(case, LITERATURE, path, view, messages)
-        found = sourced(case, reply, with_rows=True)
+        reply = await query_model(case, LITERATURE, path, view, messages)
+        found = parse_cited_hypotheses(case, reply, with_rows=True)
     else:
-        reply = await asked(
+        reply = await query_model(
             case, PROPOSER, path, view, case.prompts.refine_with_data(view, texts, count)
         )
-        found = read_sentences(case, reply)
+        found = parse_hypotheses(case, reply)
     return found[:count]
 
 
@@ -119,12 +119,12 @@ def build() -> Any:
     graph.add_conditional_edges("visit", after_visit, ["ask_again", "record_bank"])
     graph.add_edge("ask_again", "rewrite")
     graph.add_edge("rewrite", "admit")
-    return compiled(graph)
+    return compile_graph(graph)
 
 
-def forecast(of: Sizes) -> Calls:
+def forecast(of: Sizes) -> CallsByRole:
     """Count the calls of HypoGeniC and of the rewritings."""
-    calls, again, rewrites = through_rows(of), of.regenerations, of.text.rewrites
+    calls, again, rewrites = forecast_through_rows(of), of.regenerations, of.text.rewrites
     return {
         **calls,
         "proposer": calls["proposer"] + Span(0, again * (rewrites // 2)),

@@ -13,7 +13,7 @@ from ...config import BankSettings
 from .. import Method
 from ..runtime.case import Runtime
 from ..runtime.judging import judge
-from ..runtime.steps import END, START, State, compiled, new_graph, read_recorded, record
+from ..runtime.steps import END, START, State, compile_graph, new_graph, read_recorded, record
 
 
 async def after_read(state: State, runtime: Runtime) -> str:
@@ -43,7 +43,7 @@ def build() -> Any:
     graph.add_conditional_edges("read_recorded", after_read, ["judge", "record"])
     graph.add_conditional_edges("judge", after_judge, ["read_recorded", "record"])
     graph.add_conditional_edges("record", after_record, ["read_recorded", END])
-    return compiled(graph)
+    return compile_graph(graph)
 
 
 METHOD = Method(

@@ -11,35 +11,35 @@ from functools import partial
 from ...config import BankSettings
 from ...records import BankEvent, Hypothesis, Json, Malformed
 from .. import Method
-from ..bank.steps import log, record_bank
-from ..forecast import Calls, Sizes, Span
+from ..bank.steps import log_event, record_bank
+from ..forecast import CallsByRole, Sizes, Span
 from ..inference import Entry
 from ..runtime.case import Case, Runtime
-from ..runtime.steps import State, in_line
+from ..runtime.steps import State, build_chain
 
 
 async def open_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     """Read the hypotheses of the stored banks, and add them unvisited to this session's bank."""
     case = runtime.context
-    case.entries = entries_of(case)
+    case.entries = read_entries(case)
     for one in case.entries:
         digest = Hypothesis(one.text).digest
-        log(case, BankEvent(digest, one.text, "", -1, None, 0, "enter"))
+        log_event(case, BankEvent(digest, one.text, "", -1, None, 0, "enter"))
     return {"stop": "opened"}
 
 
-def entries_of(case: Case) -> list[Entry]:
+def read_entries(case: Case) -> list[Entry]:
     """Return the hypotheses of the stored banks, without invalid sentences and duplicates."""
     found: dict[str, Entry] = {}
     for bank in case.problem.public.get("banks", ()):
         for row in bank:
             read = case.family.read(row["text"], case.view())
             if not isinstance(read, Malformed):
-                found.setdefault(read.text, entry_of(read.text, row, len(case.problem.shown)))
+                found.setdefault(read.text, make_entry(read.text, row, len(case.problem.shown)))
     return list(found.values())
 
 
-def entry_of(text: str, row: Json, shown: int) -> Entry:
+def make_entry(text: str, row: Json, shown: int) -> Entry:
     """Return a row of a stored bank as an entry.
 
     Args:
@@ -54,7 +54,7 @@ def entry_of(text: str, row: Json, shown: int) -> Entry:
     )  # fmt: skip
 
 
-def forecast(of: Sizes) -> Calls:
+def forecast(of: Sizes) -> CallsByRole:
     """Count the calls that read the bank."""
     entries = len({row["text"] for bank in of.problem.public["banks"] for row in bank})
     return {"judge": of.reading(Span(entries, entries))}
@@ -64,7 +64,7 @@ METHOD = Method(
     "infer",
     "apply a stored bank; no new hypotheses",
     ("text",),
-    partial(in_line, open_bank, record_bank),
+    partial(build_chain, open_bank, record_bank),
     settings=BankSettings,
     reads=frozenset({"bank"}),
     forecast=forecast,

@@ -12,7 +12,7 @@ from ...config import MethodName, MethodSettings, ToolCalls
 from .. import Method
 from ..runtime.case import Runtime
 from ..runtime.judging import judge
-from ..runtime.steps import State, loop
+from ..runtime.steps import State, build_loop
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, str]:
@@ -34,7 +34,7 @@ METHOD = Method(
     "io",
     "ask once, without tools or feedback (ABD)",
     None,
-    partial(loop, judge, decide),
+    partial(build_loop, judge, decide),
     settings=IoSettings,
     text={"examples": 10, "hypotheses": 5},
 )

@@ -13,9 +13,9 @@ from ...records import Json
 from .. import Method
 from ..bank.papers import summarise
 from ..bank.steps import admit, ask_for_new, close, record_bank
-from ..forecast import in_one_prompt, propose_blind
+from ..forecast import forecast_one_prompt, propose_without_rows
 from ..runtime.case import Runtime
-from ..runtime.steps import State, in_line
+from ..runtime.steps import State, build_chain
 
 
 async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
@@ -27,9 +27,9 @@ METHOD = Method(
     "literature",
     "hypotheses from papers, each with its source (HypoBench)",
     ("text",),
-    partial(in_line, summarise, ask, admit, close, record_bank),
+    partial(build_chain, summarise, ask, admit, close, record_bank),
     settings=BankSettings,
     reads=frozenset({"literature"}),
-    forecast=in_one_prompt,
-    first_prompt=propose_blind,
+    forecast=forecast_one_prompt,
+    first_prompt=propose_without_rows,
 )

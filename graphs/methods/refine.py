@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...config import MaxAnswers, MendingSettings, MethodName, TargetGap, ToolCalls
+from ...config import MaxAnswers, MethodName, RepairSettings, TargetGap, ToolCalls
 from .. import Method
 from ..runtime.case import Runtime
-from ..runtime.judging import judge_and_tell, repair
-from ..runtime.steps import State, ask_for_better, loop
+from ..runtime.judging import judge_with_feedback, repair
+from ..runtime.steps import State, ask_for_better, build_loop
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, str]:
@@ -28,7 +28,7 @@ async def decide(state: State, runtime: Runtime) -> dict[str, str]:
     return {"stop": "cap"} if full and not state["stop"] else {}
 
 
-class RefineSettings(MendingSettings):
+class RefineSettings(RepairSettings):
     """Settings of `refine`."""
 
     method: MethodName = "refine"
@@ -43,7 +43,7 @@ METHOD = Method(
     "refine",
     "tell the model what the oracle says of each answer and ask for a better one",
     None,
-    partial(loop, judge_and_tell, decide, ask=ask_for_better, repair=repair),
+    partial(build_loop, judge_with_feedback, decide, ask=ask_for_better, repair=repair),
     settings=RefineSettings,
     aim="better",
     text={"examples": 10, "hypotheses": 5},

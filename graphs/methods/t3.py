@@ -23,23 +23,23 @@ from ...config import Feedback, MethodName, MethodSettings, ToolCalls
 from ...records import Json
 from ...records.settings import setting
 from .. import Method
-from ..forecast import Calls, Sizes, one_by_one
+from ..forecast import CallsByRole, Sizes, forecast_one_by_one
 from ..runtime.case import Runtime
 from ..runtime.judging import judge
-from ..runtime.steps import State, loop
+from ..runtime.steps import State, build_loop
 
-ANSWERS = 3  # answers in a round
+ANSWERS_PER_ROUND = 3  # answers in a round
 
 
-def round_of(step: int) -> int:
+def round_number(step: int) -> int:
     """Return the round (from 1) of a step (from 1)."""
-    return (step - 1) // ANSWERS + 1
+    return (step - 1) // ANSWERS_PER_ROUND + 1
 
 
 async def judge_in_round(state: State, runtime: Runtime) -> dict[str, Json]:
     """Judge as `judge` does, and record the round in the step."""
     told = await judge(state, runtime)
-    runtime.context.step_fields["round"] = round_of(state["step"])
+    runtime.context.step_fields["round"] = round_number(state["step"])
     return told
 
 
@@ -50,11 +50,11 @@ async def decide(state: State, runtime: Runtime) -> dict[str, Json]:
     """
     case, step = runtime.context, state["step"]
     if state["stop"]:  # the proposer was exhausted, so there was no step
-        step = ANSWERS * round_of(step) + 1
+        step = ANSWERS_PER_ROUND * round_number(step) + 1
     last = case.settings.method.max_answers
     if step > last:
         return {"stop": "answered" if state["answers"] == last else "exhausted"}
-    if step % ANSWERS == 1:
+    if step % ANSWERS_PER_ROUND == 1:
         case.begin_conversation()
     return {"step": step, "turn": 0, "stop": ""}
 
@@ -76,19 +76,23 @@ class T3Settings(MethodSettings):
     @classmethod
     def _count_answers(cls, values: dict[str, Json]) -> dict[str, Json]:
         rounds = values.get("rounds")
-        return {**values, "max_answers": ANSWERS * rounds} if isinstance(rounds, int) else values
+        return (
+            {**values, "max_answers": ANSWERS_PER_ROUND * rounds}
+            if isinstance(rounds, int)
+            else values
+        )
 
 
-def forecast(of: Sizes) -> Calls:
+def forecast(of: Sizes) -> CallsByRole:
     """Count the calls: one for each answer, or at least one a round if hypotheses may run out."""
-    return one_by_one(of, least=of.settings["rounds" if of.ends else "max_answers"])
+    return forecast_one_by_one(of, least=of.settings["rounds" if of.ends else "max_answers"])
 
 
 METHOD = Method(
     "t3",
     "ask for exactly three hypotheses, in each of several rounds (GEAR's evaluation)",
     None,
-    partial(loop, judge_in_round, decide),
+    partial(build_loop, judge_in_round, decide),
     settings=T3Settings,
     forecast=forecast,
     text={"examples": 20, "hypotheses": 1, "banks_all": False, "judge_space": True},

@@ -17,30 +17,30 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...config import BankSettings
-from ...records import UNASKED, Agreement, Answered, BankEvent, Hypothesis, Json, Message
-from ...tasks.text.answers import yes_no_in
+from ...records import NOT_REQUESTED, Agreement, BankEvent, Hypothesis, Json, JudgedAnswer, Message
+from ...tasks.text.answers import parse_yes_no
 from .. import Method
 from ..bank.papers import summarise
 from ..bank.steps import (
+    add_to_bank,
     admit,
     after_record_bank,
     after_visit,
     ask_again,
     ask_for_new,
-    enter,
     judge_rows,
-    log,
-    read_new,
+    log_event,
+    parse_new_hypotheses,
     record_bank,
     visit,
 )
-from ..forecast import Calls, Sizes, Span, propose_from_rows, through_rows
+from ..forecast import CallsByRole, Sizes, Span, forecast_through_rows, propose_from_rows
 from ..inference import Entry
-from ..runtime.asking import JUDGE, asked, side_by_side
 from ..runtime.case import Case, Runtime
-from ..runtime.judge_calls import bare_view
-from ..runtime.steps import END, START, State, compiled, new_graph
-from .infer import entry_of
+from ..runtime.judge_calls import make_bare_view
+from ..runtime.queries import JUDGE, gather_or_cancel, query_model
+from ..runtime.steps import END, START, State, compile_graph, new_graph
+from .infer import make_entry
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ async def ask_papers(state: State, runtime: Runtime) -> dict[str, Json]:
 async def set_aside(state: State, runtime: Runtime) -> dict[str, Json]:
     """Judge the hypotheses from literature on the first examples, and keep them out of the bank."""
     case = runtime.context
-    judged = await judge_rows(case, read_new(case), range(len(case.shown)))
-    case.answered.append(Answered(case.reply_path, case.reply.text, tuple(judged)))
+    judged = await judge_rows(case, parse_new_hypotheses(case), range(len(case.shown)))
+    case.answered.append(JudgedAnswer(case.reply_path, case.reply.text, tuple(judged)))
     case.aside = [one for one in judged if one.hypothesis is not None]
     return {}
 
@@ -87,21 +87,23 @@ async def merge(state: State, runtime: Runtime) -> dict[str, Json]:
     case = runtime.context
     stored = "banks" in case.problem.public
     candidates = _of_banks(case) if stored else _of_session(case)
-    kept = balanced(await _different(case, state, candidates), case.text.capacity)
+    kept = balance_sides(await _different(case, state, candidates), case.text.capacity)
     case.step_fields["union"] = {"candidates": len(candidates), "kept": len(kept)}
     if stored:
         case.entries = [one.entry for one in kept if one.entry is not None]
         for one in kept:
             about = (one.hypothesis.digest, one.hypothesis.text, "")
-            log(case, BankEvent(*about, -1, None, 0, "enter"))
+            log_event(case, BankEvent(*about, -1, None, 0, "enter"))
         return {"stop": "opened"}
     staying = {one.hypothesis.text for one in kept}
     for held in case.bank.top():
         if held.text not in staying:
-            log(case, BankEvent(held.hypothesis, held.text, "", -1, None, state["row"], "drop"))
+            log_event(
+                case, BankEvent(held.hypothesis, held.text, "", -1, None, state["row"], "drop")
+            )
     for one in kept:
         if one.shown is not None:
-            enter(case, one.hypothesis, one.shown, range(len(case.shown)), len(case.shown))
+            add_to_bank(case, one.hypothesis, one.shown, range(len(case.shown)), len(case.shown))
     return {}
 
 
@@ -111,7 +113,7 @@ def _of_banks(case: Case) -> list[Candidate]:
         for row in bank:
             read = case.family.read(row["text"], case.view())
             if isinstance(read, Hypothesis):
-                entry = entry_of(read.text, row, len(case.problem.shown))
+                entry = make_entry(read.text, row, len(case.problem.shown))
                 found.append(Candidate(read, entry.accuracy, side, entry))
     return found
 
@@ -136,7 +138,7 @@ def _accuracy(shown: Agreement, chance: float) -> float:
     judged = [
         mark
         for mark, got in zip(shown.marks, shown.got, strict=True)
-        if got.get("undefined") != UNASKED
+        if got.get("undefined") != NOT_REQUESTED
     ]
     right = sum(chance if mark is None else mark for mark in judged)
     return right / len(judged) if judged and shown.verdict == "ok" else 0.0
@@ -173,7 +175,7 @@ async def _said_before(
         return False
     paths = [f"step/{state['step']}/same/{place}-{number}" for number, _ in open_]
     asks = [_same(case, path, one, other) for path, (_, other) in zip(paths, open_, strict=True)]
-    return any(await side_by_side(asks))
+    return any(await gather_or_cancel(asks))
 
 
 async def _labels(case: Case, one: Candidate) -> list[int] | None:
@@ -188,12 +190,12 @@ async def _same(case: Case, path: str, one: Candidate, other: Candidate) -> bool
 
     An answer that is neither yes nor no counts as no, so an unreadable answer drops nothing.
     """
-    view = bare_view(case)
+    view = make_bare_view(case)
     messages = case.prompts.same(view, one.hypothesis.text, other.hypothesis.text)
-    return yes_no_in((await asked(case, JUDGE, path, view, messages)).text) is True
+    return parse_yes_no((await query_model(case, JUDGE, path, view, messages)).text) is True
 
 
-def balanced(candidates: Sequence[Candidate], capacity: int) -> list[Candidate]:
+def balance_sides(candidates: Sequence[Candidate], capacity: int) -> list[Candidate]:
     """Return at most `capacity` candidates, the best of each side in equal parts.
 
     What a side leaves free is filled from the others, in the order of `candidates`.
@@ -255,10 +257,10 @@ def build() -> Any:
     graph.add_edge("ask_again", "admit")
     graph.add_edge("merge", "record_union")
     graph.add_edge("record_union", END)
-    return compiled(graph)
+    return compile_graph(graph)
 
 
-def forecast(of: Sizes) -> Calls:
+def forecast(of: Sizes) -> CallsByRole:
     """Count the calls of the union.
 
     For stored banks these are questions whether two hypotheses are the same, and the reading. Else
@@ -270,7 +272,7 @@ def forecast(of: Sizes) -> Calls:
         same = of.judged(0, n * (n - 1) // 2, times=1)
         bank = Span(1, min(n, of.text.capacity))
         return {"judge": same + of.reading(bank), "literature": of.summaries}
-    calls, text = through_rows(of), of.text
+    calls, text = forecast_through_rows(of), of.text
     judge = calls["judge"]
     if text.rounds:
         n = of.bank(1 + of.regenerations).most + text.hypotheses

@@ -11,9 +11,9 @@ from ...config import BankSettings
 from ...records import Json
 from .. import Method
 from ..bank.steps import admit, ask_for_new, close, record_bank
-from ..forecast import in_one_prompt, propose_blind
+from ..forecast import forecast_one_prompt, propose_without_rows
 from ..runtime.case import Runtime
-from ..runtime.steps import State, in_line
+from ..runtime.steps import State, build_chain
 
 
 async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
@@ -25,9 +25,9 @@ METHOD = Method(
     "zero-shot-gen",
     "hypotheses without data, from what the model knows (HypoBench)",
     ("text",),
-    partial(in_line, ask, admit, close, record_bank),
+    partial(build_chain, ask, admit, close, record_bank),
     settings=BankSettings,
     text={"hypotheses": 20},
-    forecast=in_one_prompt,
-    first_prompt=propose_blind,
+    forecast=forecast_one_prompt,
+    first_prompt=propose_without_rows,
 )

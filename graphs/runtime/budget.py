@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...agents.endpoint.limits import Estimated
+from ...agents.endpoint.limits import EstimatedUsage
 from ...records import BudgetSpent, Json, PeirceError, Usage
 
-PER = 1_000_000  # number of tokens that a price is for
+TOKENS_PER_PRICE = 1_000_000  # number of tokens that a price is for
 PRICES = ("price_in", "price_out", "price_cached")
 
 
@@ -50,7 +50,9 @@ class Prices:
         cached = min(usage["tokens_cached"], usage["tokens_in"])
         again = self.price_in if self.price_cached is None else self.price_cached
         fresh = (usage["tokens_in"] - cached) * self.price_in
-        return float((fresh + cached * again + usage["tokens_out"] * self.price_out) / PER)
+        return float(
+            (fresh + cached * again + usage["tokens_out"] * self.price_out) / TOKENS_PER_PRICE
+        )
 
 
 @dataclass
@@ -115,12 +117,12 @@ class Budget:
 
     def count(self, usage: Usage) -> None:
         """Add the tokens of a call."""
-        self.estimated += isinstance(usage, Estimated)
+        self.estimated += isinstance(usage, EstimatedUsage)
         for name in self.spent:
             self.spent[name] += getattr(usage, name)
 
 
-def priced(usage: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:
+def add_costs(usage: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:
     """Return the result of `Store.usage` with `cost_usd` in total, by kind and by role.
 
     Without prices it is returned as it is.

@@ -16,24 +16,23 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from ...agents.prompts.protocol import words_of
-from ...config import MendingSettings, MethodSettings, TextSettings
+from ...agents.prompts.protocol import select_wording
+from ...config import MethodSettings, RepairSettings, TextSettings
 from ...records import (
-    ASKED_AGAIN,
-    Answered,
+    RETRY_LISTENER,
     Apply,
     BankEvent,
     Batch,
     CallKey,
     Digest,
-    Earlier,
     Family,
     FamilyWords,
     Hypothesis,
     InputSet,
     Journal,
     Json,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Ledger,
     Limits,
     Malformed,
@@ -42,6 +41,7 @@ from ...records import (
     OpensOracle,
     Oracles,
     Outcome,
+    PastAnswer,
     Predictions,
     Problem,
     Proposer,
@@ -57,13 +57,13 @@ from ...store import AnswerCache
 from ...store.bank import Bank
 from ...tools.gear.scores import Coverage
 from .. import settings_of
-from .asking import PROPOSER, Role, read_back
 from .budget import Budget
+from .queries import PROPOSER, Role, decode_outcome
 
 if TYPE_CHECKING:
     from ...agents.prompts.text import TextPrompts
     from ..inference.reading import Entry
-    from .judge_calls import Judging
+    from .judge_calls import RowJudge
 
 Event = Mapping[str, Json]
 
@@ -133,14 +133,16 @@ class Case:
     emit: Callable[[Event], None] = lambda event: None
 
     # Memory of the problem.
-    earlier: list[Earlier] = field(default_factory=list)
+    earlier: list[PastAnswer] = field(default_factory=list)
     bank_clock: int = 0
     banked: set[Digest] = field(default_factory=set)
     # hypotheses after a rewriting of the reply
     proposed: list[Hypothesis | Malformed] | None = None
     # for hypogenic: rows that the next prompt for new hypotheses shows
     wrong_rows: list[int] = field(default_factory=list)
-    aside: list[Judged] = field(default_factory=list)  # for union: hypotheses from literature
+    aside: list[JudgedHypothesis] = field(
+        default_factory=list
+    )  # for union: hypotheses from literature
     # hypotheses of a stored bank, which is read instead of this session's bank
     entries: list[Entry] | None = None
     # summaries of the papers, once they are read
@@ -150,7 +152,7 @@ class Case:
     reply: Reply = field(default_factory=Reply)
     reply_path: str = ""
     tool_turns: list[Message] = field(default_factory=list)
-    answered: list[Answered] = field(default_factory=list)
+    answered: list[JudgedAnswer] = field(default_factory=list)
     step_fields: dict[str, Json] = field(default_factory=dict)
     events: list[BankEvent] = field(default_factory=list)
 
@@ -178,16 +180,20 @@ class Case:
     def prompts(self) -> TextPrompts:
         """The prompts on labelled text: Peirce's own, or those of the data set."""
         from ...agents.prompts.config_prompts import ConfigPrompts
-        from ...agents.prompts.text import OWN
+        from ...agents.prompts.text import DEFAULT_PROMPTS
 
-        return ConfigPrompts.of(self.problem.public) if self.text.prompts == "config" else OWN
+        return (
+            ConfigPrompts.of(self.problem.public)
+            if self.text.prompts == "config"
+            else DEFAULT_PROMPTS
+        )
 
     @cached_property
-    def judging(self) -> Judging:
+    def judging(self) -> RowJudge:
         """The judge of labelled rows."""
-        from .judge_calls import Judging
+        from .judge_calls import RowJudge
 
-        return Judging(self)
+        return RowJudge(self)
 
     @property
     def shown(self) -> tuple[Observation, ...]:
@@ -225,7 +231,7 @@ class Case:
         Raises:
             UsageError: the family has no wording for this template.
         """
-        return words_of(self.family.words, self.settings.method.template)
+        return select_wording(self.family.words, self.settings.method.template)
 
     @property
     def answer_format(self) -> str:
@@ -233,10 +239,10 @@ class Case:
         return self.settings.method.answer_format or self.family.answer_formats[0]
 
     @property
-    def mending(self) -> MendingSettings:
+    def mending(self) -> RepairSettings:
         """Settings of repair; those that repair nothing where the method has no repair."""
         method = self.settings.method
-        return method if isinstance(method, MendingSettings) else MendingSettings()
+        return method if isinstance(method, RepairSettings) else RepairSettings()
 
     @property
     def takes_tools(self) -> bool:
@@ -304,7 +310,7 @@ class Case:
                 source = "made"
                 start = time.perf_counter()
                 self.emit({"type": "call_started", "problem": self.problem.id, "path": path})
-                heard = ASKED_AGAIN.set(partial(self._asked_again, path))
+                heard = RETRY_LISTENER.set(partial(self._asked_again, path))
                 try:
                     outcome = await make()
                 except Unavailable as error:
@@ -312,7 +318,7 @@ class Case:
                         self.budget.count(error.usage)
                     raise
                 finally:
-                    ASKED_AGAIN.reset(heard)
+                    RETRY_LISTENER.reset(heard)
                 seconds = time.perf_counter() - start
             if kind == "model":
                 self.budget.count(outcome.usage)
@@ -373,7 +379,7 @@ class Case:
             place = f"{path}/{kind.name}"
             request = kind.request(self.settings.limits, *args)
             outcome = await self.once(place, "tool", request, make)
-            return read_back(place, lambda told: _sized(kind.result(told), args), outcome)
+            return decode_outcome(place, lambda told: _sized(kind.result(told), args), outcome)
 
         return found.having(kind.name, journalled)
 

@@ -30,12 +30,12 @@ from ...records import (
     digest_of,
     digest_of_text,
 )
-from ...tasks.text.answers import NOT_APPLICABLE, judgement_in
+from ...tasks.text.answers import NOT_APPLICABLE, parse_judgement
 from ...tasks.text.family import DOES_NOT_APPLY, NEEDS_MODEL, REASONS, UNREADABLE
-from ...tools.sentence_rules.prepared import Prepared
+from ...tools.sentence_rules.prepared_rows import PreparedRows
 from ...tools.sentence_rules.rules import NotExact, Rule
 from ...tools.sentence_rules.sentence_compiler import compile_sentence
-from .asking import JUDGE, asked, read_back, side_by_side
+from .queries import JUDGE, decode_outcome, gather_or_cancel, query_model
 
 if TYPE_CHECKING:
     from .case import Case
@@ -44,13 +44,13 @@ _NAMED = 16  # hex digits of a digest in a path
 _KEPT = 8  # number of prepared input sets kept in memory
 
 
-class Judging:
+class RowJudge:
     """The judge of one problem, to be used as `records.Judge`."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
         self._rules: dict[str, Rule | NotExact] = {}
-        self._prepared: OrderedDict[Digest, Prepared] = OrderedDict()
+        self._prepared: OrderedDict[Digest, PreparedRows] = OrderedDict()
         self._of_shown: dict[str, NDArray[np.int64]] = {}
         # share of the majority answer, by question
         self._agreed: dict[tuple[str, Digest], float] = {}
@@ -58,7 +58,7 @@ class Judging:
     async def __call__(
         self, sentence: str, texts: InputSet, told: Mapping[str, Json]
     ) -> Predictions:
-        return predictions_of(await self.codes(sentence, texts))
+        return predictions_from_codes(await self.codes(sentence, texts))
 
     async def exactly(
         self, sentence: str, texts: InputSet, told: Mapping[str, Json]
@@ -69,8 +69,8 @@ class Judging:
         """
         rule = self.rule(sentence)
         if rule is None:
-            return predictions_of(np.full(len(texts), NEEDS_MODEL, np.int64))
-        return predictions_of(rule.codes(self._ready(texts)))
+            return predictions_from_codes(np.full(len(texts), NEEDS_MODEL, np.int64))
+        return predictions_from_codes(rule.codes(self._ready(texts)))
 
     def rule(self, sentence: str) -> Rule | None:
         """Return the sentence as an exact rule.
@@ -100,7 +100,7 @@ class Judging:
         if not self.asks:
             return np.full(len(texts), NEEDS_MODEL, np.int64)
         answers = [self._asked(sentence, one) for one in texts.inputs]
-        return np.array(await side_by_side(answers), np.int64)
+        return np.array(await gather_or_cancel(answers), np.int64)
 
     async def of_rows(self, sentence: str, rows: Sequence[int]) -> list[int]:
         """Return the codes for shown observations with these indices.
@@ -122,9 +122,9 @@ class Judging:
         shares = self._agreed.values()
         return math.fsum(shares) / len(shares) if shares else None
 
-    def _ready(self, texts: InputSet) -> Prepared:
+    def _ready(self, texts: InputSet) -> PreparedRows:
         if texts.digest not in self._prepared:
-            self._prepared[texts.digest] = Prepared(texts.inputs, self._case.problem.public)
+            self._prepared[texts.digest] = PreparedRows(texts.inputs, self._case.problem.public)
             if len(self._prepared) > _KEPT:
                 self._prepared.popitem(last=False)
         self._prepared.move_to_end(texts.digest)
@@ -148,12 +148,12 @@ class Judging:
                 raise ValueError("it has a code that stands for no label")
             return codes
 
-        return read_back(path, read, outcome)
+        return decode_outcome(path, read, outcome)
 
     async def _asked(self, sentence: str, text: Json) -> int:
         repeats = self._case.text.repeats
         answers = [self._once_asked(sentence, text, number) for number in range(repeats)]
-        codes = await side_by_side(answers)
+        codes = await gather_or_cancel(answers)
         if repeats == 1:
             return codes[0]
         code, count = Counter(codes).most_common(1)[0]  # the earliest of equally frequent answers
@@ -163,19 +163,19 @@ class Judging:
     async def _once_asked(self, sentence: str, text: Json, number: int) -> int:
         case = self._case
         labels = case.problem.public["labels"]
-        view = bare_view(case)
+        view = make_bare_view(case)
         where = f"{digest_of(text)[:_NAMED]}/judge/{digest_of_text(sentence)[:_NAMED]}"
         messages = case.prompts.infer(view, sentence, text)
-        reply = await asked(case, JUDGE, f"text/{where}/{number}", view, messages)
+        reply = await query_model(case, JUDGE, f"text/{where}/{number}", view, messages)
         if reply.finish == "exhausted":
             raise Unavailable("The model that judges texts has nothing left to say.")
-        said = judgement_in(reply.text, labels)
+        said = parse_judgement(reply.text, labels)
         if said is None:
             return UNREADABLE
         return DOES_NOT_APPLY if said is NOT_APPLICABLE else labels.index(said)
 
 
-def bare_view(case: Case) -> View:
+def make_bare_view(case: Case) -> View:
     """Return what a judge sees of a problem: its public fields and no observation."""
     return View(
         case.problem.id, case.problem.task, case.problem.family, (), case.problem.public,
@@ -183,7 +183,7 @@ def bare_view(case: Case) -> View:
     )  # fmt: skip
 
 
-def predictions_of(codes: NDArray[np.int64]) -> Predictions:
+def predictions_from_codes(codes: NDArray[np.int64]) -> Predictions:
     """Return the predictions for codes of labels. A negative code is undefined for its reason."""
     reasons = np.where(codes < 0, -codes, 0).astype(np.uint8)
     names = REASONS if reasons.any() else ()

@@ -1,4 +1,4 @@
-"""Nodes that judge answers: `judge` as in GEAR, `judge_and_tell` and `repair` for refining.
+"""Nodes that judge answers: `judge` as in GEAR, `judge_with_feedback` and `repair` for refining.
 
 They are idempotent, as are the nodes in steps.py, which also lists their paths.
 """
@@ -11,17 +11,17 @@ from dataclasses import replace
 
 from ...agents.prompts import protocol
 from ...records import (
-    UNASKED,
+    NOT_REQUESTED,
     Agreement,
-    Answered,
     Digest,
-    Earlier,
     Hypothesis,
     Json,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Malformed,
-    Measuring,
+    MeasuresHypotheses,
     Outcome,
+    PastAnswer,
     Predictions,
     Reply,
     Unavailable,
@@ -30,8 +30,8 @@ from ...records import (
     digest_of,
 )
 from ...tools.gear.scores import is_redundant
-from .asking import check_reply, read_back, reply_of, reply_to_json
 from .case import Case, Runtime
+from .queries import check_reply, decode_outcome, reply_from_outcome, reply_to_json
 from .steps import State
 
 
@@ -47,7 +47,7 @@ async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
     }
 
 
-async def judge_and_tell(state: State, runtime: Runtime) -> dict[str, Json]:
+async def judge_with_feedback(state: State, runtime: Runtime) -> dict[str, Json]:
     """Judge the reply as `judge` does, and keep the oracle's feedback on every answer.
 
     No answer counts as bad, because a refined hypothesis predicts nearly the same as the previous
@@ -81,7 +81,7 @@ async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
 
     # the cache is for answers of endpoints
     outcome = await case.once(path, "model", request, make, cached=False)
-    reply = read_back(path, reply_of, outcome)
+    reply = decode_outcome(path, reply_from_outcome, outcome)
     name = str(case.mending.repair or "")
     case.step_fields["repair"] = name
     if reply.finish == "exhausted":
@@ -103,7 +103,7 @@ def _to_mend(case: Case, view: View) -> str:
 
 
 def _said(case: Case, view: View, answer: str) -> str:
-    return case.family.said(view, answer) if isinstance(case.family, Measuring) else ""
+    return case.family.said(view, answer) if isinstance(case.family, MeasuresHypotheses) else ""
 
 
 def _end_of_turns(case: Case) -> None:
@@ -111,17 +111,17 @@ def _end_of_turns(case: Case) -> None:
     case.step_fields.update(case.reply.meta.get("fields", {}))
 
 
-async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[Judged]:
+async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[JudgedHypothesis]:
     number = len(case.answered)
     view = case.view()
     judged = []
     for ordinal, item in enumerate(_parse(case, view, reply)):
         if isinstance(item, Malformed):
-            judged.append(malformed(item))
+            judged.append(judge_malformed(item))
         else:
             path = f"step/{step}/judge/{number}/{ordinal}"
             judged.append(await _examine(case, view, item, path))
-    case.answered.append(Answered(reply_path, reply.text, tuple(judged)))
+    case.answered.append(JudgedAnswer(reply_path, reply.text, tuple(judged)))
     return judged
 
 
@@ -138,23 +138,23 @@ async def _judge_and_tell(
     hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
     said = "" if hypotheses else _said(case, view, reply.text)
     told = [
-        protocol.unread(one.reason, said)
+        protocol.describe_unreadable(one.reason, said)
         if one.shown is None
         else case.words.show_feedback(view, one.shown)
         for one in judged
     ]
-    case.earlier.append(Earlier(reply.text, hypotheses, judged[0].verdict, "\n".join(told), by))
+    case.earlier.append(PastAnswer(reply.text, hypotheses, judged[0].verdict, "\n".join(told), by))
     return {"stop": "target"} if any(_reaches(case, one) for one in judged) else {}
 
 
-def _reaches(case: Case, judged: Judged) -> bool:
+def _reaches(case: Case, judged: JudgedHypothesis) -> bool:
     """Return whether an answer reaches the target of refining.
 
     The target is a hypothesis that is right on every shown observation. Where a gap is set, in a
     family with costs, it is a consistent hypothesis whose cost is at most that much above its lower
     bound.
     """
-    target = case.mending.target_gap if isinstance(case.family, Measuring) else None
+    target = case.mending.target_gap if isinstance(case.family, MeasuresHypotheses) else None
     if not judged.verdict.consistent or judged.shown is None:
         return False
     if target is None:  # the family's threshold of consistency is not enough
@@ -173,7 +173,7 @@ def _parse(case: Case, view: View, reply: Reply) -> Sequence[Hypothesis | Malfor
     return items or [Malformed("empty", "the answer holds no hypothesis")]
 
 
-async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) -> Judged:
+async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) -> JudgedHypothesis:
     """Judge one hypothesis.
 
     Consistency comes first: an answer that is both inconsistent and redundant counts as
@@ -184,7 +184,7 @@ async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) ->
     opens = family.opens_hidden and bool(hidden)
     if not case.judges_space(hypothesis):  # this would cost a call for each text of S
         shown = await family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown"))
-        judged = with_verdict(case, hypothesis, shown, Predictions.not_asked(len(case.space)))
+        judged = give_verdict(case, hypothesis, shown, Predictions.not_asked(len(case.space)))
         return replace(judged, bad=judged.verdict is not Verdict.ACCEPTED)
     shown, unseen, predicted = await asyncio.gather(
         family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown")),
@@ -193,24 +193,24 @@ async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) ->
         else _nothing(),
         family.predict([hypothesis], case.space, view, case.oracles(f"{path}/space")),
     )
-    judged = with_verdict(case, hypothesis, shown, predicted[0], unseen)
+    judged = give_verdict(case, hypothesis, shown, predicted[0], unseen)
     return replace(judged, bad=judged.verdict is not Verdict.ACCEPTED)
 
 
-def with_verdict(
+def give_verdict(
     case: Case,
     hypothesis: Hypothesis,
     shown: Agreement,
     space: Predictions,
     hidden: Agreement | None = None,
-) -> Judged:
+) -> JudgedHypothesis:
     """Return a hypothesis with its verdict by GEAR's rule (section 4.1).
 
     Its predictions over S count as covered from now on. Where it was not applied to S, it has no
     coverage and is never redundant. The method decides whether it is bad.
     """
     coverage = None
-    if space.verdict != UNASKED:
+    if space.verdict != NOT_REQUESTED:
         coverage = case.covered.of(space)
         case.covered.add(space)
     verdict, reason = Verdict.ACCEPTED, ""
@@ -218,13 +218,13 @@ def with_verdict(
         verdict, reason = Verdict.INCONSISTENT, _why_inconsistent(shown.verdict, shown.marks)
     elif coverage is not None and is_redundant(coverage):
         verdict, reason = Verdict.REDUNDANT, f"{coverage:.1%} of its predictions were made before"
-    return Judged(verdict, reason, hypothesis, coverage, shown, hidden, space)
+    return JudgedHypothesis(verdict, reason, hypothesis, coverage, shown, hidden, space)
 
 
-def malformed(item: Malformed) -> Judged:
+def judge_malformed(item: Malformed) -> JudgedHypothesis:
     """Return the judgement of a malformed answer."""
     reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
-    return Judged(Verdict.MALFORMED, reason, bad=True)
+    return JudgedHypothesis(Verdict.MALFORMED, reason, bad=True)
 
 
 async def _nothing() -> None:
@@ -241,7 +241,7 @@ def _why_inconsistent(verdict: str, marks: Sequence[bool | None]) -> str:
     return f"{' and '.join(parts) or 'not consistent'} of {len(marks)} shown"
 
 
-def _earlier(case: Case, view: View, judged: Sequence[Judged]) -> Earlier:
+def _earlier(case: Case, view: View, judged: Sequence[JudgedHypothesis]) -> PastAnswer:
     """Return what later prompts may show of an answer (`Case.gives_feedback`)."""
     hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
     feedback = next(
@@ -252,4 +252,4 @@ def _earlier(case: Case, view: View, judged: Sequence[Judged]) -> Earlier:
         ),
         "",
     )
-    return Earlier(case.reply.text, hypotheses, judged[0].verdict, feedback)
+    return PastAnswer(case.reply.text, hypotheses, judged[0].verdict, feedback)

@@ -28,9 +28,9 @@ from ...records import (
     StepRecord,
     UsageError,
 )
-from ...tasks import family_of, task
-from .asking import checked_settings
+from ...tasks import load_task, problem_family
 from .case import Case, SessionSettings
+from .queries import read_settings
 
 
 class MemoryJournal:
@@ -71,7 +71,7 @@ class MemoryLedger:
         self.ended = (status, cause)
 
 
-def case_of(
+def make_case(
     problem: Problem,
     proposer: Proposer | None,
     oracle: OpenOracle | None = None,
@@ -106,7 +106,7 @@ def case_of(
             f"problem {problem.id!r} shows no observation: there is nothing to explain"
         )
     tau = None if course.text is None else course.text.tau
-    kind = family_of(problem, strict_contract=course.method.strict_contract, tau=tau)
+    kind = problem_family(problem, strict_contract=course.method.strict_contract, tau=tau)
     if course.text is None and isinstance(kind, LabelsRows):
         course = replace(course, text=TextSettings())
     form = course.method.answer_format
@@ -117,11 +117,11 @@ def case_of(
     return Case(
         session=session,
         problem=problem,
-        space=task(problem.task).space(problem, course.seed) if space is None else space,
+        space=load_task(problem.task).space(problem, course.seed) if space is None else space,
         family=kind,
         settings=course,
-        model=None if proposer is None else checked_settings(proposer),
-        repairer_model={} if repairer is None else checked_settings(repairer),
+        model=None if proposer is None else read_settings(proposer),
+        repairer_model={} if repairer is None else read_settings(repairer),
         repairer=repairer,
         journal=rest.pop("journal", None) or MemoryJournal(),
         ledger=rest.pop("ledger", None) or MemoryLedger(),

@@ -16,7 +16,7 @@ import numpy as np
 from ...records import (
     CallKey,
     Json,
-    Judged,
+    JudgedHypothesis,
     OpenOracle,
     Outcome,
     PeirceError,
@@ -29,7 +29,7 @@ from .runner import SessionPlan
 from .steps import START_STATE
 
 
-class JournalEnds(PeirceError):
+class JournalExhausted(PeirceError):
     """A call is not in the journal: an interrupted session stopped here, or the call is missing."""
 
     def __init__(self, path: str) -> None:
@@ -117,7 +117,7 @@ async def _replay_problem(graph: Any, case: Any, row: ProblemRow, noted: Differe
     """
     try:
         state = await graph.ainvoke(START_STATE, context=case)
-    except JournalEnds as end:
+    except JournalExhausted as end:
         if row.status == "done":
             noted.note(_step_of(end.path), "call", str(end), None)
         return False
@@ -160,7 +160,7 @@ class _Recorded:
         """Return the recorded outcome of a call, or the new one of a tool with `live`."""
         step, told = _step_of(key.path), self.journal.entry(key)
         if told is None:
-            raise JournalEnds(key.path)
+            raise JournalExhausted(key.path)
         digest, outcome = told
         recorded_kind = self.kinds.pop(key.path, kind)
         if recorded_kind != kind:
@@ -241,7 +241,7 @@ def _compare_steps(stored: StepRecord, replayed: StepRecord) -> Iterator[Differe
         yield "bank events", len(stored.events), len(replayed.events)
 
 
-def _parts(judged: Judged) -> dict[str, Json]:
+def _parts(judged: JudgedHypothesis) -> dict[str, Json]:
     """Return everything that a judgement holds, by the names that differences use."""
     hypothesis, space = judged.hypothesis, judged.space
     return {

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ...agents import Refused
-from ...agents.endpoint.limits import raise_limit
+from ...agents import EndpointRefused
+from ...agents.endpoint.limits import raise_open_file_limit
 from ...config import SPLITS
 from ...records import (
     Apply,
@@ -27,18 +27,18 @@ from ...records import (
     Unavailable,
 )
 from ...store import ProblemRow, Store
-from ...tasks import family, family_of
-from .. import method, method_named
-from ..bank.reading import followed_by_reading
-from .asking import Role
+from ...tasks import load_family, problem_family
+from .. import find_method, get_method
+from ..bank.reading import add_bank_reading
 from .budget import Budget
 from .case import Case, Event, SessionSettings
+from .queries import Role
 from .secret_guard import guarded
 from .steps import START_STATE
 
 # With fast answers, a commit waits for the records of 1/A_COMMIT of the running problems.
-A_COMMIT = 4
-MANY = 32  # with fewer workers, batching commits costs more time than it saves
+COMMIT_DIVISOR = 4
+MIN_BATCHING_WORKERS = 32  # with fewer workers, batching commits costs more time than it saves
 
 
 async def run_session(
@@ -106,7 +106,7 @@ async def run_session(
     plan = SessionPlan(store, session, settings)
     graph, apply = plan.graph(rows), plan.bound(oracle)
     waiting: Iterator[ProblemRow] = iter(todo)
-    raise_limit(concurrency)
+    raise_open_file_limit(concurrency)
     turns = asyncio.Semaphore(max(1, concurrency))
     models = (proposer, repairer, *(players or {}).values())
     journal, ledger = guarded(store.journal(session), store.ledger(session), models)
@@ -131,8 +131,8 @@ async def run_session(
             set_commits()
 
     def set_commits() -> None:
-        many = fast and at_work >= MANY
-        store.commit_together(at_work // A_COMMIT if many else 1)
+        many = fast and at_work >= MIN_BATCHING_WORKERS
+        store.commit_together(at_work // COMMIT_DIVISOR if many else 1)
 
     async def run_some() -> None:
         nonlocal failures
@@ -147,7 +147,7 @@ async def run_session(
             )  # fmt: skip
             try:
                 failures += await _run_problem(graph, case, callbacks) == "failed"
-            except Refused as error:
+            except EndpointRefused as error:
                 budget.closed = budget.closed or error
                 end_early("failed", str(error))
             except BudgetSpent as spent:
@@ -189,7 +189,7 @@ def _rows_of_texts(rows: Sequence[ProblemRow]) -> dict[str, Json]:
     counted = dict.fromkeys(("shown", *SPLITS), 0)
     labelled = False
     for problem in (row.problem for row in rows):
-        kind = family(problem.family)
+        kind = load_family(problem.family)
         if isinstance(kind, LabelsRows):
             labelled = True
             counted["shown"] += len(problem.shown)
@@ -209,7 +209,7 @@ async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> str:
     config = {"callbacks": list(callbacks), "run_name": f"problem {problem}", "metadata": named}
     try:
         state = await graph.ainvoke(START_STATE, config=config, context=case)
-    except (SandboxUnavailable, Refused):
+    except (SandboxUnavailable, EndpointRefused):
         raise
     except Unavailable as outage:
         if case.stopping.is_set():
@@ -223,7 +223,7 @@ async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> str:
     return "done" if state["stop"] else "open"
 
 
-class Spaces:
+class SpaceCache:
     """Sample spaces by digest. Each is read once, because most problems of a task share one."""
 
     def __init__(self, store: Store) -> None:
@@ -247,7 +247,7 @@ class SessionPlan:
 
     def __init__(self, store: Store, session: str, record: Json) -> None:
         self._store, self._session = store, session
-        self._spaces = Spaces(store)
+        self._spaces = SpaceCache(store)
         self.settings = SessionSettings.from_record(record)
         self._model = _shaping(record["model_settings"])
         self._repairer_model = _shaping(record.get("repairer_settings"))
@@ -263,11 +263,11 @@ class SessionPlan:
         It is followed by reading the bank where the session has an inference.
         """
         name = self.settings.method.method
-        chosen = method(name, rows[0].problem.family) if rows else method_named(name)
+        chosen = find_method(name, rows[0].problem.family) if rows else get_method(name)
         text = self.settings.text
         if text is None or text.inference is None:
             return chosen.graph
-        return followed_by_reading(chosen.graph)
+        return add_bank_reading(chosen.graph)
 
     def case(
         self, row: ProblemRow, players: Mapping[str, Proposer] | None = None, **live: Any
@@ -282,7 +282,7 @@ class SessionPlan:
         """
         tau = None if self.settings.text is None else self.settings.text.tau
         strict = self.settings.method.strict_contract
-        kind = family_of(row.problem, strict_contract=strict, tau=tau)
+        kind = problem_family(row.problem, strict_contract=strict, tau=tau)
         form = self.settings.method.answer_format
         if form is not None and form not in kind.answer_formats:
             raise StoreError(f"the store is damaged: a session has the answer format {form!r:.40}")

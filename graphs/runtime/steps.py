@@ -1,7 +1,7 @@
 """Nodes that methods share: ask, ask_for_better, use_tools and record; judging.py has others.
 
-A method builds a graph of them: with `loop`, which asks, judges, records and decides repeatedly;
-with `in_line`; or with its own edges. Each node is idempotent: every call of a model or tool goes
+A method builds a graph of them: with `build_loop`, which asks, judges, records and decides repeatedly;
+with `build_chain`; or with its own edges. Each node is idempotent: every call of a model or tool goes
 through the journal under a structural path, so running the node again, on resume or replay, gives
 the same step.
 
@@ -25,8 +25,8 @@ from pydantic import BaseModel, ValidationError
 
 from ...agents.prompts import protocol
 from ...records import BankEvent, Json, Message, Outcome, StepRecord, ToolCall, ToolSpec, View
-from .asking import PROPOSER, asked, read_back
 from .case import Case, Runtime
+from .queries import PROPOSER, decode_outcome, query_model
 
 START, END = (
     "__start__",
@@ -71,7 +71,7 @@ async def _ask_in_words(state: State, case: Case, aim: protocol.Aim) -> dict[str
     view = case.view()
     tools = tool_specs(case, view) if case.offers_tools else []
     count = case.settings.text.hypotheses if case.settings.text else 1
-    messages = protocol.messages(
+    messages = protocol.build_messages(
         view,
         case.words,
         answer_format=case.answer_format,
@@ -107,7 +107,7 @@ async def _ask(
     tools: Sequence[ToolSpec],
     schema: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
-    case.reply = await asked(case, PROPOSER, path, view, messages, tools, schema)
+    case.reply = await query_model(case, PROPOSER, path, view, messages, tools, schema)
     case.reply_path = path
     stop = "exhausted" if case.reply.finish == "exhausted" else ""
     if case.reply.finish == "no_tools":
@@ -161,7 +161,7 @@ async def use_tools(state: State, runtime: Runtime) -> dict[str, Json]:
         else protocol.NO_CALLS_LEFT
         for number, call in enumerate(case.reply.tool_calls)
     ]
-    case.tool_turns += protocol.tool_messages(case.reply, results)
+    case.tool_turns += protocol.build_tool_messages(case.reply, results)
     if not _calls_left(case):
         case.tool_turns.append({"role": "user", "content": protocol.NO_CALLS_LEFT})
     return {}
@@ -188,7 +188,7 @@ async def _use_tool(case: Case, tools: dict[str, Any], call: ToolCall, path: str
 
     request = {"tool": call.name, "arguments": call.arguments}
     outcome = await case.once(path, "tool", request, make)
-    return read_back(path, lambda told: str(told.response["text"]), outcome)
+    return decode_outcome(path, lambda told: str(told.response["text"]), outcome)
 
 
 async def record(state: State, runtime: Runtime) -> dict[str, Json]:
@@ -236,7 +236,7 @@ def _bank_events(case: Case) -> tuple[BankEvent, ...]:
     return tuple(events)
 
 
-def loop(
+def build_loop(
     judge: Callable[..., Any],
     decide: Callable[..., Any],
     *,
@@ -272,7 +272,7 @@ def loop(
         graph.add_edge("repair", "record")
     graph.add_edge("record", "decide")
     graph.add_conditional_edges("decide", _after_decide, ["ask", END])
-    return compiled(graph)
+    return compile_graph(graph)
 
 
 async def _after_judge(state: State, runtime: Runtime) -> Literal["repair", "record"]:
@@ -283,7 +283,7 @@ async def _after_decide(state: State, runtime: Runtime) -> str:
     return END if state["stop"] or runtime.context.stopping.is_set() else "ask"
 
 
-def in_line(*nodes: Callable[..., Any]) -> Any:
+def build_chain(*nodes: Callable[..., Any]) -> Any:
     """Return the compiled graph that runs these nodes once, one after the other."""
     graph = new_graph()
     for node in nodes:
@@ -291,9 +291,9 @@ def in_line(*nodes: Callable[..., Any]) -> Any:
     names = [START, *(node.__name__ for node in nodes), END]
     for before, after in pairwise(names):
         graph.add_edge(before, after)
-    return compiled(graph)
+    return compile_graph(graph)
 
 
-def compiled(graph: Any) -> Any:
+def compile_graph(graph: Any) -> Any:
     """Compile the graph with a step limit so high that LangGraph's limit never ends a problem."""
     return graph.compile().with_config(recursion_limit=1_000_000)

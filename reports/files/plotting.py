@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INSTALL = "pip install 'peirce[report]'"
-ABSENT = f"figures are left out: they need matplotlib, {INSTALL}"
-SETTINGS = {"text.parse_math": False, "svg.hashsalt": "peirce", "font.size": 9}
-FORMS = (".png", ".svg")
-AN_INCH = 12  # Characters of size 9 that fit into an inch, including wide ones.
-NAMED = 60  # Maximum characters of a name in a legend.
+MISSING_MATPLOTLIB = f"figures are left out: they need matplotlib, {INSTALL}"
+RC_SETTINGS = {"text.parse_math": False, "svg.hashsalt": "peirce", "font.size": 9}
+FORMATS = (".png", ".svg")
+CHARS_PER_INCH = 12  # Characters of size 9 that fit into an inch, including wide ones.
+MAX_NAME_CHARS = 60  # Maximum characters of a name in a legend.
 
 
-def available() -> bool:
+def has_matplotlib() -> bool:
     """Return whether matplotlib is installed."""
     return importlib.util.find_spec("matplotlib") is not None
 
 
-def blank(width_in: float, height_in: float) -> Figure:
+def create_figure(width_in: float, height_in: float) -> Figure:
     """Return an empty figure with a layout that keeps its parts apart."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -40,8 +40,8 @@ def blank(width_in: float, height_in: float) -> Figure:
     return Figure(figsize=(width_in, height_in), layout=layout)
 
 
-def rendered(
-    draw: Callable[[], Figure | None], forms: Sequence[str] = FORMS
+def render_figure(
+    draw: Callable[[], Figure | None], forms: Sequence[str] = FORMATS
 ) -> dict[str, bytes] | None:
     """Render the figure that `draw` returns, in each format; return None if it returns None.
 
@@ -53,7 +53,7 @@ def rendered(
     except ImportError:
         raise UsageError(f"a figure needs matplotlib: {INSTALL}") from None
     made = {}
-    with rc_context(SETTINGS):
+    with rc_context(RC_SETTINGS):
         figure = draw()
         if figure is None:
             return None
@@ -66,13 +66,13 @@ def rendered(
     return made
 
 
-def wrapped(text: str, width_in: float) -> str:
+def wrap_text(text: str, width_in: float) -> str:
     """Wrap text into lines that fit a width in inches, also where a name has no space."""
     lines = text.split("\n")
-    return "\n".join(textwrap.fill(line, max(12, int(width_in * AN_INCH))) for line in lines)
+    return "\n".join(textwrap.fill(line, max(12, int(width_in * CHARS_PER_INCH))) for line in lines)
 
 
-def legend_below(figure: Figure, panels: Sequence[Any], order: Sequence[str]) -> None:
+def add_legend_below(figure: Figure, panels: Sequence[Any], order: Sequence[str]) -> None:
     """Add one legend for all panels below them.
 
     Labels appear in `order`, in as many columns as the width allows.
@@ -84,8 +84,9 @@ def legend_below(figure: Figure, panels: Sequence[Any], order: Sequence[str]) ->
     named = {label: named[label] for label in order if label in named}
     if named:
         labels = [
-            name if len(name) <= NAMED else name[: NAMED - 21] + "…" + name[-20:] for name in named
+            name if len(name) <= MAX_NAME_CHARS else name[: MAX_NAME_CHARS - 21] + "…" + name[-20:]
+            for name in named
         ]
-        room = int(figure.get_figwidth() * AN_INCH) // (max(map(len, labels)) + 8)
+        room = int(figure.get_figwidth() * CHARS_PER_INCH) // (max(map(len, labels)) + 8)
         columns = max(1, min(6, len(labels), room))
         figure.legend(list(named.values()), labels, loc="outside lower center", ncols=columns)

@@ -80,7 +80,7 @@ def summary_table(
         metrics: Metrics to show; others that the sessions have follow them.
         rows: What the rows are; "sessions" gives one row per session.
     """
-    names = headings(sessions)
+    names = session_headings(sessions)
     shown = _metrics(sessions, metrics)
     if rows == "sessions":
         columns = [h for m in shown for h in (_titled(m), "n")]
@@ -97,7 +97,7 @@ def summary_table(
     return Table(("metric", *columns), tuple(body))
 
 
-def valued(table: Table) -> tuple[Table, list[str]]:
+def split_valued(table: Table) -> tuple[Table, list[str]]:
     """Split a `summary_table` into the rows with a mean and the names of the other metrics.
 
     If no row has a mean, all rows are kept.
@@ -135,7 +135,7 @@ def problem_table(by_problem: Sequence[Mapping[str, Json]]) -> Table:
     )
 
 
-def headings(sessions: Sequence[Mapping[str, Json]]) -> list[str]:
+def session_headings(sessions: Sequence[Mapping[str, Json]]) -> list[str]:
     """Return a short name for each session from the fields in which the sessions differ.
 
     The name contains the model, the task or method if they differ, and the session's id if nothing

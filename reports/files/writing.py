@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ...records import UsageError
-from ...records.private_files import write_whole
-from ...tasks.io.files import writable
+from ...records.private_files import write_atomically
+from ...tasks.io.files import check_writable
 
 
-def check(paths: Iterable[Path]) -> None:
+def check_paths(paths: Iterable[Path]) -> None:
     """Check that files can be written to all paths.
 
     Raises:
@@ -23,7 +23,7 @@ def check(paths: Iterable[Path]) -> None:
             folder, or a folder without write permission.
     """
     for path in paths:
-        writable(path)
+        check_writable(path)
         check_folder(path.parent)
 
 
@@ -59,17 +59,17 @@ def check_folder(folder: Path) -> None:
         raise UsageError(f"{there}: this folder may not be written to; name another")
 
 
-def write(files: Mapping[Path, str | bytes]) -> list[str]:
+def write_files(files: Mapping[Path, str | bytes]) -> list[str]:
     """Write text or bytes to several files and return their paths.
 
     Text gets exactly one line break at its end. All files are written under temporary names and
     synced, then renamed.
 
     Raises:
-        UsageError: If `check` refuses a path, before anything is written.
+        UsageError: If `check_paths` refuses a path, before anything is written.
     """
-    check(files)
-    write_whole(
+    check_paths(files)
+    write_atomically(
         {
             path: (data.rstrip("\n") + "\n").encode() if isinstance(data, str) else data
             for path, data in files.items()

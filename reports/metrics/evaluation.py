@@ -12,11 +12,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
 
-from ...records import Evaluated, InputSet, Json, Problem, StepRecord, UsageError, Verdict, registry
-from ...store.bank import folded
-from ...tasks import family as family_named
-from .results import DEFAULT, Detail, Options, Spaces, read
-from .statistics import RESAMPLES, Interval, summary
+from ...records import (
+    HasEvaluation,
+    InputSet,
+    Json,
+    Problem,
+    StepRecord,
+    UsageError,
+    Verdict,
+    registry,
+)
+from ...store.bank import build_bank
+from ...tasks import load_family as family_named
+from .results import DEFAULT_OPTIONS, ProblemDetail, ScoringOptions, SpaceCache, read_problems
+from .statistics import RESAMPLES, Interval, metric_intervals
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -72,8 +81,8 @@ class RowIntervals(Protocol):
         ...
 
 
-GENERAL = "gear"  # The default evaluation of a family.
-WITHOUT_BANK = ("direct",)  # Methods without a bank, which differs from an empty bank.
+DEFAULT_EVALUATION = "gear"  # The default evaluation of a family.
+METHODS_WITHOUT_BANK = ("direct",)  # Methods without a bank, which differs from an empty bank.
 
 
 class BankMetrics(Protocol):
@@ -142,7 +151,9 @@ class Evaluation:
                 problem.
         """
         strata = None if self.stratum is None else list(map(self.stratum, problems))
-        found = summary(results, self.metric_names, strata=strata, seed=seed, resamples=resamples)
+        found = metric_intervals(
+            results, self.metric_names, strata=strata, seed=seed, resamples=resamples
+        )
         return found | dict(rows[0]) if len(rows) == 1 else found
 
     def on_screen(self, all_metrics: bool) -> tuple[Metric, ...]:
@@ -157,7 +168,7 @@ class Evaluation:
         return tuple(metric.name for metric in self.metrics)
 
 
-StepsOf = Callable[[Problem], Iterable[StepRecord]]
+StepsReader = Callable[[Problem], Iterable[StepRecord]]
 
 
 class Scores(TypedDict):
@@ -184,10 +195,10 @@ def find_evaluation(name: str) -> Evaluation:
     Raises:
         UsageError: If there is none.
     """
-    if registry.has("metrics", name):
+    if registry.is_registered("metrics", name):
         found: Evaluation = registry.load("metrics", name)
         return found
-    known = registry.names("metrics")
+    known = registry.component_names("metrics")
     near = difflib.get_close_matches(name, known, 1)
     meant = f"; did you mean {near[0]}?" if near else ""
     raise UsageError(f"no evaluation {name!r}: there are {', '.join(known)}{meant}")
@@ -196,10 +207,10 @@ def find_evaluation(name: str) -> Evaluation:
 def default_evaluation(family: str) -> str:
     """Return the name of a family's default evaluation."""
     found = family_named(family)
-    return found.evaluation if isinstance(found, Evaluated) else GENERAL
+    return found.evaluation if isinstance(found, HasEvaluation) else DEFAULT_EVALUATION
 
 
-def fitting(name: str, problems: Sequence[Problem]) -> Evaluation:
+def require_evaluation(name: str, problems: Sequence[Problem]) -> Evaluation:
     """Return the evaluation `name`.
 
     Raises:
@@ -218,7 +229,7 @@ def fitting(name: str, problems: Sequence[Problem]) -> Evaluation:
 def evaluate(
     name: str,
     problems: Sequence[Problem],
-    steps: StepsOf | Iterable[StepRecord],
+    steps: StepsReader | Iterable[StepRecord],
     *,
     spaces: Mapping[str, InputSet] | None = None,
     seed: int = 0,
@@ -239,7 +250,7 @@ def evaluate(
     Raises:
         UsageError: If the evaluation does not fit a problem's family.
     """
-    chosen = fitting(name, problems)
+    chosen = require_evaluation(name, problems)
     steps_of = steps if callable(steps) else _grouped(steps)
     results = []
     rows = []
@@ -247,7 +258,7 @@ def evaluate(
         ordered = sorted(steps_of(problem), key=lambda record: record.step)
         result = chosen.of_problem(problem, ordered, (spaces or {}).get(problem.id))
         if chosen.of_bank is not None:
-            kept = folded(event for step in ordered for event in step.events)
+            kept = build_bank(event for step in ordered for event in step.events)
             result |= chosen.of_bank(problem, [row["text"] for row in kept.rows()])
         results.append(result)
         if chosen.over_rows is not None:
@@ -267,8 +278,8 @@ def evaluate_session(
     session: str,
     name: str | None = None,
     *,
-    options: Options = DEFAULT,
-    spaces: Spaces | None = None,
+    options: ScoringOptions = DEFAULT_OPTIONS,
+    spaces: SpaceCache | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
     rated: Mapping[str, Mapping[str, float | None]] | None = None,
@@ -300,18 +311,18 @@ def evaluate_session(
     settings = store.settings(session)
     rows = store.problems(session)
     done = [row for row in rows if row.status == "done"]
-    named = name or (default_evaluation(rows[0].problem.family) if rows else GENERAL)
-    chosen = fitting(named, [row.problem for row in done])
+    named = name or (default_evaluation(rows[0].problem.family) if rows else DEFAULT_EVALUATION)
+    chosen = require_evaluation(named, [row.problem for row in done])
     counted = Tally.nothing()
     left_out_pairs = 0
     results: list[dict[str, float | None]] = []
-    details: list[Detail] = []
+    details: list[ProblemDetail] = []
     over_rows: list[dict[str, Interval]] = []
-    for one in read(store, session, done, options, spaces, every=chosen.every_space):
+    for one in read_problems(store, session, done, options, spaces, every=chosen.every_space):
         counted += tally(one.steps)
         left_out_pairs += one.left_out_pairs
         result = chosen.of_problem(one.problem, one.steps, one.space)
-        if chosen.of_bank is not None and settings.get("method") not in WITHOUT_BANK:
+        if chosen.of_bank is not None and settings.get("method") not in METHODS_WITHOUT_BANK:
             kept = store.bank(session, one.problem.id)
             result |= chosen.of_bank(one.problem, [row["text"] for row in kept])
         results.append(result | dict((rated or {}).get(one.problem.id, {})))
@@ -395,7 +406,7 @@ def _ranked(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def _grouped(steps: Iterable[StepRecord]) -> StepsOf:
+def _grouped(steps: Iterable[StepRecord]) -> StepsReader:
     by_problem: dict[str, list[StepRecord]] = {}
     for record in steps:
         by_problem.setdefault(record.problem, []).append(record)

@@ -5,7 +5,7 @@ one rule. The average of a setting or of a data set is the mean over its problem
 with another n or in another session counts as one more value. An average over data sets is the mean
 of their means. Data sets without a value are left out, and the average names those that are in it.
 
-`data_sets` names the data of sessions by one rule for every evaluation and study. The problems of a
+`name_data_sets` names the data of sessions by one rule for every evaluation and study. The problems of a
 session come from a file or from the task's generator. Problems from a file have the task's name as
 their data set; generated ones have "TASK (generated)", whatever their seed. If the sessions of a
 table read several files of a task, these count as one data set if they share problems and no shared
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ...records import Json, Problem, canonical_json, digest_of
-from .results import Detail
+from .results import ProblemDetail
 from .statistics import Interval, Stratum, mean_of_means, rank_correlation
 
 ORIGINAL = "original"  # Value of n for the data's own split.
@@ -57,7 +57,7 @@ class Entry:
 
     setting: Setting
     metrics: Mapping[str, float | None]
-    detail: Detail
+    detail: ProblemDetail
 
     @property
     def problem(self) -> str:
@@ -73,12 +73,12 @@ class Average:
     data_sets: tuple[str, ...]
 
 
-def settings_of(
+def find_settings(
     sessions: Sequence[Mapping[str, Json]], problems: Sequence[Sequence[Problem]]
 ) -> list[Setting]:
     """Return the setting of each session.
 
-    Data sets are named by `data_sets`. The method is added to the model's name if there are several
+    Data sets are named by `name_data_sets`. The method is added to the model's name if there are several
     methods.
 
     Args:
@@ -89,7 +89,7 @@ def settings_of(
     methods = {str(settings.get("method")) for settings in recorded}
     found = []
     for settings, data_set, some in zip(
-        recorded, data_sets(recorded, problems), problems, strict=True
+        recorded, name_data_sets(recorded, problems), problems, strict=True
     ):
         model = str(_operational(settings).get("model_name") or settings.get("model"))
         found.append(
@@ -212,7 +212,9 @@ class Study:
             seed,
         )
 
-    def count(self, of: Callable[[Detail], Counter[str]], some: Sequence[Entry]) -> Counter[str]:
+    def count(
+        self, of: Callable[[ProblemDetail], Counter[str]], some: Sequence[Entry]
+    ) -> Counter[str]:
         """Return the sum of a counter over the details of some entries."""
         return sum((of(entry.detail) for entry in some), Counter())
 
@@ -229,7 +231,7 @@ class _File:
     problems: dict[str, Problem] = field(default_factory=dict)
 
 
-def data_sets(
+def name_data_sets(
     settings: Sequence[Mapping[str, Json]], problems: Sequence[Sequence[Problem]]
 ) -> list[str]:
     """Return the name of each session's data set, from its settings and problems."""

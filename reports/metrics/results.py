@@ -1,7 +1,7 @@
 """The scored contents of each problem of a stored session, one problem in memory at a time.
 
-`read` goes through a session once, in the order of its problems. `Options` defines what is left out
-before anything is counted. `Detail` holds what tables need in addition to the metrics.
+`read_problems` goes through a session once, in the order of its problems. `ScoringOptions` defines what is left out
+before anything is counted. `ProblemDetail` holds what tables need in addition to the metrics.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
-from ...records import Agreement, Digest, InputSet, Judged, Problem, StepRecord
-from ...tasks import family, judgeable
-from ...tools.gear.memorising import Inputs, is_memorising
-from ...tools.gear.scores import matrix, scatter_point
+from ...records import Agreement, Digest, InputSet, JudgedHypothesis, Problem, StepRecord
+from ...tasks import judgeable_pairs, load_family
+from ...tools.gear.memorisation import Inputs, is_memorising
+from ...tools.gear.scores import scatter_point, stack_predictions
 
 if TYPE_CHECKING:
     from ...store import ProblemRow, Store
@@ -25,12 +25,12 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Options:
+class ScoringOptions:
     """What is left out before scoring.
 
     Args:
         all_pairs: Also count hidden pairs by which no hypothesis can be judged (`tasks.judgeable`).
-        without_memorising: Leave memorising hypotheses (tools/gear/memorising.py) out of
+        without_memorising: Leave memorising hypotheses (tools/gear/memorisation.py) out of
             everything, as if they had not been proposed.
     """
 
@@ -38,11 +38,11 @@ class Options:
     without_memorising: bool = False
 
 
-DEFAULT = Options()
+DEFAULT_OPTIONS = ScoringOptions()
 
 
 @dataclass(frozen=True)
-class Detail:
+class ProblemDetail:
     """Details of one problem that tables need in addition to the metrics.
 
     Args:
@@ -72,8 +72,8 @@ class Detail:
 
 
 @dataclass(frozen=True)
-class Read:
-    """A problem as it is scored, after `Options` have been applied.
+class ScoredProblem:
+    """A problem as it is scored, after `ScoringOptions` have been applied.
 
     Args:
         left_out_pairs: Number of hidden pairs that were removed because they cannot judge a
@@ -83,11 +83,11 @@ class Read:
     problem: Problem
     steps: tuple[StepRecord, ...]
     space: InputSet
-    detail: Detail
+    detail: ProblemDetail
     left_out_pairs: int
 
 
-class Spaces:
+class SpaceCache:
     """Cached sample spaces of a store, by digest; sessions often share them."""
 
     def __init__(self, store: Store) -> None:
@@ -103,15 +103,15 @@ class Spaces:
         return self._inputs(digest)
 
 
-def read(
+def read_problems(
     store: Store,
     session: str,
     rows: Sequence[ProblemRow],
-    options: Options,
-    spaces: Spaces | None = None,
+    options: ScoringOptions,
+    spaces: SpaceCache | None = None,
     *,
     every: bool = False,
-) -> Iterator[Read]:
+) -> Iterator[ScoredProblem]:
     """Yield the problems of `rows`, which are in the session's order, also those without steps.
 
     Args:
@@ -122,14 +122,14 @@ def read(
         spaces: Cached sample spaces.
         every: Load the prediction codes of inconsistent hypotheses too, which are 0 otherwise.
     """
-    known = spaces or Spaces(store)
+    known = spaces or SpaceCache(store)
     ids = [row.problem.id for row in rows]
     records = store.steps(session, ids, spaces=True if every else "consistent")
-    for row, steps in with_steps(rows, records):
+    for row, steps in pair_with_steps(rows, records):
         yield _read(row, steps, options, known)
 
 
-def with_steps(
+def pair_with_steps(
     rows: Iterable[ProblemRow], records: Iterable[StepRecord]
 ) -> Iterator[tuple[ProblemRow, list[StepRecord]]]:
     """Yield each row with its steps, which come in the order of the rows; some rows have none."""
@@ -143,38 +143,40 @@ def with_steps(
         yield row, steps
 
 
-def _read(row: ProblemRow, steps: list[StepRecord], options: Options, spaces: Spaces) -> Read:
+def _read(
+    row: ProblemRow, steps: list[StepRecord], options: ScoringOptions, spaces: SpaceCache
+) -> ScoredProblem:
     problem = row.problem
-    written = family(problem.family).oracle == "execute"  # hypotheses are source code
+    written = load_family(problem.family).oracle == "execute"  # hypotheses are source code
     memorising = _memorising(row, steps, spaces) if written else set()
     if options.without_memorising and memorising:
         steps = [_without(record, memorising) for record in steps]
-    keep = [True] * len(problem.hidden) if options.all_pairs else list(judgeable(problem))
+    keep = [True] * len(problem.hidden) if options.all_pairs else list(judgeable_pairs(problem))
     if not all(keep):
         problem = replace(problem, hidden=tuple(_kept(problem.hidden, keep)))
         steps = [_on_pairs(record, keep) for record in steps]
-    detail = _detail(row, all_judged(steps), len(memorising))
-    return Read(problem, tuple(steps), spaces.space(row.space), detail, keep.count(False))
+    detail = _detail(row, list_judged(steps), len(memorising))
+    return ScoredProblem(problem, tuple(steps), spaces.space(row.space), detail, keep.count(False))
 
 
-def _memorising(row: ProblemRow, steps: Sequence[StepRecord], spaces: Spaces) -> set[int]:
+def _memorising(row: ProblemRow, steps: Sequence[StepRecord], spaces: SpaceCache) -> set[int]:
     """Return the `id` of each consistent hypothesis that memorises."""
     shown = row.problem.shown
     other = spaces.inputs(row.space).other_than(shown)
     return {
         id(one)
-        for one in all_judged(steps)
+        for one in list_judged(steps)
         if one.verdict.consistent and one.hypothesis is not None and one.space is not None
         and is_memorising(one.hypothesis.text, shown, one.space, other)
     }  # fmt: skip
 
 
-def all_judged(steps: Sequence[StepRecord]) -> list[Judged]:
+def list_judged(steps: Sequence[StepRecord]) -> list[JudgedHypothesis]:
     """Return every hypothesis or malformed answer of one problem, in the order of its steps."""
     return [judged for record in steps for answer in record.answers for judged in answer.judged]
 
 
-def _detail(row: ProblemRow, judged: Sequence[Judged], memorising: int) -> Detail:
+def _detail(row: ProblemRow, judged: Sequence[JudgedHypothesis], memorising: int) -> ProblemDetail:
     undefined: Counter[str] = Counter()
     of_consistent: Counter[str] = Counter()
     predictions = predictions_consistent = 0
@@ -190,7 +192,7 @@ def _detail(row: ProblemRow, judged: Sequence[Judged], memorising: int) -> Detai
     consistent = [one for one in judged if one.verdict.consistent]
     over_space = [one.space for one in consistent if one.space is not None]
     whole = len(over_space) == len(consistent) > 1
-    return Detail(
+    return ProblemDetail(
         problem=row.problem.id,
         stop=row.cause,
         verdicts=Counter(one.verdict.value for one in judged),
@@ -200,7 +202,7 @@ def _detail(row: ProblemRow, judged: Sequence[Judged], memorising: int) -> Detai
         undefined_consistent=of_consistent,
         predictions=predictions,
         predictions_consistent=predictions_consistent,
-        point=scatter_point(*matrix(over_space)) if whole else None,
+        point=scatter_point(*stack_predictions(over_space)) if whole else None,
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...records import Json, registry
-from .results import Options
+from .results import ScoringOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from ...store import Store
     from ..files.tables import Table
 
-EXACT = "exact"  # The default evaluator.
+DEFAULT_EVALUATOR = "exact"  # The default evaluator.
 
 
 @dataclass(frozen=True)
-class JudgedBy:
+class EvaluatorOptions:
     """The evaluator that judges stored answers again.
 
     Args:
         evaluator: Name of the evaluator, as `Measuring.by` takes it.
     """
 
-    evaluator: str = EXACT
+    evaluator: str = DEFAULT_EVALUATOR
     solver: str = "fast"
     workers: int | None = None
 
@@ -55,13 +55,13 @@ class ScoredSessions:
     sessions: Sequence[str]
     recorded: Sequence[Mapping[str, Json]]
     scored: Sequence[Mapping[str, Json]]
-    options: Options
+    options: ScoringOptions
     folder: Path | None = None
     sheets: Sequence[str | Path] = ()
 
 
 @dataclass(frozen=True)
-class Added:
+class SectionOutput:
     """What a section adds to a result.
 
     Args:
@@ -77,8 +77,8 @@ class Added:
     note: str | None = None
 
 
-Rated = Mapping[str, Mapping[str, float | None]]
-Evaluate = Callable[["Store", Sequence[str], JudgedBy, Path | None], dict[str, Json]]
+RatedMetrics = Mapping[str, Mapping[str, float | None]]
+Evaluate = Callable[["Store", Sequence[str], EvaluatorOptions, Path | None], dict[str, Json]]
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ class ReportSection:
     """
 
     name: str
-    add: Callable[[ScoredSessions], Added] = lambda sessions: Added()
-    rated: Callable[[Store, str], Rated] = lambda store, session: {}
+    add: Callable[[ScoredSessions], SectionOutput] = lambda sessions: SectionOutput()
+    rated: Callable[[Store, str], RatedMetrics] = lambda store, session: {}
     sheets: bool = False
     evaluate: Evaluate | None = None
     table: Callable[[Mapping[str, Json]], Table] | None = None
@@ -110,15 +110,15 @@ class ReportSection:
     finish: Callable[[Console, Any], None] = lambda out, session: None
 
 
-def section_of(evaluation: str) -> ReportSection:
+def find_section(evaluation: str) -> ReportSection:
     """Return the section of an evaluation, an empty one if it has none."""
-    if not registry.has("report_sections", evaluation):
+    if not registry.is_registered("report_sections", evaluation):
         return ReportSection(evaluation)
     found: ReportSection = registry.load("report_sections", evaluation)
     return found
 
 
-def sections_with(able: Callable[[ReportSection], bool]) -> str:
+def list_sections(able: Callable[[ReportSection], bool]) -> str:
     """Return the evaluations whose section satisfies `able`, as a comma-separated list."""
-    names = registry.names("report_sections")
-    return ", ".join(name for name in names if able(section_of(name)))
+    names = registry.component_names("report_sections")
+    return ", ".join(name for name in names if able(find_section(name)))

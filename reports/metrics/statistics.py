@@ -4,7 +4,7 @@ The unit is the problem: a metric has at most one value per problem, and problem
 replacement. Intervals are percentiles of 2,000 resamples. They cover the choice of problems; they
 do not cover another sampling seed or another training. If a problem occurs several times (with
 different numbers of shown pairs, or in several runs), all its values are resampled together. For a
-single problem, `wilson` and `over_rows` cover the choice of the rows that it predicts.
+single problem, `wilson_interval` and `bootstrap_rows` cover the choice of the rows that it predicts.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def mean_of_means(
     return {"mean": mean, "low": min(float(low), mean), "high": max(float(high), mean), "n": n}
 
 
-def wilson(count: int, n: int) -> Interval:
+def wilson_interval(count: int, n: int) -> Interval:
     """Return the share `count` / `n` with its 95% score interval (E. B. Wilson, 1927).
 
     The interval has a positive width for shares of 0 and 1 too. n counts rows.
@@ -211,7 +211,7 @@ def wilson(count: int, n: int) -> Interval:
     }
 
 
-def over_rows(
+def bootstrap_rows(
     kinds: NDArray[np.intp],
     score: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     *,
@@ -333,7 +333,7 @@ def _seed_of(seed: int, stratum: int) -> int | str:
     return f"{seed} stratum {stratum}" if stratum else seed
 
 
-def summary(
+def metric_intervals(
     results: Sequence[Mapping[str, float | None]],
     metrics: Sequence[str],
     *,

@@ -2,13 +2,13 @@
 
 The page works from a file and makes no network requests. All text from a model is treated as data.
 
-`contents.py` collects what the page shows, and `document.py` writes it as one file. `server.py`
+`contents.py` collects what the page shows, and `render_page.py` writes it as one file. `server.py`
 serves the same page while a session runs.
 """
 
 from __future__ import annotations
 
 from .contents import Contents
-from .document import document
+from .document import render_page
 
-__all__ = ["Contents", "document"]
+__all__ = ["Contents", "render_page"]

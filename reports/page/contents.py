@@ -17,11 +17,11 @@ import numpy as np
 from ...records import Json, StepRecord, Verdict
 from ...tools.gear.scores import beta_bounds
 from ..metrics.evaluation import Evaluation, evaluate_session, find_evaluation, tally
-from ..metrics.results import Spaces, with_steps
+from ..metrics.results import SpaceCache, pair_with_steps
 from ..metrics.statistics import bootstrap
-from ..screen.endings import TOLD
-from .problem import opened_problem
-from .trainings import trainings_of
+from ..screen.summaries import USAGE_KEYS
+from .problem import describe_problem
+from .trainings import find_trainings
 
 if TYPE_CHECKING:
     from ...store import ProblemRow, Store
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 # --- Facts about one session: settings, ends, failures and cost.
 
-FILES = ("data", "observations", "space", "task_file", "answers")
+FILE_KEYS = ("data", "observations", "space", "task_file", "answers")
 
 
-def facts(
+def session_facts(
     store: Store, record: Mapping[str, Any], rows: Sequence[ProblemRow], scored: Mapping[str, Any]
 ) -> dict[str, Json]:
     """Return the settings, outcome and cost of a session as JSON.
@@ -60,7 +60,7 @@ def facts(
         "breaches": scored["breaches"],
         "malformed": scored["malformed"],
         "cost": [
-            {"role": role, **{key: told[key] for key in TOLD if key in told}, "seconds": told["seconds"]}
+            {"role": role, **{key: told[key] for key in USAGE_KEYS if key in told}, "seconds": told["seconds"]}
             for role, told in usage["by_role"].items()
         ],
     }  # fmt: skip
@@ -76,7 +76,7 @@ def _settings(
     shown = _shown(rows)
     told = [
         ("seed", settings.get("seed")),
-        *((name, _file(operational.get(name))) for name in FILES),
+        *((name, _file(operational.get(name))) for name in FILE_KEYS),
         ("sample", operational.get("sample")),
         ("observations shown", "" if shown == str(operational.get("observations")) else shown),
         ("answers a problem", settings.get("max_answers")),
@@ -108,11 +108,11 @@ def _shown(rows: Sequence[ProblemRow]) -> str:
 # and the feasible region of (gamma, beta).
 
 VERDICTS = (Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED)
-REGIONS = 3  # Maximum number of regions, one per number of hypotheses.
-PLACES = 33  # Points on the border of a region.
+MAX_REGIONS = 3  # Maximum number of regions, one per number of hypotheses.
+REGION_POINTS = 33  # Points on the border of a region.
 
 
-class Course:
+class SessionCurves:
     """Collects curves over the steps of a session, problem by problem."""
 
     def __init__(self) -> None:
@@ -185,14 +185,14 @@ def regions(ks: Iterable[int]) -> list[dict[str, Json]]:
     """Return the feasible range of beta for each gamma (GEAR, appendix D).
 
     The most frequent numbers of hypotheses are drawn, with the tighter upper bound of
-    `beta_bounds`. The lists "gamma", "low" and "high" have `PLACES` values each.
+    `beta_bounds`. The lists "gamma", "low" and "high" have `REGION_POINTS` values each.
 
     Args:
         ks: Number of consistent hypotheses of each problem.
     """
     drawn = []
-    for k, _ in Counter(ks).most_common(REGIONS):
-        gammas = np.linspace(1, k, PLACES).tolist()
+    for k, _ in Counter(ks).most_common(MAX_REGIONS):
+        gammas = np.linspace(1, k, REGION_POINTS).tolist()
         bounds = [beta_bounds(gamma, k, integral=True) for gamma in gammas]
         drawn.append({
             "k": k,
@@ -203,7 +203,7 @@ def regions(ks: Iterable[int]) -> list[dict[str, Json]]:
     return sorted(drawn, key=lambda one: one["k"])
 
 
-MOST_COMPARED = 6  # Sessions of one task that are compared pairwise.
+MAX_COMPARED = 6  # Sessions of one task that are compared pairwise.
 
 
 class Contents:
@@ -224,7 +224,7 @@ class Contents:
         self._store = store
         self._sessions = list(dict.fromkeys(sessions))
         self._evaluation = evaluation
-        self._spaces = Spaces(store)
+        self._spaces = SpaceCache(store)
 
     def overview(self, *, live: bool = False) -> dict[str, Json]:
         """Return everything except the details that `problem` and `problems` return."""
@@ -236,8 +236,8 @@ class Contents:
             "sessions": told,
             "regions": regions(point["k"] for one in told for point in one["points"]),
             "differences": list(_differences(told)),
-            "compared": MOST_COMPARED,
-            "trainings": trainings_of(
+            "compared": MAX_COMPARED,
+            "trainings": find_trainings(
                 self._store, [self._store.session(one) for one in self._sessions]
             ),
         }
@@ -268,10 +268,10 @@ class Contents:
         calls = _by_problem(self._store.listed_calls(session, problem))
         banks = _by_problem(self._store.bank(session, problem))
         records = self._store.steps(session, [row.problem.id for row in rows], spaces="consistent")
-        for row, steps in with_steps(rows, records):
+        for row, steps in pair_with_steps(rows, records):
             name = row.problem.id
             space = self._spaces.space(row.space)
-            yield row, opened_problem(row, steps, space, calls.get(name, ()), banks.get(name, ()))
+            yield row, describe_problem(row, steps, space, calls.get(name, ()), banks.get(name, ()))
 
     def _session(self, session: str) -> dict[str, Json]:
         record = self._store.session(session)
@@ -279,9 +279,9 @@ class Contents:
         scored = evaluate_session(self._store, session, self._evaluation, spaces=self._spaces)
         chosen = find_evaluation(str(scored["evaluation"]))
         values = {one["problem"]: one for one in scored["by_problem"]}
-        course = Course()
+        course = SessionCurves()
         listed = []
-        for row, steps in with_steps(rows, self._store.steps(session, spaces=False)):
+        for row, steps in pair_with_steps(rows, self._store.steps(session, spaces=False)):
             course.add(steps)
             listed.append(_row(row, steps, values.get(row.problem.id, {}), chosen))
         course.banks(self._store.bank_growth(session))
@@ -291,7 +291,7 @@ class Contents:
             for detail in scored["details"] if detail.point is not None
         ]  # fmt: skip
         return {
-            **facts(self._store, record, rows, scored),
+            **session_facts(self._store, record, rows, scored),
             "evaluation": chosen.name,
             "note": chosen.note,
             "metrics": _metrics(chosen, scored["metrics"]),
@@ -349,7 +349,7 @@ def _differences(told: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Json]]
     for one in told:
         alike.setdefault((one["task"], one["evaluation"]), []).append(one)
     for first, second in chain.from_iterable(
-        combinations(some[:MOST_COMPARED], 2) for some in alike.values()
+        combinations(some[:MAX_COMPARED], 2) for some in alike.values()
     ):
         before = {one["id"]: one["values"] for one in first["problems"]}
         after = {one["id"]: one["values"] for one in second["problems"]}

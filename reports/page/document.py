@@ -24,10 +24,10 @@ STYLE = "page.css"
 SCRIPTS = ("elements.js", "values.js", "plots.js", "overview.js", "figures.js", "problem.js", "listing.js",
            "comparison.js", "training.js", "main.js")  # fmt: skip
 BODY = "page.html"
-DEEPEST = 200  # Nesting depth to which a value is cut if the encoder fails on it.
+MAX_DEPTH = 200  # Nesting depth to which a value is cut if the encoder fails on it.
 
 
-def document(
+def render_page(
     overview: Mapping[str, Json],
     problems: Iterable[tuple[str, str, Mapping[str, Json]]],
     *,
@@ -40,7 +40,7 @@ def document(
         problems: (session, problem, details) triples; empty if a server delivers the details.
         live: Allow the page to query the server that it came from.
     """
-    style, script = part(STYLE), _script()
+    style, script = read_part(STYLE), _script()
     connect = "'self'" if live else "'none'"
     policy = (
         f"default-src 'none'; style-src 'sha256-{_hash(style)}'; script-src 'sha256-{_hash(script)}';"
@@ -52,7 +52,7 @@ def document(
         f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n{part(BODY)}\n"
+        f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n{read_part(BODY)}\n"
     )
     yield _data("told", overview)
     # The script precedes the problems, so that it draws the overview while they are still loading.
@@ -63,14 +63,14 @@ def document(
 
 
 @cache
-def part(name: str) -> str:
+def read_part(name: str) -> str:
     """Read a file of this folder as text, without surrounding white space."""
     return (files(__package__) / name).read_text("utf-8").strip()
 
 
 @cache
 def _script() -> str:
-    parts = "\n".join(part(name) for name in SCRIPTS)
+    parts = "\n".join(read_part(name) for name in SCRIPTS)
     return f'(() => {{\n"use strict";\n{parts}\n}})();'
 
 
@@ -79,13 +79,13 @@ def _hash(text: str) -> str:
 
 
 def _data(name: str, value: Mapping[str, Json]) -> str:
-    return f'<script type="application/json" id="{name}">{embedded(value)}</script>\n'
+    return f'<script type="application/json" id="{name}">{encode_json(value)}</script>\n'
 
 
 EXACT = 2**53 - 1  # the largest integer that a number of the page's script holds exactly
 
 
-def embedded(value: Json) -> str:
+def encode_json(value: Json) -> str:
     """Encode a value as ASCII JSON that is safe inside a script element.
 
     `<`, `>` and `&` are escaped. NaN, infinities and integers that the page's numbers cannot hold
@@ -97,7 +97,7 @@ def embedded(value: Json) -> str:
     except (ValueError, RecursionError):
         plain = False
     if not plain:
-        text = json.dumps(_plain(value, DEEPEST), separators=(",", ":"), allow_nan=False)
+        text = json.dumps(_plain(value, MAX_DEPTH), separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -107,7 +107,7 @@ def _plain(value: Json, levels: int) -> Json:
     if isinstance(value, int) and not -EXACT <= value <= EXACT:
         return str(value) if value.bit_length() < 14_000 else hex(value)  # Python limits `str`.
     if isinstance(value, Mapping | list | tuple) and not levels:
-        return f"… (nested more than {DEEPEST} levels deep)"
+        return f"… (nested more than {MAX_DEPTH} levels deep)"
     if isinstance(value, Mapping):
         return {key: _plain(one, levels - 1) for key, one in value.items()}
     if isinstance(value, list | tuple):

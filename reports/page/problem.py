@@ -18,31 +18,31 @@ from ...records import (
     Agreement,
     InputSet,
     Json,
-    Judged,
+    JudgedHypothesis,
     NamesCodes,
     Predictions,
     Problem,
     StepRecord,
 )
 from ...sandbox.inside.canonical import Unrepresentable, code_of
-from ...tasks import family
+from ...tasks import load_family
 
 if TYPE_CHECKING:
     from ...store import ProblemRow
 
 
-MOST_HYPOTHESES = 40
-MOST_INPUTS = 6
+MAX_HYPOTHESES = 40
+MAX_INPUTS = 6
 
 
 @dataclass(frozen=True)
-class Values:
+class KnownValues:
     """Known values by their codes."""
 
     known: dict[int, Json]
 
     @staticmethod
-    def of(values: Iterable[Json]) -> Values:
+    def of(values: Iterable[Json]) -> KnownValues:
         """Compute the codes of `values`; values that cannot be represented are skipped."""
         known = {}
         for value in values:
@@ -50,11 +50,11 @@ class Values:
                 known[code_of(value)] = value
             except Unrepresentable:
                 continue
-        return Values(known)
+        return KnownValues(known)
 
 
-def parting(
-    numbers: Sequence[int], predictions: Sequence[Predictions], space: InputSet, values: Values
+def find_disagreements(
+    numbers: Sequence[int], predictions: Sequence[Predictions], space: InputSet, values: KnownValues
 ) -> dict[str, Json]:
     """Return the inputs that best separate the hypotheses, with their predictions there.
 
@@ -69,9 +69,9 @@ def parting(
         value?}], undefined: [number]}; each input is chosen to separate as many as possible of the
         pairs of hypotheses that no earlier one separates. "alone" gives for each hypothesis the
         share of S on which no other predicts the same. "same" lists groups of hypotheses with equal
-        predictions everywhere. "left_out" counts the last hypotheses beyond `MOST_HYPOTHESES`.
+        predictions everywhere. "left_out" counts the last hypotheses beyond `MAX_HYPOTHESES`.
     """
-    kept = predictions[:MOST_HYPOTHESES]
+    kept = predictions[:MAX_HYPOTHESES]
     told: dict[str, Json] = {"left_out": len(predictions) - len(kept)}
     if len(kept) < 2 or not len(space):
         return told | {"inputs": [], "alone": {}, "same": []}
@@ -107,7 +107,7 @@ def _chosen(classes: NDArray[np.int64]) -> list[int]:
     counts = parted.sum(axis=0)  # pairs that no earlier input separates
     left = np.ones(len(first), np.bool_)
     chosen: list[int] = []
-    while len(chosen) < MOST_INPUTS:
+    while len(chosen) < MAX_INPUTS:
         best = int(np.argmax(counts))
         if not counts[best]:
             break
@@ -120,7 +120,7 @@ def _chosen(classes: NDArray[np.int64]) -> list[int]:
 
 def _input(
     place: int, numbers: Sequence[int], kept: Sequence[Predictions], classes: NDArray[np.int64],
-    space: InputSet, values: Values,
+    space: InputSet, values: KnownValues,
 ) -> dict[str, Json]:  # fmt: skip
     groups: dict[int, list[int]] = {}
     for row, name in enumerate(classes.tolist()):
@@ -153,11 +153,11 @@ def _same(numbers: Sequence[int], classes: NDArray[np.int64]) -> list[list[int]]
 
 # --- Details of one problem.
 
-LONGEST = 20_000  # Characters of a text; longer texts are cut and end with a note.
+MAX_TEXT_CHARS = 20_000  # Characters of a text; longer texts are cut and end with a note.
 MARKS = {True: "1", False: "0", None: "-"}
 
 
-def opened_problem(
+def describe_problem(
     row: ProblemRow,
     steps: Sequence[StepRecord],
     space: InputSet,
@@ -202,23 +202,27 @@ def opened_problem(
         ],
         "steps": [
             {"step": step.step, "fields": dict(step.fields),
-             "answers": [{"path": answer.path, "text": cut(answer.text)} for answer in step.answers]}
+             "answers": [{"path": answer.path, "text": truncate(answer.text)} for answer in step.answers]}
             for step in steps
         ],
         "calls": list(calls),
-        "parting": parting(
+        "parting": find_disagreements(
             [number for number, _ in consistent], [given for _, given in consistent], space,
             _values(problem, [one for _, _, one in judged]),
         ),
     }  # fmt: skip
 
 
-def cut(text: str) -> str:
-    """Return `text`, shortened to `LONGEST` characters with a note on its length if it is longer."""
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(text):,} characters)"
+def truncate(text: str) -> str:
+    """Return `text`, shortened to `MAX_TEXT_CHARS` characters with a note on its length if it is longer."""
+    return (
+        text
+        if len(text) <= MAX_TEXT_CHARS
+        else f"{text[:MAX_TEXT_CHARS]} … ({len(text):,} characters)"
+    )
 
 
-def _judged(steps: Sequence[StepRecord]) -> Iterator[tuple[int, int, Judged]]:
+def _judged(steps: Sequence[StepRecord]) -> Iterator[tuple[int, int, JudgedHypothesis]]:
     """Yield (step number, index of the answer in the step, judged part) triples."""
     for step in steps:
         for place, answer in enumerate(step.answers):
@@ -227,7 +231,11 @@ def _judged(steps: Sequence[StepRecord]) -> Iterator[tuple[int, int, Judged]]:
 
 
 def _hypothesis(
-    number: int, step: int, place: int, one: Judged, bank: Mapping[str, Mapping[str, Json]]
+    number: int,
+    step: int,
+    place: int,
+    one: JudgedHypothesis,
+    bank: Mapping[str, Mapping[str, Json]],
 ) -> dict[str, Json]:
     said = one.hypothesis
     told: dict[str, Json] = {
@@ -235,7 +243,7 @@ def _hypothesis(
         "reason": one.reason, "coverage": one.coverage, "bad": one.bad,
     }  # fmt: skip
     if said is not None:
-        told |= {"text": cut(said.text), "description": cut(said.description),
+        told |= {"text": truncate(said.text), "description": truncate(said.description),
                  "breaches": list(said.breaches), "meta": dict(said.meta)}  # fmt: skip
         held = bank.get(said.digest)
         if held is not None:
@@ -264,19 +272,19 @@ def _agreement(agreement: Agreement) -> dict[str, Json]:
 def _reference(problem: Problem) -> Json:
     """Return the problem's secret fields, which no proposer saw, with long texts cut."""
     return {
-        key: cut(value) if isinstance(value, str) else value
+        key: truncate(value) if isinstance(value, str) else value
         for key, value in problem.secret.items()
     }
 
 
-def _values(problem: Problem, judged: Sequence[Judged]) -> Values:
-    found = family(problem.family)
+def _values(problem: Problem, judged: Sequence[JudgedHypothesis]) -> KnownValues:
+    found = load_family(problem.family)
     if isinstance(found, NamesCodes):
-        return Values(dict(enumerate(found.code_names(problem))))
-    return Values.of(_seen(problem, judged))
+        return KnownValues(dict(enumerate(found.code_names(problem))))
+    return KnownValues.of(_seen(problem, judged))
 
 
-def _seen(problem: Problem, judged: Sequence[Judged]) -> Iterator[Json]:
+def _seen(problem: Problem, judged: Sequence[JudgedHypothesis]) -> Iterator[Json]:
     for one in (*problem.shown, *problem.hidden):
         yield one.output
     for each in judged:

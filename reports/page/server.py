@@ -30,14 +30,14 @@ from urllib.parse import parse_qs, urlsplit
 
 from ...records import Json, PeirceError, UsageError
 from .contents import Contents
-from .document import document, embedded
+from .document import encode_json, render_page
 
 if TYPE_CHECKING:
     from ...store import Store
 
 HOST = "127.0.0.1"
 WORDS = 32  # of a search; further words are ignored, because each costs time under the lock
-WAIT_S = 10.0  # Time limit for a client to send its request.
+REQUEST_TIMEOUT_S = 10.0  # Time limit for a client to send its request.
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'",  # beside that of the document
@@ -111,12 +111,12 @@ class Viewer:
 
     def page(self) -> str:
         """Return the HTML of the page, without any data; its script requests them."""
-        return "".join(document({"live": True, "sessions": []}, (), live=True))
+        return "".join(render_page({"live": True, "sessions": []}, (), live=True))
 
     def overview(self, have: str) -> str | None:
         """Return the overview as JSON, or None if it still has the mark `have`."""
         told = self._told()
-        return None if told["mark"] == have else embedded(told)
+        return None if told["mark"] == have else encode_json(told)
 
     def problem(self, session: str, place: str) -> str | None:
         """Return the details of a problem as JSON; None if there is no such session or index."""
@@ -127,14 +127,14 @@ class Viewer:
             if int(place) >= len(ids):
                 return None
             contents = Contents(store, self._sessions, self._evaluation)
-            return embedded(contents.problem(session, ids[int(place)]))
+            return encode_json(contents.problem(session, ids[int(place)]))
 
     def search(self, session: str, words: str) -> str | None:
         """Return the ids of a session's problems that contain all words; None for another session."""
         with self._lock, self._opened() as store:
             if session not in self._sessions:
                 return None
-            return embedded(store.problems_with(session, words.split()[:WORDS]))
+            return encode_json(store.problems_with(session, words.split()[:WORDS]))
 
     def _told(self) -> dict[str, Json]:
         with self._lock, self._opened() as store:
@@ -157,7 +157,7 @@ class _Server(ThreadingHTTPServer):
 
 def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        timeout = WAIT_S
+        timeout = REQUEST_TIMEOUT_S
         protocol_version = "HTTP/1.1"
         server_version, sys_version = "peirce", ""
 

@@ -7,17 +7,17 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ...records import Json
-from ..papers.gear.training import Run, runs
+from ..papers.gear.training import TrainingRun, build_runs
 
 if TYPE_CHECKING:
     from ...store import Store
 
-DRAWN = ("probe_accuracy", "probe_loss", "weight", "chosen_logratio", "instruction_following",
+CURVE_NAMES = ("probe_accuracy", "probe_loss", "weight", "chosen_logratio", "instruction_following",
          "train_loss")  # fmt: skip
-TOLD = ("examples", "batch", "learning_rate", "beta", "full", "lora_rank")
+SHOWN_SETTINGS = ("examples", "batch", "learning_rate", "beta", "full", "lora_rank")
 
 
-def trainings_of(store: Store, sessions: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
+def find_trainings(store: Store, sessions: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
     """Return the trainings of sessions as JSON, each with the curves of its log by stage.
 
     Args:
@@ -29,7 +29,7 @@ def trainings_of(store: Store, sessions: Sequence[Mapping[str, Any]]) -> list[di
         for one in sessions
     } - {""}
     rows = [row for row in store.trainings.list() if _belongs(row["settings"], digests, models)]
-    found = runs((row, store.trainings.points(str(row["training"]))) for row in rows)
+    found = build_runs((row, store.trainings.points(str(row["training"]))) for row in rows)
     return [_as_json(one) for one in found]
 
 
@@ -41,9 +41,9 @@ def _belongs(settings: Mapping[str, Any], digests: set[Any], models: set[str]) -
     return made or bool(digests & set(settings.get("sessions") or ()))
 
 
-def _as_json(one: Run) -> dict[str, Json]:
+def _as_json(one: TrainingRun) -> dict[str, Json]:
     figures = []
-    for name in DRAWN:
+    for name in CURVE_NAMES:
         curves = [
             {"stage": stage, "points": [[at, round(value, 6)] for at, value in one.curve(stage, name)]}
             for stage in (*one.stages, "") if one.curve(stage, name)
@@ -53,5 +53,5 @@ def _as_json(one: Run) -> dict[str, Json]:
     return {
         "training": one.training, "base": one.base, "label": one.label, "seed": one.seed,
         "status": one.status, "figures": figures,
-        "settings": [(name, str(one.settings[name])) for name in TOLD if name in one.settings],
+        "settings": [(name, str(one.settings[name])) for name in SHOWN_SETTINGS if name in one.settings],
     }  # fmt: skip

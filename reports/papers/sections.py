@@ -6,38 +6,40 @@ from collections.abc import Mapping
 
 from ...records import Json
 from ..files.tables import Table
-from ..metrics.sections import Added, ReportSection, ScoredSessions
+from ..metrics.sections import ReportSection, ScoredSessions, SectionOutput
 
 WITHOUT_MEMORISING = "Without the {} hypotheses that memorise what they were shown."
 
 
-def _add_study(given: ScoredSessions) -> Added:
+def _add_study(given: ScoredSessions) -> SectionOutput:
     """Return GEAR's settings and table 3, and with a folder all its tables and figures as files."""
-    from ..metrics.grouping import Study, settings_of
+    from ..metrics.grouping import Study, find_settings
     from .gear import files, tables
 
     problems = [[row.problem for row in given.store.problems(one)] for one in given.sessions]
-    study = Study.of(settings_of(given.recorded, problems), given.scored)
+    study = Study.of(find_settings(given.recorded, problems), given.scored)
     result = {"settings": tables.as_json(study), "table3": tables.table_3(study)}
     if given.folder is None:
-        return Added(result)
+        return SectionOutput(result)
     memorising = sum(one["memorising"] for one in given.scored)
     left_out = WITHOUT_MEMORISING.format(memorising) if given.options.without_memorising else ""
-    written, note = files.files(study, given.folder, left_out)
-    return Added(result, files=written, note=note)
+    written, note = files.render_files(study, given.folder, left_out)
+    return SectionOutput(result, files=written, note=note)
 
 
 def _table_3(result: Mapping[str, Json]) -> Table:
-    from .gear.tables import shown_table_3
+    from .gear.tables import format_table_3
 
-    return shown_table_3(result["table3"], intervals=False)
+    return format_table_3(result["table3"], intervals=False)
 
 
-def _add_tables(given: ScoredSessions) -> Added:
+def _add_tables(given: ScoredSessions) -> SectionOutput:
     """Return tables 2 and 4 as files if there is a folder."""
     from .t3 import metrics
 
-    return Added(files={} if given.folder is None else metrics.files(given.scored, given.folder))
+    return SectionOutput(
+        files={} if given.folder is None else metrics.render_files(given.scored, given.folder)
+    )
 
 
 GEAR = ReportSection("gear", add=_add_study, table=_table_3)

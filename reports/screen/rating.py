@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.text import Text
 
 from ...records import Json
-from ..papers.hypobench.metrics import scores
-from .text import number_of, one_line, table, visible
+from ..papers.hypobench.metrics import label_scores
+from .text import create_table, escape_unprintable, format_count, to_one_line
 
-BY_RULES = "fdr, rc, hdr, precision and their like: by exact rules; no model made them"
+EXACT_SCORES_NOTE = "fdr, rc, hdr, precision and their like: by exact rules; no model made them"
 _COLUMNS = ("n", "agreement", "within_one", "kappa", "weighted_kappa")
 
 
@@ -22,44 +22,50 @@ def print_ratings(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
     for row in rows:
         if row["kind"] != "summary":
             score = "unread" if row["score"] is None else f"{row['score']:g}"
-            against = f" | {one_line(str(row['true']), 60)}" if row["true"] else ""
-            line = f"{row['kind']:<13}{score:>6}  {one_line(str(row['hypothesis']), 60)}{against}"
-            out.print(visible(line), soft_wrap=True)
+            against = f" | {to_one_line(str(row['true']), 60)}" if row["true"] else ""
+            line = (
+                f"{row['kind']:<13}{score:>6}  {to_one_line(str(row['hypothesis']), 60)}{against}"
+            )
+            out.print(escape_unprintable(line), soft_wrap=True)
             continue
         out.print(
-            visible(f"{row['problem']}: {row['hypotheses']} hypotheses, rated by {row['by']}"),
+            escape_unprintable(
+                f"{row['problem']}: {row['hypotheses']} hypotheses, rated by {row['by']}"
+            ),
             soft_wrap=True,
         )
         for name, told in row["scores"].items():
             parts = [f"{key} {_number(value)}" for key, value in told.items()]
-            out.print(visible(f"  {name:<13}{', '.join(parts)}"), soft_wrap=True)
+            out.print(escape_unprintable(f"  {name:<13}{', '.join(parts)}"), soft_wrap=True)
 
 
 def print_agreement(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     """Print the agreement between raters, or the strata of a rating sheet that was written."""
     if rows and "sheet" in rows[0]:
         told = rows[0]
-        out.print(visible(f"written   {told['sheet']}: {told['items']} pairs"), soft_wrap=True)
+        out.print(
+            escape_unprintable(f"written   {told['sheet']}: {told['items']} pairs"), soft_wrap=True
+        )
         for problem, counts in told["strata"].items():
             parts = ", ".join(f"{count} of score {score}" for score, count in counts.items())
-            out.print(visible(f"  {one_line(problem, 40)}: {parts}"), soft_wrap=True)
+            out.print(escape_unprintable(f"  {to_one_line(problem, 40)}: {parts}"), soft_wrap=True)
         return
-    shown = table("question", "one", "other", *_COLUMNS, numbers=range(3, 3 + len(_COLUMNS)))
+    shown = create_table("question", "one", "other", *_COLUMNS, numbers=range(3, 3 + len(_COLUMNS)))
     for row in rows:
-        names = (one_line(str(row[name]), 40) for name in ("question", "one", "other"))
+        names = (to_one_line(str(row[name]), 40) for name in ("question", "one", "other"))
         shown.add_row(*names, *(_number(row[name]) for name in _COLUMNS))
     out.print(shown)
 
 
-def compared_by_rules(scored: Mapping[str, Json]) -> bool:
+def has_exact_discovery(scored: Mapping[str, Json]) -> bool:
     """Return whether a session has discovery scores that come from exact rules."""
     return (scored["metrics"].get("hdr") or {}).get("mean") is not None
 
 
-def print_raters(out: Console, scored: Mapping[str, Json]) -> None:
+def print_rater_scores(out: Console, scored: Mapping[str, Json]) -> None:
     """Print who made the discovery scores of an evaluated text session, and its raters' scores."""
-    if compared_by_rules(scored):
-        out.print(BY_RULES, soft_wrap=True)
+    if has_exact_discovery(scored):
+        out.print(EXACT_SCORES_NOTE, soft_wrap=True)
     for one in scored.get("rated", ()):
         told = [
             f"{name} hdr {_number(scores['hdr'])} (fdr {_number(scores['fdr'])}, rc"
@@ -67,7 +73,9 @@ def print_raters(out: Console, scored: Mapping[str, Json]) -> None:
             for name, scores in one["scores"].items()
         ]  # fmt: skip
         out.print(
-            visible(f"{one_line(one['problem'], 40)}, rated by {one['by']}: {', '.join(told)}"),
+            escape_unprintable(
+                f"{to_one_line(one['problem'], 40)}, rated by {one['by']}: {', '.join(told)}"
+            ),
             soft_wrap=True,
         )
 
@@ -80,7 +88,7 @@ def _number(value: Json) -> str:
 
 # --- Output of `peirce predict`: one line per row, then the number of correct rows.
 
-HOW = {
+DECISION_TEXTS = {
     "hypothesis": "by one sentence",
     "vote": "by vote",
     "weights": "by all sentences, weighted",
@@ -94,7 +102,7 @@ HOW = {
 }  # The keys are the values of `graphs.inference.Decision`.
 
 
-def print_rows(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
+def print_predictions(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
     """Print each predicted row as it arrives, then a summary.
 
     The summary gives accuracy and macro F1 over the rows with a label, and the number of correct
@@ -114,15 +122,15 @@ def print_rows(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
         elif "expected" in row:
             gold.append(row["expected"])
             said.append(row["label"])
-    ways = "; ".join(f"{count:,} {HOW.get(name, name)}" for name, count in how.items())
-    out.print(f"{number_of(sum(how.values()), 'row')}: {ways}", soft_wrap=True)
+    ways = "; ".join(f"{count:,} {DECISION_TEXTS.get(name, name)}" for name, count in how.items())
+    out.print(f"{format_count(sum(how.values()), 'row')}: {ways}", soft_wrap=True)
     if gold:
-        accuracy, f1 = scores(gold, said)
+        accuracy, f1 = label_scores(gold, said)
         out.print(f"{len(gold):,} rows have a label: accuracy {accuracy:.3f}, F1 {f1:.3f}")
     if applied:
-        out.print(visible(one_line(applied, 200)), soft_wrap=True)
+        out.print(escape_unprintable(to_one_line(applied, 200)), soft_wrap=True)
     if right:
-        out.print(f"{number_of(len(right), 'row')} with an output: {sum(right):,} right")
+        out.print(f"{format_count(len(right), 'row')} with an output: {sum(right):,} right")
 
 
 def _line(row: Mapping[str, Json]) -> Text:
@@ -132,9 +140,9 @@ def _line(row: Mapping[str, Json]) -> Text:
         line.append(f"  {mark[0]:<8}", style=mark[1])
     if "prediction" in row:  # All rows share one hypothesis.
         return line
-    line.append(f"  {HOW.get(row['how'], row['how'])}", style="dim")
+    line.append(f"  {DECISION_TEXTS.get(row['how'], row['how'])}", style="dim")
     if row["hypothesis"]:
-        line.append(f": {one_line(row['hypothesis'], 100)}", style="dim")
+        line.append(f": {to_one_line(row['hypothesis'], 100)}", style="dim")
     return line
 
 
@@ -146,7 +154,9 @@ def _said(row: Mapping[str, Json]) -> str:
 
 
 def _short(value: Json) -> str:
-    return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 40)
+    return to_one_line(
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 40
+    )
 
 
 # --- Output of `peirce tasks audit`: one line per check with its first failures, then statistics.
@@ -154,15 +164,15 @@ def _short(value: Json) -> str:
 
 def print_audit(out: Console, told: Mapping[str, Json]) -> None:
     """Print the checks of an audited data set, those that failed first, and the set's statistics."""
-    shown = table("check", "of", "passed", "failed", "first that fail", numbers=[2, 3])
+    shown = create_table("check", "of", "passed", "failed", "first that fail", numbers=[2, 3])
     for one in sorted(told["checks"], key=lambda check: not check["failed"]):
         first = "; ".join(one["offenders"][:2])
         shown.add_row(
-            one_line(one["check"], 100), one["of"], f"{one['passed']:,}", f"{one['failed']:,}",
-            one_line(first, 120),
+            to_one_line(one["check"], 100), one["of"], f"{one['passed']:,}", f"{one['failed']:,}",
+            to_one_line(first, 120),
         )  # fmt: skip
     out.print(shown)
-    figures = table("regime", "statistic", "prompt worlds", "holdouts")
+    figures = create_table("regime", "statistic", "prompt worlds", "holdouts")
     by_name: dict[tuple[str, str], dict[str, str]] = {}
     for row in told["statistics"]:
         said = f"{row['mean']:.3g} ({row['least']:.2g} to {row['most']:.2g})"
@@ -172,6 +182,6 @@ def print_audit(out: Console, told: Mapping[str, Json]) -> None:
     out.print(figures)
     failed = told["failed"]
     out.print(
-        f"{one_line(told['file'], 60)}: {told['instances']:,} instances, {told['holdouts']:,}"
+        f"{to_one_line(told['file'], 60)}: {told['instances']:,} instances, {told['holdouts']:,}"
         f" holdouts; {len(told['checks']) - failed} checks passed, {failed} failed"
     )

@@ -25,7 +25,7 @@ VERDICT_STYLES = {
 DEFAULT_STORE = "peirce.duckdb"
 
 
-def console(*, talk: bool = False) -> Console:
+def create_console(*, talk: bool = False) -> Console:
     """Return a console that prints text without markup.
 
     Args:
@@ -38,7 +38,7 @@ def console(*, talk: bool = False) -> Console:
     )
 
 
-def visible(text: str, *, lines: bool = False) -> str:
+def escape_unprintable(text: str, *, lines: bool = False) -> str:
     """Return `text` with control codes, direction marks and lone surrogates shown as escapes.
 
     Args:
@@ -51,13 +51,13 @@ def visible(text: str, *, lines: bool = False) -> str:
     )
 
 
-def one_line(value: object, width: int = 72) -> str:
+def to_one_line(value: object, width: int = 72) -> str:
     """Return a value on one line of at most `width` characters."""
-    text = visible(" ".join(value.split()) if isinstance(value, str) else repr(value))
+    text = escape_unprintable(" ".join(value.split()) if isinstance(value, str) else repr(value))
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Format a duration, as in 0.4 s, 12 s, 3:05 or 1:02:03."""
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
@@ -67,15 +67,17 @@ def duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
 
 
-def command(verb: str, session: str, store: str) -> str:
+def format_command(verb: str, session: str, store: str) -> str:
     """Return a `peirce` command line to copy; the store is named unless it is the default one."""
     named = [] if Path(store) == Path(DEFAULT_STORE) else ["--store", store]
     return shlex.join(["peirce", verb, session, *named])
 
 
-def counts(pairs: Mapping[str, Json]) -> str:
+def join_counts(pairs: Mapping[str, Json]) -> str:
     """Join nonzero counts with their names, as in "3 accepted, 1 malformed"."""
-    return ", ".join(f"{count} {visible(str(name))}" for name, count in pairs.items() if count)
+    return ", ".join(
+        f"{count} {escape_unprintable(str(name))}" for name, count in pairs.items() if count
+    )
 
 
 # Why a method ended a problem, in the words of a person; the JSON keeps the keys.
@@ -92,15 +94,15 @@ STOPS = {
 
 def stop_sentence(cause: str) -> str:
     """Return why a problem ended, in words; a cause that is not known here as it is."""
-    return STOPS.get(cause) or one_line(cause, 80)
+    return STOPS.get(cause) or to_one_line(cause, 80)
 
 
-def number_of(count: int, what: str) -> str:
+def format_count(count: int, what: str) -> str:
     """Format a count with its noun, as in "1 problem", "2 problems" or "1,200 problems"."""
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
-def table(*headings: str, numbers: Iterable[int] = ()) -> Table:
+def create_table(*headings: str, numbers: Iterable[int] = ()) -> Table:
     """Return a table without lines between cells.
 
     Args:
@@ -119,6 +121,6 @@ def verdict_text(verdict: str) -> Text:
     return Text(verdict, style=VERDICT_STYLES.get(verdict, ""))
 
 
-def marks(values: Sequence[bool | None]) -> str:
+def format_marks(values: Sequence[bool | None]) -> str:
     """Return one character per observation: right, wrong or undefined."""
     return "".join({True: "✓", False: "✗", None: "·"}[value] for value in values)

@@ -22,25 +22,25 @@ from rich.text import Text
 
 from ...records import Json
 from ..papers.gear.training import STAGES
-from .text import console, duration, one_line, table, visible
+from .text import create_console, create_table, escape_unprintable, format_duration, to_one_line
 
 
-def print_record(out: Console, record: Mapping[str, Json]) -> None:
+def print_training(out: Console, record: Mapping[str, Json]) -> None:
     """Print the result of a training: losses by stage, warnings, path of the weights, next command."""
     head = (
         f"Training {record['training']}: {record['status']} after {record['examples']:,} examples"
     )
     seconds = record.get("seconds")
-    out.print(f"{head} in {duration(seconds)}" if seconds is not None else head)
+    out.print(f"{head} in {format_duration(seconds)}" if seconds is not None else head)
     if stages := record["stages"]:
-        shown = table("stage", "loss ↓", "accuracy ↑", "chosen log-ratio")
+        shown = create_table("stage", "loss ↓", "accuracy ↑", "chosen log-ratio")
         for stage, one in stages.items():
             shown.add_row(
                 stage, *(_course(one.get(n)) for n in ("loss", "accuracy", "chosen_logratio"))
             )
         out.print(shown)
     for sentence in record["said"]:
-        out.print(f"Warning: {visible(str(sentence))}", soft_wrap=True)
+        out.print(f"Warning: {escape_unprintable(str(sentence))}", soft_wrap=True)
     if record["model"] is not None:
         weights = str(record["model"])
         out.print(f"Weights: {weights}", soft_wrap=True)
@@ -60,14 +60,14 @@ def print_classifiers(out: Console, record: Mapping[str, Json]) -> None:
     splits = [s for s in ("ind", "ood", "val") if any(s in one["scores"] for one in record["sets"])]
     names = {"ind": "test", "ood": "other source", "val": "validation"}
     heads = [h for s in splits for h in (f"accuracy, {names[s]} ↑", "F1 ↑")]
-    shown = table("data set", "rows", *heads, "pass", numbers=(1,))
+    shown = create_table("data set", "rows", *heads, "pass", numbers=(1,))
     for one in record["sets"]:
         cells = []
         for split in splits:
             of = one["scores"].get(split)
             cells += ["–", "–"] if of is None else [_share(of), f"{of['f1']:.3f}"]
         shown.add_row(
-            visible(one["set"]),
+            escape_unprintable(one["set"]),
             f"{one['rows']['train']:,}",
             *cells,
             f"{one['best']} of {one['epochs']}",
@@ -76,7 +76,7 @@ def print_classifiers(out: Console, record: Mapping[str, Json]) -> None:
     for one in record["sets"]:
         if one["cut"]:
             out.print(
-                f"{visible(one['set'])}: {one['cut']:,} rows are longer than what the model is shown"
+                f"{escape_unprintable(one['set'])}: {one['cut']:,} rows are longer than what the model is shown"
             )
     out.print(
         "Next: peirce eval hypobench SESSION… --out DIR has them as a row of tables 5, 12 and 15"
@@ -92,7 +92,7 @@ def print_trainings(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     if not rows:
         out.print("no training yet")
         return
-    shown = table(
+    shown = create_table(
         "training",
         "kind",
         "base",
@@ -116,7 +116,7 @@ def print_trainings(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
             seen,
             row["out"],
         )
-        shown.add_row(*("–" if cell is None else one_line(str(cell), 60) for cell in cells))
+        shown.add_row(*("–" if cell is None else to_one_line(str(cell), 60) for cell in cells))
     out.print(shown)
 
 
@@ -125,7 +125,7 @@ def print_curves(out: Console, result: Mapping[str, Json]) -> None:
     if not result["trainings"]:
         out.print("no training on pairs yet")
         return
-    shown = table("training", "base", "schedule", "seed", "status", "stage", "accuracy ↑", "loss ↓",
+    shown = create_table("training", "base", "schedule", "seed", "status", "stage", "accuracy ↑", "loss ↓",
                   "chosen log-ratio", numbers=(3,))  # fmt: skip
     for one in result["trainings"]:
         for stage, curves in one["curves"].items():
@@ -136,17 +136,17 @@ def print_curves(out: Console, result: Mapping[str, Json]) -> None:
                 for name in ("probe_accuracy", "probe_loss", "chosen_logratio")
             ]
             shown.add_row(
-                one["training"], one_line(one["base"], 30), one["label"], str(one["seed"]), one["status"],
+                one["training"], to_one_line(one["base"], 30), one["label"], str(one["seed"]), one["status"],
                 stage, *ends,
             )  # fmt: skip
     out.print(shown)
     for path in result.get("files", ()):
-        out.print(visible(str(path)), soft_wrap=True)
+        out.print(escape_unprintable(str(path)), soft_wrap=True)
     for note in result.get("notes", ()):
-        out.print(visible(str(note)), soft_wrap=True)
+        out.print(escape_unprintable(str(note)), soft_wrap=True)
 
 
-DOING = {
+PHASE_TEXTS = {
     "tokens": "reads the pairs", "reference": "asks the base (the reference)", "probe": "probes",
     "sample": "samples answers", "save": "saves",
 }  # fmt: skip
@@ -168,7 +168,7 @@ class _Screen:
         self._quiet = quiet
         self._clock = clock
         self._began = clock()
-        self._out = out or console(talk=True)
+        self._out = out or create_console(talk=True)
         shown = self._out.is_terminal and sys.stderr.isatty() if live is None else live
         self._picture = (
             Live(console=self._out, refresh_per_second=4, transient=True, get_renderable=self._draw)
@@ -205,19 +205,17 @@ class _Screen:
     def _say(self, line: str) -> None:
         if not self._quiet:
             with contextlib.suppress(OSError):
-                self._out.print(visible(line), soft_wrap=True)
+                self._out.print(escape_unprintable(line), soft_wrap=True)
 
     def _rest(self, done: float, total: float, since: float, began: float) -> str:
         """Return the elapsed time and an estimate of the rest from the pace since `began`."""
         passed = self._clock() - began
         if done <= since or total <= 0:
-            return duration(passed)
-        return (
-            f"{duration(passed)}, about {duration(passed * (total - done) / (done - since))} left"
-        )
+            return format_duration(passed)
+        return f"{format_duration(passed)}, about {format_duration(passed * (total - done) / (done - since))} left"
 
 
-class TrainingScreen(_Screen):
+class TrainingProgress(_Screen):
     """A progress display for training on pairs, called with `training.dpo.progress.Progress`."""
 
     _last: Any = None
@@ -249,7 +247,7 @@ class TrainingScreen(_Screen):
         return (
             f"{told.examples:,} of {told.total:,} examples{loss}; accuracy {', '.join(parts)}"
             + (f"; {', '.join(sampled)}" if sampled else "")
-            + f"; {duration(self._clock() - self._began)}"
+            + f"; {format_duration(self._clock() - self._began)}"
         )
 
     def _before(self) -> float:
@@ -264,11 +262,11 @@ class TrainingScreen(_Screen):
         if told.train_loss is not None:
             head.append(f"   loss {told.train_loss:.3f}")
         head.append(f"   {self._rest(told.examples, told.total, self._first or 0, self._began)}")
-        if told.doing in DOING:
-            head.append(f"   {DOING[told.doing]}", style="dim")
+        if told.doing in PHASE_TEXTS:
+            head.append(f"   {PHASE_TEXTS[told.doing]}", style="dim")
         parts: list[RenderableType] = [_bar(told.examples, told.total), head]
         if told.probes:
-            shown = table(
+            shown = create_table(
                 "stage", "loss", "accuracy", "chosen log-ratio", "weight", numbers=(1, 2, 3, 4)
             )
             for stage, one in told.probes.items():
@@ -281,11 +279,11 @@ class TrainingScreen(_Screen):
         if told.sampled:
             sampled = (f"{name.replace('_', ' ')} {v:.3f}" for name, v in told.sampled.items())
             parts.append(Text(f"sampled: {', '.join(sampled)}"))
-        parts += [Text(one_line(sentence, 110), style="yellow") for sentence in told.said[-3:]]
+        parts += [Text(to_one_line(sentence, 110), style="yellow") for sentence in told.said[-3:]]
         return Group(*parts)
 
 
-class ClassifierScreen(_Screen):
+class ClassifierProgress(_Screen):
     """A progress display for classifiers.
 
     It is called with mappings of "set", "epoch", "update" and "updates".
@@ -314,7 +312,7 @@ class ClassifierScreen(_Screen):
         if told is None:
             return Text("loads the model")
         done, total = told["update"], max(1, told["updates"])
-        line = f"{visible(told['set'])}: update {done} of at most {total}   "
+        line = f"{escape_unprintable(told['set'])}: update {done} of at most {total}   "
         line += self._rest(done, total, 0, self._began)
         return Group(_bar(done, total), Text(line))
 
@@ -331,7 +329,7 @@ def _number(value: float | None) -> str:
 # --- Output of `peirce pairs`.
 
 SPLITS = ("train", "validation", "held-out")
-WHY = {
+EXCLUSION_TEXTS = {
     "repeated": "answers that stood there already",
     "cut": "answers cut at a token limit",
     "unanswered": "answers that were tool calls alone",
@@ -347,29 +345,29 @@ WHY = {
 
 def print_pairs(out: Console, report: Mapping[str, Json]) -> None:
     """Print the report of a set of preference pairs: counts by split, task, context and model."""
-    shown = table("pairs", *STAGES, "all", numbers=range(1, 5))
+    shown = create_table("pairs", *STAGES, "all", numbers=range(1, 5))
     for split in SPLITS:
         shown.add_row(split, *_cells(report["by_split"][split]))
     if len(report["by_task"]) > 1:
         for task, of_splits in report["by_task"].items():
             for split in SPLITS:
                 if sum(of_splits[split].values()):
-                    shown.add_row(f"{one_line(task, 40)}, {split}", *_cells(of_splits[split]))
+                    shown.add_row(f"{to_one_line(task, 40)}, {split}", *_cells(of_splits[split]))
     for size, stages in report["by_context"].items():
         shown.add_row(f"with {size} earlier", *_cells(stages))
     out.print(shown)
     out.print()
-    models = table("model", "answers", "malformed", "inconsistent", "consistent", "chosen",
+    models = create_table("model", "answers", "malformed", "inconsistent", "consistent", "chosen",
                    "rejected", numbers=range(1, 7))  # fmt: skip
     for model, counts in report["by_model"].items():
         told = [counts[key] for key in ("answers", "malformed", "inconsistent", "consistent")]
         told += [sum(counts[key].values()) for key in ("chosen", "rejected")]
-        models.add_row(one_line(model, 60), *(f"{count:,}" for count in told))
+        models.add_row(to_one_line(model, 60), *(f"{count:,}" for count in told))
     out.print(models)
     out.print()
     for why, count in report["left_out"].items():
         if count:
-            out.print(f"left out: {count:,} {WHY[why]}")
+            out.print(f"left out: {count:,} {EXCLUSION_TEXTS[why]}")
     if report["ties"]:
         out.print(f"no pair: {report['ties']:,} of equal scores")
     if report["several"]:
@@ -385,12 +383,14 @@ def print_pairs(out: Console, report: Mapping[str, Json]) -> None:
         out.print(f"{told['out']}: {', '.join(told['files'])}, {told['form']}", soft_wrap=True)
 
 
-def print_sets(out: Console, sets: Sequence[Mapping[str, Json]]) -> None:
+def print_pair_sets(out: Console, sets: Sequence[Mapping[str, Json]]) -> None:
     """Print one row per set of preference pairs in the store."""
     if not sets:
         out.print("no pairs in this store yet: peirce pairs SESSION makes some")
         return
-    shown = table("set", "made", "train", "validation", "held-out", "sessions", numbers=range(2, 6))
+    shown = create_table(
+        "set", "made", "train", "validation", "held-out", "sessions", numbers=range(2, 6)
+    )
     for one in sets:
         counts = one["counts"]
         told = [sum(counts["by_split"][split].values()) for split in SPLITS]
@@ -427,7 +427,7 @@ def print_pretrained(out: Console, made: Mapping[str, Any]) -> None:
 
 def _figures(rows: list[Mapping[str, Any]]) -> Any:
     headings = ("task", "shown", "prompts", "follows", "consistent", "any", "two differ")
-    found = table(*headings, numbers=range(1, 7))
+    found = create_table(*headings, numbers=range(1, 7))
     for row in rows:
         shares = ("instruction_following", "consistent", "answered", "different")
         found.add_row(

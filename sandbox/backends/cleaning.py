@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...records import Json, SandboxUnavailable
-from .engine import MARK, OWNER, connect, owner_is_gone, telling
-from .image import tags
-from .process import left_over
+from .engine import MARK, OWNER, as_sandbox_error, connect, owner_is_gone
+from .image import image_tags
+from .process import find_leftovers
 
 
 def clean() -> dict[str, Json]:
@@ -38,7 +38,7 @@ def clean() -> dict[str, Json]:
 
 def clean_control_groups(done: dict[str, Json]) -> None:
     """Remove control groups whose session is gone."""
-    for folder in left_over():
+    for folder in find_leftovers():
         try:
             folder.rmdir()
         # The group is not ours, or holds processes that cannot be seen from here.
@@ -52,14 +52,14 @@ def clean_containers(engine: Any, done: dict[str, Json]) -> None:
     """Remove containers whose session is gone. Raises SandboxUnavailable."""
     from docker.errors import APIError
 
-    with telling("list containers"):
+    with as_sandbox_error("list containers"):
         found = engine.containers(all=True, filters={"label": f"{MARK}=1"})
     for one in found:
         name = one["Names"][0].lstrip("/") if one["Names"] else one["Id"]
         if not owner_is_gone(one["Labels"].get(OWNER, "")):
             done["kept"].append(f"container {name}: its session lives, or cannot be seen from here")
             continue
-        with telling("remove a container"):
+        with as_sandbox_error("remove a container"):
             try:
                 engine.remove_container(one["Id"], force=True)
             except APIError as error:
@@ -72,15 +72,15 @@ def clean_images(engine: Any, done: dict[str, Json]) -> None:
     """Remove our images other than the present ones. Raises SandboxUnavailable."""
     from docker.errors import APIError
 
-    present = tags()
-    with telling("list images"):
+    present = image_tags()
+    with as_sandbox_error("list images"):
         found = engine.images(filters={"label": f"{MARK}=1"})
     for one in found:
         named = [tag for tag in one["RepoTags"] or [] if tag != "<none>:<none>"]
         for name in named or [one["Id"]]:
             if name in present:
                 continue
-            with telling("remove an image"):
+            with as_sandbox_error("remove an image"):
                 try:
                     engine.remove_image(name)
                 except APIError as error:

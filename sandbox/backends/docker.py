@@ -22,13 +22,13 @@ from ..inside.jail import ALLOWED_CALLS
 from ..supervisor.pool import ROOM_MB, PooledSandbox
 from ..supervisor.zygote import Link
 from . import image
-from .engine import MARK, OWNER, connect, owner, telling
+from .engine import MARK, OWNER, as_sandbox_error, connect, owner_label
 
 PIDS = 32
 GONE_S = 30.0  # seconds until a killed container must be gone
 END_S = 2.0  # seconds for a zygote to exit by itself
 # The container enforces these layers, whatever the zygote reports: no child can reach beyond it.
-GIVEN = ("network_namespace", "process_namespace", "own_root", "own_user")
+CONTAINER_LAYERS = ("network_namespace", "process_namespace", "own_root", "own_user")
 
 # In addition to the child's calls: those that runc, the init and the zygote need.
 ZYGOTE_CALLS = (
@@ -99,7 +99,7 @@ class Container:
         """Kill and remove the container; it is gone when this returns, also if it ended before."""
         from docker.errors import APIError, NotFound
 
-        with telling("remove a container"), contextlib.suppress(NotFound):
+        with as_sandbox_error("remove a container"), contextlib.suppress(NotFound):
             try:
                 self.engine.remove_container(self.name, force=True)
             except APIError as error:
@@ -124,13 +124,13 @@ class Container:
         return False
 
     def _await_end(self) -> None:
-        with telling("end a container"):
+        with as_sandbox_error("end a container"):
             if not self._goes(END_S):
                 self.remove()
 
     def _raise_memory(self) -> None:
         most = f"{self.memory_mb + ROOM_MB}m"
-        with telling("raise a container's memory"):
+        with as_sandbox_error("raise a container's memory"):
             self.engine.update_container(self.name, mem_limit=most, memswap_limit=most)
 
 
@@ -177,7 +177,7 @@ class DockerSandbox(PooledSandbox):
     def __init__(self, engine: Any, tag: str, workers: int | None = None) -> None:
         super().__init__(self._start_container, workers)
         self.engine, self.tag = engine, tag
-        self._settings = settings(engine)
+        self._settings = container_settings(engine)
 
     async def _start_container(self) -> Link:
         unwanted = threading.Event()
@@ -194,12 +194,12 @@ class DockerSandbox(PooledSandbox):
             self._in_background(_drop(work))  # `close` waits for it.
             raise
         writer = asyncio.StreamWriter(transport, protocol, reader, loop)
-        adds = {**dict.fromkeys(GIVEN, True), "cgroup": container.limited}
+        adds = {**dict.fromkeys(CONTAINER_LAYERS, True), "cgroup": container.limited}
         return Link(reader, writer, container, adds)
 
     def _launch(self, unwanted: threading.Event) -> tuple[Container, socket.socket]:
         """Start a container; it is attached before the start, so that no output is lost."""
-        with telling("start a container"):
+        with as_sandbox_error("start a container"):
             name = f"peirce-{os.getpid()}-{os.urandom(4).hex()}"
             made = self._create(name)
             warned = made.get("Warnings") or []
@@ -222,7 +222,7 @@ class DockerSandbox(PooledSandbox):
         try:
             return self.engine.create_container(self.tag, name=name, **self._settings)
         except ImageNotFound:  # The image has been removed since.
-            self.tag = image.ready(self.engine)
+            self.tag = image.ensure_image(self.engine)
             return self.engine.create_container(self.tag, name=name, **self._settings)
 
     async def close(self) -> None:
@@ -239,7 +239,7 @@ async def _drop(work: asyncio.Future[tuple[Container, socket.socket]]) -> None:
         await container.kill()
 
 
-def settings(engine: Any) -> dict[str, Any]:
+def container_settings(engine: Any) -> dict[str, Any]:
     """Return the arguments of `create_container` other than image and name."""
     memory = f"{Limits().memory_mb + ROOM_MB}m"
     host = engine.create_host_config(
@@ -269,7 +269,7 @@ def settings(engine: Any) -> dict[str, Any]:
         "hostname": "sandbox",
         "stdin_open": True,
         "tty": False,
-        "labels": {MARK: "1", OWNER: owner()},
+        "labels": {MARK: "1", OWNER: owner_label()},
         "use_config_proxy": False,
     }
 
@@ -299,7 +299,7 @@ async def open_backend(workers: int | None, strict: bool) -> DockerSandbox:
     """Connect to the engine and start a sandbox. Raises SandboxUnavailable."""
     engine = await asyncio.to_thread(connect)
     try:
-        tag = await asyncio.to_thread(image.ready, engine)
+        tag = await asyncio.to_thread(image.ensure_image, engine)
         sandbox = DockerSandbox(engine, tag, workers)
     except BaseException:
         engine.close()

@@ -22,7 +22,7 @@ REQUEST_S = 60.0
 REMEDY = "start one or set DOCKER_HOST, or use --sandbox process"
 
 
-def address() -> str:
+def engine_address() -> str:
     """Return the address of the Docker engine."""
     if os.environ.get("DOCKER_HOST"):
         return os.environ["DOCKER_HOST"]
@@ -43,8 +43,8 @@ def connect() -> Any:
         raise SandboxUnavailable(
             f"the docker backend needs the package docker ({error}); pip install docker"
         ) from None
-    with telling():
-        settings = {"base_url": address(), **kwargs_from_env()}
+    with as_sandbox_error():
+        settings = {"base_url": engine_address(), **kwargs_from_env()}
         try:
             engine = APIClient(version="auto", timeout=CONNECT_S, **settings)
         except ValueError as error:  # The address cannot be parsed.
@@ -56,7 +56,7 @@ def connect() -> Any:
 
 
 @contextmanager
-def telling(doing: str = "") -> Iterator[None]:
+def as_sandbox_error(doing: str = "") -> Iterator[None]:
     """Convert any error of the engine or of the connection to one SandboxUnavailable."""
     from docker.errors import DockerException
     from requests.exceptions import RequestException
@@ -64,14 +64,14 @@ def telling(doing: str = "") -> Iterator[None]:
     try:
         yield
     except (DockerException, RequestException, OSError) as error:
-        raise SandboxUnavailable(why(error, doing)) from error
+        raise SandboxUnavailable(explain_error(error, doing)) from error
 
 
-def why(error: BaseException, doing: str = "") -> str:
+def explain_error(error: BaseException, doing: str = "") -> str:
     """Return one sentence about an error with its remedy."""
     from docker.errors import APIError
 
-    where = address()
+    where = engine_address()
     to = f" to {doing}" if doing else ""
     causes = list(_chain(error))
     for one in causes:
@@ -114,7 +114,7 @@ def _line(text: str) -> str:
 # --- Owners of containers ------------------------------------------------------
 
 
-def owner(pid: int | None = None) -> str:
+def owner_label(pid: int | None = None) -> str:
     """Return a permanent name of a process: machine, pid namespace, pid and start time."""
     number = pid or os.getpid()
     return f"{_machine()}/{number}/{_started(number)}"
@@ -123,7 +123,7 @@ def owner(pid: int | None = None) -> str:
 def owner_is_gone(label: str) -> bool:
     """Return whether a container's owner has ended; False where it cannot be seen from here."""
     machine, _, rest = label.rpartition("/")[0].rpartition("/")
-    return machine == _machine() and rest.isdecimal() and owner(int(rest)) != label
+    return machine == _machine() and rest.isdecimal() and owner_label(int(rest)) != label
 
 
 def _machine() -> str:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ...records import PeirceError, SandboxUnavailable
-from .engine import MARK, connect, telling
+from .engine import MARK, as_sandbox_error, connect
 
 HERE = Path(__file__).parent
 INSIDE = HERE.parent / "inside"
@@ -34,30 +34,30 @@ HARNESS = "/peirce/harness.py"
 RECIPE = "1"  # Change this with the root file system below, so that the image changes.
 BASE = f"python:{sys.version_info.major}.{sys.version_info.minor}-slim"
 
-LEFT_OUT = frozenset({"test", "tests", "site-packages", "dist-packages", "idlelib", "tkinter",
+EXCLUDED = frozenset({"test", "tests", "site-packages", "dist-packages", "idlelib", "tkinter",
                       "turtledemo", "lib2to3", "ensurepip", "venv", "pydoc_data"})  # fmt: skip
-LEFT_OUT_STARTS = ("config-", "_test", "_tkinter", "_ctypes_test", "xx")
-LEFT_OUT_ENDS = (".a", ".opt-1.pyc", ".opt-2.pyc")
+EXCLUDED_PREFIXES = ("config-", "_test", "_tkinter", "_ctypes_test", "xx")
+EXCLUDED_SUFFIXES = (".a", ".opt-1.pyc", ".opt-2.pyc")
 FOLDERS = ("bin", "dev", "etc", "peirce", "proc", "sbin", "sys", "tmp", "usr/local/bin")
 
 
-def ready(engine: Any) -> str:
+def ensure_image(engine: Any) -> str:
     """Return the tag of an available image.
 
     It is the one from the Dockerfile if that was built, else one of the local Python, which is
     built now if necessary. Raises SandboxUnavailable.
     """
-    built = tags()[0]
-    return built if has(engine, built) else make_local(engine)
+    built = image_tags()[0]
+    return built if has_image(engine, built) else make_local(engine)
 
 
-def tags() -> tuple[str, str]:
+def image_tags() -> tuple[str, str]:
     """Return the tags of the image from the Dockerfile and of the one from the local Python."""
     recipe = (HERE / "Dockerfile").read_text("utf-8")
-    return tag_of("dockerfile", recipe, BASE), tag_of("local", RECIPE, *_local_python())
+    return make_tag("dockerfile", recipe, BASE), make_tag("local", RECIPE, *_local_python())
 
 
-def tag_of(*made: str) -> str:
+def make_tag(*made: str) -> str:
     """Return the tag of an image with the present harness, built from these ingredients."""
     digest = hashlib.sha256(json.dumps(made).encode())
     for name in HARNESS_FILES:
@@ -65,11 +65,11 @@ def tag_of(*made: str) -> str:
     return f"{REPOSITORY}:{digest.hexdigest()[:16]}"
 
 
-def has(engine: Any, tag: str) -> bool:
+def has_image(engine: Any, tag: str) -> bool:
     """Return whether the engine has an image with this tag."""
     from docker.errors import ImageNotFound
 
-    with telling("look for an image"):
+    with as_sandbox_error("look for an image"):
         try:
             engine.inspect_image(tag)
         except ImageNotFound:
@@ -86,8 +86,8 @@ def make_from_dockerfile(engine: Any, base: str = BASE) -> str:
     The engine fetches `base` if it lacks it. Raises SandboxUnavailable.
     """
     recipe = (HERE / "Dockerfile").read_text("utf-8")
-    tag = tag_of("dockerfile", recipe, base)
-    if has(engine, tag):
+    tag = make_tag("dockerfile", recipe, base)
+    if has_image(engine, tag):
         return tag
     context = io.BytesIO()
     with tarfile.open(fileobj=context, mode="w") as archive:
@@ -95,7 +95,7 @@ def make_from_dockerfile(engine: Any, base: str = BASE) -> str:
         for name in HARNESS_FILES:
             archive.add(INSIDE / name, name, filter=_anonymous)
     context.seek(0)
-    with telling("build an image"):
+    with as_sandbox_error("build an image"):
         built = engine.build(
             fileobj=context,
             custom_context=True,
@@ -123,10 +123,10 @@ def make_local(engine: Any) -> str:
 
     Raises SandboxUnavailable.
     """
-    tag = tags()[1]
-    if has(engine, tag):
+    tag = image_tags()[1]
+    if has_image(engine, tag):
         return tag
-    with telling("say what it is"):
+    with as_sandbox_error("say what it is"):
         about = engine.version()
     system, machine = platform.system(), platform.machine()
     if system != "Linux" or about.get("Os", "linux") != "linux" or machine != _machine_of(about):
@@ -138,7 +138,7 @@ def make_local(engine: Any) -> str:
         write_root(file)
         file.seek(0)
         repository, _, version = tag.partition(":")
-        with telling("import an image"):
+        with as_sandbox_error("import an image"):
             said = engine.import_image(file, repository, version, changes=[f"LABEL {MARK}=1"])
     if "errorDetail" in said:
         raise SandboxUnavailable(f"the engine did not import the image: {' '.join(said.split())}")
@@ -188,7 +188,11 @@ def write_root(file: IO[bytes]) -> None:
 def _files(folder: Path, inside: Path) -> Iterator[tuple[Path, Path]]:
     for entry in sorted(folder.iterdir()):
         name = entry.name
-        if name in LEFT_OUT or name.startswith(LEFT_OUT_STARTS) or name.endswith(LEFT_OUT_ENDS):
+        if (
+            name in EXCLUDED
+            or name.startswith(EXCLUDED_PREFIXES)
+            or name.endswith(EXCLUDED_SUFFIXES)
+        ):
             continue
         if entry.is_dir():
             yield from _files(entry, inside / name)

@@ -33,22 +33,22 @@ CONTROLLERS = ("memory", "pids")
 _NAME = re.compile(r"peirce-(\d+)-\d+")
 
 
-class Group:
+class ControlGroup:
     """The folders of one control group: one in version 2, one per controller in version 1."""
 
     def __init__(self, folders: dict[str, Path]) -> None:
         self.folders = folders
 
     @classmethod
-    def make(cls) -> Group | None:
+    def make(cls) -> ControlGroup | None:
         """Create a group, or return None where that is not possible."""
-        for folder in left_over():
+        for folder in find_leftovers():
             with contextlib.suppress(OSError):
                 folder.rmdir()
         name = f"peirce-{os.getpid()}-{int.from_bytes(os.urandom(4))}"
         group = cls({})
         try:
-            for controller, parent in own_folders().items():
+            for controller, parent in find_own_folders().items():
                 folder = parent / name
                 folder.mkdir(exist_ok=True)
                 group.folders[controller] = folder
@@ -112,7 +112,7 @@ class Group:
             await asyncio.sleep(0.005)
 
 
-def own_folders() -> dict[str, Path]:
+def find_own_folders() -> dict[str, Path]:
     """Return the folders in which this process may create groups, by controller."""
     found: dict[str, Path] = {}
     try:
@@ -131,10 +131,10 @@ def own_folders() -> dict[str, Path]:
     return found
 
 
-def left_over() -> list[Path]:
+def find_leftovers() -> list[Path]:
     """Return the folders of groups whose maker is gone."""
     found = []
-    for parent in set(own_folders().values()):
+    for parent in set(find_own_folders().values()):
         for folder in sorted(parent.glob("peirce-*-*")):
             match = _NAME.fullmatch(folder.name)
             if match and not os.path.exists(f"/proc/{match[1]}"):
@@ -151,7 +151,7 @@ ENVIRONMENT = {"PYTHONHASHSEED": "0"}
 class ZygoteProcess:
     """A `Zygote` as a child of this process, with a control group where possible."""
 
-    def __init__(self, process: subprocess.Popen[bytes], group: Group | None) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], group: ControlGroup | None) -> None:
         self.process, self.group = process, group
 
     async def allow(self, memory_mb: int) -> None:
@@ -179,7 +179,7 @@ class ZygoteProcess:
 async def start_zygote() -> Link:
     """Start a zygote. Raises SandboxUnavailable where no Python can be started."""
     ours, theirs = socket.socketpair()
-    group = Group.make()
+    group = ControlGroup.make()
     try:
         process = subprocess.Popen(
             COMMAND,

@@ -1,7 +1,7 @@
 """The part of the walk (walk.py) that handles statements: the names a source binds in each scope.
 
 It covers imports, functions, classes and targets of all kinds. Decisions that need no names are
-made at once, by raising `Beyond`; all other facts are kept in the attributes of `Bindings`.
+made at once, by raising `BeyondReach`; all other facts are kept in the attributes of `Bindings`.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
-    from .harmless import PERMITTED, SUBMODULES, names
+    from .allowlist import PERMITTED, SUBMODULES, split_names
     from .top_level import LAMBDA, Binds, Place, Scope, TopLevel
 else:
-    from harmless import PERMITTED, SUBMODULES, names
+    from allowlist import PERMITTED, SUBMODULES, split_names
     from top_level import LAMBDA, Binds, Place, Scope, TopLevel
 
-_METHODS = names(
+_METHODS = split_names(
     """init post_init repr str bool len iter next reversed contains getitem setitem delitem missing call
     eq ne lt le gt ge hash index int float abs neg pos invert round add radd iadd sub rsub
     isub mul rmul imul truediv rtruediv floordiv rfloordiv mod rmod pow rpow and or xor lshift rshift
     matmul""",
     "__{}__",
 )
-_COMPARISONS = names("contains eq ne lt le gt ge hash", "__{}__")
-_PLAIN_DUNDERS = names("all author doc slots version", "__{}__")
-_ADDRESSED = names("enumerate filter iter map memoryview object reversed zip")
+_COMPARISONS = split_names("contains eq ne lt le gt ge hash", "__{}__")
+_PLAIN_DUNDERS = split_names("all author doc slots version", "__{}__")
+_ADDRESSED = split_names("enumerate filter iter map memoryview object reversed zip")
 
 
-class Beyond(Exception):
+class BeyondReach(Exception):
     """Raised for anything that is not known to stay within the namespace."""
 
 
@@ -74,7 +74,7 @@ class Bindings:
             if self.scope.kind == "class" and name in _METHODS:
                 self.compares |= name in _COMPARISONS
             elif name not in _PLAIN_DUNDERS:
-                raise Beyond  # `__builtins__`, or a name that is mangled inside a class.
+                raise BeyondReach  # `__builtins__`, or a name that is mangled inside a class.
         bound = self.scope.bound
         bound[name] = bound.get(name, 0) | how
         self.times[name] = self.times.get(name, 0) + 1
@@ -85,21 +85,21 @@ class Bindings:
         """Check and bind the modules of an `import`."""
         for alias in node.names:
             if alias.name not in PERMITTED:
-                raise Beyond
+                raise BeyondReach
             self.foreign(alias.asname, alias.name, None)
 
     def import_from(self, node: ast.ImportFrom) -> None:
         """Check and bind the names of a `from … import`."""
         module = node.module
         if node.level or module not in PERMITTED:
-            raise Beyond
+            raise BeyondReach
         for alias in node.names:
             if (module, alias.name) in SUBMODULES:
                 self.foreign(alias.asname or alias.name, SUBMODULES[module, alias.name], None)
             elif alias.name in PERMITTED[module]:
                 self.foreign(alias.asname or alias.name, module, alias.name)
             else:
-                raise Beyond
+                raise BeyondReach
 
     def foreign(self, bound: str | None, module: str, name: str | None) -> None:
         """Bind a module (`name` is None) or a name of a module."""
@@ -118,7 +118,7 @@ class Bindings:
     def function(self, node: ast.FunctionDef) -> None:
         """Bind a function and queue its body."""
         if getattr(node, "type_params", None):
-            raise Beyond
+            raise BeyondReach
         at_top = self.scope is self.module
         self.bind(node.name, Binds.FUNCTION)
         if at_top:
@@ -176,7 +176,7 @@ class Bindings:
     def class_(self, node: ast.ClassDef) -> None:
         """Bind a class, check its bases and queue its body."""
         if node.keywords or getattr(node, "type_params", None):
-            raise Beyond
+            raise BeyondReach
         self.own()
         self.bind(node.name, Binds.CLASS)
         self.decorators(node.decorator_list)
@@ -185,14 +185,14 @@ class Bindings:
             if isinstance(at, ast.Call):
                 maker = at.func
                 if (maker.attr if type(maker) is ast.Attribute else name_of(maker)) != "namedtuple":
-                    raise Beyond
+                    raise BeyondReach
             elif isinstance(at, ast.Name):
                 self.place[id(at)] = Place.INHERITED
             elif isinstance(at, ast.Attribute) and (name := _root(at)) is not None:
                 self.place[id(at)] = Place.INHERITED
                 self.place[id(name)] = Place.FOREIGN
             else:
-                raise Beyond
+                raise BeyondReach
         self.stack += node.bases
         self.pending.append((self.new_scope("class"), node.body[::-1]))
 
@@ -204,7 +204,7 @@ class Bindings:
         nodes = [node.key, node.value] if type(node) is ast.DictComp else [node.elt]
         for one in node.generators:
             if one.is_async:
-                raise Beyond
+                raise BeyondReach
             nodes.append(one.target)
             nodes += one.ifs
         for one in others:

@@ -25,7 +25,7 @@ from typing import Any
 EQUALITY_VERSION = 1
 MAX_DEPTH = 100  # nested containers
 MAX_BYTES = 100_000
-LONG_INT_BITS = 4_096  # `plain` writes longer integers in hexadecimal.
+LONG_INT_BITS = 4_096  # `to_json_value` writes longer integers in hexadecimal.
 
 UNREPRESENTABLE = "unrepresentable"
 TOO_LARGE = "too_large"
@@ -76,7 +76,7 @@ def code_of(value: Any) -> int:
     return int.from_bytes(code_bytes(value), "little", signed=True)
 
 
-def coder(
+def make_coder(
     max_bytes: int = MAX_BYTES, check: Callable[[bytes], None] | None = None
 ) -> Callable[[Any], bytes]:
     """Return a fast `code_bytes` for one batch.
@@ -254,7 +254,7 @@ def _deeper(value: Any, path: tuple[int, ...]) -> tuple[int, ...]:
 # --- Values as JSON ----------------------------------------------------------
 
 
-def plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Return `value` as JSON: tuples become lists, and types that JSON lacks are tagged.
 
     The tags are {"$float": "nan" | "inf" | "-inf"}, {"$int": "0x..."} beyond 4,096 bits, and
@@ -263,11 +263,11 @@ def plain(value: Any) -> Any:
     """
     kind = type(value)
     if kind is list or kind is tuple:
-        return [plain(element) for element in value]
+        return [to_json_value(element) for element in value]
     if kind is dict:
         if all(type(key) is str and not key.startswith("$") for key in value):
-            return {key: plain(item) for key, item in value.items()}
-        return {"$dict": [[plain(key), plain(item)] for key, item in value.items()]}
+            return {key: to_json_value(item) for key, item in value.items()}
+        return {"$dict": [[to_json_value(key), to_json_value(item)] for key, item in value.items()]}
     if kind is float and (value != value or value in (float("inf"), float("-inf"))):
         return {"$float": repr(value)}
     if kind is int and value.bit_length() > LONG_INT_BITS:
@@ -278,7 +278,7 @@ def plain(value: Any) -> Any:
 def stored_bytes(
     value: Any, max_bytes: int = MAX_BYTES, known: Mapping[int, tuple[Any, bytes]] | None = None
 ) -> bytes:
-    """Return the canonical form of a value that `plain` wrote.
+    """Return the canonical form of a value that `to_json_value` wrote.
 
     It creates no dict of the value, because untrusted keys could all collide.
 
@@ -303,7 +303,7 @@ def list_bytes(forms: list[bytes]) -> bytes:
 
 
 def code_of_stored(value: Any, max_bytes: int = MAX_BYTES) -> int:
-    """Return `code_of` for a value that `plain` wrote."""
+    """Return `code_of` for a value that `to_json_value` wrote."""
     digest = blake2b(stored_bytes(value, max_bytes), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
 

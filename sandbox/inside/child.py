@@ -24,7 +24,7 @@ else:  # loaded by harness.py
 
 LIMIT_VERDICTS = ("too_slow", "memory", "output_too_large")
 RESULT_DESCRIPTOR = 3  # the only descriptor of a child besides the null device
-TAKEN = b"t"
+SOURCE_READ = b"t"
 FAULT_STATUS = 71  # With this status before the digit of its reach, the harness itself failed.
 RESERVE_BYTES = 32 * 2**20  # beyond the memory limit, freed to report that the limit was reached
 
@@ -52,12 +52,12 @@ def become_child(
             os.dup2(nothing, descriptor)
         os.dup2(pipe, RESULT_DESCRIPTOR)
         os.closerange(own_jail.move_descriptor(RESULT_DESCRIPTOR + 1), 4096)
-        frames.write_all(RESULT_DESCRIPTOR, TAKEN)
+        frames.write_all(RESULT_DESCRIPTOR, SOURCE_READ)
         if inputs is None:
             inputs = trial.Inputs(text)
         taken_bytes = len(text) + sum(len(more) for _, more in also)
         confine(own_jail, request["layers"], request["limits"], mapped_bytes + taken_bytes)
-        header, body = attempt(request, entry, source, inputs, also)
+        header, body = run_request(request, entry, source, inputs, also)
         frames.write_all(
             RESULT_DESCRIPTOR, frames.frame({**header, "nonce": request["nonce"]}, body)
         )
@@ -66,7 +66,7 @@ def become_child(
         os._exit(status)
 
 
-def attempt(
+def run_request(
     request: dict[str, Any],
     entry: str,
     source: bytes,
@@ -93,39 +93,39 @@ def attempt(
         said = True
         frames.write_all(RESULT_DESCRIPTOR, b"%d" % tried.reach)
         if tried.reach != state.Reach.STATELESS:
-            forget(also)
+            erase_inputs(also)
         if refused is not None:
-            return refusal(*refused), b""
+            return refusal_header(*refused), b""
         tried.watch_clock()
         function = tried.compile()
         if not callable(function):
-            return refusal(*function), b""
+            return refusal_header(*function), b""
         tried.run(function, inputs, order)
         signal.setitimer(signal.ITIMER_PROF, 0)
         header, body = tried.outcome()
         if len(body) > limits["output_bytes"]:
-            raise trial.OverBatch("output_too_large", "the outputs together")
+            raise trial.BatchLimitReached("output_too_large", "the outputs together")
         if not also:
             return header, body
-        parts, bodies = further(tried, also, limits["output_bytes"] - len(body))
+        parts, bodies = run_further(tried, also, limits["output_bytes"] - len(body))
         return {**header, "parts": parts}, body + bodies
-    except trial.OverBatch as over:
-        return refusal(*over.args), b""
+    except trial.BatchLimitReached as over:
+        return refusal_header(*over.args), b""
     except MemoryError:
         reserve.close()
         if not said:
             frames.write_all(RESULT_DESCRIPTOR, b"2")
-        return refusal("memory", "out of memory outside of a call"), b""
+        return refusal_header("memory", "out of memory outside of a call"), b""
 
 
-def forget(also: list[tuple[str, bytearray]]) -> None:
+def erase_inputs(also: list[tuple[str, bytearray]]) -> None:
     """Overwrite the further input sets before a source runs that might search this process."""
     for _, text in also:
         text[:] = bytes(len(text))
     also.clear()
 
 
-def further(
+def run_further(
     first: trial.Trial, also: list[tuple[str, bytearray]], most_bytes: int
 ) -> tuple[list[dict[str, Any]], bytes]:
     """Run the same function over further input sets.
@@ -134,7 +134,7 @@ def further(
         A header for each, with the size of its body, and the bodies; nothing if a limit is reached,
         because each set then needs its own child.
     """
-    # this frame is in addition to those of `attempt`
+    # this frame is in addition to those of `run_request`
     sys.setrecursionlimit(sys.getrecursionlimit() + 1)
     parts, bodies = [], bytearray()
     try:
@@ -149,7 +149,7 @@ def further(
             header, body = tried.outcome()
             parts.append({**header, "bytes": len(body)})
             bodies += body
-    except (trial.OverBatch, MemoryError):
+    except (trial.BatchLimitReached, MemoryError):
         return [], b""
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -174,7 +174,7 @@ def other_order(count: int) -> list[int]:
 _kept: list[Any] = []
 
 
-def refusal(verdict: str, detail: str) -> dict[str, Any]:
+def refusal_header(verdict: str, detail: str) -> dict[str, Any]:
     """Return the header of a result without values."""
     return {
         "verdict": verdict,
@@ -202,11 +202,11 @@ def confine(
     os.setsid()
     cpu_s = max(1, -int(-float(limits["cpu_s"]) // 1))  # whole seconds, rounded up
     memory = mapped_bytes + int(limits["memory_mb"]) * 2**20
-    jail.limit("RLIMIT_AS", memory + RESERVE_BYTES)
-    jail.limit("RLIMIT_CPU", cpu_s, cpu_s + 1)
-    jail.limit("RLIMIT_NOFILE", 32)
-    jail.limit("RLIMIT_FSIZE", 0)
-    jail.limit("RLIMIT_CORE", 0)
-    jail.limit("RLIMIT_MEMLOCK", 0)
-    jail.limit("RLIMIT_NPROC", 0)  # No forks, if the user has no privileges.
+    jail.set_limit("RLIMIT_AS", memory + RESERVE_BYTES)
+    jail.set_limit("RLIMIT_CPU", cpu_s, cpu_s + 1)
+    jail.set_limit("RLIMIT_NOFILE", 32)
+    jail.set_limit("RLIMIT_FSIZE", 0)
+    jail.set_limit("RLIMIT_CORE", 0)
+    jail.set_limit("RLIMIT_MEMLOCK", 0)
+    jail.set_limit("RLIMIT_NPROC", 0)  # No forks, if the user has no privileges.
     own_jail.confine(layers)

@@ -38,7 +38,7 @@ else:  # As a script: find the files next to this one before the standard librar
     import state
     import trial
 
-PREFIX_BYTES = len(child.TAKEN) + 1  # length of a child's messages before its frame
+PREFIX_BYTES = len(child.SOURCE_READ) + 1  # length of a child's messages before its frame
 FAILED = 70  # exit status of a stage that could not start
 PROBE_LIMITS = {"cpu_s": 5, "memory_mb": 64}
 DONE = b"."
@@ -75,7 +75,7 @@ class Zygote:
             "also"); one reply with the same nonce.
             {"op": "cancel", "nonce"} ends that run if it is in progress.
         """
-        held = probe(self.jail)
+        held = probe_layers(self.jail)
         hello = {"op": "hello", "protocol": frames.PROTOCOL, "python": sys.version.split()[0]}
         layers = {**dict.fromkeys(("process_group", "rlimits", "empty_environment",
                                    "closed_descriptors"), True), **held}  # fmt: skip
@@ -125,7 +125,7 @@ class Zygote:
         os.waitpid(pid, 0)
 
 
-def probe(own_jail: jail.Jail) -> dict[str, bool]:
+def probe_layers(own_jail: jail.Jail) -> dict[str, bool]:
     """Return the layers that are active: a child enters them all and reports the result."""
     ours, theirs = os.pipe()
     pid = os.fork()
@@ -203,8 +203,8 @@ class Stage:
             if ending == "ok":
                 return
             cpu_limit_s = float(request["limits"]["cpu_s"])
-            verdict, detail = explain(ending, status, cpu_s, cpu_limit_s, got)
-            said = {**child.refusal(verdict, detail), "ending": verdict, "cpu_s": cpu_s}
+            verdict, detail = explain_ending(ending, status, cpu_s, cpu_limit_s, got)
+            said = {**child.refusal_header(verdict, detail), "ending": verdict, "cpu_s": cpu_s}
             self._say({**said, **reply})
 
     def _say(self, header: dict[str, Any], body: memoryview | bytes = b"") -> None:
@@ -269,7 +269,7 @@ class Stage:
         return status, usage.ru_utime + usage.ru_stime
 
 
-def explain(
+def explain_ending(
     ending: str, status: int, cpu_s: float, cpu_limit_s: float, got: int
 ) -> tuple[str, str]:
     """Return why a child gave no result: (verdict, detail).

@@ -34,7 +34,7 @@ ALLOWED: tuple[tuple[str, int, int], ...] = (
     ("rt_sigreturn", 15, 139), ("mremap", 25, 216), ("madvise", 28, 233), ("setitimer", 38, 103),
     ("exit_group", 231, 94),
 )  # fmt: skip
-# Allowed only with certain arguments; see `program`.
+# Allowed only with certain arguments; see `build_filter`.
 FUTEX, CLOCK_GETTIME = (202, 98), (228, 113)
 ALLOWED_CALLS = (*(name for name, _, _ in ALLOWED), "futex", "clock_gettime")
 
@@ -49,7 +49,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 _SIGKILL = 9
 
 
-class Refused(Exception):
+class LayerRefused(Exception):
     """Raised when a layer that the zygote's probe had is not available to this child."""
 
 
@@ -84,7 +84,7 @@ class Jail:
                 return False
             _, hard = resource.getrlimit(resource.RLIMIT_STACK)
             soft = STACK_BYTES if hard == resource.RLIM_INFINITY else min(STACK_BYTES, hard)
-            limit("RLIMIT_STACK", soft, hard)
+            set_limit("RLIMIT_STACK", soft, hard)
             os.execve(sys.executable, sys.orig_argv, {**os.environ, "PEIRCE_ANEW": "1"})
         self.active["fixed_addresses"] = now != -1 and bool(now & _ADDR_NO_RANDOMIZE)
         return self.active["fixed_addresses"]
@@ -167,7 +167,7 @@ class Jail:
         if platform.machine() not in _MACHINES or sys.maxsize < 2**32:
             return None
         column, audit, _ = _MACHINES[platform.machine()]
-        words = program(column, audit)
+        words = build_filter(column, audit)
         self._bytes = ctypes.create_string_buffer(b"".join(words), 8 * len(words))
         address = ctypes.addressof(self._bytes)
         return ctypes.create_string_buffer(struct.pack("@HP", len(words), address))
@@ -248,11 +248,11 @@ class Jail:
             found["seccomp"] = call(number, 1, no_speculation_penalty, self._filter) == 0
         missing = [name for name, held in layers.items() if held and found.get(name) is False]
         if missing:
-            raise Refused(", ".join(missing))
+            raise LayerRefused(", ".join(missing))
         layers.update(found)
 
 
-def program(column: int, audit: int) -> list[bytes]:
+def build_filter(column: int, audit: int) -> list[bytes]:
     """Return the filter of system calls, as instructions of 8 bytes each.
 
     A call that is not allowed fails with EPERM. A call of another architecture ends the process.
@@ -294,7 +294,7 @@ def program(column: int, audit: int) -> list[bytes]:
     return words
 
 
-def limit(name: str, soft: int, hard: int | None = None) -> None:
+def set_limit(name: str, soft: int, hard: int | None = None) -> None:
     """Set a resource limit if this system has it."""
     number = getattr(resource, name, None)
     if number is not None:

@@ -32,17 +32,33 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING or __package__:
-    from .bindings import Beyond
-    from .harmless import BUILTINS, CONSTANTS, HARMLESS, PERMITTED, PRELOADED, SUBMODULES, names
+    from .allowlist import (
+        ALLOWED_MODULES,
+        BUILTINS,
+        CONSTANTS,
+        PERMITTED,
+        PRELOADED,
+        SUBMODULES,
+        split_names,
+    )
+    from .bindings import BeyondReach
     from .top_level import LAMBDA, MODULE, Binds, Place, Scope
     from .walk import Walk
 else:
-    from bindings import Beyond
-    from harmless import BUILTINS, CONSTANTS, HARMLESS, PERMITTED, PRELOADED, SUBMODULES, names
+    from allowlist import (
+        ALLOWED_MODULES,
+        BUILTINS,
+        CONSTANTS,
+        PERMITTED,
+        PRELOADED,
+        SUBMODULES,
+        split_names,
+    )
+    from bindings import BeyondReach
     from top_level import LAMBDA, MODULE, Binds, Place, Scope
     from walk import Walk
 
-__all__ = ["HARMLESS", "PRELOADED", "Reach", "reach"]
+__all__ = ["ALLOWED_MODULES", "PRELOADED", "Reach", "analyse_reach"]
 
 
 class Reach(IntEnum):
@@ -53,7 +69,7 @@ class Reach(IntEnum):
     BEYOND = 2  # Possibly further.
 
 
-def reach(tree: ast.Module, entry: str) -> Reach:
+def analyse_reach(tree: ast.Module, entry: str) -> Reach:
     """Return how far a call of the top-level function `entry` of the module `tree` can reach.
 
     Nothing is run and `tree` is not changed. Deep trees are walked without recursion.
@@ -62,37 +78,37 @@ def reach(tree: ast.Module, entry: str) -> Reach:
         walk = Walk()
         walk.read(tree)
         return Reach.OWN if _Judge(walk).keeps(entry) else Reach.STATELESS
-    except (Beyond, RecursionError, MemoryError):
+    except (BeyondReach, RecursionError, MemoryError):
         return Reach.BEYOND
 
 
-_DENIED = frozenset(dir(builtins)) | names("copyright credits exit help license quit")
-_DENIED -= BUILTINS | names("True False None type __name__")
-_DECORATORS = names("""abc.abstractmethod dataclasses.dataclass enum.unique functools.cached_property
+_DENIED = frozenset(dir(builtins)) | split_names("copyright credits exit help license quit")
+_DENIED -= BUILTINS | split_names("True False None type __name__")
+_DECORATORS = split_names("""abc.abstractmethod dataclasses.dataclass enum.unique functools.cached_property
     functools.total_ordering functools.wraps""")
-_BASES = names("""abc.ABC enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.StrEnum typing.Generic
+_BASES = split_names("""abc.ABC enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.StrEnum typing.Generic
     typing.NamedTuple typing.Protocol""")
 # Modules without a cache that could keep an object with its own equality.
-_WITHOUT_CACHES = names("""__future__ abc bisect cmath collections copy dataclasses enum functools heapq
+_WITHOUT_CACHES = split_names("""__future__ abc bisect cmath collections copy dataclasses enum functools heapq
     itertools math operator random string""")
 # Modules and classes that fill a cache of the interpreter when they are used.
-_FILLS_NO_CACHE = (_WITHOUT_CACHES | names("types typing")) - names("random")
-_FILLS_CACHES = names("""collections.ChainMap collections.Counter collections.UserDict
+_FILLS_NO_CACHE = (_WITHOUT_CACHES | split_names("types typing")) - split_names("random")
+_FILLS_CACHES = split_names("""collections.ChainMap collections.Counter collections.UserDict
     collections.UserList""")
 # Keys of such caches; a class of the source that inherits from them has an equality of its own.
-_KEYS = names("bool bytes complex float frozenset int str tuple")
-_KEYS |= names("enum.IntEnum enum.IntFlag enum.StrEnum")
+_KEYS = split_names("bool bytes complex float frozenset int str tuple")
+_KEYS |= split_names("enum.IntEnum enum.IntFlag enum.StrEnum")
 
 # They create objects whose attributes, and hence methods, come from the source.
-_RECORDS = names("collections.namedtuple types.SimpleNamespace typing.NamedTuple")
+_RECORDS = split_names("collections.namedtuple types.SimpleNamespace typing.NamedTuple")
 
 
 # Classes with methods that set attributes of any object passed as `self`.
-_SETTERS = names("""collections.ChainMap collections.UserDict collections.UserList contextlib.closing
+_SETTERS = split_names("""collections.ChainMap collections.UserDict collections.UserList contextlib.closing
     contextlib.nullcontext contextlib.suppress difflib.SequenceMatcher enum.auto json.JSONDecodeError
     re.error""")
 # Attributes that may be read from a foreign class: none of them takes any object as `self`.
-_OF_CLASSES = names("""combine fromisoformat fromkeys fromordinal from_decimal from_float from_iterable
+_OF_CLASSES = split_names("""combine fromisoformat fromkeys fromordinal from_decimal from_float from_iterable
     max min strptime utc""")
 
 
@@ -113,32 +129,32 @@ class _Judge:
             if name == "type":
                 self.judge_type(node, scope)
             elif name in _DENIED and not self.is_local(name, scope):
-                raise Beyond
+                raise BeyondReach
             if name[:2] == "__" and name.strip("_") and name != "__name__":
-                raise Beyond
+                raise BeyondReach
             if name in self.top.aliases and not place & Place.TYPE:
-                raise Beyond
+                raise BeyondReach
             if place & (Place.INHERITED | Place.FOREIGN):
                 self.judge_base(name, scope, place)
         for name, scope in self.walk.shown:
             where = self.resolve(name, scope)[-1:]
             if where and where[0].bound[name] in (Binds.FUNCTION, Binds.ADDRESS):
-                raise Beyond
+                raise BeyondReach
         for name, scope in self.walk.private:
             if not any(where.self_name == name for where in self.resolve(name, scope)):
-                raise Beyond
+                raise BeyondReach
             self.walk.stores = True
         if self.walk.stores and self.walk.foreign_values:
-            raise Beyond
+            raise BeyondReach
         if self.walk.compares and (
             self.walk.classes_seen or not self.walk.imports <= _WITHOUT_CACHES
         ):
-            raise Beyond  # Its methods receive a class, or an object of an earlier namespace.
+            raise BeyondReach  # Its methods receive a class, or an object of an earlier namespace.
         fills_caches = self.walk.fills_caches or not self.walk.imports <= _FILLS_NO_CACHE
         if fills_caches and self.recurses():
-            raise Beyond
+            raise BeyondReach
         if any(self.walk.times.get(name) for name in self.walk.trusted):
-            raise Beyond
+            raise BeyondReach
 
     def recurses(self) -> bool:
         """Return whether a function may call itself, directly or through others; in doubt it may.
@@ -171,10 +187,10 @@ class _Judge:
     def judge_scopes(self) -> None:
         for scope in self.walk.scopes:
             if scope.yields and scope.guarded:
-                raise Beyond  # Its clean-up code runs whenever garbage is collected.
+                raise BeyondReach  # Its clean-up code runs whenever garbage is collected.
             for name in scope.outer:
                 if name in scope.foreign:
-                    raise Beyond
+                    raise BeyondReach
                 scope.bound.pop(name, None)
                 if scope.outer[name]:
                     self.walk.module.bound.setdefault(name, Binds.OTHER)
@@ -205,10 +221,10 @@ class _Judge:
         place = self.walk.place.get(id(node), 0)
         if place & Place.CALLED:
             if not self.with_one_argument(node):
-                raise Beyond
+                raise BeyondReach
             place = self.walk.place.get(id(self.walk.call_of[id(node)]), 0)
         if not place & (Place.COMPARED | Place.TYPE | Place.NAMED):
-            raise Beyond
+            raise BeyondReach
         self.walk.classes_seen |= not place & Place.NAMED
 
     def with_one_argument(self, node: ast.expr) -> bool:
@@ -228,7 +244,7 @@ class _Judge:
             return
         kinds = (Binds.FOREIGN,) if place & Place.FOREIGN else (Binds.FOREIGN, Binds.CLASS)
         if not where or any(one.bound[name] not in kinds for one in where):
-            raise Beyond
+            raise BeyondReach
 
     def judge_foreign(self, name: str, scope: Scope, node: ast.Name) -> None:
         for where in self.resolve(name, scope):
@@ -237,52 +253,52 @@ class _Judge:
                 while what is None:
                     outer = self.walk.base_of.get(id(at))
                     if outer is None or type(outer.ctx) is not ast.Load:
-                        raise Beyond
+                        raise BeyondReach
                     at = outer
                     if (module, outer.attr) in SUBMODULES:
                         module = SUBMODULES[module, outer.attr]
                     else:
                         what = outer.attr
                 if what not in PERMITTED[module]:
-                    raise Beyond
+                    raise BeyondReach
                 self.judge_use(module, f"{module}.{what}", at, scope)
 
     def judge_use(self, module: str, name: str, node: ast.expr, scope: Scope) -> None:
         place = self.walk.place.get(id(node), 0)
         inner = self.walk.base_of.get(id(node))
         if inner is not None and type(inner.ctx) is not ast.Load:
-            raise Beyond
+            raise BeyondReach
         if name in CONSTANTS:
             return
         if inner is not None and inner.attr not in _OF_CLASSES:
-            raise Beyond
+            raise BeyondReach
         self.walk.records |= name in _RECORDS
         self.walk.fills_caches |= name in _FILLS_CACHES
         self.walk.compares |= bool(place & Place.INHERITED) and name in _KEYS
         if name in ("random.Random", "random.seed") and not self.walk.is_seeded(node):
-            raise Beyond
+            raise BeyondReach
         if name in _DECORATORS:
             if not place & Place.DECORATES or (
                 name == "functools.wraps" and not self.with_one_argument(node)
             ):
-                raise Beyond
+                raise BeyondReach
             self.walk.stores = True
             self.walk.own()
         if name == "copy.deepcopy" and not self.with_one_argument(node):
-            raise Beyond  # Its memo receives a list that all calls share.
+            raise BeyondReach  # Its memo receives a list that all calls share.
         if name in _SETTERS:
             if not place & (Place.CALLED | Place.TYPE | Place.INHERITED):
-                raise Beyond
+                raise BeyondReach
             self.walk.stores |= bool(place & Place.INHERITED)
         if module == "enum" and place & Place.CALLED and name != "enum.auto":
-            raise Beyond  # A class whose special methods are given as texts.
+            raise BeyondReach  # A class whose special methods are given as texts.
         if place & Place.INHERITED:
             self.walk.foreign_values |= name not in _BASES
         elif module == "typing" and not place & Place.TYPE:
             if not place & Place.CALLED or (
                 scope.kind not in ("module", "class") and name != "typing.cast"
             ):
-                raise Beyond  # Its caches treat 0.0 and -0.0 as equal.
+                raise BeyondReach  # Its caches treat 0.0 and -0.0 as equal.
         elif not place & (Place.CALLED | Place.TYPE | Place.DECORATES):
             called = inner is not None and self.walk.place.get(id(inner), 0) & Place.CALLED
             self.walk.foreign_values |= not called

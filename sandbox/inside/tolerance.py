@@ -30,7 +30,7 @@ GROWTH = 4  # maximum growth of a form: casefolding writes up to three letters f
 _TAGS = frozenset({"$float", "$int"})
 
 
-def normaliser(rule: Mapping[str, Any]) -> Normal:
+def make_normaliser(rule: Mapping[str, Any]) -> Normal:
     """Return a function from a value that `canonical.plain` wrote to its normal form."""
     number = _number_rule(rule.get("numbers"))
     text = _text_rule(rule.get("strings"))
@@ -68,7 +68,7 @@ def normal_bytes(value: Any, normal: Normal, max_bytes: int = canonical.MAX_BYTE
     return canonical.stored_bytes(normal(value), GROWTH * max_bytes)
 
 
-def coder(
+def make_coder(
     normal: Normal, max_bytes: int, check: Callable[[bytes], None] | None = None
 ) -> Callable[[Any], bytes]:
     """Return `canonical.coder` for normal forms; `check` sees the form before it is normalised.
@@ -81,7 +81,7 @@ def coder(
         exact = canonical.canonical_bytes(value, max_bytes)
         if canonical.ADDRESS_MARK in exact and check is not None:
             check(exact)
-        form = canonical.stored_bytes(normal(canonical.plain(value)), GROWTH * max_bytes)
+        form = canonical.stored_bytes(normal(canonical.to_json_value(value)), GROWTH * max_bytes)
         return blake2b(form, digest_size=8).digest()
 
     return code
@@ -131,7 +131,9 @@ def _number_rule(rule: Mapping[str, Any] | None) -> Callable[[Any], Any] | None:
 
         return leading
     up, down = (
-        ratio(rule["nearest"]) if "nearest" in rule else _ten_to_the_minus(int(rule["decimals"]))
+        exact_ratio(rule["nearest"])
+        if "nearest" in rule
+        else _ten_to_the_minus(int(rule["decimals"]))
     )
 
     def nearest(value: Any) -> Any:
@@ -154,7 +156,7 @@ def _ten_to_the_minus(decimals: int) -> tuple[int, int]:
     return (1, 10**decimals) if decimals >= 0 else (10**-decimals, 1)
 
 
-def ratio(number: float) -> tuple[int, int]:
+def exact_ratio(number: float) -> tuple[int, int]:
     """Return the exact fraction of a number's shortest decimal text: 0.1 is (1, 10)."""
     text, _, exponent = repr(number).partition("e")
     whole, _, part = text.partition(".")

@@ -11,15 +11,15 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
-    from .harmless import BUILTINS, CONSTANTS, names
+    from .allowlist import BUILTINS, CONSTANTS, split_names
 else:
-    from harmless import BUILTINS, CONSTANTS, names
+    from allowlist import BUILTINS, CONSTANTS, split_names
 
-_ALWAYS_FIXED = names("bin bool chr complex float hex int len oct ord range repr str")
-_NUMERIC = names("abs divmod max min pow round")
-_STRING_METHODS = names("""capitalize casefold count endswith find index isalpha isdigit join lower
+_ALWAYS_FIXED = split_names("bin bool chr complex float hex int len oct ord range repr str")
+_NUMERIC = split_names("abs divmod max min pow round")
+_STRING_METHODS = split_names("""capitalize casefold count endswith find index isalpha isdigit join lower
     lstrip replace rstrip startswith strip swapcase title upper zfill""")
-_GENERIC = names("dict frozenset list set tuple")
+_GENERIC = split_names("dict frozenset list set tuple")
 
 
 MODULE, LAMBDA = "<module>", "<lambda>"

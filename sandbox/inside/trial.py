@@ -50,7 +50,7 @@ _BUILTIN_EXCEPTIONS: dict[int, str] = {
 _IMMUTABLE = frozenset({int, float, str, bool, type(None)})
 
 
-class Steps(BaseException):
+class StepLimitReached(BaseException):
     """Raised when an input has used up its iterations of `while` loops."""
 
 
@@ -58,11 +58,11 @@ class InputTimeout(BaseException):
     """Raised when an input has used up its CPU time."""
 
 
-class Address(Exception):
+class AddressInOutput(Exception):
     """Raised when an output contains a memory address, which differs between processes."""
 
 
-class OverBatch(BaseException):
+class BatchLimitReached(BaseException):
     """Raised when a limit on the whole batch is reached; the first argument is the verdict."""
 
 
@@ -133,16 +133,16 @@ class Trial:
             tree = ast.parse(self.source, "<hypothesis>")
             nodes = list(ast.walk(tree))
             missing_imports.import_missing(self.source, tree, nodes)
-            self.reach = state.reach(tree, self.entry)
+            self.reach = state.analyse_reach(tree, self.entry)
             if may_order_by_address(nodes):
                 self.reach = state.Reach.BEYOND
-            self._code = compiled(tree, nodes if "while" in self.source else [])
+            self._code = compile_tree(tree, nodes if "while" in self.source else [])
             if self.reach == state.Reach.BEYOND:
                 self._cleared = library_caches()
         except SyntaxError as error:
             return "syntax", f"{type(error).__name__}: {error.msg} (line {error.lineno})"
         except (ValueError, RecursionError, MemoryError, OverflowError) as error:
-            return "syntax", describe(error)
+            return "syntax", describe_exception(error)
         return None
 
     def anew(self, keep: str) -> Trial:
@@ -158,12 +158,12 @@ class Trial:
             return refused
         try:
             function = self._fresh_function()
-        except (Steps, InputTimeout):
+        except (StepLimitReached, InputTimeout):
             pass
         except MemoryError:
             return "memory", "the module's top level took too much memory"
         except BaseException as error:  # noqa: BLE001 - untrusted code raises what it likes
-            return "no_function", f"the module's top level raised {describe(error)}"
+            return "no_function", f"the module's top level raised {describe_exception(error)}"
         if self.overrun:
             return "too_slow", "the module's top level does not end"
         if not callable(function):
@@ -203,10 +203,10 @@ class Trial:
                 else:
                     for one in pending:
                         append(image(function(fresh(one))))
-            except OverBatch:
+            except BatchLimitReached:
                 raise
             except BaseException as error:  # noqa: BLE001 - untrusted code raises what it likes
-                self.undefined[self.done()] = reason_of(error)
+                self.undefined[self.done()] = exception_reason(error)
                 append(self._nothing)
 
     def outcome(self) -> tuple[dict[str, Any], bytes]:
@@ -256,14 +256,14 @@ class Trial:
             left -= 1
             if left < 0:  # Later iterations raise it too, so that no loop can suppress it.
                 self.overrun[self.done()] = STEPS
-                raise Steps
+                raise StepLimitReached
 
         def new_budget() -> None:
             nonlocal left, left_of_batch
             left_of_batch -= budget - left
             left = budget
             if left_of_batch < 0:
-                raise OverBatch("too_slow", "its loops together take too many passes")
+                raise BatchLimitReached("too_slow", "its loops together take too many passes")
 
         return tick, new_budget
 
@@ -300,18 +300,18 @@ class Trial:
         max_bytes, left = int(self.limits["value_bytes"]), int(self.limits["output_bytes"])
         if self.keep == "codes":
             if self._equality is None:
-                return canonical.coder(max_bytes, self._refuse_address)
-            normal = tolerance.normaliser(self._equality)
-            return tolerance.coder(normal, max_bytes, self._refuse_address)
+                return canonical.make_coder(max_bytes, self._refuse_address)
+            normal = tolerance.make_normaliser(self._equality)
+            return tolerance.make_coder(normal, max_bytes, self._refuse_address)
 
         def text(value: Any) -> bytes:
             nonlocal left
             form = canonical.canonical_bytes(value, max_bytes)
             self._refuse_address(form)
-            written = json.dumps(canonical.plain(value)).encode()
+            written = json.dumps(canonical.to_json_value(value)).encode()
             left -= len(written)
             if left < 0:
-                raise OverBatch("output_too_large", "the outputs together")
+                raise BatchLimitReached("output_too_large", "the outputs together")
             return written
 
         return text
@@ -322,7 +322,7 @@ class Trial:
             given = self._stored[self.done()]
             text = given if type(given) is bytes else marshal.dumps(given, 2)
             if found not in text and found.decode() not in self.source:
-                raise Address
+                raise AddressInOutput
 
 
 _ADDRESS = re.compile(canonical.ADDRESS_MARK + rb"[0-9a-f]{6,}")
@@ -389,7 +389,7 @@ _BY_ADDRESS = frozenset(("finditer", "fullmatch", "iter", "match", "object", "pa
                          *_BUILTIN_EXCEPTIONS.values()))  # fmt: skip
 
 
-def compiled(tree: ast.Module, nodes: list[ast.AST]) -> Any:
+def compile_tree(tree: ast.Module, nodes: list[ast.AST]) -> Any:
     """Return the module's code with a tick at the start of each iteration of a `while` loop.
 
     Args:
@@ -405,14 +405,14 @@ def compiled(tree: ast.Module, nodes: list[ast.AST]) -> Any:
     return compile(tree, "<hypothesis>", "exec", dont_inherit=True)
 
 
-def reason_of(error: BaseException) -> str:
+def exception_reason(error: BaseException) -> str:
     """Return a short stable name by exact type: a custom class is "Exception"."""
     kind = type(error)
-    if kind is Steps:
+    if kind is StepLimitReached:
         return STEPS
     if kind is InputTimeout:
         return TIMEOUT
-    if kind is Address:
+    if kind is AddressInOutput:
         return ADDRESS
     if kind is canonical.Unrepresentable:
         return error.reason  # type: ignore[attr-defined,no-any-return]
@@ -421,7 +421,7 @@ def reason_of(error: BaseException) -> str:
     return _BUILTIN_EXCEPTIONS.get(id(kind), "Exception")
 
 
-def describe(error: BaseException) -> str:
+def describe_exception(error: BaseException) -> str:
     """Return type and text of an exception, whatever the code of its text does."""
     try:
         return f"{type(error).__name__}: {error}"[:DETAIL_CHARACTERS]
@@ -429,4 +429,4 @@ def describe(error: BaseException) -> str:
         return "an exception that cannot be shown"
 
 
-_BETWEEN_CALLS = frozenset({Trial.run.__code__, Trial.done.__code__, reason_of.__code__})
+_BETWEEN_CALLS = frozenset({Trial.run.__code__, Trial.done.__code__, exception_reason.__code__})

@@ -14,30 +14,30 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
-    from .bindings import Beyond, Bindings, is_addressed, name_of
-    from .harmless import BUILTINS, names
+    from .allowlist import BUILTINS, split_names
+    from .bindings import BeyondReach, Bindings, is_addressed, name_of
     from .top_level import Binds, Place
 else:
-    from bindings import Beyond, Bindings, is_addressed, name_of
-    from harmless import BUILTINS, names
+    from allowlist import BUILTINS, split_names
+    from bindings import BeyondReach, Bindings, is_addressed, name_of
     from top_level import Binds, Place
 
 _FRAME_PREFIXES = ("co_", "f_", "gi_", "tb_")
 _FRAMES = (types.FrameType, types.CodeType, types.TracebackType, types.GeneratorType)
 _ATTRIBUTES_DENIED = {n for kind in _FRAMES for n in dir(kind) if n.startswith(_FRAME_PREFIXES)}
-_ATTRIBUTES_DENIED |= names("mro now obj register today utcnow with_traceback")
-_READABLE = names("init repr str eq lt len iter next getitem contains call", "__{}__")
-_OF_NAMED_TUPLES = names("_asdict _fields _make _replace")
+_ATTRIBUTES_DENIED |= split_names("mro now obj register today utcnow with_traceback")
+_READABLE = split_names("init repr str eq lt len iter next getitem contains call", "__{}__")
+_OF_NAMED_TUPLES = split_names("_asdict _fields _make _replace")
 
 # These only read a table of constants, and their result does not hold the table.
-_READERS = names("""all any bool bytes dict enumerate filter frozenset iter len list map max min range
+_READERS = split_names("""all any bool bytes dict enumerate filter frozenset iter len list map max min range
     reversed set sorted sum tuple zip""")
-_GIVING_AN_ARGUMENT = names("max min sum")
-_TABLE_METHODS = names("""copy count difference get index intersection isdisjoint issubset issuperset
+_GIVING_AN_ARGUMENT = split_names("max min sum")
+_TABLE_METHODS = split_names("""copy count difference get index intersection isdisjoint issubset issuperset
     items keys symmetric_difference union values""")
-_MERGING_METHODS = names("""difference difference_update extend intersection intersection_update
+_MERGING_METHODS = split_names("""difference difference_update extend intersection intersection_update
     isdisjoint issubset issuperset join symmetric_difference union update""")
-_SHOWING = names("ascii format repr str")
+_SHOWING = split_names("ascii format repr str")
 
 
 class Walk(Bindings):
@@ -46,7 +46,7 @@ class Walk(Bindings):
     def read(self, tree: ast.Module) -> None:
         """Walk a whole module. Raises Beyond."""
         if type(tree) is not ast.Module:
-            raise Beyond
+            raise BeyondReach
         for statement in tree.body:
             self.top(statement)
         while self.pending:
@@ -70,7 +70,7 @@ class Walk(Bindings):
                 continue
             handler = handlers.get(kind)
             if handler is None:
-                raise Beyond
+                raise BeyondReach
             handler(self, node)
 
     # --- The top level ---
@@ -149,7 +149,7 @@ class Walk(Bindings):
         if any(type(op) in (ast.Is, ast.IsNot) for op in node.ops) and not any(
             self.is_singleton(one) for one in operands
         ):
-            raise Beyond  # Whether two equal texts are one object depends on what ran before.
+            raise BeyondReach  # Whether two equal texts are one object depends on what ran before.
         self.stack += operands
 
     def is_singleton(self, node: Any) -> bool:
@@ -196,7 +196,7 @@ class Walk(Bindings):
         while stack:
             at = stack.pop()
             if is_addressed(at):
-                raise Beyond
+                raise BeyondReach
             if type(at) is ast.Name:
                 self.shown.append((at.id, self.scope))
             elif isinstance(at, ast.List | ast.Tuple | ast.Set):
@@ -257,17 +257,17 @@ class Walk(Bindings):
         if name[0] == "_":
             self.underscored(node, place)
         elif name in _ATTRIBUTES_DENIED:
-            raise Beyond
+            raise BeyondReach
         elif name in ("format", "format_map"):
             if type(base) is not ast.Constant or not _plain_template(base.value):
-                raise Beyond
+                raise BeyondReach
             if place & Place.CALLED:
                 for one in self.call_of[id(node)].args:
                     self.shows(one)
         elif name in ("decode", "encode"):
             self.fills_caches = True  # that of codecs
         elif name == "seed" and not self.is_seeded(node):
-            raise Beyond
+            raise BeyondReach
         self.stack.append(base)
 
     def underscored(self, node: ast.Attribute, place: int) -> None:
@@ -286,7 +286,7 @@ class Walk(Bindings):
         elif name[-2:] != "__" and type(base) is ast.Name:
             self.private.append((base.id, self.scope))
         else:
-            raise Beyond
+            raise BeyondReach
 
     def is_seeded(self, func: ast.expr) -> bool:
         """Return whether a function is called with a certain seed; None would mean the clock."""
@@ -305,7 +305,7 @@ class Walk(Bindings):
         """Handle a class pattern."""
         for name in node.kwd_attrs:
             if name[0] == "_" or name in _ATTRIBUTES_DENIED or name in ("format", "format_map"):
-                raise Beyond
+                raise BeyondReach
         self.place[id(node.cls)] = Place.TYPE
         self.stack.append(node.cls)
         self.stack += node.patterns

@@ -27,14 +27,14 @@ import numpy as np
 from ...records import Batch, Digest, InputSet, Json, Keep, Limits, SandboxUnavailable, UsageError
 from ..inside.frames import PROTOCOL
 from ..inside.trial import LIMIT_REASONS
-from .zygote import Job, Link, Lost, Reply, failed, most_bytes, received_batches
+from .zygote import Job, Link, Reply, ZygoteLost, failed_batch, max_reply_bytes, parse_batches
 
 if TYPE_CHECKING:
     from .zygote import Job
 
 REQUIRED = ("process_group", "rlimits", "empty_environment", "closed_descriptors")
 # Without privileges there is no separate user and no control group; these layers replace them.
-STANDS_IN = {"own_user": "user_namespace", "cgroup": "process_namespace"}
+REPLACEMENT_LAYERS = {"own_user": "user_namespace", "cgroup": "process_namespace"}
 MOST_WORKERS = 256
 SOURCE_BYTES = 2**20
 STORED_BYTES = 256 * 2**20  # input sets as JSON, kept here for zygotes that lack them
@@ -70,7 +70,7 @@ class PooledSandbox:
         self._stored_bytes = 0
         self._layers: dict[str, bool] = {}
         self._background: set[asyncio.Task[None]] = set()
-        self._trips: dict[tuple[bytes, bytes, Limits], Trip] = {}
+        self._trips: dict[tuple[bytes, bytes, Limits], RequestBatcher] = {}
         self._closed = False
         for slot in self._slots:
             self._free.put_nowait(slot)
@@ -139,9 +139,9 @@ class PooledSandbox:
         text, count = self._inputs[inputs]
         code = source.encode("utf-8", "surrogatepass")
         if len(code) > SOURCE_BYTES:
-            return failed("syntax", count, f"a source of {len(code):,} bytes, over 1 MiB")
+            return failed_batch("syntax", count, f"a source of {len(code):,} bytes, over 1 MiB")
         if len(entry) > 1_000:
-            return failed("no_function", count, "a function's name of over 1,000 characters")
+            return failed_batch("no_function", count, "a function's name of over 1,000 characters")
         name = entry.encode("utf-8", "surrogatepass")
         job = Job(code, name, inputs, text, count, keep, limits, equality)
         together = None if equality is not None else await self._together(job)
@@ -156,11 +156,11 @@ class PooledSandbox:
         who = (job.code, job.entry, job.limits)
         if (trip := self._trips.get(who)) is not None:
             return await trip.join(job)
-        trip = self._trips[who] = Trip()
+        trip = self._trips[who] = RequestBatcher()
         mine = trip.join(job)
         try:
             try:
-                for _ in range(TURNS):
+                for _ in range(LOOP_TURNS):
                     await asyncio.sleep(0)
             finally:
                 del self._trips[who]
@@ -176,15 +176,15 @@ class PooledSandbox:
         for fresh in (False, True, True):
             try:
                 return await self._once(job, fresh)
-            except Lost as lost:
+            except ZygoteLost as lost:
                 causes.append(str(lost))
         try:  # A trivial hypothesis shows whether the sandbox or this hypothesis is at fault.
             await self._once(Job(CANARY, b"f", "canary", b"[0]", 1, "codes", Limits()), True)
-        except Lost as lost:
+        except ZygoteLost as lost:
             raise SandboxUnavailable(
                 f"the sandbox lost four batches in a row ({lost}); run `peirce doctor`"
             ) from lost
-        return failed("crashed", job.count, f"took its worker down twice: {causes[-1]}")
+        return failed_batch("crashed", job.count, f"took its worker down twice: {causes[-1]}")
 
     async def close(self) -> None:
         """End every zygote with its child; batches that still wait raise SandboxUnavailable."""
@@ -219,7 +219,7 @@ class PooledSandbox:
                 batch, reach = await self._exchange(link, job, again=False)
                 if reach == BEYOND and batch.verdict == "ok":
                     again, _ = await self._exchange(link, job, again=True)
-                    batch = same(batch, again)
+                    batch = merge_passes(batch, again)
                 return batch
             except asyncio.CancelledError:
                 if link.reply is None or link.reply.done():
@@ -227,10 +227,10 @@ class PooledSandbox:
                 held = False
                 self._in_background(self._abandon(slot, link, link.reply))
                 raise
-            except (Lost, TimeoutError, OSError) as error:
+            except (ZygoteLost, TimeoutError, OSError) as error:
                 await self._discard(slot)
                 self._refuse_when_closed()
-                raise Lost(str(error) or type(error).__name__) from error
+                raise ZygoteLost(str(error) or type(error).__name__) from error
         finally:
             if held:
                 self._free.put_nowait(slot)
@@ -254,13 +254,13 @@ class PooledSandbox:
                    "also": [[one.keep, len(one.text)] for one in also]}  # fmt: skip
         link.send(request, b"".join([job.entry, job.code, inline, *(one.text for one in also)]))
         link.running = nonce
-        reply = link.expect(self._reply(link, link.running, most_bytes(job.limits)))
+        reply = link.expect(self._reply(link, link.running, max_reply_bytes(job.limits)))
         async with asyncio.timeout(job.limits.wall_s + GRACE_S):
             await link.writer.drain()
             header, body = await asyncio.shield(reply)
         reach = header.get("reach")
         parts = also if reach == STATELESS else ()
-        batch, job.further[:] = received_batches(header, body, nonce, job, parts)
+        batch, job.further[:] = parse_batches(header, body, nonce, job, parts)
         return batch, reach if type(reach) is int else BEYOND
 
     async def _reply(self, link: Link, nonce: str, most: int) -> Reply:
@@ -277,7 +277,7 @@ class PooledSandbox:
         try:
             async with asyncio.timeout(START_S):
                 hello, _ = await link.receive(0)
-        except (Lost, TimeoutError) as error:
+        except (ZygoteLost, TimeoutError) as error:
             await link.kill()
             raise SandboxUnavailable(
                 "the sandbox's worker ended before its first word; run `peirce doctor`"
@@ -296,7 +296,7 @@ class PooledSandbox:
         found = {str(name): active is True for name, active in hello["layers"].items()}
         found.update(link.adds)
         # A layer that another one replaces is absent, not missing.
-        for name, other in STANDS_IN.items():
+        for name, other in REPLACEMENT_LAYERS.items():
             if found.get(other) and not found.get(name):
                 found.pop(name, None)
             elif name == "own_user" and found.get(name):
@@ -321,7 +321,7 @@ class PooledSandbox:
             link.send({"op": "cancel", "nonce": link.running})
             async with asyncio.timeout(GRACE_S):
                 await reply
-        except (Lost, TimeoutError, OSError):
+        except (ZygoteLost, TimeoutError, OSError):
             await self._discard(slot)
         finally:
             self._free.put_nowait(slot)
@@ -339,7 +339,7 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def same(first: Batch, second: Batch) -> Batch:
+def merge_passes(first: Batch, second: Batch) -> Batch:
     """Merge the batches of two passes over the same inputs in different orders.
 
     The verdict is "nondeterministic" if they differ, except for inputs that a limit ended in
@@ -353,7 +353,7 @@ def same(first: Batch, second: Batch) -> Batch:
     differ = (first.codes != second.codes) | (reasons[0] != reasons[1])
     if bool((differ & ~limits & ~cut).any()):
         place = int(np.flatnonzero(differ & ~limits & ~cut)[0])
-        return failed("nondeterministic", len(first.codes), f"another value for input {place} when run again in another order")  # fmt: skip
+        return failed_batch("nondeterministic", len(first.codes), f"another value for input {place} when run again in another order")  # fmt: skip
     limited = first.limited or second.limited
     cpu_s = first.cpu_s + second.cpu_s
     if bool((cut & ~limits).any()):
@@ -361,14 +361,16 @@ def same(first: Batch, second: Batch) -> Batch:
     return replace(first, limited=limited, cpu_s=cpu_s)
 
 
-TURNS = 2  # Turns of the event loop, after which all concurrent requests have arrived.
-FURTHER = 3  # Maximum of further sets in one child; more would wait for each other on one worker.
+LOOP_TURNS = 2  # Turns of the event loop, after which all concurrent requests have arrived.
+MAX_FURTHER_SETS = (
+    3  # Maximum of further sets in one child; more would wait for each other on one worker.
+)
 # verdicts that depend on the source, not on further input sets
-OF_THE_SOURCE = ("ok", "syntax", "no_function")
+SOURCE_VERDICTS = ("ok", "syntax", "no_function")
 
 
 @dataclass
-class Trip:
+class RequestBatcher:
     """Concurrent requests to run one function, each with a future for its batch.
 
     The future's result is None if the request has to run alone.
@@ -385,11 +387,11 @@ class Trip:
     def together(self, most_bytes: int) -> Job | None:
         """Return one job for all requests, or None where there is nothing to share.
 
-        It runs the largest set and further ones of at most `most_bytes` each. Other requests run
+        It runs the largest set and further ones of at most `max_reply_bytes` each. Other requests run
         alone.
         """
         self.asked.sort(key=lambda one: -len(one[0].text))
-        few = [one for one in self.asked[1:] if len(one[0].text) <= most_bytes][:FURTHER]
+        few = [one for one in self.asked[1:] if len(one[0].text) <= most_bytes][:MAX_FURTHER_SETS]
         for one in self.asked[1:]:
             if one not in few and not one[1].done():
                 one[1].set_result(None)
@@ -398,7 +400,7 @@ class Trip:
 
     def land(self, batch: Batch, further: Sequence[Batch]) -> None:
         """Deliver the results of the shared job."""
-        if batch.verdict not in OF_THE_SOURCE:
+        if batch.verdict not in SOURCE_VERDICTS:
             return
         for (_, waiting), found in zip(self.asked, [batch, *further], strict=False):
             if not waiting.done():

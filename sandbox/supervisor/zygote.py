@@ -24,7 +24,7 @@ HELD_BYTES, HELD_SETS = 32 * 2**20, 8  # limits of the sets over pool.INLINE_BYT
 Reply = tuple[dict[str, Any], bytes]
 
 
-class Lost(Exception):
+class ZygoteLost(Exception):
     """Raised when the zygote died or broke the protocol; this is not a result of any hypothesis."""
 
 
@@ -106,13 +106,13 @@ class Link:
             head = await self.reader.readexactly(HEAD.size)
             magic, header_size, body_size = HEAD.unpack(head)
             if magic != MAGIC or header_size > HEADER_BYTES or body_size > most_bytes:
-                raise Lost("a frame out of bounds")
+                raise ZygoteLost("a frame out of bounds")
             header = parse_strictly(await self.reader.readexactly(header_size))
             body = await self.reader.readexactly(body_size)
         except (EOFError, OSError, ValueError) as error:
-            raise Lost(f"{type(error).__name__}: {error}") from error
+            raise ZygoteLost(f"{type(error).__name__}: {error}") from error
         if type(header) is not dict:
-            raise Lost("a header that is no object")
+            raise ZygoteLost("a header that is no object")
         return header, body
 
 
@@ -145,7 +145,7 @@ JSON_BYTES = 8  # maximum JSON bytes per byte of a canonical form
 _REASON = re.compile(r"[A-Za-z_]{1,64}")
 
 
-def failed(verdict: str, count: int, detail: str = "", limited: bool = False, cpu_s: float = 0.0) -> Batch:  # fmt: skip
+def failed_batch(verdict: str, count: int, detail: str = "", limited: bool = False, cpu_s: float = 0.0) -> Batch:  # fmt: skip
     """Return a batch without a result: every input is undefined for the one reason `verdict`."""
     return Batch(
         verdict,
@@ -159,12 +159,12 @@ def failed(verdict: str, count: int, detail: str = "", limited: bool = False, cp
     )
 
 
-def most_bytes(limits: Limits) -> int:
+def max_reply_bytes(limits: Limits) -> int:
     """Return the maximum size of a reply's body, which is a child's complete frame."""
     return HEAD.size + HEADER_BYTES + limits.output_bytes
 
 
-def received_batches(
+def parse_batches(
     header: Mapping[str, Any], body: bytes, nonce: str, job: Job, also: Sequence[Job]
 ) -> tuple[Batch, list[Batch]]:
     """Return the batch in a stage's reply, and those of further jobs (all or none).
@@ -178,34 +178,34 @@ def received_batches(
     count, keep, limits = job.count, job.keep, job.limits
     ending = header.get("ending")
     if ending == "fault":
-        raise Lost(str(header.get("detail")))
+        raise ZygoteLost(str(header.get("detail")))
     if ending != "ok":
-        return checked_batch({**header, "verdict": ending}, b"", count, keep, limits), []
+        return parse_batch({**header, "verdict": ending}, b"", count, keep, limits), []
     magic, header_bytes, body_bytes = (
         HEAD.unpack_from(body) if len(body) >= HEAD.size else (0, 0, 0)
     )
     if magic != MAGIC or HEAD.size + header_bytes + body_bytes != len(body):
-        return failed("protocol", count, "its result is no frame of ours"), []
+        return failed_batch("protocol", count, "its result is no frame of ours"), []
     try:
         inner = parse_strictly(body[HEAD.size : HEAD.size + header_bytes])
     except ValueError:
-        return failed("protocol", count, "its result has no header"), []
+        return failed_batch("protocol", count, "its result has no header"), []
     if type(inner) is not dict or inner.get("nonce") != nonce:
-        return failed("protocol", count, "its result has another header"), []
+        return failed_batch("protocol", count, "its result has another header"), []
     if inner.get("verdict") in ("protocol", "crashed", "cancelled"):
-        return failed("protocol", count, "a verdict that is not its own to give"), []
+        return failed_batch("protocol", count, "a verdict that is not its own to give"), []
     body = body[HEAD.size + header_bytes :]
     parts = inner.get("parts", [])
     sizes = part_sizes(parts)
     if sizes is None or sum(sizes) > len(body):
-        return failed("protocol", count, "parts out of order"), []
+        return failed_batch("protocol", count, "parts out of order"), []
     at = len(body) - sum(sizes)
-    batch = checked_batch(inner, body[:at], count, keep, limits)
+    batch = parse_batch(inner, body[:at], count, keep, limits)
     if len(parts) != len(also):
         return batch, []
     further = []
     for one, part, size in zip(also, parts, sizes, strict=True):
-        further.append(checked_batch(part, body[at : at + size], one.count, one.keep, limits))
+        further.append(parse_batch(part, body[at : at + size], one.count, one.keep, limits))
         at += size
     whole = all(one.verdict == "ok" and not one.limited for one in [batch, *further])
     return batch, further if whole else []
@@ -219,7 +219,7 @@ def part_sizes(parts: Any) -> list[int] | None:
     return sizes if all(type(size) is int and size >= 0 for size in sizes) else None
 
 
-def checked_batch(
+def parse_batch(
     header: Mapping[str, Any], body: bytes, count: int, keep: Keep, limits: Limits
 ) -> Batch:
     """Return the batch in a frame, or one with verdict "protocol" if anything is malformed."""
@@ -228,10 +228,10 @@ def checked_batch(
     cpu_s = cpu if type(cpu) is float and 0.0 <= cpu <= limits.wall_s else 0.0
     limited = header.get("limited") is True
     if type(verdict) is not str or verdict not in VERDICTS or type(detail) is not str:
-        return failed("protocol", count, "a verdict or detail out of order", cpu_s=cpu_s)
+        return failed_batch("protocol", count, "a verdict or detail out of order", cpu_s=cpu_s)
     detail = detail.encode("utf-8", "replace").decode()  # This removes lone surrogates.
     if verdict != "ok":
-        return failed(verdict, count, detail, limited, cpu_s)
+        return failed_batch(verdict, count, detail, limited, cpu_s)
     names = header.get("reason_names")
     if (
         type(names) is not list
@@ -239,25 +239,25 @@ def checked_batch(
         or not all(type(n) is str and _REASON.fullmatch(n) for n in names)
         or len(set(names)) != len(names)
     ):
-        return failed("protocol", count, "reasons out of order", cpu_s=cpu_s)
+        return failed_batch("protocol", count, "reasons out of order", cpu_s=cpu_s)
     if len(body) < count or (keep == "codes" and len(body) != 9 * count):
-        return failed("protocol", count, f"{len(body)} bytes for {count} inputs", cpu_s=cpu_s)
+        return failed_batch("protocol", count, f"{len(body)} bytes for {count} inputs", cpu_s=cpu_s)
     reasons = np.frombuffer(body, np.uint8, count)
     if count and int(reasons.max()) > len(names):
-        return failed("protocol", count, "a reason out of range", cpu_s=cpu_s)
+        return failed_batch("protocol", count, "a reason out of range", cpu_s=cpu_s)
     values = None
     if keep == "codes":
         codes = np.frombuffer(body, "<i8", count, count).astype(np.int64)
         codes[reasons > 0] = 0
     else:
         try:
-            codes, values = checked_values(body[count:], reasons, names, limits)
+            codes, values = parse_values(body[count:], reasons, names, limits)
         except (ValueError, RecursionError, TypeError) as error:
-            return failed("protocol", count, f"values out of order: {error}", cpu_s=cpu_s)
+            return failed_batch("protocol", count, f"values out of order: {error}", cpu_s=cpu_s)
     return Batch("ok", codes, reasons, tuple(names), values, detail[:500], limited, cpu_s)
 
 
-def checked_values(
+def parse_values(
     text: bytes, reasons: np.ndarray[Any, np.dtype[np.uint8]], names: list[str], limits: Limits
 ) -> tuple[np.ndarray[Any, np.dtype[np.int64]], tuple[Mapping[str, Any], ...]]:
     """Return codes and values from a body that keeps values.

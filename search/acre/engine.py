@@ -14,11 +14,11 @@ import re
 from typing import Any, NamedTuple
 
 from ..engines import SearchEngine
-from ..following import Answer
+from ..novelty import Answer
 from .search import (
     EVERY,
-    NEW,
-    Earlier,
+    MIN_NEW_SHARE,
+    EarlierPredictions,
     Evidence,
     Kind,
     Literal,
@@ -33,14 +33,14 @@ from .search import (
 _ENTITY = re.compile(r"[\w-]+ [\w-]+ [\w-]+")  # words that need no escaping in quotes
 
 
-class Given(NamedTuple):
+class ShownScenes(NamedTuple):
     """The shown scenes and whether each is on."""
 
     scenes: list[Scene]
     on: list[bool]
 
 
-def serves(shown: list[list[Any]]) -> bool:
+def supports(shown: list[list[Any]]) -> bool:
     """Return whether the inputs are scenes of "color material shape" that are "on" or "off"."""
     return bool(shown) and all(
         _is_scene(scene) and light in ("on", "off") for scene, light in shown
@@ -53,7 +53,7 @@ def _is_scene(value: Any) -> bool:
     )
 
 
-def prepared(inputs: list[Any]) -> Scenes:
+def prepare_space(inputs: list[Any]) -> Scenes:
     """Return the sample space as a table, without inputs that are no scenes."""
     return Scenes([list(scene) for scene in inputs if _is_scene(scene)])
 
@@ -64,7 +64,7 @@ class Problem:
     def __init__(
         self, shown: list[list[Any]], scenes: Scenes, expansions: float, told: object = None
     ) -> None:
-        self.given = Given([list(scene) for scene, _ in shown], [o == "on" for _, o in shown])
+        self.given = ShownScenes([list(scene) for scene, _ in shown], [o == "on" for _, o in shown])
         self.scenes, self.expansions = scenes, expansions
         evidence = Evidence(*self.given)
         self.sets = evidence.sets()
@@ -80,14 +80,14 @@ class Problem:
         rules: tuple[Rule, ...] = ()
         for i, text in enumerate(earlier):
             rule = self._following(rules, frozenset(earlier[:i]))
-            if rule is not None and source(rule).strip() == text:
+            if rule is not None and generate_source(rule).strip() == text:
                 rules = (*rules, rule)
         return rules
 
     def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
         """Return the next rule, or None if no novel rule is left within the budget."""
         rule = self._following(self.known(earlier), skip)
-        return Answer(source(rule), sentence(rule)) if rule else None
+        return Answer(generate_source(rule), describe_rule(rule)) if rule else None
 
     def _following(self, known: tuple[Rule, ...], skip: frozenset[str]) -> Rule | None:
         key = known, skip
@@ -96,17 +96,21 @@ class Problem:
         return self.answers[key]
 
     def _next(self, known: tuple[Rule, ...], skip: frozenset[str]) -> Rule | None:
-        earlier = Earlier(self.scenes, [self._on(rule) for rule in known])
+        earlier = EarlierPredictions(self.scenes, [self._on(rule) for rule in known])
         for rule in self.likely:
             new = earlier.new(self.scenes.bits(self._on(rule)[None, :]))[0]
-            if new > NEW and source(rule).strip() not in skip and self._right(rule):
+            if (
+                new > MIN_NEW_SHARE
+                and generate_source(rule).strip() not in skip
+                and self._right(rule)
+            ):
                 return rule
         if self.search is None:
             self.search = Search(*self.given, self.scenes, self.sets)
         skipped: set[Rule] = set()
         while True:
             found = self.search.next(earlier, skipped, self.expansions)
-            if found is None or (source(found).strip() not in skip and self._right(found)):
+            if found is None or (generate_source(found).strip() not in skip and self._right(found)):
                 return found
             skipped.add(found)
 
@@ -116,7 +120,7 @@ class Problem:
         The text may differ from the rule, because one word may contain another.
         """
         names: dict[str, Any] = {}
-        exec(compile(source(rule), "<rule>", "exec"), names)
+        exec(compile(generate_source(rule), "<rule>", "exec"), names)
         said = [names["f"](list(scene)) == "on" for scene in self.given.scenes]
         return said == self.given.on
 
@@ -124,7 +128,7 @@ class Problem:
         return self.scenes.table.on(rule)
 
 
-ENGINE = SearchEngine("acre", serves, prepared, Problem)
+ENGINE = SearchEngine("acre", supports, prepare_space, Problem)
 
 
 # --- A rule as Python and as a sentence.
@@ -135,7 +139,7 @@ _SHAPES = ("cube", "cylinder", "sphere")
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
 
 
-def source(rule: Rule) -> str:
+def generate_source(rule: Rule) -> str:
     """Return one function `f` of a scene, with lines of at most 79 characters.
 
     Counts and sets of entities are assigned to variables before the last line.
@@ -250,7 +254,7 @@ def _name(kind: Kind) -> str:
 # --- in words ---------------------------------------------------------------------
 
 
-def sentence(rule: Rule) -> str:
+def describe_rule(rule: Rule) -> str:
     """Return one sentence that describes the rule."""
     said = [_say(literal) for literal in rule.literals]
     if rule.third is None:

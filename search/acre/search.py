@@ -56,7 +56,7 @@ Test = OneOf["any", "least", "odd", "more"]
 Join = OneOf["and", "or"]
 Mask = NDArray[np.bool_]
 
-MOST = 3  # largest threshold for objects with an attribute
+MAX_ATTRIBUTE_COUNT = 3  # largest threshold for objects with an attribute
 MOST_OBJECTS = 8
 
 
@@ -144,18 +144,18 @@ class Rule(NamedTuple):
         return sum(one.cost for one in literals) + len(literals) - 1
 
 
-def literals(scenes: Sequence[Scene], sets: Sequence[Kind]) -> list[Literal]:
+def list_literals(scenes: Sequence[Scene], sets: Sequence[Kind]) -> list[Literal]:
     """Return every literal about the entities of `scenes` and about the `sets`."""
     entities = sorted({entity for scene in scenes for entity in scene})
     named = [Literal("any", Kind(entities=(entity,))) for entity in entities]
     tests = named + [Literal("any", kind) for kind in sets]
-    tests += [Literal("least", kind, k) for kind in sets for k in range(2, MOST + 1)]
+    tests += [Literal("least", kind, k) for kind in sets for k in range(2, MAX_ATTRIBUTE_COUNT + 1)]
     tests += [Literal("least", EVERY, k) for k in range(1, MOST_OBJECTS + 1)]
     tests.append(Literal("odd", EVERY))
     return tests + [test.negated() for test in tests]
 
 
-def attribute_literals(vocabulary: Sequence[str]) -> list[Literal]:
+def list_attribute_literals(vocabulary: Sequence[str]) -> list[Literal]:
     """Return every literal about attributes of the entities in `vocabulary`."""
     colors, materials, shapes = (
         sorted({entity.split()[place] for entity in vocabulary}) for place in range(3)
@@ -166,7 +166,9 @@ def attribute_literals(vocabulary: Sequence[str]) -> list[Literal]:
     double = [Kind(words) for words in pairs + [(m, s) for m in materials for s in shapes]]
     kinds = single + double + lacking
     tests = [Literal("any", kind) for kind in kinds]
-    tests += [Literal("least", kind, k) for kind in kinds for k in range(2, MOST + 1)]
+    tests += [
+        Literal("least", kind, k) for kind in kinds for k in range(2, MAX_ATTRIBUTE_COUNT + 1)
+    ]
     tests += [Literal("odd", kind) for kind in single]
     for some in (materials, shapes):
         tests += [Literal("more", Kind((a,)), 1, Kind((b,))) for a in some for b in some if a != b]
@@ -213,14 +215,18 @@ class Table:
         return found
 
 
-NEW = 0.2  # more than this share of S must have a new prediction (GEAR 4.1: coverage below 0.8)
-ROOMY = 0.5  # a rule that is new on a larger share of S leaves too little room for others
-DEARER = 3  # maximum extra cost over the cheapest rule that is new enough
+MIN_NEW_SHARE = (
+    0.2  # more than this share of S must have a new prediction (GEAR 4.1: coverage below 0.8)
+)
+MAX_NEW_SHARE = 0.5  # a rule that is new on a larger share of S leaves too little room for others
+MAX_EXTRA_COST = 3  # maximum extra cost over the cheapest rule that is new enough
 _AT_ONCE = 4096  # number of rules evaluated at once
 _SAMPLE = 10  # number of 64-scene words on which a rule is evaluated first
 _SLACK = 0.07  # tolerance for the share on those
 _TRIED = 64  # number of rules per batch that are checked against those to skip
-LOOKS = 4  # this many rules checked on the shown scenes alone cost as much as one evaluated on S
+CHECKS_PER_EVALUATION = (
+    4  # this many rules checked on the shown scenes alone cost as much as one evaluated on S
+)
 JOINS: tuple[Join, ...] = ("or", "and")
 
 Bits = NDArray[np.uint64]
@@ -249,7 +255,7 @@ class Scenes:
         return np.packbits(padded, axis=1).view(np.uint64)
 
 
-class Earlier:
+class EarlierPredictions:
     """Predictions of the earlier answers on S: the scenes that some of them call on, or off."""
 
     def __init__(self, scenes: Scenes, masks: Sequence[Mask]) -> None:
@@ -290,7 +296,7 @@ class Search:
         self.scenes = scenes
         self.goal = _integer(np.asarray(on, bool))
         table = Table(shown)
-        made = literals(shown, sets) + attribute_literals(scenes.entities)
+        made = list_literals(shown, sets) + list_attribute_literals(scenes.entities)
         packed = scenes.bits(np.stack([scenes.table.evaluate(literal) for literal in made]))
         found: dict[tuple[int, bytes], int] = {}
         for i in sorted(range(len(made)), key=lambda i: made[i].cost):
@@ -302,13 +308,13 @@ class Search:
             self.seen = self.seen.astype(np.int64)
         self.costs = np.array([literal.cost for literal in self.literals])
 
-    def next(self, earlier: Earlier, skip: set[Rule], expansions: float) -> Rule | None:
+    def next(self, earlier: EarlierPredictions, skip: set[Rule], expansions: float) -> Rule | None:
         """Return the next rule, or None if the budget ends before a rule is new enough.
 
-        The result is worth most among the rules that are new enough and cost at most `DEARER` more
+        The result is worth most among the rules that are new enough and cost at most `MAX_EXTRA_COST` more
         than the cheapest of these.
         """
-        left = expansions * Budget.RULES if earlier.open > NEW else 0.0
+        left = expansions * Budget.RULES if earlier.open > MIN_NEW_SHARE else 0.0
         best: tuple[float, Rule] | None = None
         last = 3 * int(self.costs.max()) + 2
         cost = int(self.costs.min()) - 1
@@ -318,9 +324,9 @@ class Search:
                 for rule, worth in self._new(form, rows, earlier):
                     if rule not in skip and (best is None or worth > best[0]):
                         if best is None:
-                            last = min(last, cost + DEARER)
+                            last = min(last, cost + MAX_EXTRA_COST)
                         best = worth, rule
-                left -= len(rows) + looked_at / LOOKS
+                left -= len(rows) + looked_at / CHECKS_PER_EVALUATION
                 if left <= 0:
                     break
             if left <= 0:
@@ -362,7 +368,9 @@ class Search:
             pair, last = np.nonzero(both)
             yield form, np.column_stack([rows[pair], third[0][last]]), both.size
 
-    def _new(self, form: Form, rows: Indices, earlier: Earlier) -> Iterator[tuple[Rule, float]]:
+    def _new(
+        self, form: Form, rows: Indices, earlier: EarlierPredictions
+    ) -> Iterator[tuple[Rule, float]]:
         """Yield rules that are new enough, each with its worth.
 
         The worth is the distance to the earlier answers, less a penalty for leaving no room for
@@ -371,11 +379,11 @@ class Search:
         for start in range(0, len(rows), _AT_ONCE):
             some = rows[start : start + _AT_ONCE]
             if earlier.scenes.bits_words > _SAMPLE:
-                some = some[earlier.new(self._bits(form, some, _SAMPLE)) > NEW - _SLACK]
+                some = some[earlier.new(self._bits(form, some, _SAMPLE)) > MIN_NEW_SHARE - _SLACK]
             bits = self._bits(form, some, None)
             shares = earlier.new(bits)
-            worth = earlier.distance(bits) - 2 * np.maximum(0.0, shares - ROOMY)
-            fit = np.flatnonzero(shares > NEW)
+            worth = earlier.distance(bits) - 2 * np.maximum(0.0, shares - MAX_NEW_SHARE)
+            fit = np.flatnonzero(shares > MIN_NEW_SHARE)
             for k in fit[np.argsort(-worth[fit], kind="stable")[:_TRIED]]:
                 yield self._rule(form, some[k]), float(worth[k])
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .goal import Facts, shape
 from .grammar import FAILURES, Grid, Step
-from .objects.features import compiled
+from .objects.features import compile_expression
 
 # Expressions for a size: as code, as a phrase, and their cost.
 _SIZES = (
@@ -86,7 +86,7 @@ def _size(facts: Facts, axis: int) -> tuple[str, str, float] | None:
     own = sorted(_SIZES, key=lambda one: (one[2], ("[0]" in one[0]) != bool(axis)))
     for text, says, price in own:
         try:
-            if list(map(compiled(text, "g"), facts.grids)) == wanted:
+            if list(map(compile_expression(text, "g"), facts.grids)) == wanted:
                 return text, says, price
         except FAILURES:
             continue

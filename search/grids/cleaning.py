@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .goal import Facts
-from .grammar import Step, named
+from .grammar import Step, colour_name
 
 _SIZES = ((2, 2, 3.0), (3, 3, 3.3), (1, 2, 3.3), (2, 1, 3.3))
 _KEEPING = [
@@ -59,6 +59,6 @@ def steps(facts: Facts) -> Iterator[Step]:
             return
         yield Step(
             f"for _ in range(3):\n    g = healed(g, {c})",
-            f"give every {named(c)} cell the colour of most of the others around it",
+            f"give every {colour_name(c)} cell the colour of most of the others around it",
             3.3,
         )

@@ -13,13 +13,13 @@ import numpy as np
 
 from ..budget import Budget
 from .goal import Facts, Goal, State
-from .grammar import FAILURES, Step, apply, named
-from .objects.features import VIEWS, compiled, seen
+from .grammar import FAILURES, Step, apply, colour_name
+from .objects.features import VIEWS, compile_expression, view_objects
 
-COUNTED = 8  # maximum number of conditions whose objects are counted
+MAX_COUNTED = 8  # maximum number of conditions whose objects are counted
 
 
-class Told(NamedTuple):
+class CountExpression(NamedTuple):
     """An expression over `g` that gives a number or a colour."""
 
     text: str
@@ -28,51 +28,59 @@ class Told(NamedTuple):
 
 
 _COLOURS = (
-    Told("ranked(g)[0]", "the most frequent colour (but black)", 0.5),
-    Told("ranked(g)[-1]", "the rarest colour", 0.6),
-    Told("backdrop(g)", "the most frequent colour", 0.6),
-    Told("ranked(g)[1]", "the second most frequent colour", 0.9),
-    Told("tint(g, max(objects(g, True, True), key=len))", "the colour of the largest object", 0.9),
-    Told("tint(g, min(objects(g, True, True), key=len))", "the colour of the smallest object", 0.9),
-    Told("tint(g, max(objects(g, True, True), key=lambda o: len(holes(o))))", "the colour of the object with most holes", 1.3),
-    Told("max(ranked(g), key=lambda v: sum(tint(g, o) == v for o in objects(g, True, True)))", "the colour of most objects", 1.0),
-    Told("min(ranked(g), key=lambda v: sum(tint(g, o) == v for o in objects(g, True, True)))", "the colour of fewest objects", 1.3),
-    Told("[v for v in ranked(g) if sum(tint(g, o) == v for o in objects(g, True, True)) == 1][0]", "the colour of a single object", 1.5),
-    Told("tint(g, max(objects(g, True, True), key=height))", "the colour of the highest object", 1.2),
-    Told("tint(g, max(objects(g, True, True), key=width))", "the colour of the widest object", 1.2),
+    CountExpression("ranked(g)[0]", "the most frequent colour (but black)", 0.5),
+    CountExpression("ranked(g)[-1]", "the rarest colour", 0.6),
+    CountExpression("backdrop(g)", "the most frequent colour", 0.6),
+    CountExpression("ranked(g)[1]", "the second most frequent colour", 0.9),
+    CountExpression("tint(g, max(objects(g, True, True), key=len))", "the colour of the largest object", 0.9),
+    CountExpression("tint(g, min(objects(g, True, True), key=len))", "the colour of the smallest object", 0.9),
+    CountExpression("tint(g, max(objects(g, True, True), key=lambda o: len(holes(o))))", "the colour of the object with most holes", 1.3),
+    CountExpression("max(ranked(g), key=lambda v: sum(tint(g, o) == v for o in objects(g, True, True)))", "the colour of most objects", 1.0),
+    CountExpression("min(ranked(g), key=lambda v: sum(tint(g, o) == v for o in objects(g, True, True)))", "the colour of fewest objects", 1.3),
+    CountExpression("[v for v in ranked(g) if sum(tint(g, o) == v for o in objects(g, True, True)) == 1][0]", "the colour of a single object", 1.5),
+    CountExpression("tint(g, max(objects(g, True, True), key=height))", "the colour of the highest object", 1.2),
+    CountExpression("tint(g, max(objects(g, True, True), key=width))", "the colour of the widest object", 1.2),
 )  # fmt: skip
 
 
-def colours(goal: Goal) -> Iterator[Told]:
+def colour_expressions(goal: Goal) -> Iterator[CountExpression]:
     """Yield expressions for colours, first the constant ones if the outputs have few."""
     if len(goal.made_colours) <= 3:
         for colour in goal.made_colours:
-            yield Told(str(colour), named(colour), 0.4)
+            yield CountExpression(str(colour), colour_name(colour), 0.4)
     yield from _COLOURS
 
 
-def numbers(goal: Goal) -> Iterator[Told]:
+def number_expressions(goal: Goal) -> Iterator[CountExpression]:
     """Yield expressions for numbers."""
-    yield Told("len(ranked(g))", "the number of colours", 0.5)
-    yield Told("len(objects(g, True, False))", "the number of objects", 0.5)
-    yield Told("len(objects(g, True, True))", "the number of objects (diagonals count)", 0.6)
-    yield Told("len(objects(g, False, True))", "the number of objects of any colours", 0.7)
-    yield Told("len(pixels(g))", "the number of cells that are not empty", 0.6)
-    yield Told("sum(not v for row in g for v in row)", "the number of empty cells", 0.8)
-    yield Told("len(regions(g))", "the number of empty regions", 0.8)
-    yield Told("sum(len(holes(o)) for o in objects(g, True, False))", "the number of holes", 0.9)
-    yield Told("max(map(len, objects(g, True, False)))", "the size of the largest object", 0.9)
+    yield CountExpression("len(ranked(g))", "the number of colours", 0.5)
+    yield CountExpression("len(objects(g, True, False))", "the number of objects", 0.5)
+    yield CountExpression(
+        "len(objects(g, True, True))", "the number of objects (diagonals count)", 0.6
+    )
+    yield CountExpression(
+        "len(objects(g, False, True))", "the number of objects of any colours", 0.7
+    )
+    yield CountExpression("len(pixels(g))", "the number of cells that are not empty", 0.6)
+    yield CountExpression("sum(not v for row in g for v in row)", "the number of empty cells", 0.8)
+    yield CountExpression("len(regions(g))", "the number of empty regions", 0.8)
+    yield CountExpression(
+        "sum(len(holes(o)) for o in objects(g, True, False))", "the number of holes", 0.9
+    )
+    yield CountExpression(
+        "max(map(len, objects(g, True, False)))", "the size of the largest object", 0.9
+    )
     for colour in goal.colours:
         if colour:
-            yield Told(f"sum(row.count({colour}) for row in g)", f"the number of {named(colour)} cells", 0.9)  # fmt: skip
-            yield Told(
+            yield CountExpression(f"sum(row.count({colour}) for row in g)", f"the number of {colour_name(colour)} cells", 0.9)  # fmt: skip
+            yield CountExpression(
                 f"sum(tint(g, o) == {colour} for o in objects(g, True, False))",
-                f"the number of {named(colour)} objects",
+                f"the number of {colour_name(colour)} objects",
                 1.0,
             )
 
 
-def counted(wanted: list[int], state: State, budget: Budget) -> Iterator[Told]:
+def count_objects(wanted: list[int], state: State, budget: Budget) -> Iterator[CountExpression]:
     """Yield counts of the objects that meet a condition, if they equal the wanted numbers.
 
     Args:
@@ -80,7 +88,7 @@ def counted(wanted: list[int], state: State, budget: Budget) -> Iterator[Told]:
     """
     given = 0
     for view in VIEWS[:4]:
-        look = seen(view, state.grids)
+        look = view_objects(view, state.grids)
         if look is None:
             continue
         if not look.charge(budget):
@@ -89,7 +97,7 @@ def counted(wanted: list[int], state: State, budget: Budget) -> Iterator[Told]:
         of = np.arange(len(state.grids))[:, None] == look.of
         for k in np.flatnonzero(((holds[:, None] & of).sum(axis=2) == wanted).all(axis=1)):
             condition = conditions[k]
-            if not condition.text or given == COUNTED:
+            if not condition.text or given == MAX_COUNTED:
                 continue
             given += 1
             if "many" in condition.text:
@@ -97,15 +105,17 @@ def counted(wanted: list[int], state: State, budget: Budget) -> Iterator[Told]:
             else:
                 text = f"sum({condition.text} for o in {view.text})"
             said = f"the number of {view.several}:{condition.says}"
-            yield Told(text, said, 0.6 + view.cost + condition.cost)
+            yield CountExpression(text, said, 0.6 + view.cost + condition.cost)
 
 
-def _kept(told: Iterator[Told], state: State, budget: Budget) -> list[tuple[Told, list[int]]]:
+def _kept(
+    told: Iterator[CountExpression], state: State, budget: Budget
+) -> list[tuple[CountExpression, list[int]]]:
     found = []
     for one in told:
         if not budget.charge(sum(len(g) * len(g[0]) for g in state.grids) / 100):
             break
-        made = compiled(one.text, "g")
+        made = compile_expression(one.text, "g")
         try:
             found.append((one, [made(g) for g in state.grids]))
         except FAILURES:
@@ -113,13 +123,13 @@ def _kept(told: Iterator[Told], state: State, budget: Budget) -> list[tuple[Told
     return found
 
 
-def plain(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def fill_uniformly(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that make grids of one colour whose size is fixed or equals a number."""
     if any(len({v for row in out for v in row}) > 1 for out in goal.outputs):
         return
     wanted = [out[0][0] for out in goal.outputs]
     heights, widths = zip(*goal.shapes, strict=True)
-    filled = [c for c, values in _kept(colours(goal), state, budget) if values == wanted]
+    filled = [c for c, values in _kept(colour_expressions(goal), state, budget) if values == wanted]
     if not filled:
         return
     if len(set(wanted)) == 1 and goal.has_shapes(state.grids):
@@ -130,7 +140,10 @@ def plain(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     if goal.has_shapes(state.grids):
         sizes.append(("[[{c}] * len(g[0]) for _ in g]", "the whole grid", 0.3))
     if len(set(goal.shapes)) > 1:
-        told = [*numbers(goal), *counted(list(map(max, goal.shapes)), state, budget)]
+        told = [
+            *number_expressions(goal),
+            *count_objects(list(map(max, goal.shapes)), state, budget),
+        ]
         for number, values in _kept(iter(told), state, budget):
             n = f"({number.text})" if " for " in number.text and not number.text.endswith(")") else number.text  # fmt: skip
             for fits, text, says in (
@@ -154,7 +167,7 @@ def plain(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 yield step
 
 
-def filled(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def fill_by_count(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that fill a number of cells in a grid of fixed size."""
     if len(set(goal.shapes)) != 1 or len(goal.shapes) < 2 or len(goal.made_colours) < 2:
         return
@@ -165,10 +178,12 @@ def filled(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     if any(out_colours > 2 for out_colours in (len({v for row in o for v in row}) for o in goal.outputs)):  # fmt: skip
         return
     inks = [max(v for row in out for v in row) for out in goal.outputs]
-    colours_fit = [c for c, values in _kept(colours(goal), state, budget) if values == inks]
+    colours_fit = [
+        c for c, values in _kept(colour_expressions(goal), state, budget) if values == inks
+    ]
     if not colours_fit or len(set(counts)) < 2:
         return
-    told = [*numbers(goal), *counted(counts, state, budget)]
+    told = [*number_expressions(goal), *count_objects(counts, state, budget)]
     for number, values in _kept(iter(told), state, budget):
         if [min(v, height * width) for v in values] != counts:
             continue
@@ -203,7 +218,7 @@ _LISTS = (
 )  # fmt: skip
 
 
-def listed(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def list_colours(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that list colours in an order, as a row, a column, bars, a diagonal or squares."""
     if goal.has_shapes(state.grids):
         return
@@ -267,12 +282,12 @@ def listed(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 yield step
 
 
-def scaled(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def scale_by_count(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that magnify or repeat the grid as often as a number says."""
     ratios = [(h // len(g), w // len(g[0])) for g, (h, w) in zip(state.grids, goal.shapes, strict=True)]  # fmt: skip
     if len(set(ratios)) < 2 or any(a < 1 or b < 1 for a, b in ratios):
         return
-    for number, values in _kept(numbers(goal), state, budget):
+    for number, values in _kept(number_expressions(goal), state, budget):
         for fits, text, says in (
             (ratios == [(v, v) for v in values], "g = [[v for v in row for _ in range(n)] for row in g for _ in range(n)]", "make every cell a square with sides of"),
             (ratios == [(v, v) for v in values], "g = [row * n for row in g] * n", "repeat the grid in both directions by"),
@@ -288,7 +303,7 @@ def scaled(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                     yield step
 
 
-FINDERS = ((1.6, plain), (2.4, filled), (2.2, listed), (2.0, scaled))
+FINDERS = ((1.6, fill_uniformly), (2.4, fill_by_count), (2.2, list_colours), (2.0, scale_by_count))
 
 
 _COUNTS = [
@@ -374,20 +389,20 @@ def _tallies(facts: Facts, height: int, width: int) -> Iterator[Step]:
     counts = list(_COUNTS)
     for c in facts.every_colour:
         if c:
-            counts.append((f"sum(row.count({c}) for row in g)", f"{named(c)} cells"))
+            counts.append((f"sum(row.count({c}) for row in g)", f"{colour_name(c)} cells"))
             counts.append(
                 (
                     f"sum(g[c[0][0]][c[0][1]] == {c} for c in objects(g, True, False))",
-                    f"{named(c)} objects",
+                    f"{colour_name(c)} objects",
                 )
             )
             counts.append(
                 (
                     f"squares(g, {c})",
-                    f"{named(c)} squares of 2 by 2",
+                    f"{colour_name(c)} squares of 2 by 2",
                 )
             )
-    colours = [(str(painted[0]), named(painted[0]))] if len(painted) == 1 else []
+    colours = [(str(painted[0]), colour_name(painted[0]))] if len(painted) == 1 else []
     colours.append(("most(g)", "the most frequent colour"))
     for count, says in counts:
         for paint, name in colours:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .goal import Facts
-from .grammar import Step, named
+from .grammar import Step, colour_name
 
-PLAIN = [
+PLAIN_STEPS = [
     Step(
         "g = cut(g, [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if v])",
         "cut out the smallest box around all that is not black (0)",
@@ -73,20 +73,20 @@ def _objects() -> list[Step]:
     return made
 
 
-OBJECTS = _objects()
+OBJECT_STEPS = _objects()
 
 
 def steps(facts: Facts) -> Iterator[Step]:
     """Yield the steps that cut out a part and may help in a state."""
     if not facts.shrinks:
         return
-    yield from PLAIN
-    yield from OBJECTS
+    yield from PLAIN_STEPS
+    yield from OBJECT_STEPS
     for c in facts.any_colour:
         if not c:
             continue
         price = 3.2 if c in facts.every_colour else 4.2
-        says = f"cut out the smallest box around the {named(c)} cells"
+        says = f"cut out the smallest box around the {colour_name(c)} cells"
         yield Step(f"g = cut(g, places(g, {c}))", says, price)
         if c in facts.every_colour:
             yield Step(
@@ -97,7 +97,7 @@ def steps(facts: Facts) -> Iterator[Step]:
             yield Step(
                 "g = cut(g, [(i, j) for i, row in enumerate(g) for j, v in enumerate(row)"
                 f" if v not in (0, {c})])",
-                f"cut out the smallest box around all that is not black (0) or {named(c)}",
+                f"cut out the smallest box around all that is not black (0) or {colour_name(c)}",
                 price + 0.6,
             )
     yield from _windows(facts)

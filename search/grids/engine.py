@@ -15,31 +15,31 @@ from typing import Any
 import numpy as np
 
 from ..engines import SearchEngine
-from ..following import Answer, Codes, Defined, Following, Predictions
-from ..patches import patched
-from .backgrounds import swapped, wrapped
-from .canvas import corner, placed
-from .grammar import FAILURES, Grid, Program, is_grid, sentence, source
-from .search import CONFIDENT, Search
+from ..memorisation import memorises_case
+from ..novelty import Answer, Codes, Defined, NoveltyRanker, Predictions
+from .backgrounds import add_swaps, swap_background
+from .corners import find_corner, place_in_corner
+from .grammar import FAILURES, Grid, Program, describe_program, generate_source, is_grid
+from .search import CONFIDENT_COST, Search
 
-SPACE = 240  # number of inputs on which novelty is judged
+SPACE_SIZE = 240  # number of inputs on which novelty is judged
 # Maximum number of cells of these inputs, if enough are that small: large grids are slow
-SMALL = 225
-FEW = 60  # number of inputs on which a candidate is run first
+MAX_SMALL_CELLS = 225
+SAMPLE_SIZE = 60  # number of inputs on which a candidate is run first
 # Share of the expansions that goes to the search for small grids in a corner (canvas.py)
-CANVAS = 0.3
-RANKED = 500  # maximum number of programs that are written out, cheapest first
-PARTIAL = 6.0  # added to the cost of a program that returns a grid nowhere in the space
+CORNER_SHARE = 0.3
+MAX_RANKED = 500  # maximum number of programs that are written out, cheapest first
+PARTIAL_COST = 6.0  # added to the cost of a program that returns a grid nowhere in the space
 
-Wrap = Callable[[Program], Program]
+ProgramWrapper = Callable[[Program], Program]
 
 
 class Candidate:
     """A program as Python text, with its description in words, its cost and its predictions."""
 
     def __init__(self, program: Program) -> None:
-        self.text = source(program)
-        self.sentence = sentence(program)
+        self.text = generate_source(program)
+        self.sentence = describe_program(program)
         self.cost = program.cost
         self.remembered: bool | None = None
         names: dict[str, Any] = {}
@@ -56,7 +56,7 @@ class Candidate:
     def remembers(self, inputs: Sequence[Grid]) -> bool:
         """Return whether a branch of the program serves a single case among all shown ones."""
         if self.remembered is None:
-            self.remembered = patched(self.text, inputs)
+            self.remembered = memorises_case(self.text, inputs)
         return self.remembered
 
     def predictions(self, inputs: Sequence[Grid]) -> Predictions:
@@ -82,7 +82,7 @@ def _rectangular(value: Any) -> bool:
     return type(value) is list and bool(value) and len({len(row) for row in value} - {0}) == 1
 
 
-def serves(shown: list[list[Any]]) -> bool:
+def supports(shown: list[list[Any]]) -> bool:
     """Return whether all inputs and outputs are grids of integers from 0 to 9."""
     return bool(shown) and all(_colours(g) for pair in shown for g in pair)
 
@@ -93,16 +93,16 @@ def _colours(value: Any) -> bool:
     )
 
 
-def prepared(inputs: list[Any]) -> list[Grid]:
+def prepare_space(inputs: list[Any]) -> list[Grid]:
     """Return an evenly spaced sample of the grids in the space.
 
-    If the space holds at least `SPACE` grids with at most `SMALL` cells, larger grids are left out.
+    If the space holds at least `SPACE_SIZE` grids with at most `MAX_SMALL_CELLS` cells, larger grids are left out.
     """
     grids = [grid for grid in inputs if _colours(grid)]
-    small = [grid for grid in grids if len(grid) * len(grid[0]) <= SMALL]
-    if len(small) >= SPACE:
+    small = [grid for grid in grids if len(grid) * len(grid[0]) <= MAX_SMALL_CELLS]
+    if len(small) >= SPACE_SIZE:
         grids = small
-    return grids[:: max(1, len(grids) // SPACE)]
+    return grids[:: max(1, len(grids) // SPACE_SIZE)]
 
 
 class Problem:
@@ -113,15 +113,19 @@ class Problem:
     ) -> None:
         self.shown = shown
         inputs, outputs = tuple(i for i, _ in shown), tuple(o for _, o in shown)
-        other, small = swapped(inputs, outputs), corner(inputs, outputs)
-        apart = CANVAS * expansions if small else 0.0
+        other, small = swap_background(inputs, outputs), find_corner(inputs, outputs)
+        apart = CORNER_SHARE * expansions if small else 0.0
         each = (expansions - apart) / (1 + bool(other))
-        self.searches: list[tuple[Search, Wrap]] = [(Search(inputs, outputs, each), lambda p: p)]
+        self.searches: list[tuple[Search, ProgramWrapper]] = [
+            (Search(inputs, outputs, each), lambda p: p)
+        ]
         if other:
-            self.searches.append((Search(*other, each), wrapped))
+            self.searches.append((Search(*other, each), add_swaps))
         if small:
-            self.searches.append((Search(inputs, small[0], apart), partial(placed, last=small[1])))
-        self.following = Following(space, FEW)
+            self.searches.append(
+                (Search(inputs, small[0], apart), partial(place_in_corner, last=small[1]))
+            )
+        self.following = NoveltyRanker(space, SAMPLE_SIZE)
         self.ranked: list[Candidate] = []
         self.more: Iterator[Candidate] | None = None
         self.first: list[Candidate] | None = None
@@ -168,12 +172,12 @@ class Problem:
         """
         found: list[Program] = []
         for search, wrap in self.searches:
-            if not confident or not found or found[0].cost > CONFIDENT:
+            if not confident or not found or found[0].cost > CONFIDENT_COST:
                 found += [wrap(program) for program in search.run(confident)]
                 found.sort(key=lambda program: program.cost)
         texts: set[str] = set()
         waiting: list[tuple[float, int, Candidate]] = []
-        for place, program in enumerate(found[:RANKED]):
+        for place, program in enumerate(found[:MAX_RANKED]):
             while waiting and waiting[0][0] <= program.cost:
                 yield heapq.heappop(waiting)[2]
             candidate = self._write(program)
@@ -189,8 +193,8 @@ class Problem:
             return None
         if self.following.inputs:
             _, defined = self.following.of(candidate, whole=False)
-            candidate.cost += PARTIAL * (1.0 - float(defined.mean()))
+            candidate.cost += PARTIAL_COST * (1.0 - float(defined.mean()))
         return candidate
 
 
-ENGINE = SearchEngine("grids", serves, prepared, Problem)
+ENGINE = SearchEngine("grids", supports, prepare_space, Problem)

@@ -39,7 +39,7 @@ class Goal:
 
     def __init__(self, inputs: Grids, outputs: Grids) -> None:
         self.inputs, self.outputs = inputs, outputs
-        self.key = key(outputs)
+        self.key = grids_key(outputs)
         self.shapes = [shape(grid) for grid in outputs]
         self.same_shapes = self.shapes == [shape(grid) for grid in inputs]
         self.cells = sum(len(g) * len(g[0]) for g in (*inputs, *outputs))
@@ -78,7 +78,7 @@ def shape(grid: Grid) -> tuple[int, int]:
     return len(grid), len(grid[0])
 
 
-def key(grids: Grids) -> Key:
+def grids_key(grids: Grids) -> Key:
     """Return a hashable key that is equal for equal grids.
 
     Raises:

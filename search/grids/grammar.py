@@ -12,13 +12,13 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
-from ...tasks.programs.grid_rules import NAMES
-from .helpers import HELPERS
+from ...tasks.programs.grid_rules import COLOUR_NAMES
+from .step_functions import HELPERS
 
 Grid: TypeAlias = list[list[int]]
 Grids: TypeAlias = tuple[Grid, ...]
 
-LARGEST = 30  # maximum number of rows and of columns
+MAX_SIDE = 30  # maximum number of rows and of columns
 # Exceptions that a generated program can raise.
 FAILURES = (
     ArithmeticError, AttributeError, LookupError, MemoryError, StopIteration, TypeError, ValueError,
@@ -56,10 +56,12 @@ class Program(NamedTuple):
         return Program((*self.steps, *steps))
 
 
-def source(program: Program) -> str:
+def generate_source(program: Program) -> str:
     """Return the program as one Python function `f`, with the helpers that it calls inside."""
     lines = [line for step in program.steps for line in step.code.splitlines()]
-    body = [line for name in used("\n".join(lines)) for line in HELPERS[name].splitlines()]
+    body = [
+        line for name in find_used_helpers("\n".join(lines)) for line in HELPERS[name].splitlines()
+    ]
     if lines and lines[-1].startswith("g = "):
         lines[-1] = "return " + lines[-1].removeprefix("g = ")
     else:
@@ -67,7 +69,7 @@ def source(program: Program) -> str:
     return "def f(g):\n" + "\n".join("    " + line if line else "" for line in [*body, *lines])
 
 
-def sentence(program: Program) -> str:
+def describe_program(program: Program) -> str:
     """Return a sentence that describes the program."""
     if not program.steps:
         return "The grid stays as it is."
@@ -75,7 +77,7 @@ def sentence(program: Program) -> str:
     return said[0].upper() + said[1:] + "."
 
 
-def used(code: str) -> list[str]:
+def find_used_helpers(code: str) -> list[str]:
     """Return the helpers that the code calls, directly or not, each one before its callers."""
     found: dict[str, None] = {}
 
@@ -108,7 +110,7 @@ def _free(code: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=20_000)
-def function(code: str) -> Callable[[Grid], Any]:
+def compile_step(code: str) -> Callable[[Grid], Any]:
     """Return the lines of a step as a function of a grid."""
     lines = "\n".join("    " + line for line in code.splitlines())
     names = dict(_helpers())
@@ -137,7 +139,7 @@ def _helpers() -> dict[str, Any]:
 
 def apply(step: Step, grids: Grids) -> Grids | None:
     """Run a step on all grids; return None if it fails or returns no grid for one of them."""
-    made = function(step.code)
+    made = compile_step(step.code)
     out = []
     for grid in grids:
         try:
@@ -157,13 +159,13 @@ def is_grid(value: Any) -> bool:
     """
     return (
         type(value) is list
-        and 0 < len(value) <= LARGEST
+        and 0 < len(value) <= MAX_SIDE
         and type(value[0]) is list
-        and 0 < len(value[0]) <= LARGEST
+        and 0 < len(value[0]) <= MAX_SIDE
         and len(set(map(len, value))) == 1
     )
 
 
-def named(colour: int) -> str:
+def colour_name(colour: int) -> str:
     """Return the name and number of a colour, such as "red (2)"."""
-    return f"{NAMES[colour]} ({colour})"
+    return f"{COLOUR_NAMES[colour]} ({colour})"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .goal import Array, Facts
-from .grammar import Step, named
+from .grammar import Step, colour_name
 
 # Each block of the output as a version of the grid: as code, as a numpy function, and its cost.
 _BLOCKS = [
@@ -146,7 +146,7 @@ def _is_block(here: Array, out: Array, a: int, b: int, turn) -> bool:  # type: i
 def _fractal(facts: Facts) -> Iterator[Step]:
     tests = [
         *_FRACTAL,
-        *((f"big == {c}", f"where it is {named(c)}") for c in facts.every_colour if c),
+        *((f"big == {c}", f"where it is {colour_name(c)}") for c in facts.every_colour if c),
     ]
     for price, (test, says) in enumerate(tests):
         once = test.removeprefix("big == ")
@@ -203,7 +203,7 @@ def _padded(facts: Facts) -> Iterator[Step]:
                 f"edge = [{c}] * {n}\n"
                 f"blank = [[{c}] * (len(g[0]) + {down}) for _ in range({n})]\n"
                 "g = blank + [edge + row + edge for row in g] + blank",
-                f"put a border of {named(c)}, {n} wide, around the grid",
+                f"put a border of {colour_name(c)}, {n} wide, around the grid",
                 2.8 + 0.1 * bool(c),
             )
         if n == 1:
@@ -216,12 +216,16 @@ def _padded(facts: Facts) -> Iterator[Step]:
         for c in [0, *facts.paints]:
             line = f"[[{c}] * len(g[0])]"
             if down:
-                yield Step(f"g = g + {line}", f"add a row of {named(c)} below", 3.0)
-                yield Step(f"g = {line} + g", f"add a row of {named(c)} on top", 3.0)
+                yield Step(f"g = g + {line}", f"add a row of {colour_name(c)} below", 3.0)
+                yield Step(f"g = {line} + g", f"add a row of {colour_name(c)} on top", 3.0)
             else:
-                yield Step(f"g = [row + [{c}] for row in g]", f"add a column of {named(c)}", 3.0)
                 yield Step(
-                    f"g = [[{c}] + row for row in g]", f"put a column of {named(c)} in front", 3.0
+                    f"g = [row + [{c}] for row in g]", f"add a column of {colour_name(c)}", 3.0
+                )
+                yield Step(
+                    f"g = [[{c}] + row for row in g]",
+                    f"put a column of {colour_name(c)} in front",
+                    3.0,
                 )
 
 

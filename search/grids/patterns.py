@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from ..budget import Budget
 from .goal import Facts, Goal, State
-from .grammar import Grids, Step, apply, named
-from .objects.features import compiled
+from .grammar import Grids, Step, apply, colour_name
+from .objects.features import compile_expression
 
 RADIUS = 3  # distance up to which a stamped pattern reaches
-CELLS = 24  # maximum number of cells of a stamped pattern
+MAX_PATTERN_CELLS = 24  # maximum number of cells of a stamped pattern
 
 
-def complete(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def complete_patterns(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that replace the cells of one colour by what the rest of the grid implies."""
     hidden = _hidden(state.grids, goal)
     for colour in hidden:
-        name = "the empty cells" if colour == 0 else f"the {named(colour)} cells"
+        name = "the empty cells" if colour == 0 else f"the {colour_name(colour)} cells"
         for text, says, cost in (
             (f"repeated(g, {colour})", "by the period of the pattern", 2.4),
             (f"[repeated([row], {colour})[0] for row in g]", "by the period of each row", 2.6),
@@ -89,7 +89,7 @@ def stamp(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             pattern = _pattern(before, after, mark, own)
             if pattern:
                 patterns[mark] = pattern
-        if not patterns or any(len(p) > CELLS for p in patterns.values()):
+        if not patterns or any(len(p) > MAX_PATTERN_CELLS for p in patterns.values()):
             continue
         if own:
             common = {p for pattern in patterns.values() for p in pattern}
@@ -150,7 +150,7 @@ def _fixed(patterns: dict[int, Pattern], over: bool) -> Step:
         )
         + "g = r"
     )
-    marks = ", ".join(named(mark) for mark in patterns)
+    marks = ", ".join(colour_name(mark) for mark in patterns)
     size = sum(map(len, patterns.values()))
     said = f"around every cell of {marks} stamp a pattern of {size} cells"
     return Step(
@@ -185,7 +185,7 @@ def _own(offsets: Pattern, only: list[int]) -> Step:
         "                    r[i + a][j + b] = v\n"
         "g = r"
     )
-    which = " of " + ", ".join(map(named, only)) if only else ""
+    which = " of " + ", ".join(map(colour_name, only)) if only else ""
     said = f"around every cell{which} stamp a pattern of {len(places)} cells in its colour"
     return Step(_wrapped(code), said, 2.4 + 0.6 * len(only) + 0.2 * len(places))
 
@@ -201,7 +201,7 @@ def copy_onto_marks(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that complete parts of the largest object of several colours to copies of it."""
     if not goal.has_shapes(state.grids):
         return
-    look = compiled("objects(g, False, True)", "g")
+    look = compile_expression("objects(g, False, True)", "g")
     for g in state.grids:
         many = look(g)
         budget.charge(5.0)
@@ -257,7 +257,7 @@ def connect(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
         if v != w
     ]
     painted = {w for _, w in changed}
-    links = compiled(
+    links = compile_expression(
         "{p for _, cells in links(g, [(0, 1), (1, 0), (1, 1), (1, -1)], True) for p in cells}", "g"
     )
     for g, out in zip(state.grids, goal.outputs, strict=True):
@@ -288,16 +288,16 @@ def connect(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                         f"    {pad}    r[i][j] = {colour}\n"
                         "g = r"
                     )
-                    noun = f"{named(mark)} cells" if mark else "equal cells"
+                    noun = f"{colour_name(mark)} cells" if mark else "equal cells"
                     past = ", across others," if through else ""
-                    end = f" in {named(int(colour))}" if colour != "v" else ""
+                    end = f" in {colour_name(int(colour))}" if colour != "v" else ""
                     price = 2.4 + 0.7 * bool(mark) + 0.4 * through + 0.5 * (colour != "v") + 0.1 * len(ways) / 8  # fmt: skip
                     step = Step(code, f"connect {noun} {says}{past}{end}", price)
                     if apply(step, state.grids) == goal.outputs:
                         yield step
 
 
-def around(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def symmetrise_about_cells(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that make the drawing symmetric about the cells of one colour."""
     if not goal.has_shapes(state.grids):
         return
@@ -321,17 +321,17 @@ def around(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 "                r[x][y] = v\n"
                 "g = r"
             )
-            step = Step(code, f"make the drawing symmetric {says} about the {named(mark)} cells", 3.4 + cost)  # fmt: skip
+            step = Step(code, f"make the drawing symmetric {says} about the {colour_name(mark)} cells", 3.4 + cost)  # fmt: skip
             if apply(step, state.grids) == goal.outputs:
                 yield step
 
 
 FINDERS = (
-    (1.6, complete),
+    (1.6, complete_patterns),
     (2.2, stamp),
     (3.0, copy_onto_marks),
     (2.2, connect),
-    (3.0, around),
+    (3.0, symmetrise_about_cells),
 )
 
 
@@ -388,14 +388,14 @@ def steps(facts: Facts) -> Iterator[Step]:
     for hole in facts.every_colour:
         yield Step(
             f"g = repeating(g, {hole}, {size})",
-            f"repeat the pattern beneath the {named(hole)} cells{says}",
+            f"repeat the pattern beneath the {colour_name(hole)} cells{says}",
             3.3 if not hole or hole in facts.gone else 3.8,
         )
     for hole in facts.every_colour:
         for slope, way in ((1, "rising"), (-1, "falling")):
             yield Step(
                 f"g = striped(g, {hole}, {slope}, {size})",
-                f"repeat the {way} diagonal stripes beneath the {named(hole)} cells{says}",
+                f"repeat the {way} diagonal stripes beneath the {colour_name(hole)} cells{says}",
                 3.4 if not hole or hole in facts.gone else 3.9,
             )
     if not facts.fits:

@@ -10,7 +10,7 @@ from .grammar import Step
 TURN = "g = [list(row) for row in zip(*g)]"
 
 
-def both_ways(code: str, says: str, price: float, both: bool = False) -> list[Step]:
+def row_and_column_steps(code: str, says: str, price: float, both: bool = False) -> list[Step]:
     """Return a step on rows, the same step on columns and, on request, one on both.
 
     Args:
@@ -34,67 +34,67 @@ def both_ways(code: str, says: str, price: float, both: bool = False) -> list[St
     return made
 
 
-FEWER = [
-    *both_ways("g = [row for row in g if any(row)] or g", "remove the empty {rows}", 2.8, True),
-    *both_ways(
+SHRINKING = [
+    *row_and_column_steps("g = [row for row in g if any(row)] or g", "remove the empty {rows}", 2.8, True),
+    *row_and_column_steps(
         "g = [row for k, row in enumerate(g) if not k or row != g[k - 1]]",
         "make equal {rows} that follow each other one",
         2.9,
         True,
     ),
-    *both_ways(
+    *row_and_column_steps(
         "g = [row for k, row in enumerate(g) if row not in g[:k]]",
         "keep the first of equal {rows}",
         3.0,
         True,
     ),
-    *both_ways(
+    *row_and_column_steps(
         "g = [row for row in g if len(set(row)) > 1] or g",
         "remove the {rows} of one colour",
         3.1,
         True,
     ),
-    *both_ways("g = [row for row in g if len(set(row)) == 1] or g", "keep the {rows} of one colour", 3.3),
-    *both_ways("g = [row for row in g if all(row)] or g", "keep the full {rows}", 3.3),
-    *both_ways("g = g[::2]", "keep every second {row}", 3.1),
-    *both_ways("g = g[1::2]", "keep every second {row}, from the second on", 3.2),
-    *both_ways("g = [max(g, key=lambda row: sum(v > 0 for v in row))]", "keep the fullest {row}", 3.3),
-    *both_ways("g = g[:1]", "keep the first {row}", 3.1),
-    *both_ways("g = g[-1:]", "keep the last {row}", 3.1),
+    *row_and_column_steps("g = [row for row in g if len(set(row)) == 1] or g", "keep the {rows} of one colour", 3.3),
+    *row_and_column_steps("g = [row for row in g if all(row)] or g", "keep the full {rows}", 3.3),
+    *row_and_column_steps("g = g[::2]", "keep every second {row}", 3.1),
+    *row_and_column_steps("g = g[1::2]", "keep every second {row}, from the second on", 3.2),
+    *row_and_column_steps("g = [max(g, key=lambda row: sum(v > 0 for v in row))]", "keep the fullest {row}", 3.3),
+    *row_and_column_steps("g = g[:1]", "keep the first {row}", 3.1),
+    *row_and_column_steps("g = g[-1:]", "keep the last {row}", 3.1),
 ]  # fmt: skip
 KEEPING = [
-    *both_ways("g = [sorted(row) for row in g]", "sort each {row} by its numbers", 3.0),
-    *both_ways("g = [sorted(row)[::-1] for row in g]", "sort each {row} downwards", 3.1),
-    *both_ways("g = sorted(g)", "sort the {rows}", 3.1),
-    *both_ways(
+    *row_and_column_steps("g = [sorted(row) for row in g]", "sort each {row} by its numbers", 3.0),
+    *row_and_column_steps("g = [sorted(row)[::-1] for row in g]", "sort each {row} downwards", 3.1),
+    *row_and_column_steps("g = sorted(g)", "sort the {rows}", 3.1),
+    *row_and_column_steps(
         "g = sorted(g, key=lambda row: sum(v > 0 for v in row))",
         "sort the {rows} by how many coloured cells they have",
         3.1,
     ),
-    *both_ways(
+    *row_and_column_steps(
         "g = sorted(g, key=lambda row: -sum(v > 0 for v in row))",
         "sort the {rows} by how many coloured cells they have, most first",
         3.2,
     ),
-    *both_ways(
+    *row_and_column_steps(
         "g = [[most([row])] * len(row) for row in g]",
         "paint each {row} with its most frequent colour but black (0)",
         3.0,
     ),
-    *both_ways(
+    *row_and_column_steps(
         "g = [[max(row, key=row.count)] * len(row) for row in g]",
         "paint each {row} with its most frequent colour",
         3.1,
     ),
-    *both_ways(
+    *row_and_column_steps(
         "g = [[v or most([row]) for v in row] for row in g]",
         "fill the black (0) cells of each {row} with its most frequent colour",
         3.1,
     ),
-    *both_ways("g = [row[:1] * len(row) for row in g]", "paint each {row} with its first colour", 3.1),
-    *both_ways("g = [row[-1:] * len(row) for row in g]", "paint each {row} with its last colour", 3.2),
-    *both_ways("g = [onward(row) for row in g]", "draw every colour on along its {row} until the next", 3.2),
-    *both_ways(
+    *row_and_column_steps("g = [row[:1] * len(row) for row in g]", "paint each {row} with its first colour", 3.1),
+    *row_and_column_steps("g = [row[-1:] * len(row) for row in g]", "paint each {row} with its last colour", 3.2),
+    *row_and_column_steps("g = [onward(row) for row in g]", "draw every colour on along its {row} until the next", 3.2),
+    *row_and_column_steps(
         "g = [onward(row[::-1])[::-1] for row in g]",
         "draw every colour back along its {row} until the next",
         3.3,
@@ -105,6 +105,6 @@ KEEPING = [
 def steps(facts: Facts) -> Iterator[Step]:
     """Yield the steps on rows and columns that may help in a state."""
     if facts.shrinks:
-        yield from FEWER
+        yield from SHRINKING
     if facts.keeps:
         yield from KEEPING

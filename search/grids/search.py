@@ -17,33 +17,33 @@ import heapq
 from collections.abc import Callable, Iterator
 
 from ..budget import Budget
-from . import counting, operations, patterns
-from .cells import cells
-from .goal import Goal, Key, State, key
+from . import catalogue, counting, patterns
+from .cells import cell_rules
+from .goal import Goal, Key, State, grids_key
 from .grammar import Grids, Program, Step, apply
 from .objects import (
-    balancing,
     chains,
     copying,
     extraction,
-    fitting,
     legends,
     moving,
-    objects,
     packing,
+    painting,
     pasting,
-    pointing,
+    pieces,
+    single_object,
     stamping,
+    symmetry,
 )
-from .panels import coarse, inside, rooms, shrinking
-from .panels.combining import pairs
+from .panels import block_grids, part_problems, rooms, shrinking
+from .panels.combining import combine_states
 from .strokes import strokes
 
 Finder = Callable[[State, Goal, Budget], Iterator[Step]]
 # Each finder comes with the cost of running it on a state, which is added to the state's own cost.
 FINDERS: tuple[tuple[float, Finder], ...] = (
-    (2.5, cells.found),
-    *objects.FINDERS,
+    (2.5, cell_rules.find_cell_rules),
+    *painting.FINDERS,
     *extraction.FINDERS,
     *counting.FINDERS,
     *patterns.FINDERS,
@@ -53,27 +53,29 @@ FINDERS: tuple[tuple[float, Finder], ...] = (
     *chains.FINDERS,
     *strokes.FINDERS,
     *rooms.FINDERS,
-    *inside.FINDERS,
+    *part_problems.FINDERS,
     *packing.FINDERS,
     *pasting.FINDERS,
-    *fitting.FINDERS,
-    *pointing.FINDERS,
-    *coarse.FINDERS,
+    *pieces.FINDERS,
+    *single_object.FINDERS,
+    *block_grids.FINDERS,
     *legends.FINDERS,
-    *balancing.FINDERS,
+    *symmetry.FINDERS,
     *stamping.FINDERS,
 )
 
-CONFIDENT = 5.0  # a program of at most this cost ends the search for a first answer
-DEAREST = 12.0  # states of this cost or more are not expanded
-MOST = 3000  # maximum number of programs that are kept
-DEEP = 2  # once a program has this many steps, only a last step is tried
+CONFIDENT_COST = 5.0  # a program of at most this cost ends the search for a first answer
+MAX_COST = 12.0  # states of this cost or more are not expanded
+MAX_PROGRAMS = 3000  # maximum number of programs that are kept
+DEEP_STEPS = 2  # once a program has this many steps, only a last step is tried
 # When the next work costs more than this, the input has been expanded and results are combined
-PAIRED = 3.0
+PAIRING_COST = 3.0
 # Added to the cost of a step found for a program's result, because there are many such grids
-LATER = 1.0
-SAME = 6  # maximum number of programs kept for one state, from which alternatives are built
-ALTERNATE = 4.0  # maximum extra cost of an alternative over the cheapest program for its state
+LATER_STEP_COST = 1.0
+MAX_PROGRAMS_PER_STATE = (
+    6  # maximum number of programs kept for one state, from which alternatives are built
+)
+MAX_EXTRA_COST = 4.0  # maximum extra cost of an alternative over the cheapest program for its state
 
 
 class Search:
@@ -97,13 +99,13 @@ class Search:
         """Search on and return all programs found so far, cheapest first.
 
         Args:
-            confident: Stop once a program is found that costs at most `CONFIDENT` or no more than
+            confident: Stop once a program is found that costs at most `CONFIDENT_COST` or no more than
                 the next piece of work. No alternatives are added in this mode.
         """
-        while self.due and self.budget.left > 0 and len(self.found) < MOST:
-            if confident and self.cheapest <= max(CONFIDENT, self.due[0][0]):
+        while self.due and self.budget.left > 0 and len(self.found) < MAX_PROGRAMS:
+            if confident and self.cheapest <= max(CONFIDENT_COST, self.due[0][0]):
                 break
-            if not self.paired and self.due[0][0] > PAIRED:
+            if not self.paired and self.due[0][0] > PAIRING_COST:
                 self._pair()
                 continue
             _, _, work, state = heapq.heappop(self.due)
@@ -112,7 +114,7 @@ class Search:
             else:
                 for step in FINDERS[work - 1][1](state, self.goal, self.budget):
                     if state.program.steps:
-                        step = step._replace(cost=step.cost + LATER)
+                        step = step._replace(cost=step.cost + LATER_STEP_COST)
                     self._keep(state.program.then(step))
         if not confident:
             self._vary()
@@ -121,7 +123,7 @@ class Search:
     def _enter(self, state: State) -> None:
         """Add a state if its grids are new, or if it is one of the cheapest ways to reach them."""
         try:
-            at = key(state.grids)
+            at = grids_key(state.grids)
         except (TypeError, ValueError):
             return
         program = state.program
@@ -129,17 +131,17 @@ class Search:
             self._keep(program)
             return
         there = self.states.setdefault(at, [])
-        if program.cost >= DEAREST or program in there:
+        if program.cost >= MAX_COST or program in there:
             return
         cheapest = not there or there[0].cost > program.cost
-        if cheapest or len(there) < SAME:
+        if cheapest or len(there) < MAX_PROGRAMS_PER_STATE:
             there.append(program)
             there.sort(key=lambda one: one.cost)
-            del there[SAME:]
+            del there[MAX_PROGRAMS_PER_STATE:]
         if not cheapest:
             return
         self.keys[program] = at
-        if self.goal.has_shapes(state.grids) and len(program.steps) < DEEP:
+        if self.goal.has_shapes(state.grids) and len(program.steps) < DEEP_STEPS:
             self.fitting.append(state)
         far = program.cost + self.goal.distance(state.grids)
         for work, price in enumerate([1.0, *(price for price, _ in FINDERS)]):
@@ -147,10 +149,10 @@ class Search:
             heapq.heappush(self.due, (far + price, self.tickets, work, state))
 
     def _expand(self, state: State) -> None:
-        deep = len(state.program.steps) >= DEEP
+        deep = len(state.program.steps) >= DEEP_STEPS
         first, wanted = state.grids[:1], self.goal.outputs[:1]
         charge = self.charge / len(state.grids) if deep else self.charge
-        for step in operations.steps(state, self.goal):
+        for step in catalogue.steps(state, self.goal):
             if not self.budget.charge(charge):
                 return
             if deep and apply(step, first) != wanted:
@@ -162,7 +164,7 @@ class Search:
     def _pair(self) -> None:
         self.paired = True
         fitting = sorted(self.fitting, key=lambda state: state.program.cost)
-        for program in pairs(fitting, self.goal, self.budget):
+        for program in combine_states(fitting, self.goal, self.budget):
             self._keep(program)
 
     def _keep(self, program: Program) -> None:
@@ -178,7 +180,7 @@ class Search:
                     continue
                 cheapest = self.states[at][0].cost
                 for other in self.states[at]:
-                    if len(self.found) >= MOST:
+                    if len(self.found) >= MAX_PROGRAMS:
                         return
-                    if other.cost <= cheapest + ALTERNATE:
+                    if other.cost <= cheapest + MAX_EXTRA_COST:
                         self.found.setdefault(other.then(*program.steps[done:]))

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..budget import Budget
-from .ahead import Blocks, Outcome, Plan
-from .entries import Entries, Integers, Popped, program_of
+from .batched_expansion import BlockEvaluator, Outcome, Plan
+from .entries import Entries, ExpandedList, Integers, build_program
 from .entries import Ints as Ints
 from .entries import Lists as Lists
 from .fingerprints import value_code
@@ -25,9 +25,9 @@ from .grammar import (
     UNARY_LIST,
     Node,
     X,
-    constant,
-    node,
-    run,
+    compile_operation,
+    constant_node,
+    operation_node,
 )
 
 Due = tuple[float, int, int, int]  # cost, ticket, place of the entry, tier
@@ -58,7 +58,7 @@ class Bank:
         self.ahead: list[tuple[Due, Outcome]] = []  # evaluated in advance, cheapest first
         self.ticket = 0
         self.ints = Integers()
-        self.blocks = Blocks(goal, self.evaluate)
+        self.blocks = BlockEvaluator(goal, self.evaluate)
         self.plans: dict[tuple[int, int, bool], tuple[list[tuple[Ints, Node]], Plan]] = {}
         self.tests: tuple[object, dict[int, list[Node]]] | None = None  # cache of conditionals.py
         self._sorted: tuple[int, list[tuple[Lists, Node]]] = (0, [])
@@ -94,7 +94,7 @@ class Bank:
     def cheapest(self, count: int) -> list[tuple[Lists, Node]]:
         """Return the cheapest list programs with their values, at most `count`."""
         if self._sorted[0] != len(self.entries):
-            self._sorted = (len(self.entries), self.entries.cheapest(CHEAPEST))
+            self._sorted = (len(self.entries), self.entries.cheapest(MAX_CHEAPEST))
         return self._sorted[1][:count]
 
     @property
@@ -105,7 +105,7 @@ class Bank:
     def cheapest_ints(self, count: int) -> list[tuple[Ints, Node]]:
         """Return the cheapest integer programs with their values, at most `count`."""
         if self._sorted_ints[0] != len(self.ints):
-            self._sorted_ints = (len(self.ints), self.ints.cheapest(CHEAPEST))
+            self._sorted_ints = (len(self.ints), self.ints.cheapest(MAX_CHEAPEST))
         return self._sorted_ints[1][:count]
 
     # --- integers
@@ -116,7 +116,7 @@ class Bank:
 
     def int_of(self, op: str, *operands: tuple[Any, Node]) -> None:
         """Add the integers that an operation gives, if one is defined and none is too large."""
-        function = run(op)
+        function = compile_operation(op)
         out: list[int | None] = []
         for parts in zip(*(values for values, _ in operands), strict=True):
             if any(p is None for p in parts):
@@ -130,7 +130,7 @@ class Bank:
                 return
             out.append(value)
         if any(v is not None for v in out):
-            self.add_int(tuple(out), node(op, *(n for _, n in operands)))
+            self.add_int(tuple(out), operation_node(op, *(n for _, n in operands)))
 
     def expand(self, budget: Budget) -> Iterator[None]:
         """Expand one list after another, cheapest first, until budget or lists run out."""
@@ -149,7 +149,7 @@ class Bank:
         Lists that are due later are evaluated together with it.
         """
         if not self.ahead or (self.heap and self.heap[0] < self.ahead[0][0]):
-            most = min(AHEAD, int(budget.left) // 200 + 1) if self.heap[0][0] else 1
+            most = min(LISTS_PER_BATCH, int(budget.left) // 200 + 1) if self.heap[0][0] else 1
             taken = [heapq.heappop(self.heap) for _ in range(min(most, len(self.heap)))]
             self.ahead = sorted([*self.ahead, *zip(taken, self._outcomes(taken), strict=True)],
                                 key=lambda item: item[0])  # fmt: skip
@@ -188,7 +188,7 @@ class Bank:
 
     def _enter(self, place: int, program: Node, outcome: Outcome) -> None:
         plan, entries = outcome.plan, self.entries
-        popped = Popped(program, tuple(list(v) for v in entries.values(place)), plan.slots)
+        popped = ExpandedList(program, tuple(list(v) for v in entries.values(place)), plan.slots)
         costs = plan.costs(program.cost)
         there, right = outcome.there, outcome.right
         if any(plan.repeating):
@@ -211,23 +211,23 @@ class Bank:
                 prices.append(cost)
                 origins.append(origin)
                 slots.append(k)
-                if cost < DEAREST:
+                if cost < MAX_COST:
                     ticket += 1
                     heapq.heappush(heap, (cost, ticket, known, 0))
             elif cost < prices[known]:
                 entries.replace(known, cost, origin, k)
         self.ticket = ticket
 
-    def _look(self, popped: Popped, slot: int) -> None:
+    def _look(self, popped: ExpandedList, slot: int) -> None:
         """Evaluate a program that is right on some shown pairs by its text, and keep it."""
         op, operands = popped.slots[slot]
         values = self.evaluate(op, (popped.lists, popped.program), *operands)
         if values is not None:
-            self._compare(values, program_of(popped, slot))
+            self._compare(values, build_program(popped, slot))
 
     def evaluate(self, op: str, *operands: tuple[Any, Node]) -> Lists | None:
         """Return an operation's values on all shown inputs, or None if it fails or is too big."""
-        function = run(op)
+        function = compile_operation(op)
         out = []
         if op in REPEATING and any(_large(v) for values, _ in operands for v in values):
             return None
@@ -248,9 +248,9 @@ def _large(value: Any) -> bool:
     return any(abs(v) > LARGEST_COUNT for v in value)
 
 
-DEAREST = 14.0
-CHEAPEST = 2500
-AHEAD = 128  # number of lists evaluated together
+MAX_COST = 14.0
+MAX_CHEAPEST = 2500
+LISTS_PER_BATCH = 128  # number of lists evaluated together
 MOST_OPERANDS = 30  # number of computed integers, cheapest first, that a tier uses as operands
 MOST_PLACES = 7  # number of places that operations on two places try
 _TIER_COST = (0.0, 2.0, 4.0)
@@ -259,7 +259,7 @@ Made = tuple[Any, ...]
 _PLAIN = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 
 
-def constants(bank: Bank) -> list[int]:
+def find_constants(bank: Bank) -> list[int]:
     """Return constants worth trying besides 0 to 10, such as outputs that no input explains."""
     seen = [set(out) - set(inp) for inp, out in zip(bank.inputs, bank.goal, strict=True)]
     shared = set.intersection(*(set(out) for out in bank.goal)) if bank.goal else set()
@@ -279,7 +279,7 @@ def _int_operands(bank: Bank, small: bool, most: int = 14) -> list[tuple[tuple[i
 
 
 def _const(bank: Bank, value: int) -> tuple[tuple[int, ...], Node]:
-    return (value,) * bank.count, constant(value)
+    return (value,) * bank.count, constant_node(value)
 
 
 def _tier_unary(bank: Bank, lists: list[list[int]], program: Node) -> Iterable[Made]:
@@ -296,7 +296,7 @@ def _tier_unary(bank: Bank, lists: list[list[int]], program: Node) -> Iterable[M
 
 def _tier_constants(bank: Bank, lists: list[list[int]], program: Node) -> Iterable[Made]:
     here = (lists, program)
-    others = constants(bank)
+    others = find_constants(bank)
     for k in (*_PLAIN, *others):
         c = _const(bank, k)
         for op in (
@@ -325,7 +325,7 @@ def _tier_pairs(bank: Bank, lists: list[list[int]], program: Node) -> Iterable[M
     here = (lists, program)
     longest = max((len(v) for v in lists), default=0)
     places = [_const(bank, k) for k in range(min(longest, MOST_PLACES))]
-    values = [_const(bank, k) for k in (*_PLAIN, *constants(bank))]
+    values = [_const(bank, k) for k in (*_PLAIN, *find_constants(bank))]
     values += _int_operands(bank, small=False)
     for a, place in enumerate(places):
         for other in places[a + 1 :]:
@@ -346,7 +346,7 @@ def _tier_pairs(bank: Bank, lists: list[list[int]], program: Node) -> Iterable[M
 _TIERS = (_tier_unary, _tier_constants, _tier_pairs)
 
 
-def start(inputs: Lists, goal: Lists) -> Bank:
+def create_bank(inputs: Lists, goal: Lists) -> Bank:
     """Return a bank that holds the input and the integers computed from it."""
     bank = Bank(inputs, goal)
     bank.add(inputs, X)

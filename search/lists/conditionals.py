@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 
 from ..budget import Budget
 from .bank import Bank, Ints, Lists
-from .element_goals import FILTER, MAP, MAP_FILTER, by_distance, flat, holds
-from .element_lists import replaced
+from .element_goals import FILTER, MAP, MAP_FILTER, find_distance_sorts, flatten, is_subsequence
+from .element_lists import find_replacements_in_rows
 from .elements import Elements, Table
-from .grammar import OPERATIONS, Node, X, constant, node
+from .grammar import OPERATIONS, Node, X, constant_node, operation_node
 
 _IF = 4.0
 # Tests such as "is sorted" and "is a palindrome".
 _ORDERS = ("reverse", "sort", "sort_down", "unique")
 _EDGES = {"gt": 0.5, "lt": -0.5}  # between the constant and the next value
-Guards = dict[int, list[Node]]
+TestsByMask = dict[int, list[Node]]
 
 
-def guards(bank: Bank) -> Guards:
+def find_tests(bank: Bank) -> TestsByMask:
     """Return the cheapest tests for each mask of the inputs on which they hold."""
     known = bank.cheapest_ints(2000)
     if bank.tests is None or bank.tests[0] is not bank.known_ints:
@@ -38,12 +38,12 @@ def guards(bank: Bank) -> Guards:
             for op, holds in (("same", same), ("differs", [not s for s in same])):
                 mask = _mask(holds)
                 if mask not in (0, bank.full):
-                    test = node(op, X, program)
+                    test = operation_node(op, X, program)
                     found.setdefault(mask, []).append(test._replace(cost=test.cost + extra))
     return _cheapest_three(found)
 
 
-def _cheapest_three(found: Guards) -> Guards:
+def _cheapest_three(found: TestsByMask) -> TestsByMask:
     for tests in found.values():
         tests.sort(key=lambda n: n.cost)
         del tests[3:]
@@ -82,7 +82,7 @@ class _Tests:
     """The three cheapest tests of each mask; among tests of equal cost the earliest."""
 
     def __init__(self, full: int) -> None:
-        self.found: Guards = {}
+        self.found: TestsByMask = {}
         self._trivial = (0, full)
 
     def offer(self, mask: int, op: str, cost: float, *parts: Node) -> None:
@@ -96,7 +96,7 @@ class _Tests:
             del tests[3:]
 
 
-def _of_integers(bank: Bank, items: list[tuple[Ints, Node]]) -> Guards:
+def _of_integers(bank: Bank, items: list[tuple[Ints, Node]]) -> TestsByMask:
     """Return tests of known integers and of the elements that the input holds."""
     tests = _Tests(bank.full)
     plain = [
@@ -109,7 +109,7 @@ def _of_integers(bank: Bank, items: list[tuple[Ints, Node]]) -> Guards:
         for cut in _thresholds(values):
             if counting and cut > 3:
                 continue
-            c = constant(cut)
+            c = constant_node(cut)
             for op, mask in ranked.masks(cut).items():
                 if mask in (0, bank.full):
                     continue
@@ -122,23 +122,25 @@ def _of_integers(bank: Bank, items: list[tuple[Ints, Node]]) -> Guards:
             continue
         for op, rest in (("odd", 1), ("even", 0)):
             mask = _mask(v is not None and v % 2 == rest for v in values)
-            tests.offer(mask, op, _dear(node(op, program)).cost, program)
+            tests.offer(mask, op, _dear(operation_node(op, program)).cost, program)
     for k, (a, first) in enumerate(plain[:18]):
         for b, second in plain[k + 1 : 18]:
             for op, mask in _compared(a, b):
-                tests.offer(mask, op, _mixed(node(op, first, second)).cost, first, second)
+                tests.offer(mask, op, _mixed(operation_node(op, first, second)).cost, first, second)
     for value in _held(bank):
-        c = constant(value)
+        c = constant_node(value)
         rare = 0.6 if value > 10 and sum(value in v for v in bank.inputs) > 2 else 0.0
         c = c._replace(cost=min(c.cost, 3.0) + 1.0 - rare)
         held = _mask(value in v for v in bank.inputs)
-        tests.offer(held, "has", node("has", X, c).cost, X, c)
-        tests.offer(bank.full ^ held, "lacks", node("lacks", X, c).cost, X, c)
+        tests.offer(held, "has", operation_node("has", X, c).cost, X, c)
+        tests.offer(bank.full ^ held, "lacks", operation_node("lacks", X, c).cost, X, c)
     for values, program in plain[:10]:
         if None not in values and program.op == "head":
-            rest_of = node("tail", X)
+            rest_of = operation_node("tail", X)
             holds = (p in v[1:] for p, v in zip(values, bank.inputs, strict=True))
-            tests.offer(_mask(holds), "has", node("has", rest_of, program).cost, rest_of, program)
+            tests.offer(
+                _mask(holds), "has", operation_node("has", rest_of, program).cost, rest_of, program
+            )
     return tests.found
 
 
@@ -194,10 +196,10 @@ def _thresholds(values: Ints) -> list[int]:
     return sorted(cuts)
 
 
-MOST = 12  # maximum number of inputs: there is one program for each subset
+MAX_INPUTS = 12  # maximum number of inputs: there is one program for each subset
 
 
-def supersets(partial: dict[int, Node], count: int) -> dict[int, Node]:
+def cheapest_by_superset(partial: dict[int, Node], count: int) -> dict[int, Node]:
     """Return, for each mask, the cheapest program that is right on at least these inputs."""
     best: list[Node | None] = [None] * (1 << count)
     for mask, program in partial.items():
@@ -213,11 +215,13 @@ def supersets(partial: dict[int, Node], count: int) -> dict[int, Node]:
     return {mask: program for mask, program in enumerate(best) if program is not None}
 
 
-def joins(partial: dict[int, Node], tests: Guards, count: int, full: int) -> Iterator[Node]:
+def join_branches(
+    partial: dict[int, Node], tests: TestsByMask, count: int, full: int
+) -> Iterator[Node]:
     """Yield `if test: a else b` for every mask that some test gives."""
-    if count > MOST:
+    if count > MAX_INPUTS:
         return
-    best = supersets(partial, count)
+    best = cheapest_by_superset(partial, count)
     for mask, some in tests.items():
         then, other = best.get(mask), best.get(full & ~mask)
         if then is None or other is None or then == other:
@@ -230,12 +234,12 @@ def joins(partial: dict[int, Node], tests: Guards, count: int, full: int) -> Ite
 # --- Maps, filters and counts of many computed lists at once.
 #
 # Between two steps of a chain stands a list that no goal determines. Such lists are taken from the
-# bank in bundles: the elements of `SIZE` lists are laid end to end in one vector, and only the
+# bank in bundles: the elements of `LISTS_PER_BUNDLE` lists are laid end to end in one vector, and only the
 # plainest terms and predicates are built for them (`Elements` with `lean`). A list then costs about
 # 1.5 ms instead of 40.
 
-SIZE = 12
-COST = 60.0  # expansions per list
+LISTS_PER_BUNDLE = 12
+EXPANSIONS_PER_LIST = 60.0  # expansions per list
 _COUNT, _SUM = 2.2, 2.6
 _FEW = 3  # maximum number of programs of one kind per list
 Bases = Sequence[tuple[Lists, Node]]
@@ -252,19 +256,19 @@ class Bundle:
 
     def charged(self, budget: Budget) -> None:
         """Charge the cost of all lists to the budget."""
-        budget.charge(COST * len(self.bases))
+        budget.charge(EXPANSIONS_PER_LIST * len(self.bases))
 
     def found(self, goal: Lists) -> Iterator[Node]:
         """Yield maps, filters, or both together, that make the goal from one of the lists."""
-        lengths, target = np.array([len(out) for out in goal]), flat(goal)
+        lengths, target = np.array([len(out) for out in goal]), flatten(goal)
         self.elements.terms(target)
         for k, (values, base) in enumerate(self.bases):
             if [len(v) for v in values] == lengths.tolist():
                 yield from self._maps(k, base, target)
                 yield from self._replaced(k, base, target)
                 if all(sorted(v) == sorted(o) for v, o in zip(values, goal, strict=True)):
-                    yield from by_distance(base, values, goal)
-            elif holds(values, goal):
+                    yield from find_distance_sorts(base, values, goal)
+            elif is_subsequence(values, goal):
                 yield from self._filters(k, base, lengths, target)
             if all(len(v) >= n for v, n in zip(values, lengths, strict=True)):
                 yield from self._map_filters(k, base, lengths, target)
@@ -308,7 +312,9 @@ class Bundle:
         for op, fits in right.items():
             for hit in np.flatnonzero(fits)[:_FEW].tolist():
                 test = masks.recipes[hit]
-                integer = node(op, Node("filter", (base, test), FILTER + base.cost + test.cost))
+                integer = operation_node(
+                    op, Node("filter", (base, test), FILTER + base.cost + test.cost)
+                )
                 yield Node("single", (integer,), integer.cost + 0.8)
 
     def _part(self, k: int) -> tuple[slice, slice]:
@@ -330,7 +336,7 @@ class Bundle:
     def _replaced(self, k: int, base: Node, target: NDArray[Any]) -> Iterator[Node]:
         terms, masks, (part, _) = self.elements.terms(target), self.elements.masks(), self._part(k)
         here = (Table(t.rows[:, part], t.costs, t.recipes) for t in (terms, masks))
-        yield from replaced(base, self.elements.flat[part], target, *here)
+        yield from find_replacements_in_rows(base, self.elements.flat[part], target, *here)
 
     def _fits(self, k: int, lengths: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the tests that keep as many elements as the goal has, and their rows on list k."""
@@ -370,4 +376,4 @@ class Bundle:
                     yield Node("map_filter", (base, test, term), cost)
 
 
-__all__ = ["SIZE", "Bundle"]
+__all__ = ["LISTS_PER_BUNDLE", "Bundle"]

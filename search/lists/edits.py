@@ -13,14 +13,21 @@ import numpy as np
 from ..budget import Budget
 from .bank import Bank, Lists
 from .elements import Elements
-from .grammar import OPERATIONS, Node, constant, constant_cost, node, run
-from .integers import solve
+from .grammar import (
+    OPERATIONS,
+    Node,
+    compile_operation,
+    constant_cost,
+    constant_node,
+    operation_node,
+)
+from .integers import solve_integer
 
 Solve = Callable[[Lists, int], list[Node]]
 _FEW = 3
 
 
-def edited(bank: Bank, goal: Lists, budget: Budget, most: int = 80) -> Iterator[Node]:
+def find_edits(bank: Bank, goal: Lists, budget: Budget, most: int = 80) -> Iterator[Node]:
     """Yield edits of known lists that differ from the goal in a few elements per example."""
     for values, program in bank.cheapest(most):
         changes = {len(out) - len(v) for out, v in zip(goal, values, strict=True)}
@@ -49,8 +56,8 @@ def _put(bank: Bank, values: Lists, program: Node, goal: Lists, budget: Budget) 
         if any(not 0 <= p < len(out) for p, out in zip(at, goal, strict=True)):
             continue
         element = tuple(out[p] for p, out in zip(at, goal, strict=True))
-        for what in solve(bank, element, budget, _FEW):
-            yield node("put", program, where, what)
+        for what in solve_integer(bank, element, budget, _FEW):
+            yield operation_node("put", program, where, what)
 
 
 def _swapped(
@@ -78,7 +85,7 @@ def _swapped(
                 # Two places that differ are seldom both computed, and such pairs often fit by
                 # chance.
                 continue
-            made = node("swap", program, first, second)
+            made = operation_node("swap", program, first, second)
             places = zip(values, _values_of(bank, first), _values_of(bank, second), strict=True)
             if [_exchanged(*place) for place in places] == list(goal):
                 yield made
@@ -103,10 +110,10 @@ def _put_twice(
         return
     made = program
     for place in sorted(places):
-        what = solve(bank, tuple(out[place] for out in goal), budget, 1)
+        what = solve_integer(bank, tuple(out[place] for out in goal), budget, 1)
         if not what:
             return
-        made = node("put", made, constant(place), what[0])
+        made = operation_node("put", made, constant_node(place), what[0])
     yield made
 
 
@@ -123,8 +130,8 @@ def _inserted(
     for where in _among(bank, options):
         at = _values_of(bank, where)
         element = tuple(out[p] for p, out in zip(at, goal, strict=True))
-        for what in solve(bank, element, budget, _FEW):
-            yield node("insert", program, where, what)
+        for what in solve_integer(bank, element, budget, _FEW):
+            yield operation_node("insert", program, where, what)
 
 
 def _omitted(
@@ -139,13 +146,13 @@ def _omitted(
             return
     exact = tuple(min(o) if len(o) == 1 else None for o in options)
     for where in _among(bank, options):
-        yield node("omit", program, where)
+        yield operation_node("omit", program, where)
     if None not in exact:
-        for where in solve(bank, exact, budget, _FEW):
-            yield node("omit", program, where)
+        for where in solve_integer(bank, exact, budget, _FEW):
+            yield operation_node("omit", program, where)
 
 
-def windows(bank: Bank, goal: Lists, budget: Budget, most: int = 40) -> Iterator[Node]:
+def find_slices(bank: Bank, goal: Lists, budget: Budget, most: int = 40) -> Iterator[Node]:
     """Yield slices of known lists between two computed places."""
     if not any(goal):
         return
@@ -161,8 +168,8 @@ def windows(bank: Bank, goal: Lists, budget: Budget, most: int = 40) -> Iterator
             for start in _among(bank, options):
                 at = _values_of(bank, start)
                 end = tuple(a + len(out) for a, out in zip(at, goal, strict=True))
-                for stop in solve(bank, end, budget, _FEW):
-                    yield node("slice", program, start, stop)
+                for stop in solve_integer(bank, end, budget, _FEW):
+                    yield operation_node("slice", program, start, stop)
         budget.charge(0.5)
 
 
@@ -171,7 +178,7 @@ def _among(bank: Bank, options: list[set[int]]) -> list[Node]:
     found = []
     shared = set.intersection(*options)
     if shared:
-        found.append(constant(min(shared)))
+        found.append(constant_node(min(shared)))
     for values, program in bank.cheapest_ints(400):
         if all(v in o for v, o in zip(values, options, strict=True)):
             found.append(program)
@@ -183,7 +190,7 @@ def _among(bank: Bank, options: list[set[int]]) -> list[Node]:
 def _places(bank: Bank, places: list[int | None], budget: Budget) -> list[Node]:
     """Return integers equal to the known places; where the place is None, any integer will do."""
     if None not in places:
-        return solve(bank, tuple(places), budget, _FEW)
+        return solve_integer(bank, tuple(places), budget, _FEW)
     ranges = [{p} if p is not None else set(range(100)) for p in places]
     return _among(bank, ranges)
 
@@ -202,10 +209,10 @@ def _computed(bank: Bank, program: Node) -> tuple[int, ...]:
     if program.op not in OPERATIONS or OPERATIONS[program.op].takes != "II":
         return (-1,) * bank.count
     first, second = (_values_of(bank, part) for part in program.args)
-    return tuple(run(program.op)(a, b) for a, b in zip(first, second, strict=True))
+    return tuple(compile_operation(program.op)(a, b) for a, b in zip(first, second, strict=True))
 
 
-def woven(goal: Lists, deeper: Solve) -> Iterator[Node]:
+def solve_alternating(goal: Lists, deeper: Solve) -> Iterator[Node]:
     """Yield two lists that alternate, with even and odd places solved separately."""
     if max(map(len, goal)) < 2 or sum(map(len, goal)) < 2 * len(goal):
         return
@@ -216,10 +223,10 @@ def woven(goal: Lists, deeper: Solve) -> Iterator[Node]:
         return
     for second in deeper(odds, 0)[:_FEW]:
         for first in firsts[:_FEW]:
-            yield node("alternate", first, second)
+            yield operation_node("alternate", first, second)
 
 
-def partitioned(elements: Elements, goal: Lists, deeper: Solve) -> Iterator[Node]:
+def solve_partitioned(elements: Elements, goal: Lists, deeper: Solve) -> Iterator[Node]:
     """Yield a filtered part of the base before or after the other elements of the goal."""
     masks = elements.masks()
     if not elements.size or not elements.budget.charge(len(masks) / Budget.VECTOR):
@@ -251,7 +258,7 @@ def partitioned(elements: Elements, goal: Lists, deeper: Solve) -> Iterator[Node
                     continue
                 tried.add((rest, front))
                 for other in deeper(rest, -1)[:_FEW]:
-                    yield joined(program, other) if front else joined(other, program)
+                    yield concatenate(program, other) if front else concatenate(other, program)
 
 
 # --- Concatenation goals: fixed ends are stripped, then known lists or single elements are removed.
@@ -259,7 +266,7 @@ def partitioned(elements: Elements, goal: Lists, deeper: Solve) -> Iterator[Node
 _LONGEST = 8  # maximum number of elements of a fixed list
 
 
-def literal(values: tuple[int, ...]) -> Node:
+def fixed_list(values: tuple[int, ...]) -> Node:
     """Return the node of a fixed list."""
     return Node("list", values, 1.6 + sum(0.5 + 0.6 * constant_cost(v) for v in values))
 
@@ -276,15 +283,15 @@ def shared_ends(goal: Lists) -> tuple[int, int]:
     return head, tail
 
 
-def joined(*parts: Node) -> Node:
+def concatenate(*parts: Node) -> Node:
     """Return the concatenation of the parts."""
     made = parts[0]
     for part in parts[1:]:
-        made = node("concat", made, part)
+        made = operation_node("concat", made, part)
     return made
 
 
-def stripped(goal: Lists, deeper: Solve) -> Iterator[Node]:
+def solve_stripped(goal: Lists, deeper: Solve) -> Iterator[Node]:
     """Yield [fixed] + rest + [fixed], where the fixed ends are shared by all outputs."""
     if len(goal) < 2:
         return
@@ -296,13 +303,13 @@ def stripped(goal: Lists, deeper: Solve) -> Iterator[Node]:
         rest = tuple(out[first : len(out) - last] for out in goal)
         if not any(rest):
             continue
-        parts_before = [literal(goal[0][:first])] if first else []
-        parts_after = [literal(goal[0][len(goal[0]) - last :])] if last else []
+        parts_before = [fixed_list(goal[0][:first])] if first else []
+        parts_after = [fixed_list(goal[0][len(goal[0]) - last :])] if last else []
         for program in deeper(rest, 0):
-            yield joined(*parts_before, program, *parts_after)
+            yield concatenate(*parts_before, program, *parts_after)
 
 
-def around(bank: Bank, goal: Lists, most: int = 12) -> Iterator[Node]:
+def solve_surrounded(bank: Bank, goal: Lists, most: int = 12) -> Iterator[Node]:
     """Yield [fixed] + known list + [fixed] for a single pair.
 
     With a single pair, no second output shows what is fixed.
@@ -315,11 +322,13 @@ def around(bank: Bank, goal: Lists, most: int = 12) -> Iterator[Node]:
         for k in range(len(out) - len(part) + 1):
             before, after = out[:k], out[k + len(part) :]
             if len(part) > 1 and (before or after) and out[k : k + len(part)] == part:
-                ends = [literal(before)] if before else [], [literal(after)] if after else []
-                yield joined(*ends[0], program, *ends[1])
+                ends = [fixed_list(before)] if before else [], [fixed_list(after)] if after else []
+                yield concatenate(*ends[0], program, *ends[1])
 
 
-def peeled(bank: Bank, goal: Lists, deeper: Solve, budget: Budget, depth: int) -> Iterator[Node]:
+def solve_peeled(
+    bank: Bank, goal: Lists, deeper: Solve, budget: Budget, depth: int
+) -> Iterator[Node]:
     """Yield a known list or an integer at either end, joined with a program for the remainder.
 
     The remainder is looked up in the bank, or solved in turn.
@@ -343,7 +352,7 @@ def peeled(bank: Bank, goal: Lists, deeper: Solve, budget: Budget, depth: int) -
             ends = tuple(out[0] if front else out[-1] for out in goal)
             if len(set(ends)) == 1 and len(ends) > 1:
                 continue
-            for program in solve(bank, ends, budget, most=2):
+            for program in solve_integer(bank, ends, budget, most=2):
                 if program.op != "const":
                     rest = tuple(out[1:] if front else out[:-1] for out in goal)
                     key = (rest, front)
@@ -356,17 +365,17 @@ def peeled(bank: Bank, goal: Lists, deeper: Solve, budget: Budget, depth: int) -
         if not any(rest):
             continue
         if known is not None:
-            yield joined(program, known) if front else joined(known, program)
+            yield concatenate(program, known) if front else concatenate(known, program)
         elif max(map(len, rest)) == 1 and rest not in bank.entries and depth == 0:
             for other in deeper(rest, -1)[:2]:
-                yield joined(program, other) if front else joined(other, program)
+                yield concatenate(program, other) if front else concatenate(other, program)
         elif len(goal) > 1 and all(rest) and len(set(rest)) == 1 and len(rest[0]) <= _LONGEST:
-            fixed = literal(rest[0])
-            yield joined(program, fixed) if front else joined(fixed, program)
+            fixed = fixed_list(rest[0])
+            yield concatenate(program, fixed) if front else concatenate(fixed, program)
     if depth == 0:
         return
     for (rest, front), program in order[:24]:
         if not any(rest) or rest in bank.entries or budget.left <= 0:
             continue
         for other in deeper(rest, depth - 1)[:3]:
-            yield joined(program, other) if front else joined(other, program)
+            yield concatenate(program, other) if front else concatenate(other, program)

@@ -1,7 +1,7 @@
 """Goals solved element by element: maps, filters, both together, sorts, repetitions and cuts.
 
 Each function takes the elements of one base list and the goal, and yields programs that reach the
-goal on all shown inputs. `partials` also yields programs that are right on some of the inputs, for
+goal on all shown inputs. `find_partial_solutions` also yields programs that are right on some of the inputs, for
 conditionals.
 """
 
@@ -17,7 +17,7 @@ from ..budget import Budget
 from .bank import Lists
 from .elements import Elements, Table
 from .features import PREDICATES, TERMS
-from .grammar import Node, constant
+from .grammar import Node, constant_node
 
 MAP, FILTER, MAP_FILTER, MAP_IF, SORT, EACH, CUT = 2.0, 1.8, 3.0, 3.6, 3.4, 4.0, 4.0
 MAP_EACH = 3.0
@@ -25,21 +25,21 @@ V = Node("v", (), 0.4)
 _ENOUGH = 60  # maximum number of programs of one kind per base
 
 
-def flat(goal: Lists) -> NDArray[np.int64]:
+def flatten(goal: Lists) -> NDArray[np.int64]:
     """Return all elements of the goal in one vector."""
     return np.array([e for out in goal for e in out], dtype=np.int64)
 
 
-def maps(elements: Elements, goal: Lists) -> Iterator[Node]:
+def find_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
     """Yield [term for v in base]."""
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
-    target = flat(goal)
+    target = flatten(goal)
     terms = elements.terms(target)
     hits = np.flatnonzero((terms.rows == target).all(axis=1))
     for k in hits[:1].tolist():
         for term in terms.alike(k):
-            yield over("map", MAP, elements, term)
+            yield element_node("map", MAP, elements, term)
     yield from _sums(elements, terms, target)
 
 
@@ -68,15 +68,15 @@ def _sums(elements: Elements, terms: Table, target: NDArray[np.int64]) -> Iterat
                 found.append(Node(op, pair, a.cost + b.cost + TERMS[op][1]))
     found.sort(key=lambda n: n.cost)
     for term in found[:20]:
-        yield over("map", MAP, elements, term)
+        yield element_node("map", MAP, elements, term)
 
 
-def filters(elements: Elements, goal: Lists) -> Iterator[Node]:
+def find_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     """Yield [v for v in base if test], with single tests and pairs of tests."""
     lengths = np.array([len(out) for out in goal])
     if not elements.size or (lengths > elements.lengths).any():
         return
-    target = flat(goal)
+    target = flatten(goal)
     masks = elements.masks()
     if not elements.budget.charge(len(masks) / Budget.VECTOR):
         return
@@ -86,11 +86,11 @@ def filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     for k in right_length.tolist():
         if np.array_equal(elements.flat[masks.rows[k]], target):
             for test in masks.alike(k):
-                yield over("filter", FILTER, elements, test)
+                yield element_node("filter", FILTER, elements, test)
             count += 1
             if count == _ENOUGH:
                 break
-    if count < 8 and holds(elements.lists, goal):
+    if count < 8 and is_subsequence(elements.lists, goal):
         yield from _filter_pairs(elements, masks, goal, target)
 
 
@@ -125,15 +125,15 @@ def _filter_pairs(
                     break
     found.sort(key=lambda n: n.cost)
     for test in found[:30]:
-        yield over("filter", FILTER, elements, test)
+        yield element_node("filter", FILTER, elements, test)
 
 
-def map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
+def find_map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     """Yield [term for v in base if test]."""
     lengths = np.array([len(out) for out in goal])
     if not elements.size or (lengths > elements.lengths).any() or not lengths.any():
         return
-    target = flat(goal)
+    target = flatten(goal)
     masks = elements.masks()
     kept = masks.rows.astype(np.float32) @ elements.segments
     fits = np.flatnonzero((kept == lengths).all(axis=1))[:200]
@@ -153,30 +153,30 @@ def map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     yield from found[:_ENOUGH]
 
 
-def sorts(elements: Elements, goal: Lists) -> Iterator[Node]:
+def find_sorts(elements: Elements, goal: Lists) -> Iterator[Node]:
     """Yield sorted(base, key=lambda v: term), with terms that do not use the index."""
     if any(sorted(a) != sorted(b) for a, b in zip(elements.lists, goal, strict=True)):
         return
-    terms = elements.terms(flat(goal))
+    terms = elements.terms(flatten(goal))
     count = 0
     for k in range(min(len(terms), 1500)):
         term = terms.recipes[k]
-        if speaks_of_place(term):
+        if depends_on_index(term):
             continue
         if not elements.budget.charge(0.25):
             return
         row = terms.rows[k]
         order = np.lexsort((row, elements.segment))
-        if np.array_equal(elements.flat[order], flat(goal)):
-            yield over("sort_by", SORT, elements, term)
+        if np.array_equal(elements.flat[order], flatten(goal)):
+            yield element_node("sort_by", SORT, elements, term)
             count += 1
             if count == 20:
                 return
     if not count:
-        yield from by_distance(elements.base, elements.lists, goal)
+        yield from find_distance_sorts(elements.base, elements.lists, goal)
 
 
-def by_distance(base: Node, lists: Lists, goal: Lists) -> Iterator[Node]:
+def find_distance_sorts(base: Node, lists: Lists, goal: Lists) -> Iterator[Node]:
     """Yield sorted(base, key=lambda v: abs(v - c)).
 
     Neighbours in the outputs bound the value of c.
@@ -193,16 +193,16 @@ def by_distance(base: Node, lists: Lists, goal: Lists) -> Iterator[Node]:
     for c in dict.fromkeys(((low + high) // 2, low, high)):
         made = [sorted(v, key=lambda e: abs(e - c)) for v in lists]
         if [tuple(v) for v in made] == list(goal):
-            key = Node("abs", (V, constant(c)), V.cost + 2.2 + constant(c).cost)
+            key = Node("abs", (V, constant_node(c)), V.cost + 2.2 + constant_node(c).cost)
             yield Node("sort_by", (base, key), SORT + base.cost + key.cost)
             return
 
 
-def repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
+def find_repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
     """Yield [v for v in base for _ in range(term)]."""
     if not elements.size or not any(goal):
         return
-    target = flat(goal)
+    target = flatten(goal)
     terms = elements.terms(target)
     rows = np.clip(terms.rows, 0, 300)
     fits = np.flatnonzero((rows.astype(np.float32) @ elements.segments
@@ -213,7 +213,7 @@ def repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
         if terms.recipes[k].op == "const":
             continue
         if np.array_equal(np.repeat(elements.flat, rows[k]), target):
-            yield over("each_by", EACH, elements, terms.recipes[k])
+            yield element_node("each_by", EACH, elements, terms.recipes[k])
             count += 1
             if count == 20:
                 return
@@ -221,13 +221,13 @@ def repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
         yield from _each_of(elements, target, terms, fits)
 
 
-def flat_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
+def find_flat_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
     """Yield [n for v in base for n in (term, term)], with two or three terms."""
     total = int(sum(map(len, goal)))
     many = total // elements.size if elements.size else 0
     if many not in (2, 3) or [len(out) for out in goal] != (many * elements.lengths).tolist():
         return
-    target = flat(goal)
+    target = flatten(goal)
     terms = elements.terms(target)
     elements.budget.charge(many * len(terms) / Budget.VECTOR)
     options = []
@@ -235,7 +235,7 @@ def flat_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
         hits = np.flatnonzero((terms.rows == target[k::many]).all(axis=1))
         options.append([term for hit in hits[:1].tolist() for term in terms.alike(hit)[:3]])
     for chosen in itertools.product(*options):
-        yield over("map_each", MAP_EACH, elements, *chosen)
+        yield element_node("map_each", MAP_EACH, elements, *chosen)
 
 
 def _each_of(
@@ -250,10 +250,12 @@ def _each_of(
         good = np.flatnonzero((np.repeat(rows, times, axis=1) == target).all(axis=1))[:2]
         for t in good.tolist():
             if terms.recipes[t].op != "v":
-                yield over("each_of", EACH + 1.0, elements, terms.recipes[t], terms.recipes[k])
+                yield element_node(
+                    "each_of", EACH + 1.0, elements, terms.recipes[t], terms.recipes[k]
+                )
 
 
-def cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
+def find_cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
     """Yield the base up to, or from, the first element that passes a test."""
     pairs = list(zip(elements.lists, goal, strict=True))
     lengths = np.array([len(out) for out in goal])
@@ -264,15 +266,15 @@ def cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
     masks = elements.masks()
     if not elements.budget.charge(len(masks) / Budget.VECTOR):
         return
-    first = first_true(elements, masks.rows)
+    first = first_true_index(elements, masks.rows)
     for op, wanted in (("until", lengths), ("since", elements.lengths - lengths)):
         if (op == "until" and not head) or (op == "since" and not tail):
             continue
         for k in np.flatnonzero((first == wanted).all(axis=1))[:20]:
-            yield over(op, CUT, elements, masks.recipes[k])
+            yield element_node(op, CUT, elements, masks.recipes[k])
 
 
-def first_true(elements: Elements, rows: NDArray[np.generic]) -> NDArray[np.int64]:
+def first_true_index(elements: Elements, rows: NDArray[np.generic]) -> NDArray[np.int64]:
     """Return the index of the first true element, or the length, shape (rows, inputs)."""
     out = np.empty((len(rows), len(elements.lists)), dtype=np.int64)
     for j, length in enumerate(elements.lengths.tolist()):
@@ -284,7 +286,7 @@ def first_true(elements: Elements, rows: NDArray[np.generic]) -> NDArray[np.int6
     return out
 
 
-def partials(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
+def find_partial_solutions(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
     """Yield maps and filters that are right on some inputs, each with the mask of those inputs."""
     lengths = np.array([len(out) for out in goal])
     bits = 1 << np.arange(len(goal), dtype=np.int64)
@@ -300,7 +302,7 @@ def partials(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
         misses = (terms.rows != padded).astype(np.float32) @ elements.segments
         right = ((misses == 0) & same) @ bits
         for k in _first_of_each(right):
-            best.setdefault(int(right[k]), over("map", MAP, elements, terms.recipes[k]))
+            best.setdefault(int(right[k]), element_node("map", MAP, elements, terms.recipes[k]))
     masks = elements.masks()
     kept = masks.rows.astype(np.float32) @ elements.segments
     fits = kept == lengths
@@ -312,7 +314,7 @@ def partials(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
     right = fits @ bits
     elements.budget.charge(len(masks) / Budget.VECTOR)
     for k in _first_of_each(right):
-        program = over("filter", FILTER, elements, masks.recipes[k])
+        program = element_node("filter", FILTER, elements, masks.recipes[k])
         old = best.get(int(right[k]))
         if old is None or program.cost < old.cost:
             best[int(right[k])] = program
@@ -328,20 +330,20 @@ def _first_of_each(right: NDArray[np.int64]) -> list[int]:
     return sorted(first[numbers != 0].tolist())
 
 
-def over(op: str, price: float, elements: Elements, *parts: Node) -> Node:
+def element_node(op: str, price: float, elements: Elements, *parts: Node) -> Node:
     """Return the node of an operation over the base and some element terms, with its total cost."""
     cost = price + elements.base.cost + sum(p.cost for p in parts)
     return Node(op, (elements.base, *parts), cost)
 
 
-def speaks_of_place(term: Node) -> bool:
+def depends_on_index(term: Node) -> bool:
     """Return whether a term uses the index of the element."""
-    from .source import uses_index
+    from .codegen import uses_index
 
     return uses_index(term)
 
 
-def holds(lists: Lists, goal: Lists) -> bool:
+def is_subsequence(lists: Lists, goal: Lists) -> bool:
     """Return whether each output is a subsequence of its list."""
     for values, out in zip(lists, goal, strict=True):
         rest = iter(values)

@@ -21,17 +21,17 @@ from .element_goals import (
     MAP_IF,
     SORT,
     V,
-    first_true,
-    flat,
-    over,
-    speaks_of_place,
+    depends_on_index,
+    element_node,
+    first_true_index,
+    flatten,
 )
 from .elements import Elements, Table
-from .features import find
+from .features import find_feature
 from .grammar import Node
 
 
-def mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
+def iter_mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
     """Yield the lists that the cheapest terms make from the base."""
     terms = elements.terms(elements.flat)
     count = 0
@@ -41,13 +41,13 @@ def mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
             continue
         row = terms.rows[k]
         pieces = np.split(row, elements.starts[1:-1])
-        yield over("map", MAP, elements, term), tuple(tuple(p.tolist()) for p in pieces)
+        yield element_node("map", MAP, elements, term), tuple(tuple(p.tolist()) for p in pieces)
         count += 1
         if count == most:
             return
 
 
-def kept(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
+def iter_filtered(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
     """Yield the base filtered by the cheapest tests and by all comparisons with a constant."""
     masks = elements.masks()
     plain = [k for k, test in enumerate(masks.recipes) if _with_constant(test)]
@@ -57,50 +57,50 @@ def kept(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
         for j in range(len(elements.lists)):
             part = slice(elements.starts[j], elements.starts[j + 1])
             values.append(tuple(elements.flat[part][row[part]].tolist()))
-        yield over("filter", FILTER, elements, masks.recipes[k]), tuple(values)
+        yield element_node("filter", FILTER, elements, masks.recipes[k]), tuple(values)
 
 
 def _with_constant(test: Node) -> bool:
     return test.op in ("<", ">", "==", "!=") and test.args[0] == V and test.args[1].op == "const"
 
 
-def ordered(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
+def iter_sorted(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
     """Yield the lists that sorting the base by the cheapest keys gives."""
     terms = elements.terms(elements.flat)
     seen = set()
     for k in range(min(len(terms), 1500)):
-        if speaks_of_place(terms.recipes[k]):
+        if depends_on_index(terms.recipes[k]):
             continue
         order = np.lexsort((terms.rows[k], elements.segment))
         key = order.tobytes()
         if key not in seen:
             seen.add(key)
-            yield over("sort_by", SORT, elements, terms.recipes[k]), elements.split(order)
+            yield element_node("sort_by", SORT, elements, terms.recipes[k]), elements.split(order)
         if len(seen) == most:
             return
 
 
-def cut_off(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
+def iter_cuts(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
     """Yield the base up to, and from, the first element that passes one of the cheapest tests."""
     masks = elements.masks()
-    first = first_true(elements, masks.rows[:most])
+    first = first_true_index(elements, masks.rows[:most])
     for k, row in enumerate(first.tolist()):
         head = tuple(v[:n] for v, n in zip(elements.lists, row, strict=True))
         tail = tuple(v[n:] for v, n in zip(elements.lists, row, strict=True))
-        yield over("until", CUT, elements, masks.recipes[k]), head
-        yield over("since", CUT, elements, masks.recipes[k]), tail
+        yield element_node("until", CUT, elements, masks.recipes[k]), head
+        yield element_node("since", CUT, elements, masks.recipes[k]), tail
 
 
-def places(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
+def iter_indices(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
     """Yield the indices in the base of the elements that pass one of the cheapest tests."""
     masks, place = elements.masks(), Node("i", (), 1.0)
     for k in range(min(most, len(masks))):
         parts = np.split(masks.rows[k], elements.starts[1:-1])
         values = tuple(tuple(np.flatnonzero(part).tolist()) for part in parts)
-        yield over("map_filter", MAP_FILTER, elements, masks.recipes[k], place), values
+        yield element_node("map_filter", MAP_FILTER, elements, masks.recipes[k], place), values
 
 
-def mended(elements: Elements, tests: int, terms: int) -> Iterator[tuple[Node, Lists]]:
+def iter_replaced(elements: Elements, tests: int, terms: int) -> Iterator[tuple[Node, Lists]]:
     """Yield the base with a term in place of each element that passes one of the cheapest tests."""
     table, masks = elements.terms(elements.flat), elements.masks()
     same = Node("v", (), 0.4)
@@ -109,22 +109,26 @@ def mended(elements: Elements, tests: int, terms: int) -> Iterator[tuple[Node, L
         for k in useful:
             row = np.where(masks.rows[m], table.rows[k], elements.flat)
             parts = np.split(row, elements.starts[1:-1])
-            program = over("map_if", MAP_IF, elements, masks.recipes[m], table.recipes[k], same)
+            program = element_node(
+                "map_if", MAP_IF, elements, masks.recipes[m], table.recipes[k], same
+            )
             yield program, tuple(tuple(p.tolist()) for p in parts)
 
 
 # --- Goals solved element by element with two cases: [a if test else b for v in base].
 
-RARE = 3.0  # extra cost of a case that serves one element: a patch rather than a rule
-WHOLE = 2.0  # extra cost of a test that does not depend on the element: a conditional on the list
+RARE_CASE_COST = 3.0  # extra cost of a case that serves one element: a patch rather than a rule
+LIST_TEST_COST = (
+    2.0  # extra cost of a test that does not depend on the element: a conditional on the list
+)
 _ENOUGH = 60  # maximum number of programs of one kind per base
 
 
-def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
+def find_map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
     """Yield [a if test else b for v in base]; one matrix product finds the fitting pairs."""
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
-    target = flat(goal)
+    target = flatten(goal)
     terms = elements.terms(target)
     wrong = terms.rows != target
     useful = np.flatnonzero((~wrong).any(axis=1))[:1500]
@@ -151,9 +155,9 @@ def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
                 if then != other:
                     cost = MAP_IF + elements.base.cost + test.cost + then.cost + other.cost
                     if rare[p]:
-                        cost += RARE
-                    if not speaks_of_element(test):  # a conditional on the list
-                        cost += WHOLE
+                        cost += RARE_CASE_COST
+                    if not depends_on_element(test):  # a conditional on the list
+                        cost += LIST_TEST_COST
                     if then.op == "v":  # prefer the unchanged element as the second case
                         cost += 0.1
                     found.append(Node("map_if", (elements.base, test, then, other), cost))
@@ -161,7 +165,7 @@ def map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
     yield from found[:_ENOUGH]
 
 
-def replaced(
+def find_replacements_in_rows(
     base: Node, values: NDArray[np.int64], target: NDArray[np.int64], terms: Table, masks: Table
 ) -> Iterator[Node]:
     """Yield [a if test else v for v in base], from the elements that changed."""
@@ -170,32 +174,32 @@ def replaced(
         return
     tests = np.flatnonzero(masks.rows[:, changed].all(axis=1))
     fits = np.flatnonzero((terms.rows[:, changed] == target[changed]).all(axis=1))
-    rows, few, found = masks.rows[tests], RARE * float(changed.sum() < 2), 0
+    rows, few, found = masks.rows[tests], RARE_CASE_COST * float(changed.sum() < 2), 0
     for t in fits[:20].tolist():
         made = np.where(rows, terms.rows[t], values)
         for hit in np.flatnonzero((made == target).all(axis=1))[:3].tolist():
             test, term = masks.recipes[tests[hit]], terms.recipes[t]
             cost = MAP_IF + base.cost + test.cost + term.cost + V.cost + few
-            cost += 0.0 if speaks_of_element(test) else WHOLE
+            cost += 0.0 if depends_on_element(test) else LIST_TEST_COST
             yield Node("map_if", (base, test, term, V), cost)
             found += 1
         if found >= 6:
             return
 
 
-def replacements(elements: Elements, goal: Lists) -> Iterator[Node]:
+def find_replacements(elements: Elements, goal: Lists) -> Iterator[Node]:
     """Yield [a if test else v for v in base] for the goal, if it is as long as the base."""
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
-    target = flat(goal)
+    target = flatten(goal)
     terms, masks = elements.terms(target), elements.masks()
     if elements.budget.charge((len(terms) + len(masks)) / Budget.VECTOR / 4):
-        yield from replaced(elements.base, elements.flat, target, terms, masks)
+        yield from find_replacements_in_rows(elements.base, elements.flat, target, terms, masks)
 
 
-def speaks_of_element(term: Node) -> bool:
+def depends_on_element(term: Node) -> bool:
     """Return whether a term depends on the element, and not only on the list."""
-    feature = find(term.op)
+    feature = find_feature(term.op)
     if feature is not None:
         return not feature.whole
-    return any(isinstance(part, Node) and speaks_of_element(part) for part in term.args)
+    return any(isinstance(part, Node) and depends_on_element(part) for part in term.args)

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from ..budget import Budget
 from .bank import Lists
-from .features import FEATURES, OUTER, PREDICATES, TERMS, rows_of
-from .grammar import Node, constant, constant_cost
+from .features import FEATURES, INPUT_FEATURES, PREDICATES, TERMS, compile_feature
+from .grammar import Node, constant_cost, constant_node
 
 Rows = NDArray[np.int64]
 _GUARDED = (IndexError, ValueError, ZeroDivisionError, TypeError)
 
-MANY_TERMS = 4000
-MANY_MASKS = 7000
-ALIKE = 12
+MAX_TERMS = 4000
+MAX_MASKS = 7000
+MAX_SAME_ROW = 12
 _SCALARS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1)
 # Features used for computed lists, because there are many such lists.
 _LEAN = frozenset(
@@ -85,7 +85,7 @@ def _same_rows(
 ) -> Callable[[int], list[Node]]:
     def others(k: int) -> list[Node]:
         found = np.flatnonzero(keys == keys[keep[k]])
-        found = found[np.argsort(costs[found], kind="stable")][:ALIKE]
+        found = found[np.argsort(costs[found], kind="stable")][:MAX_SAME_ROW]
         return [recipe(int(j)) for j in found]
 
     return others
@@ -128,14 +128,14 @@ class Elements:
         if self.lean:
             table = {name: feature for name, feature in table.items() if name in _LEAN}
         elif self.base.op != "x":
-            table |= OUTER
+            table |= INPUT_FEATURES
         rows, costs, recipes = [], [], []
         lists, whole = [list(v) for v in self.lists], [list(v) for v in inputs]
         for name, feature in table.items():
             row: list[int] = []
             try:
                 for x, X in zip(lists, whole, strict=True):
-                    row += rows_of(feature.code)(x, X)
+                    row += compile_feature(feature.code)(x, X)
             except _GUARDED:
                 continue
             rows.append(row)
@@ -156,7 +156,7 @@ class Elements:
         rows = np.array(scalars, dtype=np.int64)[:, None].repeat(self.size, axis=1)
         rows = np.concatenate([self.simple.rows, rows])
         costs = np.concatenate([self.simple.costs, [constant_cost(c) for c in scalars]])
-        recipes = [*self.simple.recipes, *(constant(c) for c in scalars)]
+        recipes = [*self.simple.recipes, *(constant_node(c) for c in scalars)]
         keep = _distinct(_keys(rows), costs, 200)
         return Table(rows[keep], costs[keep], [recipes[k] for k in keep])
 
@@ -204,7 +204,7 @@ class Elements:
         costs.append(affine.costs)
         rows, prices = np.concatenate(blocks), np.concatenate(costs)
         keys = _keys(rows)
-        keep = _distinct(keys, prices, MANY_TERMS)
+        keep = _distinct(keys, prices, MAX_TERMS)
 
         def recipe(k: int) -> Node:
             if k < count:
@@ -279,7 +279,7 @@ class Elements:
     ) -> Table:
         rows, prices = np.concatenate(blocks), np.concatenate(costs)
         keys = _keys(rows)
-        keep = _distinct(keys, prices, MANY_MASKS)
+        keep = _distinct(keys, prices, MAX_MASKS)
 
         def recipe(k: int) -> Node:
             op, a, b = sources[k]
@@ -295,10 +295,10 @@ class Elements:
         value = Node("v", (), FEATURES["v"].cost)
         rows, recipes = [], []
         for factor in (2, 3, 4, 5):
-            multiple = _term("*", constant(factor), value)
+            multiple = _term("*", constant_node(factor), value)
             for more in range(1, 10):
                 rows.append(factor * self.flat + more)
-                recipes.append(_term("+", multiple, constant(more)))
+                recipes.append(_term("+", multiple, constant_node(more)))
         return _table(rows, recipes, self.size)
 
     def restricted(self, picked: list[int]) -> Elements:
@@ -334,7 +334,7 @@ class Elements:
             ):
                 if recipe.cost + constant_cost(by) + TERMS[op][1] <= 6.8:
                     rows.append(_apply(op, table.rows[k], np.int64(by)))
-                    recipes.append(_term(op, recipe, constant(by)))
+                    recipes.append(_term(op, recipe, constant_node(by)))
         return _table(rows, recipes, self.size)
 
     def _neighbours(self, table: Table) -> Table:
@@ -351,7 +351,7 @@ class Elements:
         for c in (1, 2, 3):
             for op in ("+", "-", "*"):
                 rows.append(_apply(op, value.rows[0], np.int64(c)))
-                recipes.append(_term(op, value.recipes[0], constant(c)))
+                recipes.append(_term(op, value.recipes[0], constant_node(c)))
         return _table(rows, recipes, self.size)
 
 
@@ -372,7 +372,7 @@ def _table(rows: list[Rows], recipes: list[Node], size: int) -> Table:
 def _constants_table(scalars: tuple[int, ...], size: int) -> Table:
     rows = np.array(scalars, dtype=np.int64)[:, None].repeat(size, axis=1)
     return Table(
-        rows, np.array([constant_cost(c) for c in scalars]), [constant(c) for c in scalars]
+        rows, np.array([constant_cost(c) for c in scalars]), [constant_node(c) for c in scalars]
     )
 
 

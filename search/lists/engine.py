@@ -13,23 +13,23 @@ from typing import Any
 import numpy as np
 
 from ..engines import SearchEngine
-from ..following import Answer, Codes, Defined, Predictions
-from ..patches import patched
+from ..memorisation import memorises_case
+from ..novelty import Answer, Codes, Defined, Predictions
 from .bank import Lists
-from .features import find
-from .grammar import LARGEST_INTEGER, LONGEST_VALUE, OPERATIONS, Node, modest, operations
+from .codegen import TooLong, generate_source, generate_term, uses_index
+from .features import find_feature
+from .grammar import LARGEST_INTEGER, LONGEST_VALUE, OPERATIONS, Node, is_modest, list_operations
 from .search import Search
-from .sharing import Sharing
-from .source import TooLong, element, source, uses_index
+from .voting import VotingRanker
 
 # Sample-space inputs with larger integers are skipped: a program may build ranges that long.
-LARGE = 10_000
+LARGEST_INPUT_INTEGER = 10_000
 SAMPLE = 600  # number of sample-space inputs on which a candidate is evaluated first
-PATCH = 5.0  # extra cost of a branch for a single shown pair, in a first answer
-LABORIOUS = 1.0  # extra cost of a program that takes long on the space (`laborious`)
+PATCH_COST = 5.0  # extra cost of a branch for a single shown pair, in a first answer
+LABORIOUS_COST = 1.0  # extra cost of a program that takes long on the space (`is_laborious`)
 # With more elements in all pairs together, an expansion stands for proportionally more work.
-LONG = 240
-RANKED = 600  # number of programs, cheapest first, for which Python text is generated
+ELEMENTS_PER_EXPANSION = 240
+MAX_RANKED = 600  # number of programs, cheapest first, for which Python text is generated
 
 
 class Candidate:
@@ -37,15 +37,15 @@ class Candidate:
 
     def __init__(self, program: Node, kind: str) -> None:
         self.program = program
-        self.text = source(program, kind)
-        self.sentence = sentence(program, kind)
+        self.text = generate_source(program, kind)
+        self.sentence = describe_program(program, kind)
         self.cost = program.cost
-        self.laborious = laborious(program)
+        self.laborious = is_laborious(program)
         self.extra: float | None = None
         self.remembered: bool | None = None
         self.test: Callable[[list[int]], Any] | None = None
         if program.op == "if":
-            self.test = _function(source(program.args[0], "bool"))
+            self.test = _function(generate_source(program.args[0], "bool"))
         self.function = _function(self.text)
 
     def right(self, shown: list[list[Any]]) -> bool:
@@ -69,7 +69,7 @@ class Candidate:
         """Return whether any branch of the program serves a single shown case; cached."""
         if self.remembered is None:
             inputs = [list(i) for i, _ in shown]
-            self.remembered = self.patched(shown) or patched(self.text, inputs)
+            self.remembered = self.patched(shown) or memorises_case(self.text, inputs)
         return self.remembered
 
     def predictions(self, inputs: Sequence[list[int]]) -> Predictions:
@@ -123,11 +123,13 @@ class Problem:
             inputs: Lists = tuple(tuple(i) for i, _ in shown)
             goal: Lists = tuple(tuple(o) if self.kind == "list" else (int(o),) for _, o in shown)
             size = sum(map(len, (*inputs, *goal)))
-            self.search = Search(inputs, goal, self.kind, expansions / max(1.0, size / LONG))
+            self.search = Search(
+                inputs, goal, self.kind, expansions / max(1.0, size / ELEMENTS_PER_EXPANSION)
+            )
         self.by_text: dict[str, Candidate] = {}
         self.written: dict[Node, Candidate | None] = {}
-        self.following = Sharing(space, SAMPLE)
-        small = [i for i in space if all(abs(v) <= LARGE for v in i)]
+        self.following = VotingRanker(space, SAMPLE)
+        small = [i for i in space if all(abs(v) <= LARGEST_INPUT_INTEGER for v in i)]
         self.some = small[:: max(1, len(small) // INPUTS)]
         self.first: list[Candidate] | None = None
 
@@ -151,7 +153,7 @@ class Problem:
         if self.search is None:
             return []
         by_text: dict[str, Candidate] = {}
-        for program in self.search.run(confident)[:RANKED]:
+        for program in self.search.run(confident)[:MAX_RANKED]:
             if program not in self.written:
                 self.written[program] = self._write(program)
             candidate = self.written[program]
@@ -161,16 +163,16 @@ class Problem:
         ranked = self._behaved(list(by_text.values()))
         if not confident:
             return [c for c in ranked if not (c.laborious or c.remembers(self.shown))] or ranked[:1]
-        return sorted(ranked, key=lambda c: c.cost + PATCH * c.patched(self.shown))
+        return sorted(ranked, key=lambda c: c.cost + PATCH_COST * c.patched(self.shown))
 
     def _behaved(self, ranked: list[Candidate]) -> list[Candidate]:
         """Sort by cost, after adding the surcharge of the cheapest candidates."""
         inputs = [i for i, _ in self.shown]
         for k, candidate in enumerate(ranked):
             candidate.cost = candidate.program.cost
-            if k < LOOKED_AT:
+            if k < MAX_SURCHARGED:
                 if candidate.laborious:
-                    candidate.extra = LABORIOUS
+                    candidate.extra = LABORIOUS_COST
                 if candidate.extra is None:
                     function, test = candidate.function, candidate.test
                     candidate.extra = surcharge(function, test, inputs, self.some)
@@ -178,7 +180,7 @@ class Problem:
         return sorted(ranked, key=lambda c: c.cost)
 
     def _write(self, program: Node) -> Candidate | None:
-        if not modest(program):
+        if not is_modest(program):
             return None
         try:
             candidate = Candidate(program, self.kind)
@@ -200,12 +202,12 @@ def _kind(shown: list[list[Any]]) -> str:
     return {list: "list", int: "int", bool: "bool"}[kinds.pop()]
 
 
-def prepared(inputs: list[list[int]]) -> list[list[int]]:
+def prepare_space(inputs: list[list[int]]) -> list[list[int]]:
     """Return the sample space unchanged: this engine needs no other form."""
     return inputs
 
 
-def serves(shown: list[list[Any]]) -> bool:
+def supports(shown: list[list[Any]]) -> bool:
     """Return whether the inputs and outputs are of types that this engine supports."""
     return bool(_kind(shown))
 
@@ -214,7 +216,7 @@ def _integers(value: Any) -> bool:
     return type(value) is list and all(type(v) is int and abs(v) <= LARGEST_INTEGER for v in value)
 
 
-ENGINE = SearchEngine("lists", serves, prepared, Problem)
+ENGINE = SearchEngine("lists", supports, prepare_space, Problem)
 
 
 # --- Programs that take long on some input of the space: one step makes a list as long as its
@@ -236,19 +238,19 @@ _AT_ONCE = frozenset(
 )  # fmt: skip
 
 
-def laborious(program: Node) -> bool:
+def is_laborious(program: Node) -> bool:
     """Return whether a quadratic step follows one whose output grows with the values."""
     parts = [part for part in program.args if isinstance(part, Node)]
-    if parts and any(op in _LENGTHENED for op in operations(parts[0])):
+    if parts and any(op in _LENGTHENED for op in list_operations(parts[0])):
         if program.op in _PER_ELEMENT:
             return True
         if program.op not in OPERATIONS and any(_looks_around(part) for part in parts[1:]):
             return True
-    return any(laborious(part) for part in parts)
+    return any(is_laborious(part) for part in parts)
 
 
 def _looks_around(term: Node) -> bool:
-    feature = find(term.op)
+    feature = find_feature(term.op)
     if feature is not None:
         return feature.uses_base and term.op not in _AT_ONCE
     return any(isinstance(part, Node) and _looks_around(part) for part in term.args)
@@ -260,7 +262,7 @@ _LETTERS = ("n", "m", "k", "l")
 _SPOKEN = {"append", "prepend"}  # operations whose integer is described in place
 
 
-class Speaker:
+class Describer:
     """Writer of descriptions in words.
 
     Computed counts and places get letters that are explained at the end of the sentence.
@@ -298,7 +300,7 @@ class Speaker:
             return f"a list of only {self.say(node.args[0])}"
         if op in _SAYINGS:
             base = "x" if node.args[0].op == "x" else "it"
-            parts = [self.say(node.args[0]), *(str(element(a, base)) for a in node.args[1:])]
+            parts = [self.say(node.args[0]), *(str(generate_term(a, base)) for a in node.args[1:])]
             more = ", then ".join(parts[2:])
             return _SAYINGS[op].format(*parts, i=_index_words(node), more=more)
         operation = OPERATIONS[op]
@@ -310,16 +312,16 @@ class Speaker:
         return operation.say.format(*parts)
 
 
-def sentence(node: Node, kind: str = "list") -> str:
+def describe_program(node: Node, kind: str = "list") -> str:
     """Return one sentence that describes the rule."""
-    speaker = Speaker()
+    speaker = Describer()
     text = _clause(speaker, node, kind)
     if speaker.meanings:
         text += ", where " + " and ".join(speaker.meanings)
     return text[:1].upper() + text[1:] + "."
 
 
-def _clause(speaker: Speaker, node: Node, kind: str) -> str:
+def _clause(speaker: Describer, node: Node, kind: str) -> str:
     if node.op != "if":
         return speaker.sentence(node, kind)
     test, then, other = node.args
@@ -358,7 +360,7 @@ _SAYINGS = {
 # of that surprise.
 
 INPUTS = 150  # number of sample-space inputs
-LOOKED_AT = 40  # number of cheapest candidates evaluated on them
+MAX_SURCHARGED = 40  # number of cheapest candidates evaluated on them
 UNDEFINED, EXPLODING = 5.0, 5.0  # extra cost if it happens on the whole space
 SURPRISE, MOST = 0.25, 2.0  # reward per nat of surprise in a test, and its maximum
 Test = Callable[[list[int]], Any]

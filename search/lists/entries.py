@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .fingerprints import value_code
-from .grammar import Node, node, run
+from .grammar import Node, compile_operation, operation_node
 
 Lists = tuple[tuple[int, ...], ...]
 Ints = tuple[int | None, ...]  # None: undefined on that input
 Slot = tuple[str, tuple[tuple[Any, Node], ...]]  # an operation, and its operands after the list
 
 
-class Popped(NamedTuple):
+class ExpandedList(NamedTuple):
     """A list that was expanded: its program then, its value, and the programs made from it."""
 
     program: Node
@@ -35,7 +35,7 @@ class Entries:
     def __init__(self) -> None:
         self.places: dict[int, int] = {}  # fingerprint -> place
         self.costs = array("d")
-        self.popped: list[Popped] = []
+        self.popped: list[ExpandedList] = []
         # for each entry its index in `popped`, or -1 if it was added with its node
         self.origins = array("q")
         self.slots = array("q")  # for each entry its index among the slots of its origin
@@ -74,7 +74,7 @@ class Entries:
         known = self._nodes.get(place)
         if known is None:
             popped, slot = self._origin(place)
-            known = self._nodes[place] = program_of(popped, slot)
+            known = self._nodes[place] = build_program(popped, slot)
         return known
 
     def values(self, place: int) -> Lists:
@@ -84,11 +84,11 @@ class Entries:
             popped, slot = self._origin(place)
             op, operands = popped.slots[slot]
             columns = zip(popped.lists, *(values for values, _ in operands), strict=True)
-            function = run(op)
+            function = compile_operation(op)
             known = self._values[place] = tuple(tuple(function(*some)) for some in columns)
         return known
 
-    def _origin(self, place: int) -> tuple[Popped, int]:
+    def _origin(self, place: int) -> tuple[ExpandedList, int]:
         return self.popped[self.origins[place]], self.slots[place]
 
     def cheapest(self, most: int) -> list[tuple[Lists, Node]]:
@@ -172,7 +172,7 @@ def cheapest_places(prices: array[float], most: int) -> list[int]:
     return among[np.argsort(costs[among], kind="stable")][:most].tolist()  # type: ignore[no-any-return]
 
 
-def program_of(popped: Popped, slot: int) -> Node:
+def build_program(popped: ExpandedList, slot: int) -> Node:
     """Return the node of one program made from an expanded list."""
     op, operands = popped.slots[slot]
-    return node(op, popped.program, *(n for _, n in operands))
+    return operation_node(op, popped.program, *(n for _, n in operands))

@@ -20,7 +20,7 @@ class Feature:
     """A feature of an element or of its list.
 
     Attributes:
-        name: Name in `FEATURES` or `OUTER`.
+        name: Name in `FEATURES` or `INPUT_FEATURES`.
         code: Python text over v, i, {x} and {X}.
         cost: Cost of the feature.
         level: Precedence of the Python text.
@@ -118,7 +118,9 @@ _OUTER: list[tuple[str, str, float, int, bool]] = [
     ("X_double_next", "{X}[2 * i + 1]", 3.2, ATOM, False),
     ("X_order", "sorted({X})[i]", 3.0, ATOM, False),
 ]  # fmt: skip
-OUTER = {name: Feature(name, code, cost, level, whole) for name, code, cost, level, whole in _OUTER}
+INPUT_FEATURES = {
+    name: Feature(name, code, cost, level, whole) for name, code, cost, level, whole in _OUTER
+}
 
 TERMS: dict[str, tuple[str, float, int]] = {
     # name: code, cost, level
@@ -147,7 +149,7 @@ PREDICATES: dict[str, tuple[str, float, int]] = {
 
 
 @cache
-def rows_of(code: str) -> Callable[[list[int], list[int]], list[int]]:
+def compile_feature(code: str) -> Callable[[list[int], list[int]], list[int]]:
     """Compile a feature's `code` to a function (list, input) -> values along the list."""
     text = code.format(x="x", X="X")
     made: Callable[[list[int], list[int]], list[int]] = eval(
@@ -158,10 +160,10 @@ def rows_of(code: str) -> Callable[[list[int], list[int]], list[int]]:
 
 def feature_text(name: str, base: str, whole: str) -> Text:
     """Return the Python text of a feature, with the names of the list and of the whole input."""
-    feature = FEATURES.get(name) or OUTER[name]
+    feature = FEATURES.get(name) or INPUT_FEATURES[name]
     return Text(feature.code.format(x=base, X=whole), feature.level)
 
 
-def find(name: str) -> Feature | None:
+def find_feature(name: str) -> Feature | None:
     """Return the feature with this name, or None."""
-    return FEATURES.get(name) or OUTER.get(name)
+    return FEATURES.get(name) or INPUT_FEATURES.get(name)

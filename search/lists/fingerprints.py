@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Codes = NDArray[np.uint64]
-Whole = NDArray[np.int64]
-Truths = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 _WORD = 1 << 64
 BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse; 5 modulo 8
@@ -44,17 +44,17 @@ SHIFT = _table([OFFSET])
 ONE = _table([1])
 
 
-def power(places: Whole) -> Codes:
+def power(places: IntArray) -> Codes:
     """Return BASE**place for each place, with places capped at the largest known power."""
     return POWERS[np.minimum(places, LONGEST - 1)]
 
 
-def unsigned(numbers: Whole) -> Codes:
+def unsigned(numbers: IntArray) -> Codes:
     """Return signed integers as unsigned 64-bit numbers with the same bits."""
     return numbers.astype(np.int64, copy=False).view(np.uint64)
 
 
-def ramp(start: Whole, count: Whole, step: int) -> Codes:
+def ramp(start: IntArray, count: IntArray, step: int) -> Codes:
     """Return the fingerprint of the `count` numbers start, start + step, ...; step is 1 or -1."""
     count = np.clip(count, 0, LONGEST)
     first = (unsigned(start) + SHIFT) * SUMS[count]
@@ -64,7 +64,7 @@ def ramp(start: Whole, count: Whole, step: int) -> Codes:
 class Part:
     """One list for each row of a block, known only by its fingerprint and length."""
 
-    def __init__(self, codes: Codes, lengths: Whole, fine: Truths | None = None) -> None:
+    def __init__(self, codes: Codes, lengths: IntArray, fine: BoolArray | None = None) -> None:
         self.codes = codes
         self.lengths = lengths
         self.fine = fine  # rows in which the list is defined; None means all
@@ -82,7 +82,7 @@ class Block:
         lengths: Shape (rows,).
     """
 
-    def __init__(self, values: Whole, lengths: Whole) -> None:
+    def __init__(self, values: IntArray, lengths: IntArray) -> None:
         self.values = values
         self.lengths = lengths
         self.rows, self.width = values.shape
@@ -100,12 +100,12 @@ class Block:
         return cls(values, lengths)
 
     @cached_property
-    def places(self) -> Whole:
+    def places(self) -> IntArray:
         """Return the indices 0 to width - 1."""
         return np.arange(self.width)
 
     @cached_property
-    def there(self) -> Truths:
+    def there(self) -> BoolArray:
         """Return where a row has an element, (rows, width)."""
         return self.places < self.lengths[:, None]
 
@@ -116,23 +116,23 @@ class Block:
         return Part(codes, self.lengths)
 
     @cached_property
-    def _prefixes(self) -> tuple[Codes, Whole]:
+    def _prefixes(self) -> tuple[Codes, IntArray]:
         sums = np.zeros((self.rows, self.width + 1), dtype=np.uint64)
         np.cumsum(unsigned(self.values) * POWERS[: self.width], axis=1, out=sums[:, 1:])
         sums += SHIFT * SUMS[: self.width + 1]
         return sums.ravel(), np.arange(self.rows) * (self.width + 1)
 
-    def bound(self, place: Whole) -> Whole:
+    def bound(self, place: IntArray) -> IntArray:
         """Return where Python's slices cut at `place`, which may be negative or too large."""
         return np.clip(np.where(place < 0, place + self.lengths, place), 0, self.lengths)
 
-    def slice(self, low: Whole | int | None, high: Whole | int | None) -> Part:
+    def slice(self, low: IntArray | int | None, high: IntArray | int | None) -> Part:
         """Return x[low:high], with integer bounds or arrays of shape (rows,) or (many, rows)."""
         first = self.bound(np.asarray(low)) if low is not None else np.zeros_like(self.lengths)
         last = self.bound(np.asarray(high)) if high is not None else self.lengths
         return self.between(first, np.maximum(first, last))
 
-    def between(self, first: Whole, last: Whole) -> Part:
+    def between(self, first: IntArray, last: IntArray) -> Part:
         """Return the slice between two places, with 0 <= first <= last <= length."""
         sums, start = self._prefixes
         return Part((sums[start + last] - sums[start + first]) * INVERSES[first], last - first)
@@ -143,7 +143,7 @@ class Block:
         places = np.where(self.there, self.lengths[:, None] - 1 - self.places, 0)
         return self.taken(places)
 
-    def taken(self, places: Whole) -> Block:
+    def taken(self, places: IntArray) -> Block:
         """Return the elements at `places` (rows, width), in lists as long as before."""
         rows = np.arange(self.rows)[:, None] * self.width
         return Block(np.where(self.there, self.values.ravel()[rows + places], 0), self.lengths)
@@ -153,7 +153,7 @@ class Block:
         """Return the lists sorted in ascending order."""
         return self.sorted_from(np.zeros_like(self.lengths), self.lengths)
 
-    def sorted_from(self, first: Whole, last: Whole) -> Block:
+    def sorted_from(self, first: IntArray, last: IntArray) -> Block:
         """Return the lists with the elements between two places sorted and the others unchanged."""
         lowest, highest = -(1 << 62), 1 << 62
         low, high = self.places < first[:, None], self.places >= last[:, None]
@@ -161,24 +161,24 @@ class Block:
         made.sort(axis=1)
         return Block(np.where(low | high, self.values, made), self.lengths)
 
-    def by(self, key: Whole) -> Part:
+    def by(self, key: IntArray) -> Part:
         """Return sorted(x, key=...), which keeps the order of equal elements."""
         keys = np.where(self.there, key * self.width + self.places, 1 << 62)
         keys.sort(axis=1)
         return self.taken(np.where(self.there, keys % self.width, 0)).all
 
     @cached_property
-    def greatest(self) -> Whole:
+    def greatest(self) -> IntArray:
         """Return the largest element of each row, or a very small number for an empty list."""
         return np.maximum.reduce(np.where(self.there, self.values, -(1 << 40)), axis=1)  # type: ignore[no-any-return]
 
     @cached_property
-    def least(self) -> Whole:
+    def least(self) -> IntArray:
         """Return the smallest element of each row, or a very large number for an empty list."""
         return np.minimum.reduce(np.where(self.there, self.values, 1 << 40), axis=1)  # type: ignore[no-any-return]
 
     @cached_property
-    def _alike(self) -> tuple[Whole, Truths]:
+    def _alike(self) -> tuple[IntArray, BoolArray]:
         """Return how often each element occurs, and whether it is the first of its value."""
         if self.width <= 24:
             same = self.values[:, :, None] == self.values[:, None, :]
@@ -201,21 +201,21 @@ class Block:
         return counts, first & self.there
 
     @property
-    def counts(self) -> Whole:
+    def counts(self) -> IntArray:
         """Return how often each element occurs in its list."""
         return self._alike[0]
 
     @property
-    def firsts(self) -> Truths:
+    def firsts(self) -> BoolArray:
         """Return which elements are the first of their value in the list."""
         return self._alike[1]
 
-    def index_of(self, wanted: Whole) -> tuple[Whole, Truths]:
+    def index_of(self, wanted: IntArray) -> tuple[IntArray, BoolArray]:
         """Return the index of the first such element in each row, and whether there is one."""
         same = (self.values == wanted[:, None]) & self.there
         return same.argmax(axis=1), same.any(axis=1)
 
-    def kept(self, keep: Truths, values: Whole | None = None) -> Part:
+    def kept(self, keep: BoolArray, values: IntArray | None = None) -> Part:
         """Return the elements where `keep` is true, or other values at their places."""
         places = np.cumsum(keep, axis=1, dtype=np.int64)
         weights = _BEHIND[places] * keep
@@ -223,7 +223,7 @@ class Block:
         codes = _dots(unsigned(self.values if values is None else values), weights)
         return Part(codes + SHIFT * SUMS[lengths], lengths)
 
-    def spread(self, codes: Codes, counts: Whole) -> Part:
+    def spread(self, codes: Codes, counts: IntArray) -> Part:
         """Replace each element by a list with that fingerprint and that length."""
         ends = np.cumsum(np.where(self.there, counts, 0), axis=1)
         starts = np.clip(ends - counts, 0, LONGEST - 1)
@@ -234,7 +234,7 @@ class Block:
         """Return fingerprints with the elements at even places and no OFFSET at odd ones."""
         return self.at_even(self.values)
 
-    def at_even(self, values: Whole) -> Codes:
+    def at_even(self, values: IntArray) -> Codes:
         """Return fingerprints with these values at even places and nothing at odd ones."""
         values = values if values is self.values else np.where(self.there, values, 0)
         weights = power(2 * self.places)
@@ -244,7 +244,7 @@ class Block:
 _BEHIND = np.concatenate([POWERS[:1], POWERS[:-1]])  # power of the place before the k-th
 
 
-def in_all(truths: Truths) -> Truths:
+def all_last_axis(truths: BoolArray) -> BoolArray:
     """Return which rows hold throughout the last axis; (rows, ...) to (rows,)."""
     return np.logical_and.reduce(truths, axis=-1)  # type: ignore[no-any-return]
 

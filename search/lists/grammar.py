@@ -110,7 +110,7 @@ X = Node("x", (), 0.0)
 
 
 @cache
-def constant(value: int) -> Node:
+def constant_node(value: int) -> Node:
     """Return the node of a constant."""
     return Node("const", (value,), constant_cost(value))
 
@@ -132,7 +132,7 @@ def constant_cost(value: int) -> float:
     return 5.4
 
 
-def node(op: str, *args: Any) -> Node:
+def operation_node(op: str, *args: Any) -> Node:
     """Return the node of an operation over these operands, with its total cost."""
     cost = OPERATIONS[op].cost + sum(a.cost for a in args)
     return Node(op, args, cost)
@@ -354,32 +354,32 @@ _MULTIPLYING = REPEATING | {"mul", "*", "running_sum"}
 LARGEST_COUNT = 2000
 
 
-def modest(program: Node) -> bool:
+def is_modest(program: Node) -> bool:
     """Return whether no repetition is applied to products or to other repetitions.
 
     Other programs could build values that fill the memory.
     """
     if program.op in REPEATING:
-        ops = [op for part in program.args for op in operations(part)]
+        ops = [op for part in program.args for op in list_operations(part)]
         if any(op in _GROWING for op in ops) or sum(op in _MULTIPLYING for op in ops) > 1:
             return False
         if program.op in ("each_by", "each_of") and "*" in ops:
             return False
-    return all(modest(part) for part in program.args if isinstance(part, Node))
+    return all(is_modest(part) for part in program.args if isinstance(part, Node))
 
 
-def operations(part: Any) -> list[str]:
+def list_operations(part: Any) -> list[str]:
     """Return the names of all operations of a program, outermost first."""
     if not isinstance(part, Node):
         return []
-    return [part.op, *(op for inner in part.args for op in operations(inner))]
+    return [part.op, *(op for inner in part.args for op in list_operations(inner))]
 
 
 UNARY_LIST = tuple(name for name, *_ in _LIST)
 
 
 @cache
-def run(name: str) -> Callable[..., Any]:
+def compile_operation(name: str) -> Callable[..., Any]:
     """Return an operation as a function of its operands, compiled from its Python text."""
     operation = OPERATIONS[name]
     names = [Text(f"a{k}") for k in range(operation.arity)]

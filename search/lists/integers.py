@@ -11,14 +11,21 @@ from numpy.typing import NDArray
 from ..budget import Budget
 from .bank import _GUARDED, Bank, Ints
 from .elements import Elements, Table, _keys
-from .grammar import LARGEST_INTEGER, OPERATIONS, Node, constant, node, run
+from .grammar import (
+    LARGEST_INTEGER,
+    OPERATIONS,
+    Node,
+    compile_operation,
+    constant_node,
+    operation_node,
+)
 
 _COUNT, _SUM = 2.2, 2.6
 _ABSENT = -(2**40)
 _PICKS = ("product", "max", "min", "head", "end")
 
 
-def counts(bank: Bank, elements: Elements) -> None:
+def add_counts(bank: Bank, elements: Elements) -> None:
     """Add to the bank the counts and sums of the elements under their predicates."""
     masks = elements.masks()
     if not elements.size or not elements.budget.charge(2 * len(masks) / Budget.VECTOR):
@@ -50,7 +57,7 @@ def _distinct_rows(table: NDArray[np.int64]) -> Iterator[tuple[int, tuple[int, .
     return zip(first.tolist(), map(tuple, table[first].tolist()), strict=True)
 
 
-def picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
+def add_picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
     """Add to the bank the products, extremes and ends of the elements under their predicates."""
     masks = elements.masks()
     rows = masks.rows[:most]
@@ -91,7 +98,7 @@ def _picking(op: str, elements: Elements, masks: Table) -> Callable[[int], Node]
     def made(k: int) -> Node:
         test = masks.recipes[k]
         cost = 1.8 + elements.base.cost + test.cost
-        return node(op, Node("filter", (elements.base, test), cost))
+        return operation_node(op, Node("filter", (elements.base, test), cost))
 
     return made
 
@@ -104,7 +111,7 @@ def _product(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(np.abs(about) > LARGEST_INTEGER, 2 * LARGEST_INTEGER, exact)
 
 
-def solve(bank: Bank, goal: Ints, budget: Budget, most: int = 30) -> list[Node]:
+def solve_integer(bank: Bank, goal: Ints, budget: Budget, most: int = 30) -> list[Node]:
     """Return programs for an integer goal, cheapest first.
 
     They are known integers, or two known integers under one operation.
@@ -114,7 +121,7 @@ def solve(bank: Bank, goal: Ints, budget: Budget, most: int = 30) -> list[Node]:
     if direct is not None:
         found.append(direct)
     if len(set(goal)) == 1 and goal[0] is not None:
-        found.append(constant(goal[0]))
+        found.append(constant_node(goal[0]))
     small = [item for item in bank.cheapest_ints(250) if None not in item[0]]
     if None in goal or not small:
         return found
@@ -128,7 +135,7 @@ def _pairs(
 ) -> Iterator[Node]:
     target = np.array(goal, dtype=np.int64)
     scalars = [*range(0, 11), 20, 50, 100]
-    programs = [*(n for _, n in small), *(constant(c) for c in scalars)]
+    programs = [*(n for _, n in small), *(constant_node(c) for c in scalars)]
     rows: NDArray[np.int64] = np.array(
         [*(v for v, _ in small), *((c,) * bank.count for c in scalars)], dtype=np.int64
     )
@@ -140,18 +147,18 @@ def _pairs(
         for k, row in enumerate(needs):
             other = places.get(row.tobytes())
             if other is not None and not (programs[k].op == programs[other].op == "const"):
-                yield node(op, programs[k], programs[other])
+                yield operation_node(op, programs[k], programs[other])
         # Expensive integers as the second operand: the whole bank, by lookup.
         for k, row in enumerate(needs[:60]):
             dear = bank.ints.get(tuple(row.tolist()))
             if dear is not None:
-                yield node(op, programs[k], dear)
+                yield operation_node(op, programs[k], dear)
         for k, c in enumerate(scalars):
             if op != "apart":
                 moved = target - c if op == "add" else target + c
                 dear = bank.ints.get(tuple(moved.tolist()))
                 if dear is not None:
-                    yield node(op, dear, programs[len(small) + k])
+                    yield operation_node(op, dear, programs[len(small) + k])
     budget.charge(len(rows) * 3 / Budget.VECTOR)
     count = min(len(rows), 120)
     seconds = np.concatenate([np.arange(count), np.arange(len(small), len(rows))])
@@ -169,7 +176,7 @@ def _pairs(
         if op in ("div", "mod"):
             fits &= (second != 0).all(axis=1)
         for k in likely[fits][:20]:
-            yield node(op, programs[a[k]], programs[b[k]])
+            yield operation_node(op, programs[a[k]], programs[b[k]])
 
 
 def _under(op: str, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -181,7 +188,7 @@ def _under(op: str, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.in
     return np.minimum(a, b) if op == "lower" else np.maximum(a, b)
 
 
-def right(
+def match_outputs(
     known: list[tuple[Ints, Node]], goal: tuple[tuple[int, ...], ...]
 ) -> list[tuple[int, Node]]:
     """Return integers that equal the only element of some output, with the mask of these.
@@ -197,11 +204,11 @@ def right(
     return found
 
 
-def singles(bank: Bank, goal: tuple[tuple[int, ...], ...], budget: Budget) -> Iterator[Node]:
+def find_singles(bank: Bank, goal: tuple[tuple[int, ...], ...], budget: Budget) -> Iterator[Node]:
     """Yield [integer] if all outputs hold at most one element; it is empty where undefined."""
     if any(len(out) > 1 for out in goal) or not any(goal):
         return
-    for program in solve(bank, tuple(out[0] if out else None for out in goal), budget):
+    for program in solve_integer(bank, tuple(out[0] if out else None for out in goal), budget):
         if program.op != "const":
             yield Node("single", (program,), program.cost + 0.8)
         elif all(goal):
@@ -212,15 +219,17 @@ _FOLDS = ("len", "head", "end", "max", "min", "sum", "distinct", "range_of", "mo
           "where_min", "product", "mean", "middle", "median", "descents")  # fmt: skip
 
 
-def reduced(bank: Bank, goal: tuple[tuple[int, ...], ...], most: int = 2500) -> Iterator[Node]:
+def find_reductions(
+    bank: Bank, goal: tuple[tuple[int, ...], ...], most: int = 2500
+) -> Iterator[Node]:
     """Yield [integer of a list] for the lists of the bank, tested example by example."""
     if any(len(out) > 1 for out in goal) or not any(goal):
         return
     wanted = [out[0] if out else None for out in goal]
     functions: list[tuple[str, Callable[..., int], tuple[int, ...]]] = [
-        (op, run(op), ()) for op in _FOLDS
+        (op, compile_operation(op), ()) for op in _FOLDS
     ]
-    functions += [("at", run("at"), (k,)) for k in (1, 2, 3, -2, -3)]
+    functions += [("at", compile_operation("at"), (k,)) for k in (1, 2, 3, -2, -3)]
     for values, program in bank.cheapest(most):
         for op, function, more in functions:
             for row, out in zip(values, wanted, strict=True):
@@ -231,8 +240,8 @@ def reduced(bank: Bank, goal: tuple[tuple[int, ...], ...], most: int = 2500) -> 
                     if out is not None:
                         break
             else:
-                integer = node(op, program, *(constant(k) for k in more))
+                integer = operation_node(op, program, *(constant_node(k) for k in more))
                 yield Node("single", (integer,), integer.cost + 0.8)
 
 
-__all__ = ["OPERATIONS", "counts", "reduced", "singles", "solve"]
+__all__ = ["OPERATIONS", "add_counts", "find_reductions", "find_singles", "solve_integer"]

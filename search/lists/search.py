@@ -14,14 +14,32 @@ from collections.abc import Iterator
 from ..budget import Budget
 from . import conditionals, element_lists, integers
 from . import element_goals as by_element
-from .bank import Lists, start
-from .conditionals import SIZE, Bundle
-from .edits import around, edited, literal, partitioned, peeled, stripped, windows, woven
+from .backward_search import (
+    find_last_steps,
+    is_worth_searching,
+    merge_fixed_elements,
+    search_backward,
+    undo_evident_steps,
+    undo_last_step,
+)
+from .bank import Lists, create_bank
+from .conditionals import LISTS_PER_BUNDLE, Bundle
+from .edits import (
+    find_edits,
+    find_slices,
+    fixed_list,
+    solve_alternating,
+    solve_partitioned,
+    solve_peeled,
+    solve_stripped,
+    solve_surrounded,
+)
 from .elements import Elements
-from .grammar import Node, X, constant, node
-from .unwound import last_steps, likely, merged, told, undone, unwound
+from .grammar import Node, X, constant_node, operation_node
 
-CONFIDENT = 7.5  # a program that is this cheap after level one ends the search for a first answer
+CONFIDENT_COST = (
+    7.5  # a program that is this cheap after level one ends the search for a first answer
+)
 _NEAR = ("tail", "init", "sort", "reverse", "unique", "sort_down")
 
 
@@ -43,7 +61,7 @@ class Search:
         self.partial: dict[int, Node] = {}
         self.inputs, self.goal, self.kind = inputs, goal, kind
         self.budget = Budget(expansions)
-        self.bank = start(inputs, goal)
+        self.bank = create_bank(inputs, goal)
         self.found: dict[Node, None] = {}
         self.elements: dict[Lists, Elements] = {}
         self.memo: dict[Lists, list[Node]] = {}
@@ -64,7 +82,7 @@ class Search:
     def sure(self) -> bool:
         """Return whether a program was found that is cheap enough to end the search."""
         costs = [n.cost for n in self.found] + [n.cost for n in self.bank.hits]
-        return bool(costs) and min(costs) <= CONFIDENT
+        return bool(costs) and min(costs) <= CONFIDENT_COST
 
     def _add(self, programs: Iterator[Node] | list[Node]) -> None:
         for program in programs:
@@ -74,22 +92,22 @@ class Search:
         steps = self.bank.expand(self.budget)
         # A single pair hardly suggests a fixed answer of several elements: see `_fixed`.
         if len(set(self.goal)) == 1 and (self.bank.count > 1 or len(self.goal[0]) < 2):
-            fixed = literal(self.goal[0])
+            fixed = fixed_list(self.goal[0])
             self._add([fixed._replace(cost=fixed.cost + (4.0 if self.bank.count == 1 else 0.0))])
         for _ in range(3):
             next(steps, None)
         near = self.at(X, self.inputs)
-        integers.counts(self.bank, near)
+        integers.add_counts(self.bank, near)
         if self.kind == "bool":
-            tests = conditionals.guards(self.bank)
+            tests = conditionals.find_tests(self.bank)
             mask = sum(1 << k for k, out in enumerate(self.goal) if out[0])
             self._add(tests.get(mask, []))
             return
-        self._add(integers.singles(self.bank, self.goal, self.budget))
+        self._add(integers.find_singles(self.bank, self.goal, self.budget))
         yield False
         if not self.sure() and max(map(len, self.goal)) < 2:
-            integers.picks(self.bank, near)
-            self._add(integers.singles(self.bank, self.goal, self.budget))
+            integers.add_picks(self.bank, near)
+            self._add(integers.find_singles(self.bank, self.goal, self.budget))
             yield False
         if self.kind == "int":
             return
@@ -98,7 +116,7 @@ class Search:
         for op in _NEAR:
             values = self.bank.evaluate(op, ([list(v) for v in self.inputs], X))
             if values is not None and values != self.inputs:
-                self._add(self._element_goals(node(op, X), values, self.goal, full=False))
+                self._add(self._element_goals(operation_node(op, X), values, self.goal, full=False))
         yield False
         lengths = tuple(len(out) for out in self.goal)
         if any(lengths):
@@ -106,7 +124,7 @@ class Search:
         yield False
         self._near_lists(near)
         self._more_integers()
-        self._add(integers.singles(self.bank, self.goal, self.budget))
+        self._add(integers.find_singles(self.bank, self.goal, self.budget))
         yield False
         yield from self._before_last(near)
         yield from self._parts(near)
@@ -117,9 +135,9 @@ class Search:
             yield from self._bundles()
         yield from self._deepen(steps, 0.6)
         self.memo.clear()
-        self._add(unwound(self.bank, self.goal, self.budget, twice=True))
-        self._add(integers.reduced(self.bank, self.goal))
-        self._add(last_steps(self.bank, self.goal, self.budget, 6000))
+        self._add(search_backward(self.bank, self.goal, self.budget, twice=True))
+        self._add(integers.find_reductions(self.bank, self.goal))
+        self._add(find_last_steps(self.bank, self.goal, self.budget, 6000))
         yield False
         yield from self._parts(near)
         self._conditionals()
@@ -139,30 +157,30 @@ class Search:
     def _fixed(self) -> None:
         """Add the output of a single pair as a fixed answer if nothing else was found."""
         if self.bank.count == 1 and not self.found and not self.bank.hits:
-            self._add([literal(self.goal[0])])
+            self._add([fixed_list(self.goal[0])])
 
     def _parts(self, near: Elements) -> Iterator[bool]:
         """Add programs for goals that are cut into parts and solved part by part."""
-        self._add(stripped(self.goal, self.solve))
-        self._add(around(self.bank, self.goal))
-        self._add(peeled(self.bank, self.goal, self.solve, self.budget, 1))
+        self._add(solve_stripped(self.goal, self.solve))
+        self._add(solve_surrounded(self.bank, self.goal))
+        self._add(solve_peeled(self.bank, self.goal, self.solve, self.budget, 1))
         yield False
-        self._add(edited(self.bank, self.goal, self.budget))
-        self._add(windows(self.bank, self.goal, self.budget))
-        self._add(woven(self.goal, self.solve))
-        self._add(partitioned(near, self.goal, self.solve))
+        self._add(find_edits(self.bank, self.goal, self.budget))
+        self._add(find_slices(self.bank, self.goal, self.budget))
+        self._add(solve_alternating(self.goal, self.solve))
+        self._add(solve_partitioned(near, self.goal, self.solve))
         yield False
 
     def _near_lists(self, near: Elements) -> None:
         """Add to the bank the lists that one step over the elements makes of the input."""
         near._terms = None
         for program, values in itertools.chain(
-            element_lists.kept(near, 120),
-            element_lists.mapped(near, 200),
-            element_lists.ordered(near, 40),
-            element_lists.places(near, 60),
-            element_lists.cut_off(near, 40),
-            element_lists.mended(near, 100, 14),
+            element_lists.iter_filtered(near, 120),
+            element_lists.iter_mapped(near, 200),
+            element_lists.iter_sorted(near, 40),
+            element_lists.iter_indices(near, 60),
+            element_lists.iter_cuts(near, 40),
+            element_lists.iter_replaced(near, 100, 14),
         ):
             self.budget.charge(1)
             if self.bank.add(values, program):
@@ -170,12 +188,14 @@ class Search:
 
     def _before_last(self, near: Elements) -> Iterator[bool]:
         """Undo the last step of the outputs, and look up or search for what stood before it."""
-        self._add(unwound(self.bank, self.goal, self.budget, twice=False))
-        self._add(integers.reduced(self.bank, self.goal))
-        self._add(merged(self.bank, self.goal))
+        self._add(search_backward(self.bank, self.goal, self.budget, twice=False))
+        self._add(integers.find_reductions(self.bank, self.goal))
+        self._add(merge_fixed_elements(self.bank, self.goal))
         yield False
-        for before, back, _ in sorted(undone(self.goal), key=lambda item: item[2]):
-            if self.budget.spent > 0.3 * self.budget.limit or not likely(self.inputs, before):
+        for before, back, _ in sorted(undo_last_step(self.goal), key=lambda item: item[2]):
+            if self.budget.spent > 0.3 * self.budget.limit or not is_worth_searching(
+                self.inputs, before
+            ):
                 continue
             for program in itertools.islice(self._quick_goals(near, before), 6):
                 self.found.setdefault(back(program))
@@ -183,12 +203,12 @@ class Search:
 
     def _quick_goals(self, near: Elements, goal: Lists) -> Iterator[Node]:
         """Yield programs over the elements of the input that use the terms already built."""
-        yield from by_element.maps(near, goal)
-        yield from by_element.filters(near, goal)
-        yield from by_element.sorts(near, goal)
-        yield from by_element.cuts(near, goal)
-        yield from by_element.map_filters(near, goal)
-        yield from element_lists.replacements(near, goal)
+        yield from by_element.find_maps(near, goal)
+        yield from by_element.find_filters(near, goal)
+        yield from by_element.find_sorts(near, goal)
+        yield from by_element.find_cuts(near, goal)
+        yield from by_element.find_map_filters(near, goal)
+        yield from element_lists.find_replacements(near, goal)
 
     def _bundles(self, most: int = 240) -> Iterator[bool]:
         """Add plain maps, filters and counts over lists of the bank."""
@@ -198,16 +218,16 @@ class Search:
         for values, program in self.bank.cheapest(2500):
             if program.op == "x" or not any(values):
                 continue
-            if [len(v) for v in values] == lengths or by_element.holds(values, self.goal):
+            if [len(v) for v in values] == lengths or by_element.is_subsequence(values, self.goal):
                 bases.append((values, program))
             elif single or all(len(v) >= n for v, n in zip(values, lengths, strict=True)):
                 others.append((values, program))
         bases = [*bases[:most], *others[: most // 4]]
-        parts = [(goal, back) for goal, back, _ in told(self.goal)][:4]
-        for k in range(0, len(bases), SIZE):
+        parts = [(goal, back) for goal, back, _ in undo_evident_steps(self.goal)][:4]
+        for k in range(0, len(bases), LISTS_PER_BUNDLE):
             if self.budget.spent > 0.5 * self.budget.limit or self.sure():
                 return
-            bundle = Bundle(bases[k : k + SIZE], self.inputs, self.budget)
+            bundle = Bundle(bases[k : k + LISTS_PER_BUNDLE], self.inputs, self.budget)
             self._add(bundle.found(self.goal))
             for goal, back in parts:
                 self._add([back(program) for program in bundle.found(goal)])
@@ -225,7 +245,7 @@ class Search:
             if values in self.elements or not any(values):
                 continue
             as_long = [len(v) for v in values] == lengths
-            if as_long or by_element.holds(values, self.goal):
+            if as_long or by_element.is_subsequence(values, self.goal):
                 count += 1
                 self._add(self._element_goals(program, values, self.goal, full=False))
                 del self.elements[values]
@@ -249,7 +269,7 @@ class Search:
             for c in (1, 2):
                 for op in ("add", "sub"):
                     self.bank.int_of(
-                        op, (values_of, program), ((c,) * self.bank.count, constant(c))
+                        op, (values_of, program), ((c,) * self.bank.count, constant_node(c))
                     )
 
     def at(self, base: Node, values: Lists) -> Elements:
@@ -263,38 +283,42 @@ class Search:
         if not elements.size:
             return
         elements._terms = None  # The constants of the terms depend on the goal.
-        yield from by_element.maps(elements, goal)
-        yield from by_element.filters(elements, goal)
+        yield from by_element.find_maps(elements, goal)
+        yield from by_element.find_filters(elements, goal)
         if not full:
             return
-        yield from by_element.sorts(elements, goal)
-        yield from by_element.cuts(elements, goal)
-        yield from by_element.flat_maps(elements, goal)
-        yield from by_element.repeats(elements, goal)
-        yield from element_lists.map_ifs(elements, goal)
-        yield from by_element.map_filters(elements, goal)
+        yield from by_element.find_sorts(elements, goal)
+        yield from by_element.find_cuts(elements, goal)
+        yield from by_element.find_flat_maps(elements, goal)
+        yield from by_element.find_repeats(elements, goal)
+        yield from element_lists.find_map_ifs(elements, goal)
+        yield from by_element.find_map_filters(elements, goal)
 
     def _by_place(self, lengths: tuple[int, ...]) -> Iterator[Node]:
         """Yield [term for i in range(length)], `length` copies of one integer, and ranges."""
-        for length in integers.solve(self.bank, lengths, self.budget, most=2):
+        for length in integers.solve_integer(self.bank, lengths, self.budget, most=2):
             if max(lengths) < 2:
                 continue
             for op, start_at in (("upto", 0), ("oneto", 1)):
                 values = tuple(tuple(range(start_at, n + start_at)) for n in lengths)
-                base = node(op, length)
+                base = operation_node(op, length)
                 yield from self._element_goals(base, values, self.goal, full=False)
             if all(len(set(out)) <= 1 for out in self.goal) and all(self.goal):
                 ones = tuple(out[0] for out in self.goal)
-                for integer in integers.solve(self.bank, ones, self.budget, most=3):
-                    yield node("copies", integer, length)
+                for integer in integers.solve_integer(self.bank, ones, self.budget, most=3):
+                    yield operation_node("copies", integer, length)
         if all(self.goal) and all(
             all(b - a == 1 for a, b in itertools.pairwise(out)) for out in self.goal
         ):
-            low = integers.solve(self.bank, tuple(o[0] for o in self.goal), self.budget, most=2)
-            high = integers.solve(self.bank, tuple(o[-1] for o in self.goal), self.budget, most=2)
+            low = integers.solve_integer(
+                self.bank, tuple(o[0] for o in self.goal), self.budget, most=2
+            )
+            high = integers.solve_integer(
+                self.bank, tuple(o[-1] for o in self.goal), self.budget, most=2
+            )
             for a in low:
                 for b in high:
-                    yield node("range", a, b)
+                    yield operation_node("range", a, b)
 
     def solve(self, goal: Lists, depth: int) -> list[Node]:
         """Return programs for a part of the goal, cheapest first.
@@ -310,11 +334,11 @@ class Search:
         known = self.bank.entries.get(goal)
         if known is not None:
             found.append(known)
-        found += integers.singles(self.bank, goal, self.budget)
+        found += integers.find_singles(self.bank, goal, self.budget)
         if not found and self.budget.left > 0:
             found += self._element_goals(X, self.inputs, goal, full=False)
             if depth >= 0 and not found:
-                found += peeled(self.bank, goal, self.solve, self.budget, depth)
+                found += solve_peeled(self.bank, goal, self.solve, self.budget, depth)
         found.sort(key=lambda n: n.cost)
         self.memo[goal] = found[:8]
         return self.memo[goal]
@@ -325,10 +349,10 @@ class Search:
         Both branches are first searched for among plain goals. Then one of them gets a search of
         its own.
         """
-        if self.nested or not 4 <= self.bank.count <= conditionals.MOST or self.sure():
+        if self.nested or not 4 <= self.bank.count <= conditionals.MAX_INPUTS or self.sure():
             return
-        tests = conditionals.guards(self.bank)
-        best = conditionals.supersets(self.partial, self.bank.count)
+        tests = conditionals.find_tests(self.bank)
+        best = conditionals.cheapest_by_superset(self.partial, self.bank.count)
         full = self.bank.full
         masks = sorted(tests, key=lambda mask: tests[mask][0].cost)[:80]
         for mask in masks:
@@ -388,13 +412,13 @@ class Search:
         sources = [(X, self.inputs)]
         for base, values in sources:
             elements = self.at(base, values)
-            for mask, program in by_element.partials(elements, self.goal):
+            for mask, program in by_element.find_partial_solutions(elements, self.goal):
                 old = partial.get(mask)
                 if old is None or program.cost < old.cost:
                     partial[mask] = program
         known = self.bank.cheapest_ints(2500)
         if self.right_integers[0] is not self.bank.known_ints:
-            self.right_integers = self.bank.known_ints, integers.right(known, self.goal)
+            self.right_integers = self.bank.known_ints, integers.match_outputs(known, self.goal)
         for mask, program in self.right_integers[1]:
             cost = program.cost + 0.8
             if mask not in partial or partial[mask].cost > cost:
@@ -405,6 +429,6 @@ class Search:
                 old = partial.get(self.bank.full)
                 if old is None or program.cost < old.cost:
                     partial[self.bank.full] = program
-        tests = conditionals.guards(self.bank)
-        made = conditionals.joins(partial, tests, self.bank.count, self.bank.full)
+        tests = conditionals.find_tests(self.bank)
+        made = conditionals.join_branches(partial, tests, self.bank.count, self.bank.full)
         self._add(sorted(made, key=lambda n: n.cost)[:200])

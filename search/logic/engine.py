@@ -1,7 +1,7 @@
 """Search engine for worlds with exceptions (ABD): proposes rules as S-expressions.
 
 The first answer is the best rule of the trade-off (choice.py). Later answers must be novel
-(search/following.py). Earlier answers can be evaluated here even if a model gave them.
+(search/novelty.py). Earlier answers can be evaluated here even if a model gave them.
 """
 
 from __future__ import annotations
@@ -14,26 +14,33 @@ from typing import Literal as OneOf
 import numpy as np
 
 from ...records import DataError, canonical_json
-from ...tools.logic.formula import FREE, Builder, Formula, Node, usual, written
-from ...tools.logic.judging import Beyond, Prepared
-from ...tools.logic.rules import NoRule, read_rule
-from ...tools.logic.sampling import Whole
-from ...tools.logic.tables import Bools, Structures, TooWide, Truth, about_elements, evaluate
-from ...tools.logic.theories import Theory, theory_from
-from ...tools.logic.worlds import World, world_of
+from ...tools.logic.evaluation import (
+    Bools,
+    Structures,
+    TableTooLarge,
+    TruthAlgebra,
+    broadcast_to_elements,
+    evaluate,
+)
+from ...tools.logic.fast_path import BeyondFastPath, PreparedWorlds
+from ...tools.logic.formula import FREE, Formula, FormulaBuilder, Node, format_infix, format_sexpr
+from ...tools.logic.rules import InvalidRule, read_rule
+from ...tools.logic.sampling import Integers
+from ...tools.logic.theories import Theory, theory_from_json
+from ...tools.logic.worlds import World, parse_world
 from ..engines import SearchEngine
-from ..following import Answer, Following, NotSearched, Predictions
-from .choice import DEFAULT, TRADE_OFFS, Found, Ranking, Scored, exact_cost
+from ..novelty import Answer, NoveltyRanker, Predictions, UnsupportedProblem
 from .lanes import any_of
+from .ranking import DEFAULT, TRADE_OFFS, CandidateRules, Ranking, ScoredRule, exact_cost
 from .rules import Shape
 
-FOR_MENDING = "tight"  # repairs are meant to have a small gap; size comes after cost
-POINTS = 4.0  # cost of a candidate in `following` for a score of 1
-NEVER = float("inf")
-FAST = "search looks for rules where worlds are judged without a solver"
+REPAIR_TRADE_OFF = "tight"  # repairs are meant to have a small gap; size comes after cost
+COST_PER_SCORE = 4.0  # cost of a candidate in `following` for a score of 1
+INFINITE_COST = float("inf")
+UNSUPPORTED_REASON = "search looks for rules where worlds are judged without a solver"
 
 
-def serves(shown: list[list[Any]]) -> bool:
+def supports(shown: list[list[Any]]) -> bool:
     """Return whether the inputs are finite worlds, in each of which a rule must be valid."""
     return bool(shown) and all(
         isinstance(world, dict) and "domain" in world and valid is True for world, valid in shown
@@ -61,7 +68,7 @@ class Space:
         read = {}
         for place, world in enumerate(self.worlds):
             with suppress(DataError):  # the world uses another theory's predicates
-                read[place] = world_of(world, theory.signature, "")
+                read[place] = parse_world(world, theory.signature, "")
         places = {place: number for number, place in enumerate(read)}
         rows = [
             (places[place], read[place].names.index(element))
@@ -71,23 +78,23 @@ class Space:
         return tuple(read.values()), rows
 
 
-def prepared(inputs: list[Any]) -> Space:
+def prepare_space(inputs: list[Any]) -> Space:
     """Return the sample space with its distinct worlds."""
     return Space(inputs)
 
 
 class _Rule:
-    """A candidate for the ranker of search/following.py."""
+    """A candidate for the ranker of search/novelty.py."""
 
     def __init__(self, formula: Formula, cost: float, problem: Problem) -> None:
         self.formula, self.cost = formula, cost
-        self.text = written(formula)
+        self.text = format_sexpr(formula)
         self._problem = problem
 
     @property
     def sentence(self) -> str:
         """Return one sentence that describes the rule."""
-        return sentence(self.formula)
+        return describe_formula(self.formula)
 
     def predictions(self, inputs: Sequence[Any]) -> Predictions:
         """Return which elements of the sample space the rule marks; `inputs` is ignored."""
@@ -110,16 +117,16 @@ class Problem:
                 "trade_off".
         """
         said = told["theory"]
-        self.theory: Theory = theory_from(said)
+        self.theory: Theory = theory_from_json(said)
         signature = self.theory.signature
-        self.worlds = tuple(world_of(world, signature, "") for world, _ in shown)
-        self.prepared = Prepared(self.theory, self.worlds, said["regime"])
+        self.worlds = tuple(parse_world(world, signature, "") for world, _ in shown)
+        self.prepared = PreparedWorlds(self.theory, self.worlds, said["regime"])
         worlds, self.rows = space.known_to(self.theory)
-        self.space = Prepared(self.theory, worlds, said["regime"])
+        self.space = PreparedWorlds(self.theory, worlds, said["regime"])
         self.expansions = expansions
         self.trade_off = TRADE_OFFS[told.get("trade_off") or DEFAULT]
         self.name = canonical_json([said, [world for world, _ in shown]])
-        self.following = Following(range(len(self.rows)), max(1, len(self.rows)))
+        self.following = NoveltyRanker(range(len(self.rows)), max(1, len(self.rows)))
         self._ranking: Ranking | None = None
         self._rules: dict[str, _Rule] = {}
 
@@ -132,9 +139,9 @@ class Problem:
         """
         if self._ranking is None:
             try:
-                found = Found(self.prepared, self.name, self.expansions)
-            except Beyond as error:
-                raise NotSearched(f"{FAST} ({error})") from error
+                found = CandidateRules(self.prepared, self.name, self.expansions)
+            except BeyondFastPath as error:
+                raise UnsupportedProblem(f"{UNSUPPORTED_REASON} ({error})") from error
             self._ranking = Ranking(found, self.trade_off)
         return self._ranking
 
@@ -146,31 +153,31 @@ class Problem:
 
     def mend(self, text: str) -> Answer | None:
         """Return a better rule made from this one, or None if there is none."""
-        ranking = Ranking(self.ranking.found, TRADE_OFFS[FOR_MENDING])
-        found = mended(ranking, self._formula(text))
-        return Answer(written(found), sentence(found)) if found else None
+        ranking = Ranking(self.ranking.found, TRADE_OFFS[REPAIR_TRADE_OFF])
+        found = repair_rule(ranking, self._formula(text))
+        return Answer(format_sexpr(found), describe_formula(found)) if found else None
 
     def _formula(self, text: str) -> Formula | None:
         found = read_rule(text, self.theory)
-        return None if isinstance(found, NoRule) else found.formula
+        return None if isinstance(found, InvalidRule) else found.formula
 
     def _known(self, text: str) -> _Rule | None:
         if text not in self._rules:
             formula = self._formula(text)
             if formula is None:
                 return None
-            self._rules[text] = _Rule(formula, NEVER, self)
+            self._rules[text] = _Rule(formula, INFINITE_COST, self)
         return self._rules[text]
 
     def _candidates(self) -> Iterator[_Rule]:
         for one in self.ranking:
             yield self._of(one)
 
-    def _of(self, one: Scored) -> _Rule:
-        text = written(one.formula)
+    def _of(self, one: ScoredRule) -> _Rule:
+        text = format_sexpr(one.formula)
         rule = self._rules.get(text)
-        if rule is None or rule.cost == NEVER:
-            rule = self._rules[text] = _Rule(one.formula, POINTS * one.score, self)
+        if rule is None or rule.cost == INFINITE_COST:
+            rule = self._rules[text] = _Rule(one.formula, COST_PER_SCORE * one.score, self)
         return rule
 
     def extension(self, formula: Formula) -> Predictions:
@@ -178,18 +185,18 @@ class Problem:
         count = len(self.rows)
         try:
             marks = self.space.extension(formula)
-        except Beyond:
+        except BeyondFastPath:
             return np.zeros(count, np.int64), np.zeros(count, bool)
         codes = np.array([marks[at] for at in self.rows], np.int64)
         return codes, np.ones(count, bool)
 
 
-def sentence(formula: Formula) -> str:
+def describe_formula(formula: Formula) -> str:
     """Return one sentence that describes a formula."""
-    return f"x is abnormal where {usual(formula)}."
+    return f"x is abnormal where {format_infix(formula)}."
 
 
-ENGINE = SearchEngine("logic", serves, prepared, Problem)
+ENGINE = SearchEngine("logic", supports, prepare_space, Problem)
 
 
 # --- Repair: make a rule valid, cheaper and smaller.
@@ -199,7 +206,7 @@ ENGINE = SearchEngine("logic", serves, prepared, Problem)
 # valid rule with the best score of the trade-off replaces the original if it is better.
 
 VARIANTS = 300
-JUDGED = 60
+MAX_JUDGED = 60
 LARGEST = 200  # maximum number of nodes of a rule that is varied
 UNKNOWN = 1 << 40  # cost of a rule that is not valid, or that the fast path does not support
 MOST_CELLS = 1 << 22  # limit on a variant's tables, since there are hundreds of variants
@@ -215,7 +222,7 @@ class _Found(NamedTuple):
     cost: int
 
 
-def mended(ranking: Ranking, formula: Formula | None) -> Formula | None:
+def repair_rule(ranking: Ranking, formula: Formula | None) -> Formula | None:
     """Return the best rule near `formula`, or the search's own best if that is better.
 
     Args:
@@ -245,16 +252,16 @@ def _nearby(ranking: Ranking, formula: Formula) -> list[tuple[float, Formula]]:
     structures = Structures.from_tables(lanes.inside, lanes.true)
     for variant in _variants(formula):
         try:
-            value = evaluate(variant, Truth(structures), MOST_CELLS)
-        except TooWide:
+            value = evaluate(variant, TruthAlgebra(structures), MOST_CELLS)
+        except TableTooLarge:
             continue
-        rows.append(about_elements(value, variant, lanes.size) & lanes.inside)
+        rows.append(broadcast_to_elements(value, variant, lanes.size) & lanes.inside)
         kept.append(variant)
     if not rows:
         return []
     found = _joined(ranking, np.array(rows), np.array([one.size for one in kept], np.int64))
     judged = []
-    for one in sorted(found)[:JUDGED]:
+    for one in sorted(found)[:MAX_JUDGED]:
         rule = _formula(ranking, kept, one)
         cost = exact_cost(ranking.found.prepared, rule, one.cost)
         if cost is not None:
@@ -262,7 +269,7 @@ def _nearby(ranking: Ranking, formula: Formula) -> list[tuple[float, Formula]]:
     return judged
 
 
-def _joined(ranking: Ranking, rows: Bools, sizes: Whole) -> list[_Found]:
+def _joined(ranking: Ranking, rows: Bools, sizes: Integers) -> list[_Found]:
     """Return the valid variants, alone and joined with each of the smallest features."""
     evidence, features = ranking.found.evidence, ranking.found.features
     places, table = ranking.found.plainest, ranking.found.plainest_rows
@@ -273,8 +280,8 @@ def _joined(ranking: Ranking, rows: Bools, sizes: Whole) -> list[_Found]:
         kind: OneOf["alone", "instead", "and", "or"],
         variant: int,
         covered: Bools,
-        own: Whole,
-        which: Whole,
+        own: Integers,
+        which: Integers,
     ) -> None:
         valid = ~any_of(broken[None] & ~covered)
         right, costs = evidence.judged(valid, covered.sum(axis=2))
@@ -299,7 +306,7 @@ def _formula(ranking: Ranking, variants: Sequence[Formula], one: _Found) -> Form
     feature = Shape("feature", one.feature).formula(ranking.found.features)
     if one.kind == "instead":
         return feature
-    builder = Builder()
+    builder = FormulaBuilder()
     parts = [builder.include(variants[one.variant]), builder.include(feature)]
     return builder.formula(builder.connect(one.kind, parts))
 
@@ -344,7 +351,7 @@ def _with(formula: Formula, place: int, instead: int | Node | None) -> Formula:
     `instead` is the place of one of its parts, another node with the same parts, or None for its
     negation.
     """
-    builder = Builder()
+    builder = FormulaBuilder()
     places: list[int] = []
     for number, node in enumerate(formula.nodes):
         parts = tuple(places[part] for part in node.parts)

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.logic.sampling import Whole
-from ...tools.logic.tables import Bools
+from ...tools.logic.evaluation import Bools
+from ...tools.logic.sampling import Integers
 from .lanes import Floats, Guard, Lanes
 
 Kind = OneOf[
@@ -32,7 +32,7 @@ JUST_TWO: Kind = "just_two"
 TWO_PARTS: tuple[Kind, ...] = (*CONNECTED, "pair")
 _AT_ONCE = 1 << 22  # maximum number of counts in one product
 MOST_VALUES = 1 << 28  # maximum number of stored values, one byte each
-NOWHERE = -1
+NO_PART = -1
 
 
 class Recipe(NamedTuple):
@@ -48,12 +48,12 @@ class Recipe(NamedTuple):
 
     kind: Kind
     guard: Guard = Guard()
-    one: int = NOWHERE
-    other: int = NOWHERE
+    one: int = NO_PART
+    other: int = NO_PART
     name: str = ""
 
 
-def size_of(recipe: Recipe, one: int, other: int, plain: bool, plain_other: bool) -> int:
+def ast_size(recipe: Recipe, one: int, other: int, plain: bool, plain_other: bool) -> int:
     """Return the AST size of a feature (ABD, appendix B.3).
 
     Args:
@@ -114,7 +114,7 @@ class Features:
         return max(1, MOST_VALUES // max(1, len(self.inside)))
 
     @property
-    def sizes(self) -> Whole:
+    def sizes(self) -> Integers:
         """Return the AST size of each feature, (features,)."""
         return np.array(self._sizes, np.int64)
 
@@ -131,11 +131,11 @@ class Features:
         self._blocks = None
         self.lanes.release()
 
-    def smallest(self, some: NDArray[np.int64], count: int) -> Whole:
+    def smallest(self, some: NDArray[np.int64], count: int) -> Integers:
         """Return the `count` smallest of some features."""
         return some[np.argsort(self.sizes[some], kind="stable")[:count]]
 
-    def add(self, recipes: Sequence[Recipe], values: Bools) -> Whole:
+    def add(self, recipes: Sequence[Recipe], values: Bools) -> Integers:
         """Add the features that are new, the smallest of each value, and return their indices."""
         self.tried += len(recipes)
         room = self.most - len(self)
@@ -161,7 +161,7 @@ class Features:
         if recipe.kind == "atom":
             return 2 if self.lanes.true[recipe.name].ndim == 2 else 3
         one, other = recipe.one, recipe.other
-        return size_of(
+        return ast_size(
             recipe,
             self._sizes[one],
             self._sizes[other] if other >= 0 else 0,
@@ -183,22 +183,22 @@ class Features:
 
     # --- building blocks -----------------------------------------------------
 
-    def everything(self) -> Whole:
+    def everything(self) -> Integers:
         """Add the property that all elements have."""
         return self.add([Recipe("all")], self.inside[None])
 
-    def atoms(self, predicates: Iterable[str]) -> Whole:
+    def atoms(self, predicates: Iterable[str]) -> Integers:
         """Add the atoms about one element."""
         names = sorted(predicates)
         rows = [self.lanes.atom(name).reshape(-1) for name in names]
         return self.add([Recipe("atom", name=name) for name in names], np.array(rows))
 
-    def negations(self, some: Whole) -> Whole:
+    def negations(self, some: Integers) -> Integers:
         """Add the negations of some features."""
         values = ~self.values[some] & self.inside
         return self.add([Recipe("not", one=int(place)) for place in some], values)
 
-    def connected(self, kind: Kind, ones: Whole, others: Whole) -> Whole:
+    def connected(self, kind: Kind, ones: Integers, others: Integers) -> Integers:
         """Add each of `ones` connected with each of `others`; `implies` is added both ways."""
         first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
         low, high = np.minimum(first, second), np.maximum(first, second)
@@ -210,14 +210,16 @@ class Features:
         step = max(1, 4 * _AT_ONCE // max(1, values.shape[1]))
         for start in range(0, len(low), step):
             here, there = low[start : start + step], high[start : start + step]
-            rows = joined(kind, values[here], values[there], self.inside)
+            rows = connect_values(kind, values[here], values[there], self.inside)
             recipes = [
                 Recipe(kind, one=int(a), other=int(b)) for a, b in zip(here, there, strict=True)
             ]
             found.append(self.add(recipes, rows))
-        return places_of(found)
+        return concatenate_places(found)
 
-    def of_neighbours(self, kinds: Collection[Kind], guards: Iterable[Guard], some: Whole) -> Whole:
+    def of_neighbours(
+        self, kinds: Collection[Kind], guards: Iterable[Guard], some: Integers
+    ) -> Integers:
         """Add properties of the elements related by each guard, of each kind except `pair`."""
         found = []
         for start in range(0, len(some), step := self._step()):
@@ -229,12 +231,12 @@ class Features:
                 for kind in kinds:
                     if kind in ("two", "one", "just_two") and not guard.literals:
                         continue
-                    rows = graded(kind, counts, related) & self.lanes.inside[:, :, None]
+                    rows = apply_grade(kind, counts, related) & self.lanes.inside[:, :, None]
                     recipes = [Recipe(kind, guard, int(place)) for place in part]
                     found.append(self.add(recipes, self._rows(rows)))
-        return places_of(found)
+        return concatenate_places(found)
 
-    def pairs(self, guards: Iterable[Guard], ones: Whole, others: Whole) -> Whole:
+    def pairs(self, guards: Iterable[Guard], ones: Integers, others: Integers) -> Integers:
         """Add features for two different neighbours, one with each property."""
         first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
         low, high = np.minimum(first, second), np.maximum(first, second)
@@ -246,12 +248,12 @@ class Features:
             tables = [self._table(rows) for rows in (*parts, parts[0] | parts[1])]
             for guard in guards:
                 related = self.lanes.related(guard)
-                rows = paired(*(np.matmul(related, table) for table in tables))
+                rows = has_pair(*(np.matmul(related, table) for table in tables))
                 recipes = [
                     Recipe("pair", guard, int(a), int(b)) for a, b in zip(here, there, strict=True)
                 ]
                 found.append(self.add(recipes, self._rows(rows & self.lanes.inside[:, :, None])))
-        return places_of(found)
+        return concatenate_places(found)
 
     def _step(self) -> int:
         return max(1, _AT_ONCE // max(1, len(self.inside)))
@@ -311,18 +313,18 @@ class Features:
             return ~one
         other = np.array([found[recipe.other] for recipe in recipes]) if kind in TWO_PARTS else one
         if kind in CONNECTED:
-            return joined(kind, one, other, lanes.inside)
+            return connect_values(kind, one, other, lanes.inside)
         related = lanes.related(guard)
         tables = (one, other, one | other) if kind == "pair" else (one,)
         counts = [
             np.matmul(related, np.ascontiguousarray(t.transpose(1, 2, 0)).astype(np.float32))
             for t in tables
         ]
-        rows = paired(*counts) if kind == "pair" else graded(kind, counts[0], related)
+        rows = has_pair(*counts) if kind == "pair" else apply_grade(kind, counts[0], related)
         return rows.transpose(2, 0, 1)
 
 
-def joined(kind: Kind, one: Bools, other: Bools, inside: Bools | None = None) -> Bools:
+def connect_values(kind: Kind, one: Bools, other: Bools, inside: Bools | None = None) -> Bools:
     """Return the connection of two properties.
 
     Elements outside a world are false if `inside` is passed, which matters if a part is negated.
@@ -335,7 +337,7 @@ def joined(kind: Kind, one: Bools, other: Bools, inside: Bools | None = None) ->
     return found if inside is None else found & inside
 
 
-def graded(kind: Kind, counts: Floats, related: Floats) -> Bools:
+def apply_grade(kind: Kind, counts: Floats, related: Floats) -> Bools:
     """Return a grade from the counts of neighbours with a property."""
     if kind == "some":
         return counts > 0.5
@@ -347,15 +349,15 @@ def graded(kind: Kind, counts: Floats, related: Floats) -> Bools:
     return (counts > 0.5) & (counts < 1.5) if kind == "one" else (counts > 1.5) & (counts < 2.5)
 
 
-def paired(ones: Floats, others: Floats, either: Floats) -> Bools:
+def has_pair(ones: Floats, others: Floats, either: Floats) -> Bools:
     """Return whether there are two different neighbours, one with each property."""
     return (ones > 0.5) & (others > 0.5) & (either > 1.5)
 
 
 def _parts_of(recipe: Recipe) -> list[int]:
-    return [part for part in (recipe.one, recipe.other) if part != NOWHERE]
+    return [part for part in (recipe.one, recipe.other) if part != NO_PART]
 
 
-def places_of(found: Sequence[Whole]) -> Whole:
+def concatenate_places(found: Sequence[Integers]) -> Integers:
     """Return the indices concatenated."""
     return np.concatenate(found) if found else np.zeros(0, np.int64)

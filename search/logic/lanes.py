@@ -13,9 +13,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.logic.judging import Prepared
-from ...tools.logic.sampling import Stream, Whole, drawn, inside_of
-from ...tools.logic.tables import MOST_CELLS, Bools, Structures, Truth, about_elements, evaluate
+from ...tools.logic.evaluation import (
+    MAX_CELLS,
+    Bools,
+    Structures,
+    TruthAlgebra,
+    broadcast_to_elements,
+    evaluate,
+)
+from ...tools.logic.fast_path import PreparedWorlds
+from ...tools.logic.sampling import Integers, RandomStream, draw_atoms, element_mask
 
 Floats = NDArray[np.float32]
 EQUALITY = "="
@@ -107,17 +114,17 @@ class Lanes:
         own: Bools = table if table.ndim == 2 else np.diagonal(table, axis1=1, axis2=2)
         return own & self.inside
 
-    def violated(self, prepared: Prepared) -> Bools:
+    def violated(self, prepared: PreparedWorlds) -> Bools:
         """Return the elements that break the theory unless they are abnormal, (worlds, size)."""
         formula = prepared.violation
         cells = sum(self.size ** len(free) for free in formula.free_at)
-        step = max(1, MOST_CELLS // cells)
+        step = max(1, MAX_CELLS // cells)
         found = []
         for start in range(0, max(1, self.worlds), step):
             part = self.some(np.arange(start, min(start + step, self.worlds)))
             structures = Structures.from_tables(part.inside, part.true)
-            value = evaluate(formula, Truth(structures), max(cells, MOST_CELLS))
-            found.append(about_elements(value, formula, self.size) & part.inside)
+            value = evaluate(formula, TruthAlgebra(structures), max(cells, MAX_CELLS))
+            found.append(broadcast_to_elements(value, formula, self.size) & part.inside)
         return np.concatenate(found)
 
     def and_also(self, other: Lanes) -> Lanes:
@@ -132,7 +139,7 @@ class Lanes:
         return Lanes(self.inside[chosen], {name: t[chosen] for name, t in self.true.items()})
 
 
-class Completed(NamedTuple):
+class Completions(NamedTuple):
     """Completions of prompt worlds.
 
     Args:
@@ -141,10 +148,10 @@ class Completed(NamedTuple):
     """
 
     lanes: Lanes
-    of: Whole
+    of: Integers
 
 
-def completed(prepared: Prepared, most: int, stream: Stream) -> Completed:
+def complete_worlds(prepared: PreparedWorlds, most: int, stream: RandomStream) -> Completions:
     """Return at most `most` completions of each prompt world.
 
     The first has no unknown atom true. In the partial regime, where one repaired completion is
@@ -154,7 +161,7 @@ def completed(prepared: Prepared, most: int, stream: Stream) -> Completed:
     structures = prepared.structures
     count = len(structures)
     if prepared.regime == "full":
-        return Completed(Lanes(structures.inside, structures.true), np.arange(count))
+        return Completions(Lanes(structures.inside, structures.true), np.arange(count))
     unknown = {name: structures.unknown[name] >= 0 for name in structures.true}
     open_ = [name for name, table in unknown.items() if table.any()]
     number = COMPLETIONS_DRAWN if prepared.regime == "partial" else most
@@ -179,16 +186,16 @@ def completed(prepared: Prepared, most: int, stream: Stream) -> Completed:
         order = np.concatenate(kept)
     else:
         order = np.argsort(of, kind="stable")
-    return Completed(lanes.some(order), of[order])
+    return Completions(lanes.some(order), of[order])
 
 
-def _fewest(places: Whole, broken: Whole, most: int) -> Whole:
+def _fewest(places: Integers, broken: Integers, most: int) -> Integers:
     """Return the first of some worlds and those with the fewest broken elements."""
     order = places[np.argsort(broken[places], kind="stable")]
     return np.concatenate([places[:1], order[order != places[0]][: most - 1]])
 
 
-def drawn_like(prepared: Prepared, count: int, stream: Stream) -> Lanes:
+def draw_similar(prepared: PreparedWorlds, count: int, stream: RandomStream) -> Lanes:
     """Return complete worlds with the sizes and densities of the prompt worlds.
 
     Each predicate holds for the same share of atoms as in a prompt world drawn for it. Unknown
@@ -197,7 +204,7 @@ def drawn_like(prepared: Prepared, count: int, stream: Stream) -> Lanes:
     structures = prepared.structures
     elements = structures.inside.sum(axis=1)
     sizes = elements[stream.below(len(elements), count)]
-    inside = inside_of(sizes, structures.size)
+    inside = element_mask(sizes, structures.size)
     true = {}
     for name, table in structures.true.items():
         places = table.ndim - 1
@@ -207,29 +214,29 @@ def drawn_like(prepared: Prepared, count: int, stream: Stream) -> Lanes:
         density = (sure + open_ * sure / np.maximum(atoms - open_, 1)) / atoms
         model = stream.below(len(elements), count)
         wanted = (density[model] * sizes**places + stream.uniform(count)).astype(np.int64)
-        true[name] = drawn(stream, inside, wanted, places)
+        true[name] = draw_atoms(stream, inside, wanted, places)
     return Lanes(inside, true)
 
 
-def at_once(prepared: Prepared, count: int) -> int:
+def batch_size(prepared: PreparedWorlds, count: int) -> int:
     """Return how many worlds to draw together: `count`, or as many as fit in memory."""
     tables = prepared.structures.true.values()
     atoms = max((table[0].size for table in tables), default=1)
     return max(1, min(count, MOST_ATOMS // atoms))
 
 
-def broken_alike(prepared: Prepared, count: int, stream: Stream) -> Lanes:
+def draw_broken(prepared: PreparedWorlds, count: int, stream: RandomStream) -> Lanes:
     """Return at most `count` drawn worlds in which one to `MOST_BROKEN` elements break the theory.
 
     The worlds of problems are like that. If such worlds are rare, any worlds are returned.
     """
-    lanes = drawn_like(prepared, at_once(prepared, max(count, DRAWN)), stream)
+    lanes = draw_similar(prepared, batch_size(prepared, max(count, DRAWN)), stream)
     broken = lanes.violated(prepared).sum(axis=1)
     kept = np.flatnonzero((broken >= 1) & (broken <= MOST_BROKEN))
     return lanes.some((kept if len(kept) >= count else np.arange(lanes.worlds))[:count])
 
 
-def hidden_like(prepared: Prepared, lanes: Lanes, stream: Stream) -> dict[str, Bools]:
+def draw_hidden(prepared: PreparedWorlds, lanes: Lanes, stream: RandomStream) -> dict[str, Bools]:
     """Return, for each predicate, which atoms of drawn worlds are unknown.
 
     The share of unknown atoms is that of a prompt world drawn for each.

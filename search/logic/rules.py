@@ -17,12 +17,12 @@ from typing import Literal as OneOf
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.logic.formula import FREE, LETTERS, Builder, Formula, Kind
-from ...tools.logic.judging import Regime
-from ...tools.logic.sampling import Whole
-from ...tools.logic.tables import Bools
-from .features import CONNECTED, Features, Recipe, joined
-from .lanes import EQUALITY, Completed, Guard, all_of, any_of
+from ...tools.logic.evaluation import Bools
+from ...tools.logic.fast_path import Regime
+from ...tools.logic.formula import FREE, LETTERS, Formula, FormulaBuilder, Kind
+from ...tools.logic.sampling import Integers
+from .features import CONNECTED, Features, Recipe, connect_values
+from .lanes import EQUALITY, Completions, Guard, all_of, any_of
 
 Numbers: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
 
@@ -58,7 +58,7 @@ class Shape(NamedTuple):
 
     def formula(self, features: Features) -> Formula:
         """Return the shape as a formula."""
-        writer = Writer(features)
+        writer = FormulaWriter(features)
 
         def write(shape: Shape) -> int:
             if shape.kind == "feature":
@@ -68,7 +68,7 @@ class Shape(NamedTuple):
         return writer.builder.formula(write(self))
 
 
-class Priced(NamedTuple):
+class PricedRule(NamedTuple):
     """A rule with its costs.
 
     Args:
@@ -84,7 +84,7 @@ class Priced(NamedTuple):
     held: float = 0.0
 
 
-class Choice(NamedTuple):
+class ShapeTable(NamedTuple):
     """Some shapes with their values.
 
     Args:
@@ -96,17 +96,17 @@ class Choice(NamedTuple):
 
     shapes: list[Shape]
     values: Bools
-    sizes: Whole
+    sizes: Integers
     held: Bools
 
 
-class Combined(NamedTuple):
+class CombinedPairs(NamedTuple):
     """Valid pairs: indices of the parts, costs, sizes, shares of drawn worlds where valid."""
 
-    ones: Whole
-    others: Whole
-    costs: Whole
-    sizes: Whole
+    ones: Integers
+    others: Integers
+    costs: Integers
+    sizes: Integers
     held: NDArray[np.float64]
 
 
@@ -114,7 +114,7 @@ class Evidence:
     """What the prompt worlds require of a rule, over their completions."""
 
     def __init__(
-        self, prompt: Completed, broken: Bools, regime: Regime, broken_drawn: Bools
+        self, prompt: Completions, broken: Bools, regime: Regime, broken_drawn: Bools
     ) -> None:
         """Collect the completions.
 
@@ -129,7 +129,7 @@ class Evidence:
         self.worlds = int(prompt.of[-1]) + 1
         self.starts = np.searchsorted(prompt.of, np.arange(self.worlds))
 
-    def judged(self, valid: Bools, covered: NDArray[Any]) -> tuple[Bools, Whole]:
+    def judged(self, valid: Bools, covered: NDArray[Any]) -> tuple[Bools, Integers]:
         """Return whether a rule is valid in all worlds, and its cost, each of shape (...)."""
         if self.regime == "full":
             return all_of(valid), covered.sum(axis=-1, dtype=np.int64)
@@ -140,8 +140,8 @@ class Evidence:
         return all_of(least < _MANY), least.sum(axis=-1, dtype=np.int64)
 
     def lists(
-        self, costs: Numbers, sizes: Whole, held: NDArray[np.float64], most: int
-    ) -> Iterator[Whole]:
+        self, costs: Numbers, sizes: Integers, held: NDArray[np.float64], most: int
+    ) -> Iterator[Integers]:
         """Yield at most `most` indices, best first, for each node price and worth."""
         each = min(len(sizes), most)
         for price in PRICES:
@@ -153,18 +153,20 @@ class Evidence:
                 top = np.flatnonzero(scores <= worst)
                 yield top[np.argsort(scores[top], kind="stable")[:each]]
 
-    def in_turn(self, costs: Numbers, sizes: Whole, held: NDArray[np.float64], count: int) -> Whole:
+    def in_turn(
+        self, costs: Numbers, sizes: Integers, held: NDArray[np.float64], count: int
+    ) -> Integers:
         """Return `count` indices, taking the best of each list in turn."""
         if not len(sizes):
             return np.zeros(0, np.int64)
         each = 8 * max(1, count // (len(PRICES) * len(WORTHS)))
         order = np.stack(list(self.lists(costs, sizes, held, each))).T.reshape(-1)
         _, first = np.unique(order, return_index=True)
-        found: Whole = order[np.sort(first)][:count]
+        found: Integers = order[np.sort(first)][:count]
         return found
 
 
-def candidates(features: Features, evidence: Evidence, most: int) -> list[Priced]:
+def find_candidates(features: Features, evidence: Evidence, most: int) -> list[PricedRule]:
     """Return valid rules, the best at each price, from about `most` examined pairs."""
     search = _Search(features, evidence)
     return search.candidates(width=max(8, int((most / 1.4) ** 0.5)))
@@ -179,9 +181,9 @@ class _Search:
         self.values = whole[:, :count]
         self.held = ~any_of(evidence.broken_drawn[None] & ~whole[:, count:])
         self.sizes = features.sizes
-        self.found: dict[Shape, Priced] = {}
+        self.found: dict[Shape, PricedRule] = {}
 
-    def candidates(self, width: int) -> list[Priced]:
+    def candidates(self, width: int) -> list[PricedRule]:
         """Return valid rules: features, disjunctions, and conjunctions of two and three."""
         broken = self.evidence.broken
         uncovered = broken[None] & ~self.values
@@ -201,7 +203,7 @@ class _Search:
         parts = self._choice(self._best(part, dear, width))
         either = self._kept("or", parts, parts, self._pairs("or", parts), width // 2)
 
-        wide = Choice(
+        wide = ShapeTable(
             base.shapes + either.shapes,
             np.concatenate([base.values, either.values]),
             np.concatenate([base.sizes, either.sizes]),
@@ -209,7 +211,7 @@ class _Search:
         )
         both = self._kept("and", wide, wide, self._pairs("and", wide), width)
         few = max(4, width // 3)
-        top = Choice(both.shapes[:few], both.values[:few], both.sizes[:few], both.held[:few])
+        top = ShapeTable(both.shapes[:few], both.values[:few], both.sizes[:few], both.held[:few])
         self._kept("and", top, wide, self._crossed(top, wide), width // 2)
         if not self.found:  # if no other rule is valid, the rule that marks everything
             for place in np.flatnonzero(valid & ~told).tolist():
@@ -218,18 +220,18 @@ class _Search:
         return list(self.found.values())
 
     def _keep(self, shape: Shape, cost: int, size: int, held: float) -> None:
-        self.found[shape] = Priced(shape, cost, size, held)
+        self.found[shape] = PricedRule(shape, cost, size, held)
 
-    def _best(self, places: Whole, costs: Numbers, count: int) -> Whole:
+    def _best(self, places: Integers, costs: Numbers, count: int) -> Integers:
         held = self.held[places].mean(axis=1)
-        found: Whole = places[self.evidence.in_turn(costs, self.sizes[places], held, count)]
+        found: Integers = places[self.evidence.in_turn(costs, self.sizes[places], held, count)]
         return found
 
-    def _choice(self, places: Whole) -> Choice:
+    def _choice(self, places: Integers) -> ShapeTable:
         shapes = [_of(place) for place in places]
-        return Choice(shapes, self.values[places], self.sizes[places], self.held[places])
+        return ShapeTable(shapes, self.values[places], self.sizes[places], self.held[places])
 
-    def _pairs(self, kind: OneOf["and", "or"], some: Choice) -> Combined:
+    def _pairs(self, kind: OneOf["and", "or"], some: ShapeTable) -> CombinedPairs:
         """Return the valid pairs of two shapes of a choice."""
         count = len(some.shapes)
         ones, others = np.triu_indices(count, 1)
@@ -253,7 +255,7 @@ class _Search:
         sizes = some.sizes[ones] + some.sizes[others] + 1
         return self._valid(ones, others, valid, covered, sizes, _held(kind, some, some))
 
-    def _crossed(self, ones: Choice, others: Choice) -> Combined:
+    def _crossed(self, ones: ShapeTable, others: ShapeTable) -> CombinedPairs:
         """Return the valid conjunctions of one shape from each choice."""
         first, second = (
             part.reshape(-1)
@@ -275,27 +277,27 @@ class _Search:
 
     def _valid(
         self,
-        ones: Whole,
-        others: Whole,
+        ones: Integers,
+        others: Integers,
         valid: Bools,
         covered: NDArray[np.int16],
-        sizes: Whole,
+        sizes: Integers,
         held: NDArray[np.float64],
-    ) -> Combined:
+    ) -> CombinedPairs:
         """Keep the valid pairs; `held` (ones, others) is indexed by the parts of a pair."""
         right, costs = self.evidence.judged(valid, covered)
         kept = np.flatnonzero(right)
         one, other = ones[kept], others[kept]
-        return Combined(one, other, costs[kept], sizes[kept], held[one, other])
+        return CombinedPairs(one, other, costs[kept], sizes[kept], held[one, other])
 
     def _kept(
         self,
         kind: OneOf["and", "or"],
-        ones: Choice,
-        others: Choice,
-        combined: Combined,
+        ones: ShapeTable,
+        others: ShapeTable,
+        combined: CombinedPairs,
         count: int,
-    ) -> Choice:
+    ) -> ShapeTable:
         """Add the best pairs to the candidates and return them."""
         shapes: list[Shape] = []
         places: list[int] = []
@@ -310,13 +312,13 @@ class _Search:
                 places.append(place)
         one_, other_ = combined.ones[places], combined.others[places]
         values, held_ = (
-            joined(kind, here[one_], there[other_])
+            connect_values(kind, here[one_], there[other_])
             for here, there in ((ones.values, others.values), (ones.held, others.held))
         )
-        return Choice(shapes, values, combined.sizes[places], held_)
+        return ShapeTable(shapes, values, combined.sizes[places], held_)
 
 
-def _held(kind: OneOf["and", "or"], ones: Choice, others: Choice) -> NDArray[np.float64]:
+def _held(kind: OneOf["and", "or"], ones: ShapeTable, others: ShapeTable) -> NDArray[np.float64]:
     """Return the share of drawn worlds in which each pair is valid, (ones, others).
 
     For a disjunction it is a lower bound.
@@ -339,7 +341,7 @@ def _shape(kind: OneOf["and", "or"], one: Shape, other: Shape) -> Shape | None:
     return Shape(kind, parts=tuple(parts)) if len(set(parts)) == len(parts) else None
 
 
-def narrowed(some: Iterable[Priced], evidence: Evidence, count: int) -> Sequence[Priced]:
+def narrow(some: Iterable[PricedRule], evidence: Evidence, count: int) -> Sequence[PricedRule]:
     """Return `count` of the rules, taking the best at each price in turn."""
     whole = list(some)
     costs, sizes = (np.array([one[at] for one in whole], np.int64) for at in (1, 2))
@@ -350,13 +352,13 @@ def narrowed(some: Iterable[Priced], evidence: Evidence, count: int) -> Sequence
 # --- Recipes as formulas (tools/logic/formula.py).
 
 
-class Writer:
+class FormulaWriter:
     """Writes features into one formula builder; neighbours get the first free letters."""
 
     def __init__(self, features: Features) -> None:
         self.recipes = features.recipes
         self.arguments = {name: t.ndim - 1 for name, t in features.lanes.true.items()}
-        self.builder = Builder()
+        self.builder = FormulaBuilder()
 
     def write(self, place: int, variable: str = FREE, taken: Sequence[str] = (FREE,)) -> int:
         """Add a feature's formula about a variable to the builder, and return its index."""

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json
-from ...tools.sentence_rules.conditions import Compare, Condition, Is, Missing, Not
-from ...tools.sentence_rules.prepared import Prepared, missing
-from ...tools.sentence_rules.quantities import Number
+from ...tools.sentence_rules.conditions import Comparison, Condition, IsOneOf, Missing, Not
+from ...tools.sentence_rules.prepared_rows import PreparedRows, is_missing
+from ...tools.sentence_rules.quantities import ColumnNumber
 
 FEW_VALUES = 8  # a number with at most this many values may be tested for equality
 MOST_VALUES = 12  # a choice with at most this many values gives pairs and triples of values
@@ -28,7 +28,7 @@ MOST_CONDITIONS = 2_000  # maximum number of conditions over all columns
 LARGEST = 1e300  # larger numbers are not rounded
 # Bits for stating that a bound is round (three of four are) or that it is not.
 ROUND, UNEVEN = 0.4, 2.0
-DENIED = 1.0  # bits for "not" and for "exactly"
+NEGATION_BITS = 1.0  # bits for "not" and for "exactly"
 Value = TypeVar("Value")
 
 
@@ -55,7 +55,7 @@ class Atoms(NamedTuple):
     left_out: int = 0
 
 
-def atoms_of(rows: Prepared) -> Atoms:
+def build_atoms(rows: PreparedRows) -> Atoms:
     """Return all conditions that hold on some rows but not on all.
 
     Of conditions in one column that hold on the same rows only the cheapest is kept.
@@ -79,7 +79,7 @@ def atoms_of(rows: Prepared) -> Atoms:
     )
 
 
-def both(one: Atoms, other: Atoms) -> Atoms:
+def merge_atoms(one: Atoms, other: Atoms) -> Atoms:
     """Return the conditions of both, on separate columns."""
     return Atoms(
         [*one.conditions, *other.conditions],
@@ -92,14 +92,14 @@ def both(one: Atoms, other: Atoms) -> Atoms:
     )
 
 
-def fewer(atoms: Atoms, given: NDArray[np.int64], most: int = MOST_CONDITIONS) -> Atoms:
+def select_atoms(atoms: Atoms, given: NDArray[np.int64], most: int = MOST_CONDITIONS) -> Atoms:
     """Return at most `most` conditions: those most associated with any label.
 
     Later steps build tables of all pairs of conditions.
     """
     if len(atoms.conditions) <= most:
         return atoms
-    scores = [telling(holds, given) for holds in atoms.holds]
+    scores = [association(holds, given) for holds in atoms.holds]
     some = sorted(sorted(range(len(scores)), key=lambda at: (-scores[at], at))[:most])
     columns, column = np.unique(atoms.column[some], return_inverse=True)
     dearer = math.log2(atoms.columns / len(columns))  # each was chosen among all columns
@@ -114,7 +114,7 @@ def fewer(atoms: Atoms, given: NDArray[np.int64], most: int = MOST_CONDITIONS) -
     )
 
 
-def telling(marks: NDArray[np.bool_], given: NDArray[np.int64]) -> float:
+def association(marks: NDArray[np.bool_], given: NDArray[np.int64]) -> float:
     """Return the association of the marked rows (n,) with any label, in standard errors."""
     n, m = len(marks), float(marks.sum())
     counts = np.bincount(given).astype(np.float64)
@@ -123,7 +123,7 @@ def telling(marks: NDArray[np.bool_], given: NDArray[np.int64]) -> float:
     return float(np.abs((inside - counts * m / n) / np.maximum(spread, 1e-9)).max().round(9))
 
 
-def _on(rows: Prepared, name: str) -> Iterator[tuple[Condition, float]]:
+def _on(rows: PreparedRows, name: str) -> Iterator[tuple[Condition, float]]:
     """Yield the conditions on a column, each with its bits."""
     told = rows.columns[name]
     if rows.without(name).any():
@@ -132,30 +132,30 @@ def _on(rows: Prepared, name: str) -> Iterator[tuple[Condition, float]]:
     if told["kind"] == "number":
         yield from _bounds(rows, name)
     elif told["kind"] == "truth":
-        yield Is(name, (True,)), 1.0
-        yield Is(name, (False,)), 1.0
+        yield IsOneOf(name, (True,)), 1.0
+        yield IsOneOf(name, (False,)), 1.0
     else:
         yield from _values(rows, name, told)
 
 
 def _values(
-    rows: Prepared, name: str, told: Mapping[str, Json]
+    rows: PreparedRows, name: str, told: Mapping[str, Json]
 ) -> Iterator[tuple[Condition, float]]:
-    seen = {row[name]: None for row in rows.rows if not missing(row.get(name))}
+    seen = {row[name]: None for row in rows.rows if not is_missing(row.get(name))}
     values = [value for value in told.get("values") or () if value in seen]
     values += [value for value in seen if value not in values]
     if len(values) < 2:
         return
     bits = 1.0 + math.log2(len(values))
     for value in values:
-        yield Is(name, (value,)), bits
-        yield Not(Is(name, (value,))), bits + DENIED
-    for some, price in lists_of(values):
+        yield IsOneOf(name, (value,)), bits
+        yield Not(IsOneOf(name, (value,))), bits + NEGATION_BITS
+    for some, price in value_subsets(values):
         if len(some) > 1:
-            yield Is(name, tuple(some)), price
+            yield IsOneOf(name, tuple(some)), price
 
 
-def lists_of(values: Sequence[Value]) -> Iterator[tuple[Sequence[Value], float]]:
+def value_subsets(values: Sequence[Value]) -> Iterator[tuple[Sequence[Value], float]]:
     """Yield each value, and pairs and triples of a few values, each with its bits."""
     for value in values:
         yield (value,), 1.0 + math.log2(len(values))
@@ -171,39 +171,42 @@ def lists_of(values: Sequence[Value]) -> Iterator[tuple[Sequence[Value], float]]
                 yield tuple(values[at] for at in places), price
 
 
-def _bounds(rows: Prepared, name: str) -> Iterator[tuple[Condition, float]]:
+def _bounds(rows: PreparedRows, name: str) -> Iterator[tuple[Condition, float]]:
     numbers = rows.numbers(name)
     values = np.unique(numbers[~np.isnan(numbers)])
     if len(values) < 2:
         return
-    quantity = Number(name)
+    quantity = ColumnNumber(name)
     if len(values) <= FEW_VALUES:
         for value in values:
-            yield Compare(quantity, "exactly", float(value)), 2.0 + DENIED + math.log2(len(values))
+            yield (
+                Comparison(quantity, "exactly", float(value)),
+                2.0 + NEGATION_BITS + math.log2(len(values)),
+            )
     gaps = list(zip(values[:-1].tolist(), values[1:].tolist(), strict=True))
     if len(gaps) > MOST_BOUNDS:
         ends = np.linspace(0, len(gaps) - 1, MOST_BOUNDS).round().astype(int)
         gaps = [gaps[at] for at in dict.fromkeys(ends.tolist())]
     whole = bool(np.all(values == np.round(values)))
-    rounder = grain(values[0], values[-1])
-    bounds = [(low, high, roundest(low, high, whole)) for low, high in gaps]
+    rounder = rounding_unit(values[0], values[-1])
+    bounds = [(low, high, roundest_number(low, high, whole)) for low, high in gaps]
     even = [_even(bound, rounder) or _even(high, rounder) for _, high, bound in bounds]
     for (_, high, bound), is_round in zip(bounds, even, strict=True):
         alike = sum(one is is_round for one in even)
         bits = 1.0 + math.log2(alike) + (0.0 if all(even) else ROUND if is_round else UNEVEN)
         if is_round and not _even(bound, rounder):
-            yield Compare(quantity, "at least", high), bits
-            yield Compare(quantity, "less than", high), bits
+            yield Comparison(quantity, "at least", high), bits
+            yield Comparison(quantity, "less than", high), bits
         else:
-            yield Compare(quantity, "more than", bound), bits
-            yield Compare(quantity, "at most", bound), bits
+            yield Comparison(quantity, "more than", bound), bits
+            yield Comparison(quantity, "at most", bound), bits
 
 
 def _even(bound: float, rounder: float) -> bool:
     return abs(bound / rounder - round(bound / rounder)) < 1e-9
 
 
-def grain(low: float, high: float) -> float:
+def rounding_unit(low: float, high: float) -> float:
     """Return the unit of which round bounds between two values are multiples."""
     spread = float(high) - float(low)
     if spread <= 0 or math.isinf(spread):
@@ -212,7 +215,7 @@ def grain(low: float, high: float) -> float:
     return size / 2 if spread < 5 * size else size
 
 
-def roundest(low: float, high: float, whole: bool) -> float:
+def roundest_number(low: float, high: float, whole: bool) -> float:
     """Return the number with the fewest digits from `low` on and below `high`, nearest to `low`.
 
     Args:

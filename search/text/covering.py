@@ -16,20 +16,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.sentence_rules.conditions import Compare, Condition
+from ...tools.sentence_rules.conditions import Comparison, Condition
 from ..budget import Budget
 from .atoms import Atoms
 from .volume import CONJUNCTION, Evidence
 
 BEAM = 60
 DEEPEST = 5
-MOST = 20  # maximum number of conjunctions
+MAX_CONJUNCTIONS = 20  # maximum number of conjunctions
 WIDTH, CHILDREN = 4, 4  # number of sets kept, and of sets made from each
 # Two conjunctions that share at least this part of their rows are alike, and one of them is tried.
-ALIKE = 0.8
-MET = 20  # number of the best conjunctions of a beam that are remembered
-LESS = 6.0  # bits that a conjunction may save less than it costs (`Covering.completed`)
-BESIDE = 1e-6  # smallest improvement in bits
+MAX_OVERLAP = 0.8
+MAX_REMEMBERED = 20  # number of the best conjunctions of a beam that are remembered
+MAX_LOSS_BITS = 6.0  # bits that a conjunction may save less than it costs (`Covering.completed`)
+MIN_GAIN_BITS = 1e-6  # smallest improvement in bits
 ROWS = 200  # on this many rows, 64 candidates cost one expansion
 
 Conjunction = tuple[int, ...]
@@ -37,7 +37,7 @@ Cover = tuple[list[Conjunction], float]
 Marks = NDArray[np.bool_]
 
 
-class Others(NamedTuple):
+class ChosenCover(NamedTuple):
     """The conjunctions already chosen.
 
     Args:
@@ -53,7 +53,7 @@ class Others(NamedTuple):
     bits: float
 
 
-class Met(NamedTuple):
+class CandidatePool(NamedTuple):
     """Conjunctions that beams have found, with their rows, volumes and bits."""
 
     conjunctions: list[Conjunction]
@@ -92,7 +92,7 @@ class Covering:
         found = self.evidence.worth(np.array(inside), np.array(wrong), beside.volume)
         return float(found) - beside.bits
 
-    def _others(self, some: Sequence[Conjunction]) -> Others:
+    def _others(self, some: Sequence[Conjunction]) -> ChosenCover:
         covered = np.zeros(len(self.wanted), np.bool_)
         volume = 0.0
         for at, one in enumerate(some):
@@ -102,14 +102,14 @@ class Covering:
         bits = sum(self.evidence.bits(one) for one in some) - sum(
             float(np.log2(k)) for k in range(2, len(some) + 1)
         )
-        return Others(tuple(some), covered, min(volume, 1.0), bits)
+        return ChosenCover(tuple(some), covered, min(volume, 1.0), bits)
 
     def _charge(self, candidates: int) -> bool:
         self.tried += candidates
         return self.budget.charge(candidates * len(self.wanted) / (Budget.VECTOR * ROWS))
 
     def _scored(
-        self, stems: Sequence[Conjunction], beside: Others
+        self, stems: Sequence[Conjunction], beside: ChosenCover
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Score each stem extended by each atom.
 
@@ -156,7 +156,7 @@ class Covering:
         worth[few] = -np.inf
         return worth, gathered
 
-    def _grow(self, beside: Others, unlike: Marks | None = None) -> list[Conjunction]:
+    def _grow(self, beside: ChosenCover, unlike: Marks | None = None) -> list[Conjunction]:
         """Return the best conjunctions to add, at most `CHILDREN`, with different rows.
 
         Args:
@@ -169,7 +169,7 @@ class Covering:
             if not self.budget.left:
                 break
             worth, gathered = self._scored(stems, beside)
-            for at in first(worth, 4 * CHILDREN):
+            for at in top_indices(worth, 4 * CHILDREN):
                 row, atom = divmod(int(at), worth.shape[1])
                 if np.isfinite(worth[row, atom]):
                     found.append((-float(worth[row, atom]), tuple(sorted((*stems[row], atom)))))
@@ -177,7 +177,7 @@ class Covering:
             if not stems:
                 break
         found.sort()
-        self.met.update(dict.fromkeys(one for _, one in found[:MET]))
+        self.met.update(dict.fromkeys(one for _, one in found[:MAX_REMEMBERED]))
         return self._unlike(found, *([] if unlike is None else [unlike]))
 
     def _unlike(
@@ -188,7 +188,7 @@ class Covering:
         rows = list(others)
         for _, one in found:
             marks = self.of(one)
-            if all((marks & other).sum() < ALIKE * (marks | other).sum() for other in rows):
+            if all((marks & other).sum() < MAX_OVERLAP * (marks | other).sum() for other in rows):
                 taken.append(one)
                 rows.append(marks)
                 if len(taken) == CHILDREN:
@@ -205,7 +205,7 @@ class Covering:
         covers: set[bytes] = set()
         for scores in (worth, *gathered):
             taken = 0
-            for at in first(scores, 4 * BEAM):
+            for at in top_indices(scores, 4 * BEAM):
                 row, atom = divmod(int(at), scores.shape[1])
                 if taken >= BEAM // 2 or not np.isfinite(scores[row, atom]):
                     break
@@ -230,17 +230,17 @@ class Covering:
         """
         best = list(start), self.worth(start)
         sets = [best]
-        while sets and len(sets[0][0]) < MOST and self.budget.left:
+        while sets and len(sets[0][0]) < MAX_CONJUNCTIONS and self.budget.left:
             grown: dict[frozenset[Conjunction], Cover] = {}
             for found, worth in sets:
                 for more in self._grow(self._others(found), unlike):
                     then = [*found, more]
                     now = self.worth(then)
-                    if now > worth + BESIDE:
+                    if now > worth + MIN_GAIN_BITS:
                         grown.setdefault(frozenset(then), (then, now))
             unlike = None
             sets = sorted(grown.values(), key=lambda pair: (-pair[1], pair[0]))[:width]
-            if sets and sets[0][1] > best[1] + BESIDE:
+            if sets and sets[0][1] > best[1] + MIN_GAIN_BITS:
                 best = sets[0]
         return best
 
@@ -260,16 +260,16 @@ class Covering:
     def completed(self, found: list[Conjunction], worth: float) -> Cover:
         """Cover the remaining rows of the target too, if no row of another label is covered.
 
-        The added conjunctions must be as pure, and may save up to `LESS` bits less than they cost.
+        The added conjunctions must be as pure, and may save up to `MAX_LOSS_BITS` bits less than they cost.
         """
-        while self.budget.left and len(found) < MOST:
+        while self.budget.left and len(found) < MAX_CONJUNCTIONS:
             covered = self._others(found).covered
             if (covered & ~self.wanted).any() or not (self.wanted & ~covered).any():
                 break
             grown = [[*found, one] for one in self._grow(self._others(found))]
             pure = [some for some in grown if not (self.of(some[-1]) & ~self.wanted).any()]
             then = max(((self.worth(some), some) for some in pure), default=(-np.inf, found))
-            if then[0] < worth - LESS:
+            if then[0] < worth - MAX_LOSS_BITS:
                 break
             worth, found = then
         return found, worth
@@ -278,7 +278,7 @@ class Covering:
         tries = [found[:at] + found[at + 1 :] for at in range(len(found))]
         scored = [(self.worth(one), one) for one in tries]
         best = max(scored, key=lambda pair: pair[0], default=None)
-        return (best[1], best[0]) if best and best[0] > worth + BESIDE else None
+        return (best[1], best[0]) if best and best[0] > worth + MIN_GAIN_BITS else None
 
     def _changed(self, found: list[Conjunction], worth: float) -> Cover | None:
         """Drop, replace or add one condition in one conjunction."""
@@ -291,10 +291,10 @@ class Covering:
             row, atom = divmod(int(np.argmax(wider)), wider.shape[1])
             scored.append((float(wider[row, atom]), (*[*shorter, one][row], atom)))
             best = max(scored, key=lambda pair: pair[0])
-            if best[0] > worth + BESIDE:
+            if best[0] > worth + MIN_GAIN_BITS:
                 changed = [*rest, best[1]]
                 then = self.worth(changed)
-                if then > worth + BESIDE:
+                if then > worth + MIN_GAIN_BITS:
                     return changed, then
         return None
 
@@ -303,7 +303,7 @@ class Covering:
         pool = list(self.met)
         if not pool:
             return None
-        met = Met(
+        met = CandidatePool(
             pool,
             np.array([self.of(one) for one in pool], np.bool_),
             np.array([self.evidence.volume(one) for one in pool]),
@@ -313,21 +313,21 @@ class Covering:
             for out in combinations(found, many):
                 rest = [one for one in found if one not in out]
                 then, now = rest, -np.inf
-                while self.budget.left and len(then) < MOST:
+                while self.budget.left and len(then) < MAX_CONJUNCTIONS:
                     worths = self._with_one(met, then)
                     if then is rest:
                         worths[[at for at, one in enumerate(pool) if one in out]] = -np.inf
                     at = int(np.argmax(worths))
-                    if worths[at] <= now + BESIDE:
+                    if worths[at] <= now + MIN_GAIN_BITS:
                         break
                     then, now = [*then, pool[at]], float(worths[at])
-                if now > worth + BESIDE:
+                if now > worth + MIN_GAIN_BITS:
                     exactly = self.worth(then)
-                    if exactly > worth + BESIDE:
+                    if exactly > worth + MIN_GAIN_BITS:
                         return then, exactly
         return None
 
-    def _with_one(self, met: Met, then: Sequence[Conjunction]) -> NDArray[np.float64]:
+    def _with_one(self, met: CandidatePool, then: Sequence[Conjunction]) -> NDArray[np.float64]:
         """Return the worth of the cover with each conjunction of `met` added, (met,)."""
         beside, wanted = self._others(then), self.wanted
         new = met.covers & ~beside.covered
@@ -343,7 +343,7 @@ class Covering:
         for at in range(len(found)):
             rest = found[:at] + found[at + 1 :]
             then = self._grown(rest, 1, self.of(found[at]))
-            if then[1] > worth + BESIDE:
+            if then[1] > worth + MIN_GAIN_BITS:
                 return then
         return None
 
@@ -355,11 +355,11 @@ class Covering:
                 then = self._grown([*rest, narrow], 1)
                 while fewer := self._dropped(*then):
                     then = fewer
-                if then[1] > worth + BESIDE:
+                if then[1] > worth + MIN_GAIN_BITS:
                     return then
         return None
 
-    def _narrower(self, one: Conjunction, beside: Others) -> list[Conjunction]:
+    def _narrower(self, one: Conjunction, beside: ChosenCover) -> list[Conjunction]:
         """Return conjunctions on fewer rows: one more condition, or another on the same column."""
         marks = self.of(one)
         stems = [one, *(one[:k] + one[k + 1 :] for k in range(len(one)))]
@@ -375,11 +375,11 @@ class Covering:
 
 def _side(condition: Condition) -> int:
     """Return 1 for a lower bound, -1 for an upper bound, else 0."""
-    relation = condition.relation if isinstance(condition, Compare) else ""
+    relation = condition.relation if isinstance(condition, Comparison) else ""
     return {"more than": 1, "at least": 1, "at most": -1, "less than": -1}.get(relation, 0)
 
 
-def first(scores: NDArray[np.float64], many: int) -> list[int]:
+def top_indices(scores: NDArray[np.float64], many: int) -> list[int]:
     """Return the flat indices of the largest scores, largest first; ties keep their order.
 
     The result is the same on any machine, whatever its sorting algorithm.

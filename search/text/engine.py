@@ -14,21 +14,21 @@ import numpy as np
 
 from ...records import Json
 from ...tools.sentence_rules.conditions import AllOf
-from ...tools.sentence_rules.prepared import Prepared
-from ...tools.sentence_rules.rules import NOT_APPLICABLE, NotExact, Rule, When
+from ...tools.sentence_rules.prepared_rows import PreparedRows
+from ...tools.sentence_rules.rules import NOT_APPLICABLE, ConditionClause, NotExact, Rule
 from ...tools.sentence_rules.sentence_compiler import compile_sentence
 from ..budget import Budget
 from ..engines import SearchEngine
-from ..following import Answer
-from .fields import Found, rules_over_fields
-from .mentions import in_full, mentioned, pieces_of
-from .words import mined
+from ..novelty import Answer
+from .fields import FoundRules, find_field_rules
+from .mentions import expand_phrases, find_mention_rules, find_pieces
+from .words import mine_rules
 
-SENTENCES = 20
-FEWEST = 4  # minimum number of shown rows
+MAX_SENTENCES = 20
+MIN_ROWS = 4  # minimum number of shown rows
 
 
-def serves(shown: list[list[Any]]) -> bool:
+def supports(shown: list[list[Any]]) -> bool:
     """Return whether the inputs are records of columns, each with a label."""
     return bool(shown) and all(
         isinstance(row, dict) and "domain" not in row and isinstance(label, str)
@@ -36,7 +36,7 @@ def serves(shown: list[list[Any]]) -> bool:
     )
 
 
-def prepared(inputs: list[Any]) -> list[Any]:
+def prepare_space(inputs: list[Any]) -> list[Any]:
     """Return the sample space unchanged: this engine needs no other form."""
     return inputs
 
@@ -65,21 +65,21 @@ class Problem:
         sentences = [said for said in self._found if said not in skip]
         if not sentences:
             return None
-        numbered = (f"{at}. {said}" for at, said in enumerate(sentences[:SENTENCES], 1))
+        numbered = (f"{at}. {said}" for at, said in enumerate(sentences[:MAX_SENTENCES], 1))
         return Answer("\n".join(numbered), "", self._meta)
 
     def _mined(self) -> tuple[Sequence[str], dict[str, Json]]:
-        if len(self.rows) < FEWEST or len(set(self.labels)) < 2:
+        if len(self.rows) < MIN_ROWS or len(set(self.labels)) < 2:
             return (), {}  # for example when a prompt shows a few wrong rows
         fields = self.public.get("shape", "fields") == "fields"
-        look = rules_over_fields if fields else rules_over_texts
+        look = find_field_rules if fields else find_text_rules
         found = look(self.rows, self.labels, self.public, self.expansions)
-        prepared = Prepared(self.rows, self.public)
+        prepared = PreparedRows(self.rows, self.public)
         said = (_said(rule, prepared, self.public) for rule in found.rules)
         return list(dict.fromkeys(one for one in said if one)), found.meta
 
 
-def _said(rule: Rule, rows: Prepared, public: Mapping[str, Json]) -> str:
+def _said(rule: Rule, rows: PreparedRows, public: Mapping[str, Json]) -> str:
     """Return a rule as one line, or "" if the exact judge would not read the line as this rule.
 
     This happens with a column that has no name, for example.
@@ -91,7 +91,7 @@ def _said(rule: Rule, rows: Prepared, public: Mapping[str, Json]) -> str:
     return sentence
 
 
-ENGINE = SearchEngine("text", serves, prepared, Problem)
+ENGINE = SearchEngine("text", supports, prepare_space, Problem)
 
 
 # --- Sentences about texts: phrases that decide the label, phrases that are weighed against each
@@ -101,18 +101,18 @@ ENGINE = SearchEngine("text", serves, prepared, Problem)
 # many phrases weigh against each other and each gets a sentence (mentions.py). In texts that people
 # wrote, phrases explain little, and the sentences mined by words.py are used.
 
-ALL = 0.99  # from this share of the shown rows on, nothing else is tried
-FAR = 0.8  # below this part of the share, weighed phrases are not compared on held-out rows
+ENOUGH_EXPLAINED = 0.99  # from this share of the shown rows on, nothing else is tried
+FAR_BELOW = 0.8  # below this part of the share, weighed phrases are not compared on held-out rows
 PARTS = 3  # number of parts of the rows, each held out once
 EXPLAINED = 0.9  # share of the shown rows on which the rules must be right
 
 
-def rules_over_texts(
+def find_text_rules(
     rows: Sequence[Mapping[str, Json]],
     labels: Sequence[str],
     public: Mapping[str, Json],
     expansions: float,
-) -> Found:
+) -> FoundRules:
     """Return the rules that explain labelled rows with one text or a pair of texts.
 
     Args:
@@ -121,36 +121,38 @@ def rules_over_texts(
         public: Public part of the problem.
         expansions: Budget of the search.
     """
-    decided = Found((), {"tried": 0})
+    decided = FoundRules((), {"tried": 0})
     if public.get("shape") != "pair":
-        decided = rules_over_fields(rows, labels, public, expansions)
-        share = explained(decided.rules, rows, labels, public)
-        prepared = Prepared(rows, public)
-        pieces = pieces_of(prepared)
+        decided = find_field_rules(rows, labels, public, expansions)
+        share = explained_share(decided.rules, rows, labels, public)
+        prepared = PreparedRows(rows, public)
+        pieces = find_pieces(prepared)
         if pieces is not None:
-            decided = Found(in_full(decided.rules, prepared, pieces), decided.meta)
-        if share >= EXPLAINED and (pieces is None or (share >= ALL and _plain(decided.rules))):
+            decided = FoundRules(expand_phrases(decided.rules, prepared, pieces), decided.meta)
+        if share >= EXPLAINED and (
+            pieces is None or (share >= ENOUGH_EXPLAINED and _plain(decided.rules))
+        ):
             return decided
         if pieces is not None:
-            weighed = mentioned(prepared, labels, pieces, Budget(expansions))
+            weighed = find_mention_rules(prepared, labels, pieces, Budget(expansions))
             if share >= max(EXPLAINED, weighed.right) and (
-                weighed.right < FAR * share
+                weighed.right < FAR_BELOW * share
                 or _left_out(rows, labels, public, expansions, weighed.right) >= weighed.right
             ):
                 return decided
             if weighed.rules:
-                return Found(
+                return FoundRules(
                     weighed.rules, _counts(decided, weighed.tried, weighed.groups, weighed.sure)
                 )
-    found = mined(rows, labels, public, Budget(expansions))
+    found = mine_rules(rows, labels, public, Budget(expansions))
     counts = _counts(decided, found.tried, found.judged, found.sure)
-    return Found(found.rules, counts) if found.rules else decided
+    return FoundRules(found.rules, counts) if found.rules else decided
 
 
 def _plain(rules: Sequence[Rule]) -> bool:
     """Return whether no sentence joins conditions."""
     return not any(
-        isinstance(one, When) and isinstance(one.condition, AllOf)
+        isinstance(one, ConditionClause) and isinstance(one.condition, AllOf)
         for rule in rules
         for one in rule.clauses
     )
@@ -172,10 +174,12 @@ def _left_out(
     for part in range(PARTS):
         out = range(part, len(rows), PARTS)
         rest = [at for at in range(len(rows)) if at % PARTS != part]
-        found = rules_over_fields(
+        found = find_field_rules(
             [rows[at] for at in rest], [labels[at] for at in rest], public, expansions / PARTS
         )
-        some = explained(found.rules, [rows[at] for at in out], [labels[at] for at in out], public)
+        some = explained_share(
+            found.rules, [rows[at] for at in out], [labels[at] for at in out], public
+        )
         right += some * len(out) / len(rows)
         left = sum(len(range(one, len(rows), PARTS)) for one in range(part + 1, PARTS))
         if right + left / len(rows) < enough:
@@ -183,18 +187,18 @@ def _left_out(
     return right
 
 
-def _counts(decided: Found, tried: int, judged: int, sure: int) -> dict[str, Json]:
+def _counts(decided: FoundRules, tried: int, judged: int, sure: int) -> dict[str, Json]:
     return {"tried": decided.meta["tried"] + tried, "judged_apart": judged, "sure": sure}
 
 
-def explained(
+def explained_share(
     rules: Sequence[Rule],
     rows: Sequence[Mapping[str, Json]],
     labels: Sequence[str],
     public: Mapping[str, Json],
 ) -> float:
     """Return the share of rows on which the first rule that applies is right."""
-    prepared = Prepared(rows, public)
+    prepared = PreparedRows(rows, public)
     codes = np.full(len(rows), NOT_APPLICABLE)
     for rule in rules:
         codes = np.where(codes == NOT_APPLICABLE, rule.codes(prepared), codes)

@@ -22,24 +22,29 @@ from numpy.typing import NDArray
 
 from ...records import Json
 from ...tools.sentence_rules.conditions import AllOf, Condition
-from ...tools.sentence_rules.prepared import Prepared
-from ...tools.sentence_rules.rules import Rule, When
+from ...tools.sentence_rules.prepared_rows import PreparedRows
+from ...tools.sentence_rules.rules import ConditionClause, Rule
 from ..budget import Budget
-from .atoms import Atoms, atoms_of, both, fewer
-from .chance import FALSE, beside, kept, surest
+from .atoms import Atoms, build_atoms, merge_atoms, select_atoms
 from .covering import Conjunction, Cover, Covering
-from .phrases import phrase_atoms
+from .phrases import build_phrase_atoms
+from .significance import (
+    FALSE_DISCOVERY_RATE,
+    mantel_haenszel,
+    most_significant,
+    select_significant,
+)
 
-MOST = 20  # maximum number of sentences
-READ = 4  # longer conjunctions are hard to read
+MAX_SENTENCES = 20  # maximum number of sentences
+MAX_READABLE = 4  # longer conjunctions are hard to read
 READABLE = 12.0  # bits that a readable rule may be worth less than one that is hard to read
-KEPT_BACK = 0.2  # part of the budget kept for the rows left at the end
-APART = 0.7  # if two sentences share a larger part of their rows, only one is used
-AS_WELL = 3  # maximum number of equivalent conditions that are listed
+RESERVED_SHARE = 0.2  # part of the budget kept for the rows left at the end
+MAX_SHARED_ROWS = 0.7  # if two sentences share a larger part of their rows, only one is used
+MAX_ALTERNATIVES = 3  # maximum number of equivalent conditions that are listed
 Marks = NDArray[np.bool_]
 
 
-class Found(NamedTuple):
+class FoundRules(NamedTuple):
     """The rules found, in the order of their sentences, and metadata of the search."""
 
     rules: tuple[Rule, ...]
@@ -54,12 +59,12 @@ class _Part(NamedTuple):
     covering: Covering
 
 
-def rules_over_fields(
+def find_field_rules(
     rows: Sequence[Mapping[str, Json]],
     labels: Sequence[str],
     public: Mapping[str, Json],
     expansions: float,
-) -> Found:
+) -> FoundRules:
     """Return the rules that explain labelled rows.
 
     Columns of text are searched for words and phrases too. The result is empty if no condition
@@ -71,16 +76,17 @@ def rules_over_fields(
         public: Public part of the problem.
         expansions: Budget of the search.
     """
-    prepared = Prepared(rows, public)
-    atoms = both(atoms_of(prepared), phrase_atoms(prepared, labels))
+    prepared = PreparedRows(rows, public)
+    atoms = merge_atoms(build_atoms(prepared), build_phrase_atoms(prepared, labels))
     if not len(atoms.conditions):
-        return Found((), {"tried": 0})
-    atoms = fewer(atoms, np.array([prepared.label_index(label) for label in labels]))
+        return FoundRules((), {"tried": 0})
+    atoms = select_atoms(atoms, np.array([prepared.label_index(label) for label in labels]))
     given = np.array(labels)
     present = [label for label in prepared.labels if label in set(labels)]
     each = expansions / len(present)
     searched = {
-        label: Covering(atoms, given == label, Budget(each * (1 - KEPT_BACK))) for label in present
+        label: Covering(atoms, given == label, Budget(each * (1 - RESERVED_SHARE)))
+        for label in present
     }
     best = {label: covering.grown() for label, covering in searched.items()}
     most = max(worth for _, worth in best.values())
@@ -93,21 +99,21 @@ def rules_over_fields(
         spoken = present
     for label in spoken:
         if best[label][0]:
-            searched[label].budget = Budget(each * KEPT_BACK)
+            searched[label].budget = Budget(each * RESERVED_SHARE)
             best[label] = searched[label].completed(*best[label])
     parts = [_Part(one, label, searched[label]) for label in spoken for one in best[label][0]]
     if not parts:
         parts = list(_surest(searched))
     parts = _in_order(parts)
     rules = list(_sentences(parts, atoms, given, present))
-    rules += _beside(parts, atoms, given, present, MOST - len(rules))
+    rules += _beside(parts, atoms, given, present, MAX_SENTENCES - len(rules))
     single = len(present[:1] if len(present) == 2 else present) * len(atoms.conditions)
     tried = sum(covering.tried for covering in searched.values()) + single + atoms.left_out
     told: list[Json] = [_told(part, parts) for part in parts]
-    return Found(tuple(rules[:MOST]), {"tried": tried, "rules": told})
+    return FoundRules(tuple(rules[:MAX_SENTENCES]), {"tried": tried, "rules": told})
 
 
-def joined(conditions: Sequence[Condition]) -> Condition:
+def join_conditions(conditions: Sequence[Condition]) -> Condition:
     """Return the conjunction of the conditions."""
     return conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
 
@@ -119,7 +125,7 @@ def _better(labels: Sequence[str], best: Mapping[str, Cover]) -> str:
 
     def long(label: str) -> tuple[bool, float, int]:
         found, worth = best[label]
-        return max(len(one) for one in found) > READ, -worth, labels.index(label)
+        return max(len(one) for one in found) > MAX_READABLE, -worth, labels.index(label)
 
     return min(near, key=long) if near else labels[0]
 
@@ -129,14 +135,16 @@ def _surest(searched: Mapping[str, Covering]) -> Iterator[_Part]:
     found: list[tuple[float, str, int]] = []
     for label, covering in searched.items():
         prices = covering.evidence.price.tolist()
-        at, chance = surest(covering.atoms.holds, covering.wanted, prices, covering.atoms.left_out)
+        at, chance = most_significant(
+            covering.atoms.holds, covering.wanted, prices, covering.atoms.left_out
+        )
         found.append((chance * max(1, len(searched) - 1), label, at))
     for chance, label, at in sorted(found, key=lambda one: one[0])[:1]:
         covering = searched[label]
         holds, share = covering.atoms.holds[at], covering.wanted.mean()
-        if chance <= FALSE and covering.wanted[holds].mean() > share:
+        if chance <= FALSE_DISCOVERY_RATE and covering.wanted[holds].mean() > share:
             yield _Part((at,), label, covering)
-        elif chance <= FALSE and len(searched) == 2:
+        elif chance <= FALSE_DISCOVERY_RATE and len(searched) == 2:
             other = next(one for one in searched if one != label)
             yield _Part((at,), other, searched[other])
 
@@ -154,7 +162,7 @@ def _in_order(parts: Sequence[_Part]) -> list[_Part]:
 
 def _condition(atoms: Atoms, conjunction: Conjunction) -> Condition:
     order = sorted(conjunction, key=lambda at: (int(atoms.column[at]), at))
-    return joined([atoms.conditions[at] for at in order])
+    return join_conditions([atoms.conditions[at] for at in order])
 
 
 def _sentences(
@@ -162,7 +170,9 @@ def _sentences(
 ) -> Iterator[Rule]:
     if not parts:
         return
-    clauses = tuple(When(_condition(atoms, part.conjunction), part.label) for part in parts)
+    clauses = tuple(
+        ConditionClause(_condition(atoms, part.conjunction), part.label) for part in parts
+    )
     left = np.ones(len(given), np.bool_)
     for part in parts:
         left &= ~part.covering.of(part.conjunction)
@@ -171,7 +181,7 @@ def _sentences(
     others = [label for label in labels if label not in spoken] or list(labels)
     otherwise = max(others, key=lambda label: (int((rest == label).sum()), -labels.index(label)))
     if left.any() or len(spoken) < len(labels):
-        yield Rule(clauses[:MOST], otherwise)
+        yield Rule(clauses[:MAX_SENTENCES], otherwise)
     if len(clauses) > 1:
         yield from (Rule((clause,)) for clause in clauses)
 
@@ -191,23 +201,23 @@ def _beside(
     asked = labels[:1] if len(labels) == 2 else labels
     for label in asked:
         for at, holds in enumerate(atoms.holds):
-            chance, excess = beside(holds, given == label, strata)
+            chance, excess = mantel_haenszel(holds, given == label, strata)
             toward = label if excess > 0 else labels[1] if len(labels) == 2 else ""
             tries.append((chance if toward else 1.0, toward, at))
     taken: list[tuple[Marks, str]] = []
     rules: list[Rule] = []
     unseen = atoms.left_out * len(asked)
-    for place in kept([chance for chance, _, _ in tries], unseen=unseen):
+    for place in select_significant([chance for chance, _, _ in tries], unseen=unseen):
         _, label, at = tries[place]
         holds = atoms.holds[at]
         right = int((given[holds] == label).sum())
         alike = any(
-            label == said and (holds & rows).sum() > APART * (holds | rows).sum()
+            label == said and (holds & rows).sum() > MAX_SHARED_ROWS * (holds | rows).sum()
             for rows, said in taken
         )
         if len(rules) < most and not alike and 2 * right > int(holds.sum()):
             taken.append((holds, label))
-            rules.append(Rule((When(atoms.conditions[at], label),)))
+            rules.append(Rule((ConditionClause(atoms.conditions[at], label),)))
     return rules
 
 
@@ -248,4 +258,4 @@ def _as_well(covering: Covering, atom: int, without: Marks, marks: Marks) -> lis
     same = (covering.atoms.holds & without == marks).all(1)
     others = [at for at in np.flatnonzero(same).tolist() if at != atom]
     others.sort(key=lambda at: (float(covering.evidence.price[at]), at))
-    return [covering.atoms.conditions[at].written() for at in others[:AS_WELL]]
+    return [covering.atoms.conditions[at].written() for at in others[:MAX_ALTERNATIVES]]

@@ -21,27 +21,29 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.sentence_rules.conditions import AllOf, AnyOf, Compare, Condition, Not, mentions
-from ...tools.sentence_rules.prepared import Prepared
-from ...tools.sentence_rules.quantities import Listed
-from ...tools.sentence_rules.rules import Rule, When
+from ...tools.sentence_rules.conditions import AllOf, AnyOf, Comparison, Condition, Not, mentions
+from ...tools.sentence_rules.prepared_rows import PreparedRows
+from ...tools.sentence_rules.quantities import MentionedEntries
+from ...tools.sentence_rules.rules import ConditionClause, Rule
 from ...tools.sentence_rules.terms import Term, terms
 from ..budget import Budget
-from .chance import kept
-from .pieces import Pieces, repeated, share_repeated
+from .pieces import Pieces, find_repeated_phrases, repeated_share
+from .significance import select_significant
 
 MOST = 20  # maximum number of sentences
-MADE = 0.5  # share of words in repeated phrases from which on texts count as built from pieces
+MIN_REPEATED = (
+    0.5  # share of words in repeated phrases from which on texts count as built from pieces
+)
 FEWEST = 40  # minimum number of rows
 COLUMNS = 40  # maximum number of phrases in the regression
-FALSE = 0.1  # false discovery rate over groups
+FALSE_DISCOVERY_RATE = 0.1  # false discovery rate over groups
 SHUFFLES = 999
 COMPARED = 2_000  # maximum number of rows on which phrases and words are compared, at cubic cost
 FLOPS = 200_000  # multiplications per expansion
 
 
 @dataclass(frozen=True)
-class Mentioned:
+class MentionRules:
     """The rules on phrases, and statistics of the search.
 
     Args:
@@ -59,15 +61,15 @@ class Mentioned:
     sure: int = 0
 
 
-def pieces_of(rows: Prepared) -> Pieces | None:
+def find_pieces(rows: PreparedRows) -> Pieces | None:
     """Return the phrases of rows with one text built from pieces, or None for other rows."""
     if len(rows) < FEWEST or len(rows.columns) != 1 or len(rows.texts) != 1:
         return None
     texts = rows.text("").texts
-    return repeated(texts) if share_repeated(texts) >= MADE else None
+    return find_repeated_phrases(texts) if repeated_share(texts) >= MIN_REPEATED else None
 
 
-def in_full(rules: Sequence[Rule], rows: Prepared, pieces: Pieces) -> tuple[Rule, ...]:
+def expand_phrases(rules: Sequence[Rule], rows: PreparedRows, pieces: Pieces) -> tuple[Rule, ...]:
     """Return the rules with whole phrases in place of words that occur in the same rows.
 
     A rule about one of several words becomes one sentence for each.
@@ -79,7 +81,7 @@ def in_full(rules: Sequence[Rule], rows: Prepared, pieces: Pieces) -> tuple[Rule
                 return Not(said(part))
             case AllOf(parts) | AnyOf(parts):
                 return type(one)(tuple(map(said, parts)))
-            case Compare(Listed((Term(text=word, kind=""),)), "at least", 1):
+            case Comparison(MentionedEntries((Term(text=word, kind=""),)), "at least", 1):
                 own = one.holds(rows)
                 for phrase, marks in zip(pieces.phrases, pieces.marks, strict=True):
                     if f" {word} " in f" {phrase} " and (marks == own).all():
@@ -89,20 +91,24 @@ def in_full(rules: Sequence[Rule], rows: Prepared, pieces: Pieces) -> tuple[Rule
     found: list[Rule] = []
     for rule in rules:
         match rule:
-            case Rule((When(Compare(Listed(some), "at least", 1), label),), None):
-                found += [Rule((When(said(mentions((one,))), label),)) for one in some]
+            case Rule(
+                (ConditionClause(Comparison(MentionedEntries(some), "at least", 1), label),), None
+            ):
+                found += [Rule((ConditionClause(said(mentions((one,))), label),)) for one in some]
             case _:
                 clauses = (
-                    When(said(one.condition), one.label) if isinstance(one, When) else one
+                    ConditionClause(said(one.condition), one.label)
+                    if isinstance(one, ConditionClause)
+                    else one
                     for one in rule.clauses
                 )
                 found.append(Rule(tuple(clauses), rule.otherwise))
     return tuple(dict.fromkeys(found))[:MOST]
 
 
-def mentioned(
-    rows: Prepared, labels: Sequence[str], pieces: Pieces, budget: Budget
-) -> Mentioned:  # fmt: skip
+def find_mention_rules(
+    rows: PreparedRows, labels: Sequence[str], pieces: Pieces, budget: Budget
+) -> MentionRules:  # fmt: skip
     """Return rules on the phrases `pieces` of labelled rows.
 
     The result is empty if the single words predict the labels better.
@@ -114,7 +120,7 @@ def mentioned(
         slips = SLIPS[:1]
     effort = _effort(len(rows), pieces, len(present), slips)
     if not pieces.phrases or effort > budget.left:
-        return Mentioned((), tried=pieces.tried)
+        return MentionRules((), tried=pieces.tried)
     budget.charge(effort)
     y = np.array([present.index(one) for one in labels], np.int64)
     words = rows.text("")
@@ -123,38 +129,42 @@ def mentioned(
     by_words = _right(np.array(found, np.float64).T[some], y[some], len(present))
     by_phrases = _right(pieces.marks.T[some].astype(np.float64), y[some], len(present))
     if by_phrases < by_words - 2 * math.sqrt(by_words * (1 - by_words) / len(some)):
-        return Mentioned((), tried=pieces.tried)
+        return MentionRules((), tried=pieces.tried)
     return _said(pieces, y, present, slips)
 
 
 def _effort(rows: int, pieces: Pieces, labels: int, slips: Sequence[float]) -> float:
     """Return the estimated cost in expansions."""
-    judging, leaving_out = work(rows, len(pieces.phrases), labels, slips)
+    judging, leaving_out = count_multiplications(rows, len(pieces.phrases), labels, slips)
     return (2 * judging + len(pieces.groups) * leaving_out) / FLOPS
 
 
 def _said(
     pieces: Pieces, codes: Integers, labels: Sequence[str], slips: Sequence[float]
-) -> Mentioned:  # fmt: skip
+) -> MentionRules:  # fmt: skip
     x = pieces.marks.T.astype(np.float64)
-    found = judged(x, codes, len(labels), slips)
+    found = select_setting(x, codes, len(labels), slips)
     by_chance = [_chance(x, group, codes, len(labels), found.setting) for group in pieces.groups]
-    sure = kept(by_chance, FALSE)
+    sure = select_significant(by_chance, FALSE_DISCOVERY_RATE)
     if not sure:
-        return Mentioned((), found.right, pieces.tried, len(pieces.groups))
+        return MentionRules((), found.right, pieces.tried, len(pieces.groups))
     places = [at for one in sure for at in pieces.groups[one]]
     some = x[:, places]
-    fit = fitted(some, codes, len(labels), judged(some, codes, len(labels), slips).setting)
+    fit = fit_weights(
+        some, codes, len(labels), select_setting(some, codes, len(labels), slips).setting
+    )
     rules: list[tuple[float, Rule]] = []
     shares = np.bincount(codes, minlength=len(labels)) / len(codes)
     for column, at in enumerate(places):
         expected = _with(some, column, fit)
         label = labels[int(expected.argmax())]
         strength = float(np.abs(expected - shares).sum())
-        rules.append((strength, Rule((When(mentions(terms(pieces.phrases[at])), label),))))
+        rules.append(
+            (strength, Rule((ConditionClause(mentions(terms(pieces.phrases[at])), label),)))
+        )
     rules.sort(key=lambda one: -round(one[0], 9))
     said = tuple(rule for _, rule in rules[:MOST])
-    return Mentioned(said, found.right, pieces.tried, len(pieces.groups), len(sure))
+    return MentionRules(said, found.right, pieces.tried, len(pieces.groups), len(sure))
 
 
 def _right(x: Numbers, codes: Integers, labels: int) -> float:
@@ -180,7 +190,7 @@ def _with(x: Numbers, at: int, w: Numbers) -> Numbers:
     turned = x.copy()
     turned[:, (x[:, at] @ x) == 0] = 0.0
     turned[:, at] = 1.0
-    found: Numbers = chances(turned, w).mean(0)
+    found: Numbers = predict_proba(turned, w).mean(0)
     return found
 
 
@@ -189,7 +199,7 @@ def _chance(
 ) -> float:  # fmt: skip
     """Return the permutation p-value of a group on the residuals of the other phrases."""
     others = [at for at in range(x.shape[1]) if at not in group]
-    held = left_out(x[:, others], codes, labels, setting)
+    held = cross_val_predict(x[:, others], codes, labels, setting)
     left = (codes[:, None] == np.arange(labels)) - held
     left -= left.mean(0)
     marks = x[:, list(group)]
@@ -238,7 +248,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ScoredSetting:
     """The best setting and its cross-validated scores.
 
     Args:
@@ -252,7 +262,7 @@ class Judged:
     right: float
 
 
-def fitted(x: Numbers, codes: Integers, labels: int, setting: Setting) -> Numbers:
+def fit_weights(x: Numbers, codes: Integers, labels: int, setting: Setting) -> Numbers:
     """Return the weights (m + 1, labels), with the barely penalised constants in the last row.
 
     Args:
@@ -299,7 +309,7 @@ def _newton(
     return w
 
 
-def chances(x: Numbers, w: Numbers) -> Numbers:
+def predict_proba(x: Numbers, w: Numbers) -> Numbers:
     """Return the probability of each label without slips, (n, labels)."""
     return _chances(x @ w[:-1] + w[-1])
 
@@ -310,22 +320,22 @@ def _chances(scores: Numbers) -> Numbers:
     return found
 
 
-def judged(
+def select_setting(
     x: Numbers, codes: Integers, labels: int, slips: Sequence[float] = SLIPS
-) -> Judged:  # fmt: skip
+) -> ScoredSetting:  # fmt: skip
     """Return the setting with the lowest log loss on held-out rows.
 
     For each share of slips, heavy penalties are tried first, until the loss increases.
     """
-    best: Judged | None = None
+    best: ScoredSetting | None = None
     for share in slips:
         before = np.inf
         for penalty in reversed(PENALTIES):
             setting = Setting(penalty, share)
-            held = left_out(x, codes, labels, setting)
+            held = cross_val_predict(x, codes, labels, setting)
             loss = float(-np.log(np.maximum(held[np.arange(len(codes)), codes], 1e-12)).mean())
             if best is None or loss < best.loss:
-                best = Judged(setting, loss, float((held.argmax(1) == codes).mean()))
+                best = ScoredSetting(setting, loss, float((held.argmax(1) == codes).mean()))
             if loss >= before:
                 break
             before = loss
@@ -333,21 +343,23 @@ def judged(
     return best
 
 
-def left_out(x: Numbers, codes: Integers, labels: int, setting: Setting) -> Numbers:
+def cross_val_predict(x: Numbers, codes: Integers, labels: int, setting: Setting) -> Numbers:
     """Return probabilities with slips by `FOLDS`-fold cross-validation, (n, labels)."""
     order = np.random.default_rng(0).permutation(len(codes))
     held = np.zeros((len(codes), labels))
     for fold in range(FOLDS):
         out = order[fold::FOLDS]
         rest = np.setdiff1d(order, out)
-        held[out] = chances(x[out], fitted(x[rest], codes[rest], labels, setting))
+        held[out] = predict_proba(x[out], fit_weights(x[rest], codes[rest], labels, setting))
     each = setting.slips / (labels - 1)
     found: Numbers = held * (1 - labels * each) + each
     return found
 
 
-def work(rows: int, columns: int, labels: int, slips: Sequence[float]) -> tuple[float, float]:
-    """Return the approximate number of multiplications of `judged` and of `left_out`."""
+def count_multiplications(
+    rows: int, columns: int, labels: int, slips: Sequence[float]
+) -> tuple[float, float]:
+    """Return the approximate number of multiplications of `select_setting` and of `cross_val_predict`."""
     size = columns * labels
     once = FOLDS * 10 * (rows * size * size / 2 + size**3 / 3) * (3 if max(slips) else 1)
     return 4 * len(slips) * once, once

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...tools.sentence_rules.conditions import mentions
-from ...tools.sentence_rules.prepared import Prepared, TextIndex
+from ...tools.sentence_rules.prepared_rows import PreparedRows, TextIndex
 from ...tools.sentence_rules.terms import terms
-from .atoms import Atoms, lists_of, telling
+from .atoms import Atoms, association, value_subsets
 
 LONGEST = 3  # maximum number of words in a phrase
-FEWEST = 3  # minimum number of rows with a phrase, and of rows without it
-MOST = 150  # maximum number of phrases per column
+MIN_ROWS = 3  # minimum number of rows with a phrase, and of rows without it
+MAX_PHRASES = 150  # maximum number of phrases per column
 A_WORD_MORE = 0.5  # bits for each word after the first
 SMALL = frozenset(
     ("a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "it", "of", "on", "or", "that",
@@ -30,7 +30,7 @@ SMALL = frozenset(
 Marks = NDArray[np.bool_]
 
 
-def phrase_atoms(rows: Prepared, labels: Sequence[str]) -> Atoms:
+def build_phrase_atoms(rows: PreparedRows, labels: Sequence[str]) -> Atoms:
     """Return conditions on phrases over all columns of text.
 
     Each slot, and each phrase outside all slots, is one column of the result.
@@ -44,10 +44,10 @@ def phrase_atoms(rows: Prepared, labels: Sequence[str]) -> Atoms:
         found = dict(sorted(_phrases(rows.text(name)), key=lambda one: _telling(one[0])))
         price = math.log2(max(len(found), 1))
         apart = _by_rows(found)
-        filled = places(found)
+        filled = find_slots(found)
         choice = 1.0 + math.log2(max(len(filled), 1))
         for some in filled:
-            for chosen, bits in lists_of(some):
+            for chosen, bits in value_subsets(some):
                 kept.append(
                     (chosen, about, np.any([apart[one] for one in chosen], axis=0), choice + bits)
                 )
@@ -55,8 +55,8 @@ def phrase_atoms(rows: Prepared, labels: Sequence[str]) -> Atoms:
             columns += 1
         inside = {one for some in filled for one in some}
         rest = [one for one in apart if one not in inside]
-        scores = {one: telling(apart[one], given) for one in rest}
-        best = set(sorted(rest, key=lambda one: (-scores[one], one))[:MOST])
+        scores = {one: association(apart[one], given) for one in rest}
+        best = set(sorted(rest, key=lambda one: (-scores[one], one))[:MAX_PHRASES])
         left_out += len(rest) - len(best)
         for phrase in rest:
             if phrase in best:
@@ -92,7 +92,7 @@ def _phrases(index: TextIndex) -> Iterator[tuple[str, Marks]]:
         pairs = np.unique(np.stack([keys[whole], index.row_of[starts[whole]]]), axis=1)
         found, begins, counts = np.unique(pairs[0], return_index=True, return_counts=True)
         for key, begin, count in zip(found.tolist(), begins.tolist(), counts.tolist(), strict=True):
-            if FEWEST <= count <= n - FEWEST:
+            if MIN_ROWS <= count <= n - MIN_ROWS:
                 marks = np.zeros(n, np.bool_)
                 marks[pairs[1, begin : begin + count]] = True
                 yield _said(key, length, index.vocabulary), marks
@@ -133,7 +133,7 @@ FILLINGS = 12  # maximum number of fillings of a slot
 FILLED = 0.95  # minimum share of texts that have one of its phrases; no text has two
 
 
-def places(found: Mapping[str, Marks]) -> list[tuple[str, ...]]:
+def find_slots(found: Mapping[str, Marks]) -> list[tuple[str, ...]]:
     """Return the fillings of each slot, in alphabetical order.
 
     Args:

@@ -15,7 +15,7 @@ every row has. Phrases that others imply are removed:
 - A word that occurs where any of several narrower phrases occurs is removed ("ticket", "the").
 
 Phrases of which each row has exactly one form a group. Real texts have hardly any of this:
-`share_repeated` is about 1 for generated texts and about 0.1 for texts that people write.
+`repeated_share` is about 1 for generated texts and about 0.1 for texts that people write.
 
 Not covered: pieces with words between them, spelling, and pieces that are in nearly every row.
 """
@@ -29,7 +29,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.sentence_rules.terms import TOKEN, plain
+from ...tools.sentence_rules.terms import TOKEN, straighten_quotes
 
 LONGEST = 12  # maximum number of words of a phrase
 SEEN = 0.02  # minimum share of rows with a phrase, and of rows without it
@@ -100,7 +100,7 @@ class _Cut:
         segments: list[int] = []
         segment = 0
         for row, text in enumerate(texts):
-            for line in plain(text).lower().splitlines():
+            for line in straighten_quotes(text).lower().splitlines():
                 segment += 1
                 for token in TOKEN.findall(line):
                     if not (token[0].isalnum() or token[0] == "_" or token in JOINTS):
@@ -119,7 +119,7 @@ class _Cut:
             The length, the indices where such phrases begin, the number of the phrase at each, and
             the number of rows of each phrase.
         """
-        least = fewest(self.count)
+        least = min_rows(self.count)
         starts = np.arange(len(self.ids))
         which = self.ids
         for length in range(1, longest + 1):
@@ -144,19 +144,19 @@ class _Cut:
         """Return which words nearly every row has."""
         each_once = np.unique(self.ids * self.count + self.rows)
         rows = np.bincount(each_once // self.count, minlength=len(self.vocabulary))
-        return np.asarray(rows > self.count - fewest(self.count), np.bool_)
+        return np.asarray(rows > self.count - min_rows(self.count), np.bool_)
 
     def said(self, start: int, length: int) -> str:
         """Return the phrase of `length` words from `start` on."""
         return " ".join(self.vocabulary[one] for one in self.ids[start : start + length].tolist())
 
 
-def fewest(rows: int) -> int:
+def min_rows(rows: int) -> int:
     """Return the minimum number of rows in which a phrase must occur."""
     return max(FEWEST, round(SEEN * rows))
 
 
-def share_repeated(texts: Sequence[str]) -> float:
+def repeated_share(texts: Sequence[str]) -> float:
     """Return the share of words that are in frequent three-word phrases, of words in any."""
     cut = _Cut.of(texts)
     covered, possible = (np.zeros(len(cut.ids), np.bool_) for _ in range(2))
@@ -171,7 +171,7 @@ def share_repeated(texts: Sequence[str]) -> float:
     return float(covered.sum() / max(1, possible.sum()))
 
 
-def repeated(texts: Sequence[str]) -> Pieces:
+def find_repeated_phrases(texts: Sequence[str]) -> Pieces:
     """Return the phrases of texts built from pieces; the result is empty if nothing repeats."""
     cut = _Cut.of(texts)
     found = _classes(cut)
@@ -197,7 +197,7 @@ class _Classes:
 
 
 def _classes(cut: _Cut) -> _Classes:
-    n, least = cut.count, fewest(cut.count)
+    n, least = cut.count, min_rows(cut.count)
     longest: dict[bytes, tuple[int, int]] = {}  # rows -> length, place
     places: dict[bytes, list[tuple[Integers, int]]] = {}
     for length, starts, which, _ in cut.grams(LONGEST):

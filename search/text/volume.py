@@ -32,11 +32,11 @@ Floats = NDArray[np.float64]
 # Strength of the shrinkage of a pair's frequency towards that of the single condition, in rows.
 PSEUDO_ROWS = 10.0
 CONJUNCTION = 1.0  # bits for one more conjunction
-CLEARLY = 3.5  # standard errors from which on two conditions are associated
-DESIGNED = (
+MIN_PAIR_Z = 3.5  # standard errors from which on two conditions are associated
+MAX_DESIGNED_Z2 = (
     2.0  # mean of z squared over pairs of columns up to which volumes are trusted (1 by chance)
 )
-HANGING = (
+MIN_CORRELATED_Z2 = (
     # Mean of z squared over the conditions on two columns from which on the columns are correlated.
     8.0
 )
@@ -59,7 +59,7 @@ class Evidence:
         given = np.maximum(given, self.share[:, None])
         together, hanging = _together(atoms, outside, pairs)
         self.given: Floats = np.where(together, 1.0, given)
-        self.sized = hanging <= DESIGNED and not atoms.phrases
+        self.sized = hanging <= MAX_DESIGNED_Z2 and not atoms.phrases
         self.price: Floats = atoms.bits + np.log2(max(atoms.columns, 1))
         counts = holds @ holds.T
         same = atoms.column[:, None] == atoms.column[None, :]
@@ -159,8 +159,8 @@ def _together(atoms: Atoms, outside: Any, pairs: Any) -> tuple[NDArray[np.bool_]
     columns = (atoms.column[None, :] == np.arange(atoms.columns)[:, None]).astype(float)
     each = np.maximum(columns.sum(1), 1.0)
     hanging = (columns @ np.square(z) @ columns.T) / np.outer(each, each)
-    column_pairs = (hanging > HANGING)[np.ix_(atoms.column, atoms.column)]
-    together: NDArray[np.bool_] = (z > CLEARLY) | (column_pairs & (z >= 0.0))
+    column_pairs = (hanging > MIN_CORRELATED_Z2)[np.ix_(atoms.column, atoms.column)]
+    together: NDArray[np.bool_] = (z > MIN_PAIR_Z) | (column_pairs & (z >= 0.0))
     different = ~np.eye(len(hanging), dtype=bool)
     return together, float(hanging[different].mean()) if different.any() else 0.0
 

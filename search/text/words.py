@@ -28,26 +28,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json
-from ...tools.sentence_rules.conditions import Compare, More
-from ...tools.sentence_rules.grading import degree
-from ...tools.sentence_rules.prepared import Prepared, TextIndex
-from ...tools.sentence_rules.quantities import Listed, Measure
-from ...tools.sentence_rules.rules import Prefer, Rule, When
+from ...tools.sentence_rules.conditions import Comparison, MoreThan
+from ...tools.sentence_rules.degrees import amount_degrees
+from ...tools.sentence_rules.prepared_rows import PreparedRows, TextIndex
+from ...tools.sentence_rules.quantities import Measure, MentionedEntries
+from ...tools.sentence_rules.rules import ConditionClause, PreferenceClause, Rule
 from ..budget import Budget
-from .words_terms import Fit, Table, centred, eliminated, measures, table, work
+from .words_terms import (
+    RidgeFit,
+    TermTable,
+    build_term_table,
+    centre_columns,
+    count_multiplications,
+    eliminate_columns,
+    list_measures,
+)
 
-MOST = 20  # maximum number of sentences
-LISTED = 10  # maximum number of words in a sentence
+MAX_SENTENCES = 20  # maximum number of sentences
+MAX_LISTED = 10  # maximum number of words in a sentence
 FOLDS = 4  # with many rows; with few rows 8, which leaves more rows to choose from
-MANY = 400
-FEWEST = 40  # minimum number of rows
+MANY_ROWS = 400
+MIN_ROWS = 40  # minimum number of rows
 # Among choices with a loss within this part of the least, the one with the most sentences is taken.
 SLACK = 0.01
-FALSE = 0.1  # false discovery rate over sentences (Benjamini-Hochberg)
+FALSE_DISCOVERY_RATE = 0.1  # false discovery rate over sentences (Benjamini-Hochberg)
 SHAPES = (
-    *((size, LISTED) for size in (20, 16, 14, 12, 10, 8, 6, 4, 3, 2)),
+    *((size, MAX_LISTED) for size in (20, 16, 14, 12, 10, 8, 6, 4, 3, 2)),
     (2, 6),
-    (1, LISTED),
+    (1, MAX_LISTED),
     (1, 6),
     (1, 4),
     (1, 2),
@@ -61,7 +69,7 @@ Shape = tuple[int, int]  # number of lists, number of words in each
 
 
 @dataclass(frozen=True)
-class Mined:
+class MinedRules:
     """The rules found, and statistics of the search.
 
     Args:
@@ -77,24 +85,24 @@ class Mined:
     sure: int = 0
 
 
-def sentences(
+def mine_sentences(
     rows: Sequence[Mapping[str, Json]],
     labels: Sequence[str],
     public: Mapping[str, Json],
     budget: Budget,
     seed: int = 0,
 ) -> list[Rule]:
-    """Return the rules of `mined`."""
-    return list(mined(rows, labels, public, budget, seed).rules)
+    """Return the rules of `mine_rules`."""
+    return list(mine_rules(rows, labels, public, budget, seed).rules)
 
 
-def mined(
+def mine_rules(
     rows: Sequence[Mapping[str, Json]],
     labels: Sequence[str],
     public: Mapping[str, Json],
     budget: Budget,
     seed: int = 0,
-) -> Mined:
+) -> MinedRules:
     """Return rules about the texts of labelled rows.
 
     Nothing is found with fewer than 40 rows, with only one label, or without texts.
@@ -106,10 +114,10 @@ def mined(
         budget: Budget of the search.
         seed: Seed of the split into folds.
     """
-    prepared = Prepared(rows, public)
+    prepared = PreparedRows(rows, public)
     present = sorted(set(labels), key=prepared.labels.index)
-    if len(rows) < FEWEST or len(present) < 2 or not prepared.texts:
-        return Mined(())
+    if len(rows) < MIN_ROWS or len(present) < 2 or not prepared.texts:
+        return MinedRules(())
     sides = prepared.sides if prepared.shape == "pair" and len(prepared.texts) == 2 else None
     paired = sides is not None
     targets = present if len(present) > 2 else present[-1:]
@@ -118,8 +126,8 @@ def mined(
     columns: tuple[str, ...] = prepared.texts
     if paired or len(columns) == 1:
         columns = ("",)
-    parts: list[Mined] = []
-    share = max(1, MOST // (len(targets) * len(columns)))
+    parts: list[MinedRules] = []
+    share = max(1, MAX_SENTENCES // (len(targets) * len(columns)))
     for target in targets:
         y = np.where(np.array([label == target for label in labels]), 1.0, -1.0)
         rest = None if len(present) > 2 else next(label for label in present if label != target)
@@ -129,8 +137,8 @@ def mined(
             )
             left = len(targets) * len(columns) - len(parts)
             parts.append(part.found(budget, budget.left / left))
-    return Mined(
-        tuple(rule for part in parts for rule in part.rules)[:MOST],
+    return MinedRules(
+        tuple(rule for part in parts for rule in part.rules)[:MAX_SENTENCES],
         sum(part.tried for part in parts),
         sum(part.judged for part in parts),
         sum(part.sure for part in parts),
@@ -141,7 +149,7 @@ def mined(
 class _Part:
     """The search for sentences on one label against the others, about one text."""
 
-    rows: Prepared
+    rows: PreparedRows
     column: str
     paired: bool
     y: Numbers
@@ -151,11 +159,11 @@ class _Part:
     seed: int
     parts: int  # number of parts, over which the significance level is divided
 
-    def found(self, budget: Budget, expansions: float) -> Mined:
+    def found(self, budget: Budget, expansions: float) -> MinedRules:
         """Return the rules of this part; `expansions` is its share of the budget."""
         terms = self.terms(expansions)
         x = self.presence(terms)
-        style = [one for one in measures(self.column) if np.ptp(self.values(one)) > 0]
+        style = [one for one in list_measures(self.column) if np.ptp(self.values(one)) > 0]
         s = np.zeros((len(self.y), len(style)))
         for place, one in enumerate(style):
             s[:, place] = self.values(one)
@@ -173,36 +181,39 @@ class _Part:
             if tried_shape != shape
         ]
         every = np.concatenate([strength, others, *turned_down])
-        sure = no_chance(every, self.parts)[: len(strength)]
+        sure = significant_mask(every, self.parts)[: len(strength)]
         tried, judged = len(terms.terms) + len(style), len(every)
         if not sure.any():
-            return Mined((), tried, judged)
+            return MinedRules((), tried, judged)
         said = [self.list_rule(tier, terms) for tier in self.lists(x, shape, budget)]
         said += [self.style_rule(style[i]) for i in chosen]
         order = np.argsort(-np.abs(strength), kind="stable")
         kept = tuple(rule for i in order if (rule := said[i]) is not None)
-        return Mined(kept, tried, judged, int(sure.sum()))
+        return MinedRules(kept, tried, judged, int(sure.sum()))
 
     @property
     def folds(self) -> int:
         """Return the number of folds."""
-        return FOLDS if len(self.y) >= MANY else 2 * FOLDS
+        return FOLDS if len(self.y) >= MANY_ROWS else 2 * FOLDS
 
     # --- counts --------------------------------------------------------------------------
 
-    def terms(self, expansions: float) -> Table:
+    def terms(self, expansions: float) -> TermTable:
         """Return the terms that enough texts have, or the most frequent ones on a short budget."""
         n = len(self.y)
         texts = self.rows.texts if self.paired else (self.column,)
         every = TextIndex([one for text in texts for one in self.rows.text(text).texts])
-        found = table(every, least(n))
+        found = build_term_table(every, min_texts(n))
         count = len(found.terms)
-        while count > LISTED and (self.folds + 1) * work(n, count) / FLOPS > expansions:
+        while (
+            count > MAX_LISTED
+            and (self.folds + 1) * count_multiplications(n, count) / FLOPS > expansions
+        ):
             count = int(count * 0.8)
         kept = np.sort(np.argsort(-found.frequency, kind="stable")[:count])
-        return Table(tuple(found.terms[i] for i in kept), found.frequency[kept])
+        return TermTable(tuple(found.terms[i] for i in kept), found.frequency[kept])
 
-    def presence(self, terms: Table) -> NDArray[np.float32]:
+    def presence(self, terms: TermTable) -> NDArray[np.float32]:
         """Return 1 where a text mentions a term, float32 (n, t); for pairs the difference."""
         if not self.paired:
             return terms.present(self.rows.text(self.column))
@@ -212,9 +223,11 @@ class _Part:
     def values(self, measure: Measure) -> Numbers:
         """Return the values of a measure, (n,); for pairs the first less the second."""
         if not self.paired:
-            return degree(measure, self.rows)
+            return amount_degrees(measure, self.rows)
         first, second = self.rows.texts
-        return degree(measure, self.rows, first) - degree(measure, self.rows, second)
+        return amount_degrees(measure, self.rows, first) - amount_degrees(
+            measure, self.rows, second
+        )
 
     # --- lists ---------------------------------------------------------------------------
 
@@ -233,14 +246,16 @@ class _Part:
         for fold in range(self.folds):
             out = np.sort(order[fold :: self.folds])
             rest = np.setdiff1d(order, out)
-            budget.charge(work(len(rest), x.shape[1]) / FLOPS)
-            path = eliminated(
-                centred(x[rest], self.paired),
+            budget.charge(count_multiplications(len(rest), x.shape[1]) / FLOPS)
+            path = eliminate_columns(
+                centre_columns(x[rest], self.paired),
                 self.offset(rest),
                 [math.prod(shape) for shape in shapes],
             )
             for shape, (left, w) in zip(shapes, path, strict=True):
-                for place, (more, less) in enumerate(tiers(left, w, shape, self.paired)):
+                for place, (more, less) in enumerate(
+                    divide_into_tiers(left, w, shape, self.paired)
+                ):
                     for_it, against = x[out][:, more].sum(axis=1), x[out][:, less].sum(axis=1)
                     found[shape][out, place] = for_it - against
         return found
@@ -254,12 +269,12 @@ class _Part:
         """Return the lists that all rows give."""
         if not shape[0]:
             return []
-        budget.charge(work(*x.shape) / FLOPS)
+        budget.charge(count_multiplications(*x.shape) / FLOPS)
         everything = np.arange(len(self.y))
-        ((left, w),) = eliminated(
-            centred(x, self.paired), self.offset(everything), [math.prod(shape)]
+        ((left, w),) = eliminate_columns(
+            centre_columns(x, self.paired), self.offset(everything), [math.prod(shape)]
         )
-        return tiers(left, w, shape, self.paired)
+        return divide_into_tiers(left, w, shape, self.paired)
 
     def choice(self, held: Mapping[Shape, Numbers], style: Numbers) -> tuple[Shape, list[int]]:
         """Return the shape of the lists and the measures of style with the least held-out error.
@@ -274,7 +289,7 @@ class _Part:
                 if count > len(chosen) or count + size == 0:
                     continue
                 while True:
-                    fit = Fit(np.hstack([lists, style[:, chosen]]), self.y, self.paired)
+                    fit = RidgeFit(np.hstack([lists, style[:, chosen]]), self.y, self.paired)
                     if len(chosen) == count:
                         break
                     fewer = max(count, int(len(chosen) * 0.7))
@@ -291,27 +306,29 @@ class _Part:
 
     # --- sentences -----------------------------------------------------------------------
 
-    def list_rule(self, tier: Tier, terms: Table) -> Rule | None:
+    def list_rule(self, tier: Tier, terms: TermTable) -> Rule | None:
         """Return the rule of a list, or None for an empty list (if there were too few terms)."""
         if not any(tier):
             return None
         more, less = (tuple(terms.terms[i] for i in side) for side in tier)
         if self.paired:
-            return Rule((Prefer(Listed(more or less), fewer=not more),))
+            return Rule((PreferenceClause(MentionedEntries(more or less), fewer=not more),))
         if more and less:
-            return self.list_against_list(Listed(more, self.column), Listed(less, self.column))
+            return self.list_against_list(
+                MentionedEntries(more, self.column), MentionedEntries(less, self.column)
+            )
         sign = 1 if more else -1
-        return self.threshold_rule(Listed(more or less, self.column), sign)
+        return self.threshold_rule(MentionedEntries(more or less, self.column), sign)
 
-    def list_against_list(self, more: Listed, less: Listed) -> Rule:
+    def list_against_list(self, more: MentionedEntries, less: MentionedEntries) -> Rule:
         """Return a rule that compares two lists.
 
         With two labels a tie counts for the label that the shown rows suggest.
         """
-        rule = Rule((When(More(more, less), self.label),), self.rest)
+        rule = Rule((ConditionClause(MoreThan(more, less), self.label),), self.rest)
         if self.rest is None:
             return rule
-        turned = Rule((When(More(less, more), self.rest),), self.label)
+        turned = Rule((ConditionClause(MoreThan(less, more), self.rest),), self.label)
         ties = more.values(self.rows) == less.values(self.rows)
         return turned if self.y[ties].sum() > 0 else rule
 
@@ -321,7 +338,7 @@ class _Part:
         if not self.paired:
             sign = 1 if np.corrcoef(self.values(measure), self.y)[0, 1] > 0 else -1
             return self.threshold_rule(measure, sign)
-        return Rule((Prefer(measure, fewer=sign < 0),))
+        return Rule((PreferenceClause(measure, fewer=sign < 0),))
 
     def threshold_rule(self, measure: Measure, sign: int) -> Rule:
         """Return a rule with a lower (or upper) bound on a measure that is right on most rows."""
@@ -329,21 +346,23 @@ class _Part:
         up = sign > 0
         beyond = values[values > values.min()] if up else values[values < values.max()]
         quantiles = np.quantile(beyond if len(beyond) else values, np.arange(1, 20) / 20)
-        options = sorted({rounded(float(one)) for one in quantiles})
+        options = sorted({round_for_text(float(one)) for one in quantiles})
         right = [
             np.mean(((values >= at) if up else (values <= at)) == (self.y > 0)) for at in options
         ]
         at = options[int(np.argmax(right))]
-        condition = Compare(measure, "at least" if up else "at most", at)
-        return Rule((When(condition, self.label),), self.rest)
+        condition = Comparison(measure, "at least" if up else "at most", at)
+        return Rule((ConditionClause(condition, self.label),), self.rest)
 
 
-def least(rows: int) -> int:
+def min_texts(rows: int) -> int:
     """Return the number of texts a term must be in: 4 of 200, 6 of 800."""
     return max(3, round(1.1 * math.sqrt(math.sqrt(rows))))
 
 
-def tiers(left: NDArray[np.int64], w: Numbers, shape: Shape, one_sided: bool) -> list[Tier]:
+def divide_into_tiers(
+    left: NDArray[np.int64], w: Numbers, shape: Shape, one_sided: bool
+) -> list[Tier]:
     """Return lists of the columns `left` by weight, heaviest first.
 
     Each two-sided list gets a share of the columns for the label and of those against it. One-sided
@@ -384,21 +403,21 @@ def z_scores(features: Numbers, y: Numbers, through_zero: bool) -> Numbers:
     return found
 
 
-def no_chance(z: Numbers, parts: int = 1) -> NDArray[np.bool_]:
-    """Return which deviates are significant at a false discovery rate of `FALSE`, two-sided.
+def significant_mask(z: Numbers, parts: int = 1) -> NDArray[np.bool_]:
+    """Return which deviates are significant at a false discovery rate of `FALSE_DISCOVERY_RATE`, two-sided.
 
     The procedure is that of Benjamini and Hochberg 1995. With several parts, each gets an equal
     part of the rate.
     """
     p = np.array([math.erfc(abs(one) / math.sqrt(2)) for one in z])
     order = np.argsort(p, kind="stable")
-    below = p[order] <= FALSE / parts * (np.arange(len(p)) + 1) / max(1, len(p))
+    below = p[order] <= FALSE_DISCOVERY_RATE / parts * (np.arange(len(p)) + 1) / max(1, len(p))
     found = np.zeros(len(p), np.bool_)
     if below.any():
         found[order[: int(np.flatnonzero(below)[-1]) + 1]] = True
     return found
 
 
-def rounded(value: float) -> float:
+def round_for_text(value: float) -> float:
     """Return the value rounded to two significant digits, or to a whole number from 100 on."""
     return float(f"{value:.2g}") if abs(value) < 100 else float(round(value))

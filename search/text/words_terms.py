@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...tools.sentence_rules.phrases import Unit
-from ...tools.sentence_rules.prepared import TextIndex
+from ...tools.sentence_rules.prepared_rows import TextIndex
 from ...tools.sentence_rules.quantities import Count, Length, Measure
 from ...tools.sentence_rules.terms import KINDS, TOKEN, Term, terms
+from ...tools.sentence_rules.vocabulary import Unit
 
 LETTERS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 PLAIN_MARKS = frozenset('!?()$/"-:;,%&...') | {"..."}
@@ -35,7 +35,7 @@ ENDINGS = tuple(sorted(SUFFIXES.split(), key=len, reverse=True))
 
 
 @dataclass(frozen=True)
-class Table:
+class TermTable:
     """t terms, with the number of texts that contain each, int (t,)."""
 
     terms: tuple[Term, ...]
@@ -49,33 +49,33 @@ class Table:
         return found
 
 
-def table(index: TextIndex, least: int) -> Table:
+def build_term_table(index: TextIndex, least: int) -> TermTable:
     """Return the terms that at least `least` texts contain and at least `least` do not.
 
     Of terms that occur in the same texts the plainest one is kept.
     """
-    names = names_in(index)
-    some = stems(index, names)
+    names = find_names(index)
+    some = find_stems(index, names)
     known = {one.text[:-1] for one in some}
-    alone = [one for one in words(index, names) if known.isdisjoint(beginnings(one.text))]
+    alone = [one for one in list_words(index, names) if known.isdisjoint(word_prefixes(one.text))]
     kept: dict[bytes, tuple[Term, int]] = {}
-    for one in [*alone, *some, *kinds(), *phrases(index, names, PHRASES * least)]:
+    for one in [*alone, *some, *list_kinds(), *find_phrases(index, names, PHRASES * least)]:
         there = index.present(one)
         count = int(there.sum())
         if least <= count <= len(index) - least:
             kept.setdefault(np.packbits(there).tobytes(), (one, count))
-    return Table(
+    return TermTable(
         tuple(one for one, _ in kept.values()),
         np.array([count for _, count in kept.values()], np.int64),
     )
 
 
-def beginnings(word: str) -> list[str]:
+def word_prefixes(word: str) -> list[str]:
     """Return the beginnings of a word that are long enough for a stem."""
     return [word[:count] for count in range(STEM_LETTERS, len(word) + 1)]
 
 
-def words(index: TextIndex, names: frozenset[str]) -> list[Term]:
+def list_words(index: TextIndex, names: frozenset[str]) -> list[Term]:
     """Return the words and plain marks of the texts, without names."""
     return [
         Term(token)
@@ -84,7 +84,7 @@ def words(index: TextIndex, names: frozenset[str]) -> list[Term]:
     ]
 
 
-def kinds() -> list[Term]:
+def list_kinds() -> list[Term]:
     """Return one term for each kind of word."""
     return [Term(kind=kind) for kind in KINDS]
 
@@ -100,7 +100,7 @@ def stem_of(word: str) -> str:
     return word
 
 
-def stems(index: TextIndex, names: frozenset[str]) -> list[Term]:
+def find_stems(index: TextIndex, names: frozenset[str]) -> list[Term]:
     """Return stems whose words in these texts differ only in their endings and are no names."""
     found = []
     for stem in sorted({stem_of(token) for token in index.vocabulary if LETTERS.fullmatch(token)}):
@@ -116,7 +116,7 @@ def stems(index: TextIndex, names: frozenset[str]) -> list[Term]:
     return found
 
 
-def phrases(index: TextIndex, names: frozenset[str], least: int) -> list[Term]:
+def find_phrases(index: TextIndex, names: frozenset[str], least: int) -> list[Term]:
     """Return pairs of adjacent words that occur in at least `least` texts."""
     allowed = np.array(
         [bool(LETTERS.fullmatch(token)) and token not in names for token in index.vocabulary],
@@ -136,7 +136,7 @@ def phrases(index: TextIndex, names: frozenset[str], least: int) -> list[Term]:
     ]
 
 
-def names_in(index: TextIndex) -> frozenset[str]:
+def find_names(index: TextIndex) -> frozenset[str]:
     """Return words with a capital in at least half of their uses in mid-sentence.
 
     The result is empty if capitals are the habit, as in headlines.
@@ -187,7 +187,7 @@ MARKS = '! ? , . ( $ % " - : ; / ... &'
 UNITS: tuple[Unit, ...] = ("words", "characters", "sentences", "different words")
 
 
-def measures(text: str) -> Iterator[Measure]:
+def list_measures(text: str) -> Iterator[Measure]:
     """Yield the measures of style of a text column ("" if there is only one)."""
     for some in CLASSES:
         yield Count(terms(*some.split()), True, text)
@@ -211,12 +211,12 @@ PENALTY = 100.0  # ridge penalty when terms are chosen, on presence: 0 or 1
 WEIGHINGS = (3.0, 10.0, 30.0, 100.0)  # penalties tried on features of unit variance
 
 
-def centred(x: NDArray[np.float32], through_zero: bool) -> NDArray[np.float32]:
+def centre_columns(x: NDArray[np.float32], through_zero: bool) -> NDArray[np.float32]:
     """Return the columns less their mean, or unchanged with `through_zero` (for pairs)."""
     return x if through_zero else x - x.mean(axis=0, dtype=np.float32)
 
 
-def weights(x: NDArray[np.float32], y: Numbers) -> Numbers:
+def ridge_weights(x: NDArray[np.float32], y: Numbers) -> Numbers:
     """Return the ridge weights of the columns of x (n, t), float64 (t,)."""
     n, t = x.shape
     if t <= n:
@@ -228,7 +228,7 @@ def weights(x: NDArray[np.float32], y: Numbers) -> Numbers:
     return np.asarray(x.T @ dual, np.float64)
 
 
-def eliminated(
+def eliminate_columns(
     x: NDArray[np.float32], y: Numbers, stops: Sequence[int]
 ) -> Iterator[tuple[NDArray[np.int64], Numbers]]:
     """Yield the columns of x (n, t) that are left at each of `stops`, and their weights.
@@ -237,22 +237,22 @@ def eliminated(
     weights.
     """
     left = np.arange(x.shape[1])
-    w = weights(x, y)
+    w = ridge_weights(x, y)
     for stop in stops:
         while len(left) > stop:
             keep = max(stop, int(len(left) * (1 - DROPPED)))
             order = np.argsort(-np.abs(w), kind="stable")[:keep]
             left = left[np.sort(order)]
-            w = weights(x[:, left], y)
+            w = ridge_weights(x[:, left], y)
         yield left, w
 
 
-def work(rows: int, terms: int) -> float:
+def count_multiplications(rows: int, terms: int) -> float:
     """Return the approximate number of multiplications of an elimination."""
     return 4.0 * rows * min(rows, terms) * terms + min(rows, terms) ** 3
 
 
-class Fit:
+class RidgeFit:
     """A ridge regression on standardised features (n, m), with leave-one-out predictions."""
 
     def __init__(self, features: Numbers, y: Numbers, through_zero: bool = False) -> None:

@@ -9,24 +9,26 @@ import re
 from collections.abc import Callable, Collection, Sequence
 
 from ...records import Json, Observation
-from ...sandbox.inside.canonical import plain
-from ...sandbox.inside.tolerance import normal_bytes, normaliser
-from ..io.messages import nearest, shorten, warn
-from .words import FIELD, STEP, part
+from ...sandbox.inside.canonical import to_json_value
+from ...sandbox.inside.tolerance import make_normaliser, normal_bytes
+from ..io.messages import shorten, suggest_nearest, warn
+from .words import FIELD_PATTERN, STEP_PATTERN, get_part
 
-Fail = Callable[[Sequence[str | int], str], Exception]  # (keys in the rule, what is wrong) -> error
+MakeError = Callable[
+    [Sequence[str | int], str], Exception
+]  # (keys in the rule, what is wrong) -> error
 
-KEYS: dict[str, tuple[str, ...]] = {
+EQUALITY_KEYS: dict[str, tuple[str, ...]] = {
     "numbers": ("decimals", "nearest", "significant"),
     "strings": ("ignore",),
     "lists": ("ignore", "at"),
 }
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")  # the name of a task
-DECIMALS, SIGNIFICANT = (-12, 15), (1, 15)
-NEAREST = (1e-12, 1e12)
+NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")  # the name of a task
+DECIMALS_RANGE, SIGNIFICANT_RANGE = (-12, 15), (1, 15)
+NEAREST_RANGE = (1e-12, 1e12)
 
 
-def checked_equality(value: Json, fail: Fail) -> dict[str, Json]:
+def check_equality(value: Json, fail: MakeError) -> dict[str, Json]:
     """Return a rule of equality, checked; "exact" becomes an empty rule.
 
     Raises:
@@ -34,9 +36,9 @@ def checked_equality(value: Json, fail: Fail) -> dict[str, Json]:
     """
     if value == "exact":
         return {}
-    rule: dict[str, Json] = _mapping(value, (), tuple(KEYS), fail)
+    rule: dict[str, Json] = _mapping(value, (), tuple(EQUALITY_KEYS), fail)
     for name, of_kind in rule.items():
-        _mapping(of_kind, (name,), KEYS[name], fail)
+        _mapping(of_kind, (name,), EQUALITY_KEYS[name], fail)
         if name == "numbers":
             _check_numbers(of_kind, fail)
         elif name == "strings":
@@ -52,47 +54,50 @@ def checked_equality(value: Json, fail: Fail) -> dict[str, Json]:
     return rule
 
 
-def _mapping(value: Json, at: Sequence[str | int], valid: Sequence[str], fail: Fail) -> Json:
+def _mapping(value: Json, at: Sequence[str | int], valid: Sequence[str], fail: MakeError) -> Json:
     if not isinstance(value, dict) or not value:
         raise fail(at, f"not a mapping of {', '.join(valid)}: {shorten(value)}")
     for name in value:
         if name not in valid:
-            raise fail((*at, str(name)), f"no such key{nearest(str(name), valid)}")
+            raise fail((*at, str(name)), f"no such key{suggest_nearest(str(name), valid)}")
     return value
 
 
-def _one_of(value: Json, valid: Sequence[str], at: Sequence[str | int], fail: Fail) -> None:
+def _one_of(value: Json, valid: Sequence[str], at: Sequence[str | int], fail: MakeError) -> None:
     if value not in valid:
         raise fail(at, f"neither {' nor '.join(valid)}: {shorten(value)}")
 
 
-def _check_numbers(rule: dict[str, Json], fail: Fail) -> None:
+def _check_numbers(rule: dict[str, Json], fail: MakeError) -> None:
     if len(rule) != 1:
-        raise fail(("numbers",), f"one of {', '.join(KEYS['numbers'])}, not {len(rule)} of them")
+        raise fail(
+            ("numbers",), f"one of {', '.join(EQUALITY_KEYS['numbers'])}, not {len(rule)} of them"
+        )
     ((name, value),) = rule.items()
     at = ("numbers", name)
     if name == "nearest":
-        low, high = NEAREST
+        low, high = NEAREST_RANGE
         if type(value) not in (int, float) or not low <= value <= high:
             raise fail(at, f"not a number from {low:g} to {high:g}: {shorten(value)}")
         return
-    least, most = DECIMALS if name == "decimals" else SIGNIFICANT
+    least, most = DECIMALS_RANGE if name == "decimals" else SIGNIFICANT_RANGE
     if type(value) is not int or not least <= value <= most:
         raise fail(at, f"not a whole number from {least} to {most}: {shorten(value)}")
 
 
-def warn_of_rounding(rule: dict[str, Json], where: str, pairs: Sequence[Observation]) -> None:
+def warn_about_rounding(rule: dict[str, Json], where: str, pairs: Sequence[Observation]) -> None:
     """Warn about expected outputs that the rule itself rounds.
 
     A prediction is compared with the rounded output, which may be nearer to one side.
     """
     if "numbers" not in rule:
         return
-    exact, rounded = normaliser({}), normaliser({"numbers": rule["numbers"]})
+    exact, rounded = make_normaliser({}), make_normaliser({"numbers": rule["numbers"]})
     off = [
         pair.output
         for pair in pairs
-        if normal_bytes(plain(pair.output), exact) != normal_bytes(plain(pair.output), rounded)
+        if normal_bytes(to_json_value(pair.output), exact)
+        != normal_bytes(to_json_value(pair.output), rounded)
     ]
     if off:
         warn(
@@ -104,22 +109,26 @@ def warn_of_rounding(rule: dict[str, Json], where: str, pairs: Sequence[Observat
 def check_name(name: object, taken: Collection[str], fail: object) -> None:
     """Raise `fail(sentence)` for a name that a task cannot have."""
     assert callable(fail)
-    if not isinstance(name, str) or not NAME.fullmatch(name):
+    if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name):
         raise fail(f"a name begins with a letter and has letters, digits, - and _: {shorten(name)}")
     if name in taken:
         raise fail(f"{name!r} is a task of Peirce: call yours otherwise")
 
 
-def check_pair(template: str, pairs: Sequence[tuple[str, Observation]]) -> str:
+def check_pair_template(template: str, pairs: Sequence[tuple[str, Observation]]) -> str:
     """Return what is wrong with a template for these (where, pair), or an empty text."""
     valid = "{number}, {input}, {output} and parts of these as in {input[name]}"
-    rest = FIELD.sub("", template)
+    rest = FIELD_PATTERN.sub("", template)
     if "{" in rest or "}" in rest:
         return f"beside plain text it takes {valid}: {shorten(template)}"
-    for name, path in FIELD.findall(template):
+    for name, path in FIELD_PATTERN.findall(template):
         for where, pair in pairs:
             try:
-                part({"number": 0, "input": pair.input, "output": pair.output}[name], STEP.findall(path))  # fmt: skip
+                get_part({"number": 0, "input": pair.input, "output": pair.output}[name], STEP_PATTERN.findall(path))  # fmt: skip
             except LookupError:
                 return f"{{{name}{path}}} is not in the pair {where}"
-    return "" if FIELD.search(template) else f"it shows neither input nor output; it takes {valid}"
+    return (
+        ""
+        if FIELD_PATTERN.search(template)
+        else f"it shows neither input nor output; it takes {valid}"
+    )

@@ -32,13 +32,13 @@ from ...records import DataError, InputSet, Json, Observation, Problem, UsageErr
 from ..io import observations as observations_
 from ..io.bad_records import BadRecords
 from ..io.files import locate, read_csv, read_json, read_jsonl
-from ..io.json_text import Unusable, literal, parse_json
+from ..io.json_text import Unusable, parse_json, parse_literal
 from ..io.messages import shorten
-from ..io.spaces import each_once
-from ..programs.list_functions import stratum
+from ..io.spaces import drop_repeated
+from ..programs.list_functions import draw_stratum
 
-KINDS = ("jsonl", "json", "csv", "tsv")
-FILES = tuple(f"examples.{kind}{end}" for kind in KINDS for end in ("", ".gz"))
+FILE_TYPES = ("jsonl", "json", "csv", "tsv")
+FILES = tuple(f"examples.{kind}{end}" for kind in FILE_TYPES for end in ("", ".gz"))
 COLUMNS = ("problem", "input", "output", "split")
 SPLITS = {"shown": True, "train": True, "": True, "hidden": False, "test": False}
 PER_LENGTH = 500
@@ -73,7 +73,7 @@ class Examples:
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
         """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
-        return observations_.apply(problems, observations, seed)
+        return observations_.choose_observations(problems, observations, seed)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Raise UsageError, because the task has no generator."""
@@ -245,7 +245,7 @@ def _cell(text: str, where: str) -> Json:
     Text such as 1,5 without brackets stays text, because it may be one number or two.
     """
     bare = "," in text and text.strip()[0] not in "[({\"'"
-    for read in () if bare else (parse_json, literal):
+    for read in () if bare else (parse_json, parse_literal):
         try:
             return read(text, where)
         except Unusable:  # a value that cannot be stored; it must not pass as text
@@ -290,7 +290,7 @@ def _is_shown(value: Json, where: str) -> bool:
 def _inputs(problems: Sequence[Problem]) -> list[Json]:
     """Return the inputs of the problems, each once, in order."""
     pairs = (pair for problem in problems for pair in problem.shown + problem.hidden)
-    return each_once(pair.input for pair in pairs)
+    return drop_repeated(pair.input for pair in pairs)
 
 
 def _is_integer(value: Json) -> bool:
@@ -313,7 +313,7 @@ def _space(kind: str, inputs: list[Json], seed: int) -> list[Json]:
     if kind == "integers":
         low, high = min(inputs), max(inputs)
         reach = max(high - low, 10)
-        more = (row[0] for row in stratum(rng, 1, low - reach, high + reach, INTEGERS))
+        more = (row[0] for row in draw_stratum(rng, 1, low - reach, high + reach, INTEGERS))
     elif kind == "lists of integers":
         items = [item for row in inputs for item in row]
         low, high = min(items, default=0), max(items, default=9)
@@ -323,7 +323,7 @@ def _space(kind: str, inputs: list[Json], seed: int) -> list[Json]:
         if letters:
             rows = _by_length(rng, inputs, 0, len(letters) - 1)
             more = ("".join(letters[i] for i in row) for row in rows)
-    return each_once([*inputs, *more])
+    return drop_repeated([*inputs, *more])
 
 
 def _by_length(
@@ -331,7 +331,7 @@ def _by_length(
 ) -> Iterator[list[int]]:
     longest = max(5, min(30, max(map(len, inputs)) * 3 // 2))
     for length in range(longest + 1):
-        yield from stratum(rng, length, low, high, PER_LENGTH)
+        yield from draw_stratum(rng, length, low, high, PER_LENGTH)
 
 
 TASK = Examples()

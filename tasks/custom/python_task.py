@@ -41,19 +41,19 @@ from ...records import (
     digest_of_text,
 )
 from ..io import observations as observations_
-from ..io.files import expanded, identity, locate
-from ..io.json_text import as_json
+from ..io.files import expand_home, identify_file, locate
+from ..io.json_text import to_json
 from ..io.messages import shorten
-from ..io.spaces import as_set
+from ..io.spaces import drop_repeated_inputs
 from . import examples
-from .checks import check_name, check_pair, checked_equality, warn_of_rounding
-from .space import checked_weight
-from .words import EQUALITY, INSTRUCTIONS, JUDGED, PAIR
+from .checks import check_equality, check_name, check_pair_template, warn_about_rounding
+from .sample_space import check_weight
+from .words import EQUALITY, INSTRUCTIONS, JUDGEABLE, PAIR
 
 METHODS = ("generate", "problems", "load", "space", "spaces", "observe", "judgeable")
 
 
-class _UsersCode:
+class _UserCodeBoundary:
     """Context in which a user's own code runs.
 
     It is the third boundary where any exception may arrive: the exception leaves as one sentence
@@ -88,7 +88,7 @@ class _UsersCode:
         ) from error
 
 
-def python_task(
+def load_python_task(
     file: Path, content: bytes, named: Mapping[str, Json], taken: Collection[str]
 ) -> Task:
     """Load the module in `content` and return its TASK.
@@ -105,7 +105,7 @@ def python_task(
     module = ModuleType(f"peirce_task_{named['sha256'][:12]}")
     module.__file__ = str(file)
     sys.modules[module.__name__] = module  # dataclasses look up their module here
-    with _UsersCode(file, "loading the module"):
+    with _UserCodeBoundary(file, "loading the module"):
         exec(compile(content, str(file), "exec", dont_inherit=True), vars(module))
     if not hasattr(module, "TASK"):
         raise DataError(
@@ -197,17 +197,17 @@ class PythonTask:
 
         The digest of a folder is over the files directly in it.
         """
-        place = expanded(path)
+        place = expand_home(path)
         if not (place.is_dir() and hasattr(self.own, "load")):
-            return identity(locate(place, self.files))
+            return identify_file(locate(place, self.files))
         files = sorted(one for one in place.iterdir() if one.is_file())
-        rows = [f"{identity(one)['sha256']}  {one.name}\n" for one in files]
+        rows = [f"{identify_file(one)['sha256']}  {one.name}\n" for one in files]
         return {"name": place.name, "sha256": digest_of_text("".join(rows))}
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
         """Choose the shown pairs by the module's `observe`, or as for any other task."""
         if not hasattr(self.own, "observe"):
-            return self._judged(observations_.apply(problems, observations, seed))
+            return self._judged(observations_.choose_observations(problems, observations, seed))
         return self._checked("observe", self._call("observe", problems, observations, seed))
 
     def space(self, problem: Problem, seed: int) -> InputSet:
@@ -239,7 +239,7 @@ class PythonTask:
 
     def _call(self, name: str, *arguments: Any) -> Any:
         method = getattr(self.own, name)
-        with _UsersCode(self.file, f"TASK.{name}", self._line(name)):
+        with _UserCodeBoundary(self.file, f"TASK.{name}", self._line(name)):
             given = method(*arguments)
             return list(given) if isinstance(given, Iterator) else given
 
@@ -278,7 +278,7 @@ class PythonTask:
         def wrong(at: Sequence[str | int], said: str) -> DataError:
             return self._error(".".join(("TASK.equality", *map(str, at))), said)
 
-        rule = checked_equality(given, wrong)
+        rule = check_equality(given, wrong)
         return public | ({EQUALITY: rule} if rule else {})
 
     def _checked(self, name: str, given: Any) -> list[Problem]:
@@ -297,11 +297,11 @@ class PythonTask:
             for problem in made.values()
             for pair in problem.shown + problem.hidden
         ]
-        if PAIR in self._public and (wrong := check_pair(self._public[PAIR], pairs)):
+        if PAIR in self._public and (wrong := check_pair_template(self._public[PAIR], pairs)):
             raise self._error("TASK.pair", wrong)
         if EQUALITY in self._public:
             said = f"{self.file}, TASK.{name}"
-            warn_of_rounding(self._public[EQUALITY], said, [pair for _, pair in pairs])
+            warn_about_rounding(self._public[EQUALITY], said, [pair for _, pair in pairs])
         return self._judged(list(made.values()))
 
     def _checked_problem(self, one: Any, where: str) -> Problem:
@@ -337,7 +337,9 @@ class PythonTask:
         if not hasattr(self.own, "judgeable"):
             return problems
         return [
-            replace(one, secret={**one.secret, JUDGED: [self._mark(pair) for pair in one.hidden]})
+            replace(
+                one, secret={**one.secret, JUDGEABLE: [self._mark(pair) for pair in one.hidden]}
+            )
             for one in problems
         ]
 
@@ -355,19 +357,19 @@ class PythonTask:
         where = f"{self.file}, line {self._line(name)}, TASK.{name}"
         inputs = tuple(_json(one, f"{where}, inputs[{i}]") for i, one in enumerate(given.inputs))
         if given.weights is None:
-            return as_set(
+            return drop_repeated_inputs(
                 InputSet(str(given.name), inputs), where, lambda i: f"{where}, inputs[{i}]"
             )
         if not isinstance(given.weights, (list, tuple)) or len(given.weights) != len(inputs):
             raise self._returned(name, f"a weight for each of its {len(inputs):,} inputs")
         weights = tuple(
-            checked_weight(weight, _fails(f"{where}, weights[{i}]"))
+            check_weight(weight, _fails(f"{where}, weights[{i}]"))
             for i, weight in enumerate(given.weights)
         )
         if not any(weights):
             raise DataError(f"{where}: no input weighs anything")
         space = InputSet(str(given.name), inputs, weights)
-        return as_set(space, where, lambda i: f"{where}, inputs[{i}]")
+        return drop_repeated_inputs(space, where, lambda i: f"{where}, inputs[{i}]")
 
 
 def _fails(where: str) -> Callable[[str], DataError]:
@@ -381,7 +383,7 @@ def _json(value: object, where: str) -> Any:
         DataError: JSON or UTF-8 cannot hold the value.
     """
     try:
-        read = as_json(value, where)
+        read = to_json(value, where)
         canonical_json(read).encode("utf-8")
     except RecursionError:
         raise DataError(f"{where}: nested too deeply") from None

@@ -21,7 +21,7 @@ def is_path(name: str) -> bool:
     return name.lower().endswith(ENDINGS) or "/" in name or os.sep in name
 
 
-def task_of(path: str, taken: Collection[str] = ()) -> Task:
+def load_task_file(path: str, taken: Collection[str] = ()) -> Task:
     """Return the task in a file.
 
     Args:
@@ -41,9 +41,9 @@ def task_of(path: str, taken: Collection[str] = ()) -> Task:
         raise DataError(f"{place}: cannot be read: {error.strerror or error}") from error
     named = {"name": place.name, "sha256": hashlib.sha256(content).hexdigest()}
     if place.suffix.lower() == ".py":
-        from .python_task import python_task
+        from .python_task import load_python_task
 
-        return python_task(place, content, named, taken)
-    from .yaml_task import yaml_task
+        return load_python_task(place, content, named, taken)
+    from .yaml_task import load_yaml_task
 
-    return yaml_task(place, content, named, taken)
+    return load_yaml_task(place, content, named, taken)

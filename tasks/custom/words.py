@@ -19,12 +19,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...records import Agreement, FamilyWords, Hypothesis, Json, Observation, View
-from ..io.compact_values import one_line
+from ..io.compact_values import join_lines
 
 INSTRUCTIONS, PAIR, EQUALITY = "instructions", "pair", "equality"
-JUDGED = "judgeable"  # key in `Problem.secret`: for each hidden pair, whether it can be judged
-FIELD = re.compile(r"\{(number|input|output)((?:\[[^\[\]{}]*\])*)\}")
-STEP = re.compile(r"\[([^\[\]{}]*)\]")
+JUDGEABLE = "judgeable"  # key in `Problem.secret`: for each hidden pair, whether it can be judged
+FIELD_PATTERN = re.compile(r"\{(number|input|output)((?:\[[^\[\]{}]*\])*)\}")
+STEP_PATTERN = re.compile(r"\[([^\[\]{}]*)\]")
 
 _IGNORED = {"case": "the case of letters", "blanks": "blanks that lead, end or repeat"}
 
@@ -55,9 +55,9 @@ class OwnWords:
         about, pair, rule = (public.get(key) for key in (INSTRUCTIONS, PAIR, EQUALITY))
         if about is None and pair is None and rule is None:
             return family
-        said = "" if rule is None else equality_said(rule)
+        said = "" if rule is None else describe_equality(rule)
         blocks = ((about or "").strip(), family.instructions, said)
-        own = one_line(f"{about or ''} {said}")
+        own = join_lines(f"{about or ''} {said}")
         return OwnWords(family, "\n\n".join(block for block in blocks if block), pair, own)
 
     def contract(self, answer_format: str) -> str:
@@ -72,7 +72,7 @@ class OwnWords:
         """Return a pair by the task's template, or as the family shows it."""
         if self.pair is None:
             return self.family.show_observation(number, observation)
-        return shown(self.pair, number, observation)
+        return format_pair(self.pair, number, observation)
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
         """Return a hypothesis as the family shows it."""
@@ -96,14 +96,14 @@ class CompactOwnWords(OwnWords):
 
     def show_observation(self, number: int, observation: Observation) -> str:
         """Return a pair in one line."""
-        return one_line(super().show_observation(number, observation))
+        return join_lines(super().show_observation(number, observation))
 
     def compact(self) -> FamilyWords:
         """Return the object itself, which is compact already."""
         return self
 
 
-def shown(template: str, number: int, observation: Observation) -> str:
+def format_pair(template: str, number: int, observation: Observation) -> str:
     """Return a pair as the template shows it.
 
     A field whose part is missing in the pair stays as it is written. A text within an input or
@@ -113,15 +113,15 @@ def shown(template: str, number: int, observation: Observation) -> str:
 
     def put(found: re.Match[str]) -> str:
         try:
-            value = part(values[found[1]], STEP.findall(found[2]))
+            value = get_part(values[found[1]], STEP_PATTERN.findall(found[2]))
         except LookupError:
             return found[0]
         return value if type(value) is str and found[2] else repr(value)
 
-    return FIELD.sub(put, template)
+    return FIELD_PATTERN.sub(put, template)
 
 
-def part(value: Json, path: list[str]) -> Json:
+def get_part(value: Json, path: list[str]) -> Json:
     """Return the value at `path` in a JSON value.
 
     Raises:
@@ -137,7 +137,7 @@ def part(value: Json, path: list[str]) -> Json:
     return value
 
 
-def equality_said(rule: Mapping[str, Json]) -> str:
+def describe_equality(rule: Mapping[str, Json]) -> str:
     """Return a rule of equality as one sentence for a prompt."""
     said = []
     if numbers := rule.get("numbers"):

@@ -28,13 +28,20 @@ from pathlib import Path
 from ...records import DataError, InputSet, Json, Observation, Problem, Task, UsageError
 from ...sandbox.inside.canonical import Unrepresentable, canonical_bytes
 from ..io import observations as observations_
-from ..io.files import identity, locate
+from ..io.files import identify_file, locate
 from ..io.messages import shorten
-from ..io.spaces import SpaceFile, as_set, read_rows
-from ..io.yaml_file import Key, Source, read_yaml
+from ..io.spaces import SpaceFile, drop_repeated_inputs, read_space_file
+from ..io.yaml_file import Key, YamlDocument, read_yaml
 from . import examples
-from .checks import check_name, check_pair, checked_equality, warn_of_rounding
-from .space import COUNT, MOST_INPUTS, checked_weight, generator, inputs_of, weights_by
+from .checks import check_equality, check_name, check_pair_template, warn_about_rounding
+from .sample_space import (
+    DEFAULT_COUNT,
+    MAX_INPUTS,
+    check_weight,
+    evaluate_weights,
+    parse_generator,
+    sample_inputs,
+)
 from .words import EQUALITY, INSTRUCTIONS, PAIR
 
 KEYS = ("name", "about", "instructions", "pair", "observations", "hidden", "problems", "data",
@@ -42,7 +49,7 @@ KEYS = ("name", "about", "instructions", "pair", "observations", "hidden", "prob
 SPACE_KEYS = ("inputs", "file", "generate", "count", "seed", "weights")
 
 
-def yaml_task(
+def load_yaml_task(
     place: Path, content: bytes, named: Mapping[str, Json], taken: Collection[str]
 ) -> Task:
     """Return the task in a YAML file.
@@ -73,7 +80,7 @@ class YamlTask:
     family = "programs"
     files = examples.FILES
 
-    def __init__(self, source: Source, file: Mapping[str, Json]) -> None:
+    def __init__(self, source: YamlDocument, file: Mapping[str, Json]) -> None:
         self.source, self.file = source, file
         self._keys = source.check_keys((), source.value, KEYS)
         self.name, self.about = (str(self._text(key, True)) for key in ("name", "about"))
@@ -92,7 +99,7 @@ class YamlTask:
     def task_file(self) -> dict[str, Json]:
         """Return {"name", "sha256"} of the file, and of the files that it names under "beside"."""
         beside = [self._beside(key) for key in (("data",), ("sample_space", "file"))]
-        named = [identity(place) for place in beside if place is not None]
+        named = [identify_file(place) for place in beside if place is not None]
         return {**self.file, **({"beside": named} if named else {})}
 
     def problems(self) -> list[Problem]:
@@ -117,7 +124,7 @@ class YamlTask:
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
         """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
-        return observations_.apply(problems, observations, seed)
+        return observations_.choose_observations(problems, observations, seed)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Return the first `count` problems of the file; nothing is generated."""
@@ -197,7 +204,7 @@ class YamlTask:
         words = {key: self._text(key) for key in (INSTRUCTIONS, PAIR)}
         public: dict[str, Json] = {key: text for key, text in words.items() if text is not None}
         if EQUALITY in self._keys:
-            rule = checked_equality(
+            rule = check_equality(
                 self._keys[EQUALITY], lambda at, said: self.source.error((EQUALITY, *at), said)
             )
             public |= {EQUALITY: rule} if rule else {}
@@ -212,10 +219,12 @@ class YamlTask:
             for i, pair in enumerate(some)
         ]
         public = self._public
-        if PAIR in public and (wrong := check_pair(public[PAIR], pairs)):
+        if PAIR in public and (wrong := check_pair_template(public[PAIR], pairs)):
             raise self.source.error((PAIR,), wrong)
         if EQUALITY in public:
-            warn_of_rounding(public[EQUALITY], str(self.source.file), [pair for _, pair in pairs])
+            warn_about_rounding(
+                public[EQUALITY], str(self.source.file), [pair for _, pair in pairs]
+            )
         return [
             replace(one, task=self.name, family=self.family, public=public, group=one.id)
             for one in problems
@@ -239,7 +248,7 @@ class YamlTask:
 
         if (place := self._beside((*key, "file"))) is not None:
             try:
-                read = read_rows(place)
+                read = read_space_file(place)
             except DataError as error:
                 raise self.source.error((*key, "file"), str(error)) from None
             inputs, weights = list(read.space.inputs), read.space.weights
@@ -252,27 +261,27 @@ class YamlTask:
                     (*key, "inputs"), f"not a list of inputs: {shorten(inputs)}"
                 )
         else:
-            made = generator(self.source, (*key, "generate"), keys["generate"])
-            count = self._count((*key, "count"), keys.get("count", COUNT), 1, MOST_INPUTS)
+            made = parse_generator(self.source, (*key, "generate"), keys["generate"])
+            count = self._count((*key, "count"), keys.get("count", DEFAULT_COUNT), 1, MAX_INPUTS)
             own = self._count((*key, "seed"), keys.get("seed", 0), 0, 2**63)
-            inputs = inputs_of(made, count, f"task file space {own} {seed}")
+            inputs = sample_inputs(made, count, f"task file space {own} {seed}")
         if "weights" in keys:
             weights = self._weights((*key, "weights"), keys["weights"], inputs)
         if weights is not None and not any(weights):
             raise self.source.error((*key, "weights"), "no input weighs anything")
         named = f"{self.name} space, seed {seed}"
         space = InputSet(named, tuple(inputs), None if weights is None else tuple(weights))
-        return as_set(space, str(self.source.file), where)
+        return drop_repeated_inputs(space, str(self.source.file), where)
 
     def _weights(self, key: Key, given: Json, inputs: Sequence[Json]) -> list[float]:
         if isinstance(given, str):
-            return weights_by(given, inputs, lambda said: self.source.error(key, said))
+            return evaluate_weights(given, inputs, lambda said: self.source.error(key, said))
         if not isinstance(given, list) or len(given) != len(inputs):
             said = "an expression, or a list with a number for each input"
             many = f"{len(given)} for {len(inputs)}" if isinstance(given, list) else shorten(given)
             raise self.source.error(key, f"{said}: {many}")
         return [
-            checked_weight(weight, lambda said, at=i: self.source.error((*key, at), said))  # type: ignore[misc]
+            check_weight(weight, lambda said, at=i: self.source.error((*key, at), said))  # type: ignore[misc]
             for i, weight in enumerate(given)
         ]
 

@@ -10,16 +10,16 @@ from pathlib import Path
 
 from ...records import DataError
 from .bad_records import BadRecords
-from .json_text import SURROGATE
+from .json_text import SURROGATE_PATTERN
 
 WITHOUT_END = 100  # entries of a file; each is searched to the end of the file
-NO_ENTRY = frozenset({"comment", "preamble", "string"})
+NON_ENTRY_TYPES = frozenset({"comment", "preamble", "string"})
 ACCENTS = {
     "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304",
     ".": "\u0307", "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328",
     "r": "\u030a",
 }  # fmt: skip
-LETTERS = {"ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "aa": "å",
+TEX_LETTERS = {"ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "aa": "å",
            "AA": "Å", "l": "ł", "L": "Ł", "i": "i", "j": "j"}  # fmt: skip
 
 _START = re.compile(r"@\s*(\w+)\s*([{(])")
@@ -50,7 +50,7 @@ class Entry:
     fields: dict[str, str]
 
 
-def entries(text: str, path: Path, bad: BadRecords) -> Iterator[Entry]:
+def parse_entries(text: str, path: Path, bad: BadRecords) -> Iterator[Entry]:
     """Yield the entries of a BibTeX text in order.
 
     Abbreviations defined by @string are not expanded.
@@ -68,7 +68,7 @@ def entries(text: str, path: Path, bad: BadRecords) -> Iterator[Entry]:
     while found := _START.search(text, place):
         line += text.count("\n", place, found.start())
         at, place = line + 1, found.start()
-        end = _closing(text, found.end())
+        end = _find_entry_end(text, found.end())
         said = f"{path}, line {at}: an entry begins here and has no end"
         if end is None:
             endless += 1
@@ -77,8 +77,8 @@ def entries(text: str, path: Path, bad: BadRecords) -> Iterator[Entry]:
         with bad.record(f"line {at}", path):
             if end is None:
                 raise DataError(said)
-            if found[1].lower() not in NO_ENTRY:
-                if SURROGATE.search(text, found.end(), end):
+            if found[1].lower() not in NON_ENTRY_TYPES:
+                if SURROGATE_PATTERN.search(text, found.end(), end):
                     raise DataError(f"{path}, line {at}: the entry is not UTF-8 text")
                 yield _entry(text[found.end() : end], at)
         end = found.end() if end is None else end
@@ -86,7 +86,7 @@ def entries(text: str, path: Path, bad: BadRecords) -> Iterator[Entry]:
         place = end
 
 
-def _closing(text: str, start: int) -> int | None:
+def _find_entry_end(text: str, start: int) -> int | None:
     """Return where the entry whose body begins at `start` closes, or None."""
     closes = "}" if text[start - 1] == "{" else ")"
     depth = 0
@@ -106,7 +106,7 @@ def _entry(body: str, line: int) -> Entry:
     fields: dict[str, str] = {}
     while found := _FIELD.match(body, place):
         value, place = _value(body, found.end())
-        fields.setdefault(found[1].lower(), plain(value))
+        fields.setdefault(found[1].lower(), strip_tex(value))
     return Entry(key[1] if key else "", line, fields)
 
 
@@ -143,9 +143,9 @@ def _end_of_text(body: str, place: int) -> int:
     return len(body)
 
 
-def plain(value: str) -> str:
+def strip_tex(value: str) -> str:
     """Convert TeX text to plain text: accents, letters, dashes, no braces, single blanks."""
-    value = _LETTER.sub(lambda found: LETTERS[found[1]], _ACCENT.sub(_accented, value))
+    value = _LETTER.sub(lambda found: TEX_LETTERS[found[1]], _ACCENT.sub(_accented, value))
     value = _ESCAPED.sub(r"\1", re.sub(r"(?<!\\)[{}]", "", _COMMAND.sub("", value)))
     value = value.replace("---", "—").replace("--", "–").replace("~", " ")
     return " ".join(value.split())

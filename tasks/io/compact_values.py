@@ -20,13 +20,13 @@ _WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?: [A-Za-z0-9_]+)*", re.ASCII)
 _NOT_WORDS = frozenset({"True", "False", "None", "nan", "inf"})  # Python notation of other values
 
 
-def compact(value: Json) -> str:
+def format_compact(value: Json) -> str:
     """Return the compact notation of a value; text that is not plain words is quoted."""
     if isinstance(value, str):
         plain = _WORDS.fullmatch(value) and value not in _NOT_WORDS
         return value if plain else repr(value)
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{compact(key)}: {compact(held)}' for key, held in value.items())}}}"
+        return f"{{{', '.join(f'{format_compact(key)}: {format_compact(held)}' for key, held in value.items())}}}"
     if not isinstance(value, list):
         return repr(value)
     if _is_grid(value):
@@ -34,7 +34,7 @@ def compact(value: Json) -> str:
         return rows if len(value) > 1 else f"{rows}/"
     if all(type(one) is int for one in value):
         return f"[{' '.join(map(str, value))}]"
-    return f"[{', '.join(map(compact, value))}]"
+    return f"[{', '.join(map(format_compact, value))}]"
 
 
 def _is_grid(value: list[Json]) -> bool:
@@ -50,6 +50,6 @@ def _is_grid(value: list[Json]) -> bool:
     )
 
 
-def one_line(text: str) -> str:
+def join_lines(text: str) -> str:
     """Join a text into one line with single blanks, so it cannot imitate a part of the prompt."""
     return " ".join(text.split())

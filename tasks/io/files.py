@@ -19,16 +19,16 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from ...records import DataError, Json, UsageError
-from ...records.private_files import write_whole
+from ...records.private_files import write_atomically
 from .bad_records import BadRecords
-from .json_text import SURROGATE, parse_json
-from .messages import nearest, shorten
+from .json_text import SURROGATE_PATTERN, parse_json
+from .messages import shorten, suggest_nearest
 
-LINE_CHARACTERS = 16_000_000  # per record; the largest published ARC task has 60,000
-FILE_BYTES = 2_000_000_000  # decompressed
-JSON_CHARACTERS = 64_000_000  # per JSON file; all of ARC-AGI-2 has 7,000,000
-SPREADSHEETS = (".xlsx", ".xls", ".ods")
-TABLES = (".csv", ".tsv", ".parquet", ".arrow", *SPREADSHEETS)
+MAX_LINE_CHARACTERS = 16_000_000  # per record; the largest published ARC task has 60,000
+MAX_FILE_BYTES = 2_000_000_000  # decompressed
+MAX_JSON_CHARACTERS = 64_000_000  # per JSON file; all of ARC-AGI-2 has 7,000,000
+SPREADSHEET_SUFFIXES = (".xlsx", ".xls", ".ods")
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".arrow", *SPREADSHEET_SUFFIXES)
 _DELIMITERS = ",;\t|"
 _TOLD_DELIMITER = re.compile(r"sep=([,;\t|])")  # the first line that Excel understands
 _QUOTED = re.compile(r'"[^"]*"?')
@@ -42,7 +42,7 @@ def locate(path: str | Path, names: Sequence[str]) -> Path:
     Raises:
         UsageError: There is no such file.
     """
-    place = expanded(path)
+    place = expand_home(path)
     if place.is_dir():
         if not names:
             raise UsageError(f"{place}: a folder, where a file is needed")
@@ -53,7 +53,7 @@ def locate(path: str | Path, names: Sequence[str]) -> Path:
     if not place.exists():
         beside = place.parent
         there = sorted(p.name for p in beside.iterdir()) if beside.is_dir() else []
-        raise UsageError(f"{place}: no such file{nearest(place.name, there)}")
+        raise UsageError(f"{place}: no such file{suggest_nearest(place.name, there)}")
     if not place.is_file():
         raise UsageError(f"{place}: neither a file nor a folder")
     return place
@@ -78,7 +78,7 @@ def open_text(path: Path, errors: str = "strict") -> IO[str]:
     return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", errors=errors, newline="")
 
 
-def identity(path: Path) -> dict[str, Json]:
+def identify_file(path: Path) -> dict[str, Json]:
     """Return {"name", "sha256"} of a file; the hash (hex) covers the decompressed content."""
     seen = hashlib.sha256()
     with open_bytes(path) as content:
@@ -90,13 +90,13 @@ def identity(path: Path) -> dict[str, Json]:
     return {"name": path.name, "sha256": seen.hexdigest()}
 
 
-def joint_identity(name: str, folder: Path, files: Iterable[Path]) -> dict[str, Json]:
+def identify_files(name: str, folder: Path, files: Iterable[Path]) -> dict[str, Json]:
     """Return {"name", "sha256"} of several files.
 
     The hash covers the files' hashes and their names relative to `folder`, in the format of
     sha256sum.
     """
-    rows = sorted(f"{identity(one)['sha256']}  {one.relative_to(folder)}\n" for one in files)
+    rows = sorted(f"{identify_file(one)['sha256']}  {one.relative_to(folder)}\n" for one in files)
     return {"name": name, "sha256": hashlib.sha256("".join(rows).encode()).hexdigest()}
 
 
@@ -116,25 +116,25 @@ def read_lines(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
         while True:
             number += 1
             try:
-                line = lines.readline(LINE_CHARACTERS + 1)
+                line = lines.readline(MAX_LINE_CHARACTERS + 1)
             except UnicodeDecodeError as error:
-                raise _not_utf8(path) from error
+                raise _encoding_error(path) from error
             except (OSError, EOFError, zlib.error) as error:
-                raise _cut_off(path, number, error) from error
+                raise _read_error(path, number, error) from error
             if not line:
                 return
             size += len(line)
-            if len(line) > LINE_CHARACTERS:
+            if len(line) > MAX_LINE_CHARACTERS:
                 raise DataError(
-                    f"{path}, line {number}: longer than {LINE_CHARACTERS:,} characters"
+                    f"{path}, line {number}: longer than {MAX_LINE_CHARACTERS:,} characters"
                 )
-            if size > FILE_BYTES:
-                raise DataError(f"{path}: larger than {FILE_BYTES:,} characters")
+            if size > MAX_FILE_BYTES:
+                raise DataError(f"{path}: larger than {MAX_FILE_BYTES:,} characters")
             if line.strip():
                 yield number, line.rstrip("\r\n")
 
 
-def _not_utf8(path: Path) -> DataError:
+def _encoding_error(path: Path) -> DataError:
     """Return the error for bytes that are not UTF-8, with their line.
 
     The line is searched again, because the text reader decodes ahead of the line it returns.
@@ -154,7 +154,7 @@ def _not_utf8(path: Path) -> DataError:
     return DataError(f"{path}, line {line}: {_NOT_UTF8}")
 
 
-def _cut_off(path: Path, line: int, error: Exception) -> DataError:
+def _read_error(path: Path, line: int, error: Exception) -> DataError:
     """Return the error for a file that cannot be read on; all lines before `line` were complete.
 
     A gzip file that ends early ends in exactly this line.
@@ -181,7 +181,7 @@ def read_jsonl(path: Path, bad: BadRecords | None = None) -> Iterator[tuple[int,
 
 
 def _parse_line(line: str, path: Path, number: int) -> Json:
-    if not line.isascii() and SURROGATE.search(line):  # bytes that are not UTF-8 stand so
+    if not line.isascii() and SURROGATE_PATTERN.search(line):  # bytes that are not UTF-8 stand so
         raise DataError(f"{path}, line {number}: {_NOT_UTF8}")
     return parse_json(line, f"{path}, line {number}")
 
@@ -189,8 +189,8 @@ def _parse_line(line: str, path: Path, number: int) -> Json:
 def refuse_table(path: Path) -> None:
     """Raise DataError for a file that is a table by its name, where JSON or YAML is read."""
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
-    if ending in TABLES:
-        sheet = "save the sheet as CSV; " * (ending in SPREADSHEETS)
+    if ending in TABLE_SUFFIXES:
+        sheet = "save the sheet as CSV; " * (ending in SPREADSHEET_SUFFIXES)
         raise DataError(
             f"{path}: a table, where JSON or YAML is read; {sheet}peirce run labels is for labelled"
             " rows, peirce run examples for pairs of input and output"
@@ -198,7 +198,7 @@ def refuse_table(path: Path) -> None:
 
 
 def read_text(path: Path) -> str:
-    """Read the text of a file that is one JSON or YAML value, at most `JSON_CHARACTERS` characters.
+    """Read the text of a file that is one JSON or YAML value, at most `MAX_JSON_CHARACTERS` characters.
 
     Raises:
         DataError: The file is a table, empty, too long or cannot be read.
@@ -212,13 +212,13 @@ def read_text(path: Path) -> str:
                 parts.append(part)
                 size += len(part)
                 line += part.count("\n")
-                if size > JSON_CHARACTERS:
+                if size > MAX_JSON_CHARACTERS:
                     raise DataError(
                         f"{path}, line {line}: the file is longer than"
-                        f" {JSON_CHARACTERS:,} characters"
+                        f" {MAX_JSON_CHARACTERS:,} characters"
                     )
         except UnicodeDecodeError as error:
-            raise _not_utf8(path) from error
+            raise _encoding_error(path) from error
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{path}, line {line} or after: cannot be read: {error}") from error
     content = "".join(parts)
@@ -229,10 +229,10 @@ def read_text(path: Path) -> str:
 
 def read_json(path: Path) -> Json:
     """Read a file that is one JSON value."""
-    return parsed(read_text(path), path)
+    return parse_json_file_text(read_text(path), path)
 
 
-def parsed(text: str, path: Path) -> Json:
+def parse_json_file_text(text: str, path: Path) -> Json:
     """Parse the text of a JSON file; errors name the line, also in a file of one line."""
     return parse_json(text, str(path) if "\n" in text else f"{path}, line 1")
 
@@ -257,8 +257,8 @@ def read_csv(
         with BadRecords(path, skip=False) as bad:
             yield from read_csv(path, delimiter, bad)
         return
-    csv.field_size_limit(LINE_CHARACTERS)  # the default of 131,072 is too small for some texts
-    told, delimiter = _parted_by(path, delimiter, bad)
+    csv.field_size_limit(MAX_LINE_CHARACTERS)  # the default of 131,072 is too small for some texts
+    told, delimiter = _detect_delimiter(path, delimiter, bad)
     with open_text(path) as text:
         rows = csv.reader(text, strict=True, delimiter=delimiter)
         try:
@@ -285,12 +285,12 @@ def read_csv(
         except csv.Error as error:
             raise DataError(f"{path}, line {rows.line_num}: not CSV: {error}") from error
         except UnicodeDecodeError as error:
-            raise _not_utf8(path) from error
+            raise _encoding_error(path) from error
         except (OSError, EOFError, zlib.error) as error:
-            raise _cut_off(path, rows.line_num + 1, error) from error
+            raise _read_error(path, rows.line_num + 1, error) from error
 
 
-def _parted_by(path: Path, promised: str, bad: BadRecords) -> tuple[bool, str]:
+def _detect_delimiter(path: Path, promised: str, bad: BadRecords) -> tuple[bool, str]:
     """Return whether the first line declares the delimiter (`sep=;`), and the delimiter.
 
     Delimiters inside quotes do not count.
@@ -306,7 +306,7 @@ def _parted_by(path: Path, promised: str, bad: BadRecords) -> tuple[bool, str]:
     return False, other
 
 
-def expanded(path: str | Path) -> Path:
+def expand_home(path: str | Path) -> Path:
     """Replace a leading `~` by the home directory.
 
     Raises:
@@ -318,13 +318,13 @@ def expanded(path: str | Path) -> Path:
         raise UsageError(f"{path}: {error}") from None
 
 
-def writable(path: str | Path) -> Path:
+def check_writable(path: str | Path) -> Path:
     """Return the path if a file may be written there: it is free or holds a regular file.
 
     Raises:
         UsageError: A link, a folder or a device is there, which a rename would replace.
     """
-    target = expanded(path)
+    target = expand_home(path)
     if target.is_symlink():
         raise UsageError(f"{target}: a link, which would be replaced; name the file itself")
     if target.is_dir():
@@ -340,6 +340,6 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
     A reader sees the complete file or none.
 
     Raises:
-        UsageError: The path is not `writable`.
+        UsageError: The path is not `check_writable`.
     """
-    write_whole({writable(path): ((line + "\n").encode() for line in lines)})
+    write_atomically({check_writable(path): ((line + "\n").encode() for line in lines)})

@@ -1,10 +1,10 @@
 """Parsers for JSON and Python literals in untrusted text.
 
-`objects_in` finds JSON objects in a model's answer: the answer as a whole, objects within prose or
+`find_objects` finds JSON objects in a model's answer: the answer as a whole, objects within prose or
 fences, and several drafts. It never raises, and its work is bounded because decoding starts at no
-more than `STARTS` braces.
+more than `MAX_STARTS` braces.
 
-`parse_json` and `literal` read values from files, with errors that say where. They reject text that
+`parse_json` and `parse_literal` read values from files, with errors that say where. They reject text that
 cannot be read, and also values that cannot be used: a number too large for a float, a lone
 surrogate, deep nesting, or an object with a repeated key.
 """
@@ -22,12 +22,12 @@ from ...records import DataError, Json, RepeatedKey, TooLarge, parse_strictly
 from ...tools.python_parser import parse_python
 from .messages import shorten
 
-STARTS = 40  # braces to try; the last ones, because drafts come first
+MAX_STARTS = 40  # braces to try; the last ones, because drafts come first
 _DECODER = json.JSONDecoder(strict=False)  # accept line breaks in strings
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundObjects:
     """The JSON objects found in a text.
 
     Attributes:
@@ -41,7 +41,7 @@ class Found:
     cut: bool
 
 
-def objects_in(text: str, keys: Collection[str]) -> Found:
+def find_objects(text: str, keys: Collection[str]) -> FoundObjects:
     """Find the JSON objects of a text that have one of `keys`.
 
     Objects nested in a matching object are skipped.
@@ -49,7 +49,7 @@ def objects_in(text: str, keys: Collection[str]) -> Found:
     starts = [at for at, character in enumerate(text) if character == "{"]
     found: list[Mapping[str, Json]] = []
     end, bare, cut = 0, False, False
-    for start in starts[-STARTS:]:
+    for start in starts[-MAX_STARTS:]:
         if start < end:
             continue
         try:
@@ -63,10 +63,10 @@ def objects_in(text: str, keys: Collection[str]) -> Found:
             found.append(value)
             bare = not text[:start].strip() and not text[after:].strip()
             end = after
-    return Found(tuple(found), bare, cut and not found)
+    return FoundObjects(tuple(found), bare, cut and not found)
 
 
-def object_schema(**properties: str) -> dict[str, Json]:
+def build_object_schema(**properties: str) -> dict[str, Json]:
     """Return the JSON schema of an object with string properties, from names to descriptions.
 
     All properties are required and no others are allowed, as strict endpoints for structured output
@@ -82,10 +82,12 @@ def object_schema(**properties: str) -> dict[str, Json]:
     }
 
 
-TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?')  # strings and numbers
-MARKS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')  # strings and structural characters
-DEPTH = 200  # nested lists and objects
-SURROGATE = re.compile("[\ud800-\udfff]")
+TOKEN_PATTERN = re.compile(
+    r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?'
+)  # strings and numbers
+STRUCTURE_PATTERN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')  # strings and structural characters
+MAX_DEPTH = 200  # nested lists and objects
+SURROGATE_PATTERN = re.compile("[\ud800-\udfff]")
 
 
 class Unusable(DataError):
@@ -116,18 +118,18 @@ def parse_json(text: str, where: str) -> Json:
         reason = error.msg.removesuffix(" at")  # some messages end with it
         raise DataError(f"{where}{line}: not JSON: {reason} at column {error.colno}") from error
     except TooLarge as error:
-        line = f", line {_line_of(text, str(error))}" if whole else ""
-        field = f", {name}" if (name := _field_of(text)) else ""
+        line = f", line {_find_number_line(text, str(error))}" if whole else ""
+        field = f", {name}" if (name := _find_infinite_field(text)) else ""
         raise NotFinite(
             f"{where}{line}{field}: {shorten(str(error))} is larger than any float"
         ) from None
     except RepeatedKey:
-        key, at = _twice(text)
+        key, at = _find_repeated_key(text)
         line = f", line {at}" if whole else ""
         raise Unusable(f"{where}{line}: the key {shorten(ascii(key))} stands there twice") from None
     except ValueError as error:
         raise DataError(f"{where}: not JSON that can be used: {shorten(str(error))}") from error
-    if "\\u" in text or text.count("[") + text.count("{") > DEPTH:
+    if "\\u" in text or text.count("[") + text.count("{") > MAX_DEPTH:
         try:
             _check_usable(value, where)
         except Unusable as error:
@@ -139,13 +141,13 @@ def parse_json(text: str, where: str) -> Json:
 def _check_usable(value: Json, where: str) -> None:
     """Raise `Unusable` for a lone surrogate, which UTF-8 cannot encode, and for deep nesting."""
     level: list[Json] = [value]
-    for depth in range(DEPTH + 1):
+    for depth in range(MAX_DEPTH + 1):
         for one in level:
-            if isinstance(one, str) and SURROGATE.search(one):
+            if isinstance(one, str) and SURROGATE_PATTERN.search(one):
                 raise Unusable(f"{where}: half a character (a lone surrogate) in {ascii(one)[:80]}")
         inner = [one for one in level if isinstance(one, dict | list)]
-        if inner and depth == DEPTH:
-            raise Unusable(f"{where}: nested deeper than {DEPTH}")
+        if inner and depth == MAX_DEPTH:
+            raise Unusable(f"{where}: nested deeper than {MAX_DEPTH}")
         level = [
             part
             for one in inner
@@ -156,17 +158,17 @@ def _check_usable(value: Json, where: str) -> None:
 
 def _line_of_surrogate(text: str) -> int:
     """Return the line, from 1, of the first JSON string with a lone surrogate, else 1."""
-    for found in TOKENS.finditer(text):
-        if "\\u" in found.group() and SURROGATE.search(json.loads(found.group())):
+    for found in TOKEN_PATTERN.finditer(text):
+        if "\\u" in found.group() and SURROGATE_PATTERN.search(json.loads(found.group())):
             return text.count("\n", 0, found.start()) + 1
     return 1
 
 
-def _twice(text: str) -> tuple[str, int]:
+def _find_repeated_key(text: str) -> tuple[str, int]:
     """Return the first repeated key in JSON text, and the line, from 1, of its repetition."""
     inside: list[set[str] | None] = []  # the keys of each enclosing object, None for a list
     is_key = False
-    for found in MARKS.finditer(text):
+    for found in STRUCTURE_PATTERN.finditer(text):
         mark = found.group()
         keys = inside[-1] if inside else None
         if mark in "}]":
@@ -182,13 +184,13 @@ def _twice(text: str) -> tuple[str, int]:
     raise AssertionError("no key stands twice")
 
 
-def _line_of(text: str, number: str) -> int:
+def _find_number_line(text: str, number: str) -> int:
     """Return the line, from 1, of the first number that is written exactly so."""
-    at = next(found.start() for found in TOKENS.finditer(text) if found.group() == number)
+    at = next(found.start() for found in TOKEN_PATTERN.finditer(text) if found.group() == number)
     return text.count("\n", 0, at) + 1
 
 
-def _field_of(text: str) -> str:
+def _find_infinite_field(text: str) -> str:
     """Return the path of the first number that is not finite, such as `train[0].input`.
 
     The result is "" if the text has other faults as well.
@@ -208,7 +210,7 @@ def _field_of(text: str) -> str:
     return ""
 
 
-def line_at(text: str, keys: Sequence[str | int]) -> int:
+def find_line(text: str, keys: Sequence[str | int]) -> int:
     """Return the line, from 1, at which the value begins that the keys lead to.
 
     If there is no such value, the result is the line of the innermost value on the way.
@@ -246,7 +248,7 @@ def _after_blanks(text: str, at: int) -> int:
     return at
 
 
-def literal(text: str, where: str) -> Json:
+def parse_literal(text: str, where: str) -> Json:
     """Parse a Python literal as a JSON value: `"[3, 4]"` gives `[3, 4]`.
 
     Raises:
@@ -263,12 +265,12 @@ def literal(text: str, where: str) -> Json:
             names = [ast.literal_eval(key) for key in node.keys if key is not None]
             if len(set(names)) < len(names):
                 raise Unusable(f"{where}: a key stands twice in {shorten(text)}")
-    usable = as_json(value, where)
+    usable = to_json(value, where)
     _check_usable(usable, where)
     return usable
 
 
-def as_json(value: object, where: str) -> Json:
+def to_json(value: object, where: str) -> Json:
     """Convert tuples to lists.
 
     Raises:
@@ -280,7 +282,7 @@ def as_json(value: object, where: str) -> Json:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
-        return [as_json(item, where) for item in value]
+        return [to_json(item, where) for item in value]
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: as_json(item, where) for key, item in value.items()}
+        return {key: to_json(item, where) for key, item in value.items()}
     raise DataError(f"{where}: a value that JSON cannot hold: {shorten(value)}")

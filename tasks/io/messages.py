@@ -49,7 +49,7 @@ def shorten(value: object, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def nearest(given: str, valid: Iterable[str], shown: int = 8) -> str:
+def suggest_nearest(given: str, valid: Iterable[str], shown: int = 8) -> str:
     """Return the end of an error message that suggests valid choices.
 
     It is `; did you mean …` with close matches, else the first valid choices, or "" if there are

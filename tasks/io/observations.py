@@ -24,23 +24,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...records import DataError, Json, Observation, Problem, UsageError, canonical_json
-from .files import locate, parsed, read_text
-from .json_text import line_at
-from .messages import nearest, shorten, warn
+from .files import locate, parse_json_file_text, read_text
+from .json_text import find_line
+from .messages import shorten, suggest_nearest, warn
 
 # (input, output, location in the file) -> the pair as in the data; raises DataError
 ReadPair = Callable[[Json, Json, str], Observation]
 
 
-def _as_it_is(given: Json, output: Json, where: str) -> Observation:
+def _keep_pair(given: Json, output: Json, where: str) -> Observation:
     return Observation(given, output)
 
 
-def apply(
+def choose_observations(
     problems: Sequence[Problem],
     observations: str,
     seed: int,
-    read_pair: ReadPair = _as_it_is,
+    read_pair: ReadPair = _keep_pair,
 ) -> list[Problem]:
     """Choose the shown pairs of each problem.
 
@@ -60,11 +60,11 @@ def apply(
         count = int(text)
         if count < 1:
             raise UsageError(f"--observations {text}: at least 1 pair must be shown")
-        return draw(problems, count, seed)
-    return select(problems, locate(observations, ()), read_pair)
+        return draw_observations(problems, count, seed)
+    return select_observations(problems, locate(observations, ()), read_pair)
 
 
-def draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
+def draw_observations(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
     """Show `count` random pairs of each pool and hide the rest, both in the order of the pool.
 
     Raises:
@@ -80,7 +80,7 @@ def draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
         chosen = set(random.Random(f"{seed}:{problem.id}:{count}").sample(range(len(pool)), count))
         shown = tuple(pair for i, pair in enumerate(pool) if i in chosen)
         hidden = tuple(pair for i, pair in enumerate(pool) if i not in chosen)
-        drawn.append(_with(problem, shown, hidden))
+        drawn.append(_replace_pairs(problem, shown, hidden))
     if not drawn:
         most = max((len(one.shown) + len(one.hidden) for one in problems), default=0)
         raise UsageError(
@@ -94,8 +94,8 @@ def draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
     return drawn
 
 
-def select(
-    problems: Sequence[Problem], path: Path, read_pair: ReadPair = _as_it_is
+def select_observations(
+    problems: Sequence[Problem], path: Path, read_pair: ReadPair = _keep_pair
 ) -> list[Problem]:
     """Show the pairs that the file at `path` lists, and hide the rest of the pool.
 
@@ -109,22 +109,22 @@ def select(
         shown = given.pop(problem.id, None)
         if shown is None:
             continue
-        left = Counter(_name(pair) for pair in shown)
+        left = Counter(_pair_key(pair) for pair in shown)
         hidden: list[Observation] = []
         for pair in problem.shown + problem.hidden:
-            name = _name(pair)
+            name = _pair_key(pair)
             if left[name]:
                 left[name] -= 1
             else:
                 hidden.append(pair)
         if any(left.values()):
             foreign.append(problem.id)
-        chosen.append(_with(problem, shown, tuple(hidden)))
+        chosen.append(_replace_pairs(problem, shown, tuple(hidden)))
     if not chosen:
         some = next(iter(given), "")
         raise DataError(
             f"{path}: none of its {len(given)} ids is in the data: {some!r}"
-            f"{nearest(some, [problem.id for problem in problems])}"
+            f"{suggest_nearest(some, [problem.id for problem in problems])}"
         )
     if given:
         warn(f"{path}: {len(given)} ids are not in the data: {shorten(', '.join(given))}")
@@ -138,7 +138,7 @@ def select(
 
 def _read(path: Path, read_pair: ReadPair) -> dict[str, tuple[Observation, ...]]:
     text = read_text(path)
-    table = parsed(text, path)
+    table = parse_json_file_text(text, path)
     if not isinstance(table, dict) or not table:
         raise DataError(
             f'{path}, line 1: observations are one object {{"id": [[input, output], …]}}'
@@ -147,7 +147,7 @@ def _read(path: Path, read_pair: ReadPair) -> dict[str, tuple[Observation, ...]]
     for name, pairs in table.items():
         said = f"problem {name!r}"
         if not isinstance(pairs, list) or not pairs:
-            where = f"{path}, line {line_at(text, [name])}, {said}"
+            where = f"{path}, line {find_line(text, [name])}, {said}"
             raise DataError(f"{where}: not a list of pairs: {shorten(pairs)}")
         shown: list[Observation] = []
         for i, pair in enumerate(pairs):
@@ -156,16 +156,16 @@ def _read(path: Path, read_pair: ReadPair) -> dict[str, tuple[Observation, ...]]
                     raise DataError(f"{said}, pair {i}: not [input, output]: {shorten(pair)}")
                 shown.append(read_pair(pair[0], pair[1], f"{said}, pair {i}"))
             except DataError as error:  # finding the line is slow, so do it only for an error
-                raise DataError(f"{path}, line {line_at(text, [name, i])}, {error}") from None
+                raise DataError(f"{path}, line {find_line(text, [name, i])}, {error}") from None
         given[name] = tuple(shown)
     return given
 
 
-def _name(pair: Observation) -> str:
+def _pair_key(pair: Observation) -> str:
     return canonical_json([pair.input, pair.output])
 
 
-def _with(
+def _replace_pairs(
     problem: Problem, shown: tuple[Observation, ...], hidden: tuple[Observation, ...]
 ) -> Problem:
     return replace(problem, shown=shown, hidden=hidden, group=problem.group or problem.id)
@@ -192,9 +192,9 @@ def draw_problems(problems: Sequence[Problem], count: int, seed: int) -> list[Pr
         raise UsageError(f"--sample {count}: at least 1 problem is needed")
     if count > len(problems):
         warn(f"--sample {count}: there are {len(problems)} problems, and all are taken")
-    chosen = {p.id for p in sorted(problems, key=lambda p: _place(p.id, seed))[:count]}
+    chosen = {p.id for p in sorted(problems, key=lambda p: _draw_order(p.id, seed))[:count]}
     return [problem for problem in problems if problem.id in chosen]
 
 
-def _place(name: str, seed: int) -> bytes:
+def _draw_order(name: str, seed: int) -> bytes:
     return hashlib.sha256(f"sample of problems, seed {seed}: {name}".encode()).digest()

@@ -53,7 +53,7 @@ def read_problems(
     return list(problems.values())
 
 
-def id_of(row: Row, where: str) -> str:
+def parse_id(row: Row, where: str) -> str:
     """Return the id of a row as text.
 
     Raises:
@@ -65,7 +65,7 @@ def id_of(row: Row, where: str) -> str:
     return str(name)
 
 
-def secret_of(row: Row, where: str, bad: BadRecords) -> dict[str, Json]:
+def parse_secret(row: Row, where: str, bad: BadRecords) -> dict[str, Json]:
     """Return the `secret` object of a row, or {} if there is none or it is unreadable."""
 
     def read() -> dict[str, Json]:
@@ -77,7 +77,7 @@ def secret_of(row: Row, where: str, bad: BadRecords) -> dict[str, Json]:
     return bad.field("secret", read) or {}
 
 
-def pairs_of(row: Row, part: str, where: str) -> list[tuple[str, Row]]:
+def parse_pairs(row: Row, part: str, where: str) -> list[tuple[str, Row]]:
     """Return (location, pair) for each pair of `train` or `test`.
 
     Raises:

@@ -18,7 +18,7 @@ ReadInput = Callable[[Json, str], Json]  # (input in a file, location) -> input;
 # --- as sets ------------------------------------------------------------------------
 
 
-def form_of(value: Json) -> bytes | str:
+def equality_key(value: Json) -> bytes | str:
     """Return a key that is equal for inputs that are equal under the rule for predictions.
 
     Under that rule 1, 1.0 and true are equal. Values that are too large for its canonical form are
@@ -30,15 +30,15 @@ def form_of(value: Json) -> bytes | str:
         return canonical_json(value)
 
 
-def each_once(inputs: Iterable[Json]) -> list[Json]:
+def drop_repeated(inputs: Iterable[Json]) -> list[Json]:
     """Return the inputs without repetitions, in order."""
     found: dict[bytes | str, Json] = {}
     for one in inputs:
-        found.setdefault(form_of(one), one)
+        found.setdefault(equality_key(one), one)
     return list(found.values())
 
 
-def as_set(space: InputSet, said: str, where: Callable[[int], str]) -> InputSet:
+def drop_repeated_inputs(space: InputSet, said: str, where: Callable[[int], str]) -> InputSet:
     """Return a sample space without inputs that equal an earlier one.
 
     A `DataWarning` reports how many inputs are left out. A space without repetitions is returned as
@@ -55,7 +55,7 @@ def as_set(space: InputSet, said: str, where: Callable[[int], str]) -> InputSet:
     first: dict[bytes | str, int] = {}
     again: list[int] = []
     for i, one in enumerate(space.inputs):
-        before = first.setdefault(form_of(one), i)
+        before = first.setdefault(equality_key(one), i)
         if before == i:
             continue
         again.append(i)
@@ -105,7 +105,7 @@ def read_space(path: str | Path, read_input: ReadInput | None = None) -> InputSe
     """Read a sample space from JSONL, one input per line.
 
     If every line is an object with the key `input` and optionally `weight`, these are the inputs
-    and weights. Repeated inputs are dropped by `as_set`.
+    and weights. Repeated inputs are dropped by `drop_repeated_inputs`.
 
     Args:
         path: A file, or a folder that holds one of `SPACE_FILES`.
@@ -115,11 +115,11 @@ def read_space(path: str | Path, read_input: ReadInput | None = None) -> InputSe
         UsageError: There is no such file.
         DataError: The file is invalid.
     """
-    found = read_rows(path, read_input)
-    return as_set(found.space, str(found.path), found.where)
+    found = read_space_file(path, read_input)
+    return drop_repeated_inputs(found.space, str(found.path), found.where)
 
 
-def read_rows(path: str | Path, read_input: ReadInput | None = None) -> SpaceFile:
+def read_space_file(path: str | Path, read_input: ReadInput | None = None) -> SpaceFile:
     """Read a sample space file as `read_space` does, but keep repeated inputs."""
     place = locate(path, SPACE_FILES)
     rows = list(read_jsonl(place))

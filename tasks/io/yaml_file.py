@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from ...records import DataError, Json
-from .json_text import SURROGATE
-from .messages import nearest, shorten
+from .json_text import SURROGATE_PATTERN
+from .messages import shorten, suggest_nearest
 
-MOST_BYTES = 1_000_000
-DEPTH = 50  # most levels of nested lists and mappings
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 50  # most levels of nested lists and mappings
 Key: TypeAlias = tuple[str | int, ...]  # the path to a value: ("problems", "p1", "hidden", 0)
 
 _TAG = "tag:yaml.org,2002:"
@@ -40,7 +40,7 @@ _IMPLICIT = {  # types of unquoted scalars in YAML 1.2's core schema: (pattern, 
 
 
 @dataclass(frozen=True)
-class Source:
+class YamlDocument:
     """The value of a YAML file and, for errors, the line of each key in it."""
 
     file: Path
@@ -52,7 +52,7 @@ class Source:
         at = tuple(key)
         while at and at not in self.lines:
             at = at[:-1]
-        name = f", {written(key)}" if key else ""
+        name = f", {format_key(key)}" if key else ""
         return f"{self.file}, line {self.lines.get(at, 1)}{name}"
 
     def error(self, key: Sequence[str | int], said: str) -> DataError:
@@ -70,17 +70,19 @@ class Source:
             raise self.error(key, f"not a mapping of {', '.join(names)}: {shorten(value)}")
         for name in value:
             if name not in names:
-                raise self.error((*key, name), f"no such key{nearest(name, names, len(names))}")
+                raise self.error(
+                    (*key, name), f"no such key{suggest_nearest(name, names, len(names))}"
+                )
         return value
 
 
-def written(key: Sequence[str | int]) -> str:
+def format_key(key: Sequence[str | int]) -> str:
     """Return a key as text, for example `problems.p1.hidden[0]`."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in key)
     return shorten("".join(parts).removeprefix("."), 200)
 
 
-def read_yaml(file: Path, content: bytes, too_large: str = "") -> Source:
+def read_yaml(file: Path, content: bytes, too_large: str = "") -> YamlDocument:
     """Read the content of a YAML file.
 
     Args:
@@ -93,9 +95,9 @@ def read_yaml(file: Path, content: bytes, too_large: str = "") -> Source:
     """
     import yaml
 
-    if len(content) > MOST_BYTES:
+    if len(content) > MAX_BYTES:
         hint = f": {too_large}" if too_large else ""
-        raise DataError(f"{file}: larger than {MOST_BYTES:,} bytes{hint}")
+        raise DataError(f"{file}: larger than {MAX_BYTES:,} bytes{hint}")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -121,7 +123,7 @@ def read_yaml(file: Path, content: bytes, too_large: str = "") -> Source:
     if node is None:
         raise DataError(f"{file}: the file is empty")
     lines: dict[Key, int] = {}
-    return Source(file, _value(file, node, (), lines), lines)
+    return YamlDocument(file, _value(file, node, (), lines), lines)
 
 
 @cache
@@ -142,8 +144,8 @@ def _loader() -> Any:
                 raise _refused(
                     event, f"the tag {shorten(event.tag, 60)} is not taken: leave it out"
                 )
-            if self.depth == DEPTH:
-                raise _refused(event, f"nested deeper than {DEPTH}")
+            if self.depth == MAX_DEPTH:
+                raise _refused(event, f"nested deeper than {MAX_DEPTH}")
             self.depth += 1
             node = super().compose_node(parent, index)
             self.depth -= 1
@@ -163,7 +165,7 @@ def _value(file: Path, node: Any, key: Key, lines: dict[Key, int]) -> Json:
     lines.setdefault(key, line)
 
     def error(said: str, at: int = line, name: Key = key) -> DataError:
-        return DataError(f"{file}, line {at}{', ' if name else ''}{written(name)}: {said}")
+        return DataError(f"{file}, line {at}{', ' if name else ''}{format_key(name)}: {said}")
 
     if node.id == "sequence":
         return [_value(file, part, (*key, i), lines) for i, part in enumerate(node.value)]
@@ -174,7 +176,7 @@ def _value(file: Path, node: Any, key: Key, lines: dict[Key, int]) -> Json:
             if named.id != "scalar" or named.tag != f"{_TAG}str":
                 shown = shorten(named.value) if named.id == "scalar" else f"a {named.id}"
                 raise error(f"a key must be text: {shown}; put it in quotes", at)
-            if SURROGATE.search(named.value):
+            if SURROGATE_PATTERN.search(named.value):
                 raise error("half a character (a lone surrogate) in a key", at)
             inner = (*key, named.value)
             if named.value in found:
@@ -200,6 +202,6 @@ def _scalar(kind: str, text: str, error: Any) -> Json:
         if not math.isfinite(number):
             raise error(f"not a finite number: {shorten(text)}")
         return number
-    if SURROGATE.search(text):
+    if SURROGATE_PATTERN.search(text):
         raise error("half a character (a lone surrogate)")
     return text

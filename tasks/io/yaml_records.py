@@ -26,7 +26,7 @@ from typing import Any, Literal, NamedTuple
 from ...records import DataError, Json, UsageError, canonical_json, digest_of_text
 from ...records.private_files import make_folder
 from .files import write_lines
-from .json_text import DEPTH, SURROGATE
+from .json_text import MAX_DEPTH, SURROGATE_PATTERN
 from .messages import shorten
 
 # --- Records that take long to read are cached as JSON in the user's cache folder.
@@ -35,28 +35,28 @@ from .messages import shorten
 # so a damaged file counts as absent. A cache folder that cannot be read or written is no error:
 # nothing is cached then.
 
-WORTH_CHARACTERS = 200_000  # shorter texts are read fast enough
-FORM = 1  # version of the cache file format and of the parsed values
+MIN_CACHED_CHARACTERS = 200_000  # shorter texts are read fast enough
+CACHE_VERSION = 1  # version of the cache file format and of the parsed values
 
 
-def kept_records(text: str, read: Callable[[], list[Record]]) -> list[Record]:
+def read_cached_records(text: str, read: Callable[[], list[Record]]) -> list[Record]:
     """Return what `read` makes of a text, from the cache if it has been read before.
 
-    Only texts of at least `WORTH_CHARACTERS` characters are cached.
+    Only texts of at least `MIN_CACHED_CHARACTERS` characters are cached.
     """
-    folder = cache_folder() if len(text) >= WORTH_CHARACTERS else None
+    folder = find_cache_folder() if len(text) >= MIN_CACHED_CHARACTERS else None
     if folder is None:
         return read()
-    path = folder / f"records-{FORM}-{digest_of_text(text)}.json"
-    before = _kept(path)
+    path = folder / f"records-{CACHE_VERSION}-{digest_of_text(text)}.json"
+    before = _read_cache(path)
     if before is not None:
         return before
     records = read()
-    _keep(records, path)
+    _write_cache(records, path)
     return records
 
 
-def cache_folder() -> Path | None:
+def find_cache_folder() -> Path | None:
     """Return $XDG_CACHE_HOME/peirce or ~/.cache/peirce, or None without a home directory."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     if Path(named).is_absolute():
@@ -67,7 +67,7 @@ def cache_folder() -> Path | None:
         return None
 
 
-def _kept(path: Path) -> list[Record] | None:
+def _read_cache(path: Path) -> list[Record] | None:
     try:
         name, _, rest = path.read_text("utf-8").partition("\n")
     except (OSError, UnicodeDecodeError):
@@ -77,7 +77,7 @@ def _kept(path: Path) -> list[Record] | None:
     return [Record(line, value) for line, value in json.loads(rest)]
 
 
-def _keep(records: list[Record], path: Path) -> None:
+def _write_cache(records: list[Record], path: Path) -> None:
     rest = canonical_json(records) + "\n"
     try:
         make_folder(path.parent)
@@ -86,9 +86,9 @@ def _keep(records: list[Record], path: Path) -> None:
         return
 
 
-MOST_VALUES = 10_000_000  # an alias counts as all the values that it stands for
+MAX_VALUES = 10_000_000  # an alias counts as all the values that it stands for
 TEXT_CHARACTERS = 1_000  # a longer text counts as several values
-LONGEST_NUMBER = 300  # characters; a longer number is read as text
+MAX_NUMBER_CHARACTERS = 300  # characters; a longer number is read as text
 _TAG = "tag:yaml.org,2002:"
 _SCALARS = ("null", "bool", "int", "float", "str")
 
@@ -204,8 +204,8 @@ class _Reader:
         usual = {"list": f"{_TAG}seq", "mapping": f"{_TAG}map", "set": event.tag}[kind]
         if event.tag not in (None, "!", usual):
             raise self._tag(event)
-        if len(self.stack) == DEPTH:
-            raise _Refused(event, f"nested deeper than {DEPTH}")
+        if len(self.stack) == MAX_DEPTH:
+            raise _Refused(event, f"nested deeper than {MAX_DEPTH}")
         if self._at_key:
             raise _Refused(event, "a key must be text")
         self._note(event)
@@ -250,8 +250,8 @@ class _Reader:
 
     def _count(self, event: Any, size: int) -> None:
         self.values += size
-        if self.values > MOST_VALUES:
-            raise _Refused(event, f"more than {MOST_VALUES:,} values, those of aliases with them")
+        if self.values > MAX_VALUES:
+            raise _Refused(event, f"more than {MAX_VALUES:,} values, those of aliases with them")
 
     def _scalar(self, event: Any) -> Json:
         key = event.tag, event.implicit[0], event.value
@@ -261,14 +261,14 @@ class _Reader:
 
     def _text(self, event: Any, value: Json, size: int) -> Json:
         self._count(event, size)
-        if isinstance(value, str) and not value.isascii() and SURROGATE.search(value):
+        if isinstance(value, str) and not value.isascii() and SURROGATE_PATTERN.search(value):
             raise _Refused(event, "half a character (a lone surrogate)")
         return value
 
     def _made(self, event: Any) -> Json:
         tag = event.tag
         if tag in (None, "!"):
-            plain = event.implicit[0] and len(event.value) <= LONGEST_NUMBER
+            plain = event.implicit[0] and len(event.value) <= MAX_NUMBER_CHARACTERS
             tag = self.resolver.resolve(self.yaml.ScalarNode, event.value, (plain, not plain))
             kind = tag.removeprefix(_TAG)
             kind = kind if kind in _SCALARS else "str"
@@ -278,7 +278,7 @@ class _Reader:
                 raise self._tag(event)
         if kind in ("null", "str"):
             return None if kind == "null" else event.value
-        if len(event.value) > LONGEST_NUMBER:
+        if len(event.value) > MAX_NUMBER_CHARACTERS:
             raise _Refused(event, f"not a value of {kind}: {shorten(event.value)}")
         node = self.yaml.ScalarNode(_TAG + kind, event.value)
         try:
@@ -293,11 +293,11 @@ class _Reader:
         return _Refused(event, f"the tag {shorten(event.tag, 60)} is not taken")
 
 
-class Members(tuple[str, ...]):
+class SetMembers(tuple[str, ...]):
     """The members of a set (`!!set`), in order."""
 
 
-def yaml_text(records: Sequence[Mapping[str, Json]]) -> str:
+def format_yaml(records: Sequence[Mapping[str, Json]]) -> str:
     """Return a list of records as YAML; a key that is not a plain word is quoted."""
     return "".join(line + "\n" for line in _items(records, ""))
 
@@ -326,7 +326,7 @@ def _block(value: Json, indent: str) -> Iterator[str]:
 
 
 def _in_one_line(value: Json) -> bool:
-    if isinstance(value, Members) or not isinstance(value, (Mapping, list, tuple)):
+    if isinstance(value, SetMembers) or not isinstance(value, (Mapping, list, tuple)):
         return True
     return not value or (
         not isinstance(value, Mapping)
@@ -335,7 +335,7 @@ def _in_one_line(value: Json) -> bool:
 
 
 def _flow(value: Json) -> str:
-    if isinstance(value, Members):
+    if isinstance(value, SetMembers):
         return "!!set {" + ", ".join(f"{json.dumps(one)}: null" for one in value) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_flow(one) for one in value) + "]"

@@ -5,7 +5,7 @@ worlds as JSON (`own_worlds.py`). `problems.py` describes the parts of a problem
 are shown and all holdouts hidden, so `--observations` has nothing to draw. `generation/` makes new
 instances, in the published form or as JSON.
 
-`drawn` prints a problem for a person: the theory, what a rule may contain, and the prompt worlds.
+`render_problem` prints a problem for a person: the theory, what a rule may contain, and the prompt worlds.
 Each line is an element: its unary predicates, then for each relation the elements that follow it.
 What is unknown is marked with "?". Holdouts and the reference are not printed.
 
@@ -34,16 +34,16 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from ...records import DataError, InputSet, Json, Problem, UsageError
-from ...records.tasks import WRITTEN
-from ...tools.logic.formula import usual
-from ...tools.logic.judging import REGIMES
-from ...tools.logic.theories import Theory, theory_from
-from ...tools.logic.worlds import Tuples, World, world_of
-from ..io.files import identity, locate
+from ...records.tasks import DEFAULT_WRITTEN
+from ...tools.logic.fast_path import REGIMES
+from ...tools.logic.formula import format_infix
+from ...tools.logic.theories import Theory, theory_from_json
+from ...tools.logic.worlds import Tuples, World, parse_world
+from ..io.files import identify_file, locate
 from ..io.messages import shorten
 from . import own_worlds, published_files
 from .generation.recipes import DIFFICULTIES
-from .problems import LOGIC, NAME
+from .problems import FAMILY_NAME, TASK_NAME
 
 FILES = (*published_files.FILES, *own_worlds.FILES)
 K = TypeVar("K", bound=str)
@@ -52,8 +52,8 @@ K = TypeVar("K", bound=str)
 class Abd:
     """Task `abd`, with the published instances, a user's own worlds or generated instances."""
 
-    name = NAME
-    family = LOGIC
+    name = TASK_NAME
+    family = FAMILY_NAME
     about = "an exception rule that repairs a default theory in several worlds (ABD)"
     takes = (
         "the published instances and holdouts (a folder or a file), or worlds of your own as JSON"
@@ -69,7 +69,11 @@ class Abd:
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         """Read published instances (YAML) or a user's own worlds (JSON)."""
         place = locate(path, FILES)
-        loaded = published_files.read(place) if _is_yaml(place) else own_worlds.read(place)
+        loaded = (
+            published_files.read_published_files(place)
+            if _is_yaml(place)
+            else own_worlds.read_own_worlds(place)
+        )
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
@@ -81,10 +85,10 @@ class Abd:
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Generate `count` problems from `seed`."""
-        from .generation.making import instances
+        from .generation.instances import generate_instances
         from .generation.set_files import as_problem
 
-        return [as_problem(one) for one in instances(count, seed)]
+        return [as_problem(one) for one in generate_instances(count, seed)]
 
     def write(
         self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
@@ -104,14 +108,18 @@ class Abd:
         Raises:
             UsageError: an option has another value, or nothing may be written to `out`.
         """
-        from .generation.making import instances
-        from .generation.set_files import save, targets
+        from .generation.instances import generate_instances
+        from .generation.set_files import save_instances, target_paths
 
-        regime = one_kind("regime", kinds.get("regime"), REGIMES)
-        difficulty = one_kind("difficulty", kinds.get("difficulty"), DIFFICULTIES)
-        targets(out)  # raises before the long generation where nothing may be written
-        made = list(instances(count or WRITTEN, seed, regime, difficulty, kinds.get("mined")))
-        files = save(made, out)
+        regime = check_choice("regime", kinds.get("regime"), REGIMES)
+        difficulty = check_choice("difficulty", kinds.get("difficulty"), DIFFICULTIES)
+        target_paths(out)  # raises before the long generation where nothing may be written
+        made = list(
+            generate_instances(
+                count or DEFAULT_WRITTEN, seed, regime, difficulty, kinds.get("mined")
+            )
+        )
+        files = save_instances(made, out)
         return {
             "problems": len(made),
             "regimes": dict(Counter(one.recipe.regime for one in made)),
@@ -120,7 +128,7 @@ class Abd:
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         """Return the sample space of a problem."""
-        return space(problem, seed)
+        return sample_space(problem, seed)
 
     def read_input(self, value: Json, where: str) -> Json:
         """Return an input [world, element] of a file of inputs, checked.
@@ -130,7 +138,7 @@ class Abd:
         if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], dict):
             raise DataError(f"{where}: not [world, element]: {shorten(value)}")
         world, element = value
-        found = world_of(world, _signature(world), where)
+        found = parse_world(world, _signature(world), where)
         if element not in found.names:
             raise DataError(f"{where}: {shorten(element)!r} is not in the world's domain")
         return [found.as_json(), element]
@@ -138,15 +146,15 @@ class Abd:
     def drawn(self, problem: Problem) -> str:
         """Return a problem as text for a person."""
 
-        return drawn(problem)
+        return render_problem(problem)
 
     def identity(self, path: str | Path) -> dict[str, Json]:
         """Return the name and the digest of the files that `load` reads."""
         place = locate(path, FILES)
-        return published_files.identity_of(place) if _is_yaml(place) else identity(place)
+        return published_files.data_identity(place) if _is_yaml(place) else identify_file(place)
 
 
-def one_kind(name: str, value: Json, valid: Sequence[K]) -> K | None:
+def check_choice(name: str, value: Json, valid: Sequence[K]) -> K | None:
     """Return the value of an option, or None where it was not used.
 
     Raises:
@@ -179,7 +187,7 @@ TASK = Abd()
 
 
 WIDTH = 98  # most columns of a line
-LONGEST_NAME = 24  # most characters of an element's name
+MAX_NAME_LENGTH = 24  # most characters of an element's name
 REGIME_LINES: Mapping[str, str] = {
     "full": "full: every atom is known; a rule has to cover the elements that break the theory",
     "partial": "partial: some choice of the unknown atoms has to be repaired; the cheapest counts",
@@ -187,14 +195,14 @@ REGIME_LINES: Mapping[str, str] = {
 }
 
 
-def drawn(problem: Problem) -> str:
+def render_problem(problem: Problem) -> str:
     """Return a problem as text for a person, with lines of at most 98 columns."""
-    theory = theory_from(problem.public["theory"])
+    theory = theory_from_json(problem.public["theory"])
     lines = list(_theory(theory, problem.public["theory"]["regime"]))
     for pair in problem.shown:
         lines += [
             "",
-            *_drawn_world(world_of(pair.input, theory.signature, problem.id), theory.signature),
+            *_drawn_world(parse_world(pair.input, theory.signature, problem.id), theory.signature),
         ]
     kept = [f"{len(problem.hidden)} holdouts"] * bool(problem.hidden)
     kept += ["a reference rule"] * (problem.secret.get("reference") is not None)
@@ -206,7 +214,7 @@ def drawn(problem: Problem) -> str:
 def _theory(theory: Theory, regime: str) -> Iterator[str]:
     yield from _row("theory", _printable(theory.title))
     for axiom in theory.axioms:
-        yield from _row("axiom", usual(axiom))
+        yield from _row("axiom", format_infix(axiom))
     forbidden = ", ".join(sorted(theory.forbidden))
     yield from _row("rules", f"may hold {', '.join(sorted(theory.allowed))} and =; not {forbidden}")
     yield from _row("regime", REGIME_LINES[regime])
@@ -220,10 +228,10 @@ def _row(title: str, text: str) -> Iterator[str]:
 def _drawn_world(world: World, signature: Mapping[str, int]) -> Iterator[str]:
     unknown = len(world.unknown_atoms)
     said = f", {unknown} atoms unknown" if unknown else ""
-    yield f"world {shorten(_printable(world.id), LONGEST_NAME)}: {len(world.names)} elements{said}"
+    yield f"world {shorten(_printable(world.id), MAX_NAME_LENGTH)}: {len(world.names)} elements{said}"
     facts = [_marked(world, name, ()) or f"not {name}" for name, k in signature.items() if k == 0]
     yield from textwrap.wrap(", ".join(facts), WIDTH, initial_indent="  ", subsequent_indent="  ")
-    names = [shorten(_printable(name), LONGEST_NAME) for name in world.names]
+    names = [shorten(_printable(name), MAX_NAME_LENGTH) for name in world.names]
     properties = [name for name, places in signature.items() if places == 1]
     relations = [name for name, places in signature.items() if places > 1]
     head = [max(map(len, names)), *(1 + len(name) for name in properties)]
@@ -274,8 +282,8 @@ def _wrapped(world: World, name: str, place: int, names: Sequence[str], width: i
     return lines
 
 
-WORLDS = 16
-DRAWS = 10 * WORLDS
+WORLD_COUNT = 16
+MAX_DRAWS = 10 * WORLD_COUNT
 
 
 class Counts(NamedTuple):
@@ -292,20 +300,20 @@ class Counts(NamedTuple):
     all: int
 
 
-def space(problem: Problem, seed: int) -> InputSet:
+def sample_space(problem: Problem, seed: int) -> InputSet:
     """Return the sample space of (world, element) from freshly drawn worlds; do not modify it."""
     signature: Mapping[str, int] = problem.public["theory"]["signature"]
     shown = [pair.input for pair in problem.shown]
     counted = [_counts(world, signature) for world in shown]
     rng = random.Random(f"abd space {seed} {problem.id}")
     found: dict[object, World] = {}
-    for _ in range(DRAWS):
+    for _ in range(MAX_DRAWS):
         names = shown[_below(rng, len(shown))]["domain"]
         models = {name: counted[_below(rng, len(shown))][name] for name in signature}
         world = _world(rng, f"S{len(found)}", names, models, signature)
         parts = (tuple(sorted(part.items())) for part in (world.true, world.unknown))
         found.setdefault((world.names, *parts), world)
-        if len(found) == WORLDS:
+        if len(found) == WORLD_COUNT:
             break
     inputs: list[Json] = []
     for world in found.values():

@@ -6,7 +6,7 @@ whether the rule covers the element in no, every or some completions. Every agre
 cost of the rule, because a rule that is always true is valid. Holdout worlds are used by `check`
 and `eval` only.
 
-`read_said` reads a model's answer about a rule: a JSON object, or a bare formula within the text.
+`extract_formula` reads a model's answer about a rule: a JSON object, or a bare formula within the text.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from ...records import (
     Oracles,
     Predictions,
     Problem,
-    SearchManner,
+    SearchStyle,
     Solution,
     Unavailable,
     View,
 )
-from ...tools.logic.formula import Formula, written
-from ...tools.logic.rules import NoRule, read_rule
-from ...tools.logic.theories import theory_from
-from ...tools.solve import SOLVE, solve_tool
-from ..io.json_text import objects_in
-from .measures import check_evaluator, measured, seen_by
+from ...tools.logic.formula import Formula, format_sexpr
+from ...tools.logic.rules import InvalidRule, read_rule
+from ...tools.logic.theories import theory_from_json
+from ...tools.solve import SOLVE, build_solve_tool
+from ..io.json_text import find_objects
+from .measures import apply_evaluator, check_evaluator, measure_rule
 from .words import LogicWords, feedback_text
 
 AUTO_CLOSED = "auto_closed"  # the breach of an answer whose last parentheses were missing
 
 
 # Names of the prediction codes 0, 1 and 2.
-EXTENSION = ("no exception", "an exception", "an exception in some completions")
+CODE_NAMES = ("no exception", "an exception", "an exception in some completions")
 
 
 def _rule_text(description: str, formula: str) -> str:
@@ -75,7 +75,7 @@ class Logic:
     oracle = "solve"
     opens = SOLVE
     evaluation = "abd"
-    search = SearchManner(_rule_text, "solve", "formula", mends=True, facts=_search_facts)
+    search = SearchStyle(_rule_text, "solve", "formula", mends=True, facts=_search_facts)
     opens_hidden = False
 
     def strictly(self) -> Logic:
@@ -93,7 +93,7 @@ class Logic:
 
     def code_names(self, problem: Problem) -> Sequence[str]:
         """Return the names of the codes: covered in no, every or some completions."""
-        return EXTENSION
+        return CODE_NAMES
 
     def told(self, public: Mapping[str, Json]) -> Logic:
         """Return the family with the prompt texts of a problem's theory and regime."""
@@ -103,31 +103,34 @@ class Logic:
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]:
         """Return the rule of a model's answer, or why the answer is malformed."""
-        theory = theory_from(view.public["theory"])
-        said = read_said(answer, theory.predicates)
+        theory = theory_from_json(view.public["theory"])
+        said = extract_formula(answer, theory.predicates)
         if said.formula is None:
             return [Malformed(said.reason)]
         return [self._read(said.formula, view, said.description)]
 
     def seen(self, problem: Problem, evaluator: str) -> Problem:
         """Return the problem as an evaluator reads it."""
-        return seen_by(problem, evaluator)
+        return apply_evaluator(problem, evaluator)
 
     def said(self, view: View, answer: str) -> str:
         """Return the formula of an answer as it was written, or "" where there is none."""
-        return read_said(answer, theory_from(view.public["theory"]).predicates).formula or ""
+        return (
+            extract_formula(answer, theory_from_json(view.public["theory"]).predicates).formula
+            or ""
+        )
 
     def read(self, text: str, view: View) -> Hypothesis | Malformed:
         """Return the rule that a user supplies as a formula alone."""
         return self._read(text, view, "")
 
     def _read(self, text: str, view: View, description: str) -> Hypothesis | Malformed:
-        found = read_rule(text, theory_from(view.public["theory"]), objects=self.objects)
-        if isinstance(found, NoRule):
+        found = read_rule(text, theory_from_json(view.public["theory"]), objects=self.objects)
+        if isinstance(found, InvalidRule):
             return Malformed(found.reason, found.detail)
         if found.closed and self.strict_contract:
             return Malformed(f"breach_{AUTO_CLOSED}", f"{found.closed} parentheses were missing")
-        return hypothesis_of(found.formula, found.closed, description)
+        return make_hypothesis(found.formula, found.closed, description)
 
     async def agree(
         self,
@@ -171,7 +174,7 @@ class Logic:
         """Return the tool `solve` on the prompt worlds, or nothing without a solver."""
         if oracles.solve is None:
             return ()
-        return (solve_tool(lambda formula: self.attempt(formula, view, oracles)),)
+        return (build_solve_tool(lambda formula: self.attempt(formula, view, oracles)),)
 
     def measures(
         self,
@@ -186,14 +189,14 @@ class Logic:
         `text` is the formula as it was written, so that a text that is no rule is described as far
         as possible.
         """
-        found = read_rule(text, theory_from(problem.public["theory"]), objects=self.objects)
+        found = read_rule(text, theory_from_json(problem.public["theory"]), objects=self.objects)
         formula = found.formula
         return {
             "ast_size": formula.size if formula else None,
             "depth": formula.depth if formula else None,
             "free_variables": sorted(formula.free) if formula else None,
             "auto_closed": found.closed,
-            **measured(problem, shown, hidden, evaluator).as_json(),
+            **measure_rule(problem, shown, hidden, evaluator).as_json(),
         }
 
     async def attempt(self, formula: str, view: View, oracles: Oracles) -> str:
@@ -218,10 +221,10 @@ class Logic:
         return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
 
 
-def hypothesis_of(rule: Formula, closed: int = 0, description: str = "") -> Hypothesis:
+def make_hypothesis(rule: Formula, closed: int = 0, description: str = "") -> Hypothesis:
     """Return a rule as a hypothesis, whose text is the normal form used in recorded files."""
     meta = {"size": rule.size, "depth": rule.depth, "closed": closed}
-    return Hypothesis(written(rule), description, meta, (AUTO_CLOSED,) if closed else ())
+    return Hypothesis(format_sexpr(rule), description, meta, (AUTO_CLOSED,) if closed else ())
 
 
 def _solve(oracles: Oracles) -> Any:
@@ -252,11 +255,11 @@ def _agreement(solved: Solution, observations: Sequence[Observation]) -> Agreeme
 FAMILY = Logic()
 
 
-ANSWER_CHARACTERS = 200_000
+MAX_ANSWER_CHARACTERS = 200_000
 _OPERATORS = ("and", "or", "not", "implies", "iff", "exists", "forall", "=")
 
 
-class Said(NamedTuple):
+class ExtractedFormula(NamedTuple):
     """What an answer contains.
 
     Args:
@@ -270,27 +273,27 @@ class Said(NamedTuple):
     reason: str = ""
 
 
-def read_said(text: str, predicates: tuple[str, ...]) -> Said:
+def extract_formula(text: str, predicates: tuple[str, ...]) -> ExtractedFormula:
     """Return the formula of an answer; never raises.
 
     It is that of the last JSON object that has one. Without an object, it starts at the last
     parenthesis that opens a formula and ends where that closes or the text ends.
     """
     if not text.strip():
-        return Said(None, "", "missing")
-    if len(text) > ANSWER_CHARACTERS:
-        return Said(None, "", "too_long")
-    found = objects_in(text, ("formula",))
+        return ExtractedFormula(None, "", "missing")
+    if len(text) > MAX_ANSWER_CHARACTERS:
+        return ExtractedFormula(None, "", "too_long")
+    found = find_objects(text, ("formula",))
     for drafted in reversed(found.objects):
         if isinstance(drafted["formula"], str):
             said = drafted.get("description")
-            return Said(drafted["formula"], said if isinstance(said, str) else "")
+            return ExtractedFormula(drafted["formula"], said if isinstance(said, str) else "")
     if found.objects:
-        return Said(None, "", "formula_not_text")
+        return ExtractedFormula(None, "", "formula_not_text")
     if found.cut:
-        return Said(None, "", "cut")
+        return ExtractedFormula(None, "", "cut")
     bare = _bare(text, predicates)
-    return Said(bare) if bare else Said(None, "", "no_formula")
+    return ExtractedFormula(bare) if bare else ExtractedFormula(None, "", "no_formula")
 
 
 def _bare(text: str, predicates: tuple[str, ...]) -> str | None:

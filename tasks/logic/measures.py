@@ -25,7 +25,7 @@ def check_evaluator(name: str) -> None:
         raise UsageError(f"no evaluator {name!r}; valid: {', '.join(EVALUATORS)}")
 
 
-def seen_by(problem: Problem, evaluator: str) -> Problem:
+def apply_evaluator(problem: Problem, evaluator: str) -> Problem:
     """Return the problem as an evaluator reads it.
 
     The evaluator `released` takes the unknown atoms of holdouts as false.
@@ -40,7 +40,7 @@ def seen_by(problem: Problem, evaluator: str) -> Problem:
 
 
 @dataclass(frozen=True)
-class Part:
+class WorldResults:
     """Results of a rule on the prompt worlds, or on the holdouts.
 
     Args:
@@ -64,7 +64,9 @@ class Part:
         return (self.cost - self.bound) / len(self.worlds)
 
 
-def part(agreement: Agreement | None, stored: Sequence[Json], evaluator: str) -> Part:
+def summarize_worlds(
+    agreement: Agreement | None, stored: Sequence[Json], evaluator: str
+) -> WorldResults:
     """Return the results of a rule on some worlds.
 
     Args:
@@ -73,7 +75,7 @@ def part(agreement: Agreement | None, stored: Sequence[Json], evaluator: str) ->
         evaluator: one of `EVALUATORS`.
     """
     if agreement is None:
-        return Part((), None, None, None)
+        return WorldResults((), None, None, None)
     worlds = []
     for place, (mark, got) in enumerate(zip(agreement.marks, agreement.got, strict=True)):
         value = got.get("value") or {}
@@ -83,7 +85,7 @@ def part(agreement: Agreement | None, stored: Sequence[Json], evaluator: str) ->
     marks = agreement.marks
     valid = None if not marks else False if False in marks else None if None in marks else True
     costs, bounds = ([one[key] for one in worlds] for key in ("cost", "lower_bound"))
-    return Part(
+    return WorldResults(
         tuple(worlds),
         valid,
         _sum(costs) if valid else None,
@@ -96,7 +98,7 @@ def _sum(numbers: Sequence[Json]) -> int | None:
 
 
 @dataclass(frozen=True)
-class Measured:
+class RuleMeasures:
     """Results of a rule on a problem.
 
     Args:
@@ -107,8 +109,8 @@ class Measured:
     """
 
     evaluator: str
-    prompt: Part
-    holdout: Part
+    prompt: WorldResults
+    holdout: WorldResults
     reference_cost: int | None
 
     @property
@@ -141,17 +143,17 @@ class Measured:
         }
 
 
-def measured(
+def measure_rule(
     problem: Problem, shown: Agreement | None, hidden: Agreement | None, evaluator: str
-) -> Measured:
+) -> RuleMeasures:
     """Return the results of a rule on a problem.
 
-    `shown` and `hidden` are agreements with the worlds of `seen_by(problem, evaluator)`.
+    `shown` and `hidden` are agreements with the worlds of `apply_evaluator(problem, evaluator)`.
     """
     secret = problem.secret
-    return Measured(
+    return RuleMeasures(
         evaluator,
-        part(shown, secret.get("bounds") or (), evaluator),
-        part(hidden, secret.get("hidden_bounds") or (), evaluator),
+        summarize_worlds(shown, secret.get("bounds") or (), evaluator),
+        summarize_worlds(hidden, secret.get("hidden_bounds") or (), evaluator),
         secret.get("reference_cost"),
     )

@@ -40,33 +40,33 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ...records import DataError, Json, Problem
-from ...tools.logic.judging import Beyond, Prepared, Regime
-from ...tools.logic.reading import read_formula
-from ...tools.logic.theories import PUBLISHED, Theory, theory_of
+from ...tools.logic.fast_path import BeyondFastPath, PreparedWorlds, Regime
+from ...tools.logic.parser import parse_formula
+from ...tools.logic.theories import PUBLISHED_THEORIES, Theory, parse_theory
 from ...tools.logic.worlds import World
 from ..io.bad_records import BadRecords
-from ..io.files import parsed, read_jsonl, read_text
-from ..io.json_text import line_at
-from ..io.messages import BadValue, Keys, nearest, shorten
+from ..io.files import parse_json_file_text, read_jsonl, read_text
+from ..io.json_text import find_line
+from ..io.messages import BadValue, Keys, shorten, suggest_nearest
 from .problems import (
-    each_named_once,
-    list_at,
-    name_of,
-    object_at,
-    problem,
-    reference_of,
-    regime_of,
-    theory_named,
-    world,
+    build_problem,
+    check_list,
+    check_name,
+    check_object,
+    check_reference,
+    check_regime,
+    check_unique_names,
+    find_theory,
+    parse_instance_world,
 )
 
 FILES = tuple(f"abd.{kind}{end}" for kind in ("jsonl", "json") for end in ("", ".gz"))
-PROBLEM = ("id", "regime", "theory", "worlds", "holdouts", "reference")
-WORLD = ("id", "domain", "true", "unknown", "false")
-THEORY = ("names", "axioms", "signature", "allowed")
+PROBLEM_KEYS = ("id", "regime", "theory", "worlds", "holdouts", "reference")
+WORLD_KEYS = ("id", "domain", "true", "unknown", "false")
+THEORY_KEYS = ("names", "axioms", "signature", "allowed")
 
 
-def read(place: Path) -> list[Problem]:
+def read_own_worlds(place: Path) -> list[Problem]:
     """Return the problems of a file.
 
     Raises:
@@ -106,16 +106,16 @@ def _always(number: int, keys: Keys) -> int:
 
 def _of_file(place: Path, bad: BadRecords) -> Iterator[tuple[Json, Line]]:
     text = read_text(place)
-    value = parsed(text, place)
+    value = parse_json_file_text(text, place)
     if not isinstance(value, list):
-        yield value, lambda keys: line_at(text, keys)
+        yield value, lambda keys: find_line(text, keys)
         return
     for number, row in enumerate(value):
         yield row, partial(_line_in, text, number)
 
 
 def _line_in(text: str, number: int, keys: Keys) -> int:
-    return line_at(text, (number, *keys))
+    return find_line(text, (number, *keys))
 
 
 # --- a problem ----------------------------------------------------------------------
@@ -124,18 +124,22 @@ def _line_in(text: str, number: int, keys: Keys) -> int:
 def _problem(row: Json, bad: BadRecords) -> Problem:
     if isinstance(row, dict) and "schemaVersion" in row:
         raise BadValue((), "a published record: give the published instances, which are YAML")
-    row = _with_keys(row, (), PROBLEM, PROBLEM[:4])
-    name = name_of(row["id"], ("id",))
-    regime = regime_of(row["regime"], ("regime",))
+    row = _with_keys(row, (), PROBLEM_KEYS, PROBLEM_KEYS[:4])
+    name = check_name(row["id"], ("id",))
+    regime = check_regime(row["regime"], ("regime",))
     theory = _theory(row["theory"], name)
-    worlds = _worlds(list_at(row["worlds"], ("worlds",), "worlds"), "worlds", theory, regime)
+    worlds = _worlds(check_list(row["worlds"], ("worlds",), "worlds"), "worlds", theory, regime)
     holdouts = row.get("holdouts") or []
     if not isinstance(holdouts, list):
         raise BadValue(("holdouts",), f"not a list of worlds: {shorten(holdouts)}")
     formula = row.get("reference")
-    reference = bad.field("the reference", lambda: reference_of(formula, ("reference",), theory))
-    cost = None if reference is None else _cost(reference, Prepared(theory, tuple(worlds), regime))
-    return problem(
+    reference = bad.field("the reference", lambda: check_reference(formula, ("reference",), theory))
+    cost = (
+        None
+        if reference is None
+        else _cost(reference, PreparedWorlds(theory, tuple(worlds), regime))
+    )
+    return build_problem(
         name,
         theory,
         regime,
@@ -145,14 +149,14 @@ def _problem(row: Json, bad: BadRecords) -> Problem:
     )
 
 
-def _cost(reference: str, worlds: Prepared) -> int | None:
+def _cost(reference: str, worlds: PreparedWorlds) -> int | None:
     """Return the cost of the reference in all worlds.
 
     It is None where the reference is not valid or can only be judged by a solver.
     """
     try:
-        worths = worlds.judge(read_formula(reference, worlds.theory.predicates))
-    except Beyond:
+        worths = worlds.judge(parse_formula(reference, worlds.theory.predicates))
+    except BeyondFastPath:
         return None
     costs = [one.cost for one in worths if one.cost is not None]
     return sum(costs) if len(costs) == len(worths) else None
@@ -162,20 +166,20 @@ def _worlds(some: Sequence[Json], part: str, theory: Theory, regime: Regime) -> 
     found = []
     for place, data in enumerate(some):
         keys: Keys = (part, place)
-        data = _with_keys(data, keys, WORLD, ("domain", "true"))
-        name = name_of(data.get("id", f"{part[0].upper()}{place}"), (*keys, "id"))
-        found.append(world({**data, "id": name}, keys, theory, regime))
-    each_named_once(found, (part,), "id")
+        data = _with_keys(data, keys, WORLD_KEYS, ("domain", "true"))
+        name = check_name(data.get("id", f"{part[0].upper()}{place}"), (*keys, "id"))
+        found.append(parse_instance_world({**data, "id": name}, keys, theory, regime))
+    check_unique_names(found, (part,), "id")
     return found
 
 
 def _with_keys(
     data: Json, keys: Keys, valid: Sequence[str], needed: Sequence[str]
 ) -> dict[str, Json]:
-    found = object_at(data, keys, f"an object with {', '.join(needed)}")
+    found = check_object(data, keys, f"an object with {', '.join(needed)}")
     for key in found:
         if key not in valid:
-            raise BadValue((*keys, key), f"no such key{nearest(key, valid, len(valid))}")
+            raise BadValue((*keys, key), f"no such key{suggest_nearest(key, valid, len(valid))}")
     for key in needed:
         if key not in found:
             raise BadValue((*keys, key), "missing")
@@ -187,11 +191,11 @@ def _with_keys(
 
 def _theory(value: Json, problem: str) -> Theory:
     if isinstance(value, str):
-        return theory_named(value, ("theory",), list(PUBLISHED.values()))
+        return find_theory(value, ("theory",), list(PUBLISHED_THEORIES.values()))
     if not isinstance(value, dict):
         raise BadValue(("theory",), f"not a theory's name, nor an object: {shorten(value)}")
-    value = _with_keys(value, ("theory",), THEORY, ("axioms", "signature"))
-    signature = object_at(value["signature"], ("theory", "signature"), "an object of numbers")
+    value = _with_keys(value, ("theory",), THEORY_KEYS, ("axioms", "signature"))
+    signature = check_object(value["signature"], ("theory", "signature"), "an object of numbers")
     texts = {
         "axioms": value["axioms"],
         "names": value.get("names", [problem]),
@@ -204,6 +208,6 @@ def _theory(value: Json, problem: str) -> Theory:
         if not texts[key]:
             raise BadValue(("theory", key), "none is there")
     try:
-        return theory_of(texts["names"], texts["axioms"], signature, texts["allowed"], "")
+        return parse_theory(texts["names"], texts["axioms"], signature, texts["allowed"], "")
     except DataError as error:
         raise BadValue(("theory",), str(error).removeprefix(": ")) from None

@@ -16,16 +16,16 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from ...records import DataError, Json, Observation, Problem
-from ...tools.logic.judging import REGIMES, Regime
-from ...tools.logic.reading import FormulaError, read_formula
+from ...tools.logic.fast_path import REGIMES, Regime
+from ...tools.logic.parser import FormulaError, parse_formula
 from ...tools.logic.theories import Theory
-from ...tools.logic.worlds import World, world_of
-from ..io.messages import BadValue, Keys, nearest, shorten
+from ...tools.logic.worlds import World, parse_world
+from ..io.messages import BadValue, Keys, shorten, suggest_nearest
 
-NAME, LOGIC = "abd", "logic"
+TASK_NAME, FAMILY_NAME = "abd", "logic"
 
 
-def problem(
+def build_problem(
     name: str,
     theory: Theory,
     regime: Regime,
@@ -39,8 +39,8 @@ def problem(
     """
     return Problem(
         id=name,
-        task=NAME,
-        family=LOGIC,
+        task=TASK_NAME,
+        family=FAMILY_NAME,
         shown=tuple(Observation(world.as_json(), True) for world in worlds),
         hidden=tuple(Observation(world.as_json(), True) for world in holdouts),
         public={"theory": theory.as_json() | {"regime": regime}},
@@ -49,26 +49,26 @@ def problem(
     )
 
 
-def regime_of(value: Json, keys: Keys) -> Regime:
+def check_regime(value: Json, keys: Keys) -> Regime:
     """Return a regime, checked."""
     if value not in REGIMES:
         raise BadValue(keys, f"not one of {', '.join(REGIMES)}: {shorten(value)}")
     return cast(Regime, value)
 
 
-def theory_named(name: str, keys: Keys, known: Sequence[Theory]) -> Theory:
+def find_theory(name: str, keys: Keys, known: Sequence[Theory]) -> Theory:
     """Return the known theory with this name; a theory may have several names."""
     for theory in known:
         if name in theory.names:
             return theory
     names = [one for theory in known for one in theory.names]
-    raise BadValue(keys, f"no theory {shorten(name)!r}{nearest(name, names, len(names))}")
+    raise BadValue(keys, f"no theory {shorten(name)!r}{suggest_nearest(name, names, len(names))}")
 
 
-def world(data: Json, keys: Keys, theory: Theory, regime: Regime) -> World:
+def parse_instance_world(data: Json, keys: Keys, theory: Theory, regime: Regime) -> World:
     """Return a world from its JSON form, checked against the theory and the regime."""
     try:
-        found = world_of(data, theory.signature, "")
+        found = parse_world(data, theory.signature, "")
     except DataError as error:
         raise BadValue(keys, str(error).removeprefix(": ")) from None
     if regime == "full" and found.unknown:
@@ -76,7 +76,7 @@ def world(data: Json, keys: Keys, theory: Theory, regime: Regime) -> World:
     return found
 
 
-def each_named_once(worlds: Sequence[World], keys: Keys, field: str) -> None:
+def check_unique_names(worlds: Sequence[World], keys: Keys, field: str) -> None:
     """Raise BadValue where two worlds have the same name.
 
     Args:
@@ -91,7 +91,7 @@ def each_named_once(worlds: Sequence[World], keys: Keys, field: str) -> None:
         seen.add(one.id)
 
 
-def reference_of(value: Json, keys: Keys, theory: Theory) -> str | None:
+def check_reference(value: Json, keys: Keys, theory: Theory) -> str | None:
     """Return the reference as text, checked to be a readable formula, or None.
 
     Whether it is a rule within the scope of the theory is not checked: published ones are not
@@ -102,27 +102,27 @@ def reference_of(value: Json, keys: Keys, theory: Theory) -> str | None:
     if not isinstance(value, str):
         raise BadValue(keys, f"not a formula: {shorten(value)}")
     try:
-        read_formula(value, theory.predicates)
+        parse_formula(value, theory.predicates)
     except FormulaError as error:
         raise BadValue(keys, error.sentence) from None
     return value
 
 
-def count_of(value: Json, keys: Keys) -> int | None:
+def check_count(value: Json, keys: Keys) -> int | None:
     """Return an integer from 0, checked, or None."""
     if value is not None and (type(value) is not int or value < 0):
         raise BadValue(keys, f"not a number from 0: {shorten(value)}")
     return value
 
 
-def name_of(value: Json, keys: Keys) -> str:
+def check_name(value: Json, keys: Keys) -> str:
     """Return a name as text, checked: a number or a non-empty string."""
     if type(value) not in (int, str) or value == "":
         raise BadValue(keys, f"not a number or a string: {shorten(value)}")
     return str(value)
 
 
-def object_at(data: Json, keys: Keys, said: str) -> dict[str, Json]:
+def check_object(data: Json, keys: Keys, said: str) -> dict[str, Json]:
     """Return a mapping, checked.
 
     `said` names the expected value in the error, for example "an object with domain".
@@ -132,7 +132,7 @@ def object_at(data: Json, keys: Keys, said: str) -> dict[str, Json]:
     return data
 
 
-def list_at(data: Json, keys: Keys, said: str) -> list[Json]:
+def check_list(data: Json, keys: Keys, said: str) -> list[Json]:
     """Return a list with at least one element, checked; `said` names the elements in the error."""
     if not isinstance(data, list) or not data:
         raise BadValue(keys, f"not a list of {said}: {shorten(data)}")

@@ -28,43 +28,43 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...records import Json, Problem
-from ...tools.logic.formula import written
-from ...tools.logic.judging import Regime
-from ...tools.logic.theories import PUBLISHED, Theory
+from ...tools.logic.fast_path import Regime
+from ...tools.logic.formula import format_sexpr
+from ...tools.logic.theories import PUBLISHED_THEORIES, Theory
 from ...tools.logic.worlds import World
 from ..io.bad_records import BadRecords
-from ..io.files import identity, joint_identity, read_jsonl, read_text
-from ..io.messages import BadValue, Keys, nearest, shorten, warn
-from ..io.yaml_records import Record, kept_records, read_records
+from ..io.files import identify_file, identify_files, read_jsonl, read_text
+from ..io.messages import BadValue, Keys, shorten, suggest_nearest, warn
+from ..io.yaml_records import Record, read_cached_records, read_records
 from .problems import (
-    count_of,
-    each_named_once,
-    list_at,
-    name_of,
-    object_at,
-    problem,
-    reference_of,
-    theory_named,
-    world,
+    build_problem,
+    check_count,
+    check_list,
+    check_name,
+    check_object,
+    check_reference,
+    check_unique_names,
+    find_theory,
+    parse_instance_world,
 )
 
 FILES = tuple(
     name + end for name in ("abd_instances_v1.yaml", "abd_instances.yaml") for end in ("", ".gz")
 )
-HOLDOUTS = ("abd_holdouts_v1.jsonl", "abd_holdouts.jsonl")
+HOLDOUTS_FILES = ("abd_holdouts_v1.jsonl", "abd_holdouts.jsonl")
 REGIMES: Mapping[str, Regime] = {
     "ABD_FULL": "full", "ABD_PARTIAL": "partial", "ABD_SKEPTICAL": "skeptical"
 }  # fmt: skip
 
 
-class Stored(NamedTuple):
+class StoredWorld(NamedTuple):
     """A world with its published lower bound."""
 
     world: World
     bound: int | None
 
 
-class Instance(NamedTuple):
+class PublishedInstance(NamedTuple):
     """The content of a record.
 
     Args:
@@ -80,19 +80,19 @@ class Instance(NamedTuple):
     name: str
     theory: Theory
     regime: Regime
-    worlds: list[Stored]
+    worlds: list[StoredWorld]
     secret: dict[str, Json]
     held: int
     other_axioms: bool
 
 
-def read(place: Path) -> list[Problem]:
+def read_published_files(place: Path) -> list[Problem]:
     """Return the problems of the instances at `place`, with their holdouts.
 
     Raises:
         DataError: the file is bad or has no instances.
     """
-    found: dict[str, Instance] = {}
+    found: dict[str, PublishedInstance] = {}
     with BadRecords(place) as bad:
         for where, one, _ in instances(records_of(place), bad):
             with bad.record(where):
@@ -111,12 +111,12 @@ def read(place: Path) -> list[Problem]:
 def records_of(place: Path) -> list[Record]:
     """Return the raw records of a file of instances."""
     text = read_text(place)
-    return kept_records(text, lambda: read_records(text, place))
+    return read_cached_records(text, lambda: read_records(text, place))
 
 
 def instances(
     records: Sequence[Record], bad: BadRecords
-) -> Iterator[tuple[str, Instance, dict[str, Json]]]:
+) -> Iterator[tuple[str, PublishedInstance, dict[str, Json]]]:
     """Yield where a record is, its instance, and the raw record, for each that can be read."""
     for line, record in records:
         name = record.get("instanceId") if isinstance(record, dict) else None
@@ -125,7 +125,7 @@ def instances(
             yield f"line {line}{named}", _instance(record, bad), record
 
 
-def _warn_of(place: Path, found: Collection[Instance]) -> None:
+def _warn_of(place: Path, found: Collection[PublishedInstance]) -> None:
     held = sum(one.held for one in found)
     if held:
         warn(f"{place}: {held} prompt worlds say isHeldout and are left out")
@@ -137,9 +137,9 @@ def _warn_of(place: Path, found: Collection[Instance]) -> None:
         )
 
 
-def holdouts_of(place: Path) -> Path | None:
+def find_holdouts_file(place: Path) -> Path | None:
     """Return the file of holdouts that belongs to a file of instances, or None."""
-    for name in (own_holdouts(place), *HOLDOUTS):
+    for name in (holdouts_file_name(place), *HOLDOUTS_FILES):
         for end in (".gz", "") if place.name.endswith(".gz") else ("", ".gz"):
             beside = place.with_name(name + end)
             if beside.is_file():
@@ -147,16 +147,16 @@ def holdouts_of(place: Path) -> Path | None:
     return None
 
 
-def own_holdouts(place: Path) -> str:
+def holdouts_file_name(place: Path) -> str:
     """Return the name, if not compressed, of the holdouts that belong to this file alone."""
     stem = re.sub(r"\.ya?ml(\.gz)?$", "", place.name)
     named = stem.replace("instances", "holdouts") if "instances" in stem else f"{stem}_holdouts"
     return f"{named}.jsonl"
 
 
-def _problem(one: Instance, holdouts: Sequence[Stored] | None) -> Problem:
+def _problem(one: PublishedInstance, holdouts: Sequence[StoredWorld] | None) -> Problem:
     hidden = holdouts or []
-    return problem(
+    return build_problem(
         one.name,
         one.theory,
         one.regime,
@@ -174,54 +174,56 @@ def _problem(one: Instance, holdouts: Sequence[Stored] | None) -> Problem:
 # --- instances ----------------------------------------------------------------------
 
 
-def _instance(record: Json, bad: BadRecords) -> Instance:
-    record = object_at(record, (), "an object with instanceId and problem")
-    name = name_of(record.get("instanceId"), ("instanceId",))
-    of = object_at(record.get("problem"), ("problem",), "an object with theoryId and trainWorlds")
+def _instance(record: Json, bad: BadRecords) -> PublishedInstance:
+    record = check_object(record, (), "an object with instanceId and problem")
+    name = check_name(record.get("instanceId"), ("instanceId",))
+    of = check_object(
+        record.get("problem"), ("problem",), "an object with theoryId and trainWorlds"
+    )
     theory = _theory(of.get("theoryId"), ("problem", "theoryId"))
     regime = _regime(of.get("scenario"), ("problem", "scenario"))
     keys: Keys = ("problem", "trainWorlds")
-    worlds: list[Stored] = []
+    worlds: list[StoredWorld] = []
     held = 0
-    for place, data in enumerate(list_at(of.get("trainWorlds"), keys, "worlds")):
+    for place, data in enumerate(check_list(of.get("trainWorlds"), keys, "worlds")):
         if isinstance(data, dict) and data.get("isHeldout") is True:
             held += 1
         else:
             worlds.append(_world(data, (*keys, place), theory, regime, bad))
     if not worlds:
         raise BadValue(keys, "no prompt world")
-    each_named_once([stored.world for stored in worlds], keys, "worldId")
+    check_unique_names([stored.world for stored in worlds], keys, "worldId")
     at: Keys = ("problem", "gold")
     gold = bad.field(
-        "the object with the reference", lambda: object_at(of.get("gold") or {}, at, "an object")
+        "the object with the reference", lambda: check_object(of.get("gold") or {}, at, "an object")
     )
     gold, cost = gold or {}, "totalGoldAlphaCost"
     described = record.get("problemDescription")
     secret = {
         "reference": bad.field(
-            "the reference", lambda: reference_of(gold.get("alpha"), (*at, "alpha"), theory)
+            "the reference", lambda: check_reference(gold.get("alpha"), (*at, "alpha"), theory)
         ),
         "reference_cost": bad.field(
-            "the cost of the reference", lambda: count_of(gold.get(cost), (*at, cost))
+            "the cost of the reference", lambda: check_count(gold.get(cost), (*at, cost))
         ),
         "difficulty": bad.field("the difficulty", lambda: _difficulty(described)),
         "scenario": of["scenario"],
     }
     axioms = of.get("axioms")
-    others = axioms is not None and axioms != [written(axiom) for axiom in theory.axioms]
-    return Instance(name, theory, regime, worlds, secret, held, others)
+    others = axioms is not None and axioms != [format_sexpr(axiom) for axiom in theory.axioms]
+    return PublishedInstance(name, theory, regime, worlds, secret, held, others)
 
 
 def _difficulty(described: Json) -> str | None:
     keys: Keys = ("problemDescription",)
-    value = object_at(described or {}, keys, "an object").get("difficulty")
+    value = check_object(described or {}, keys, "an object").get("difficulty")
     if value is not None and not isinstance(value, str):
         raise BadValue((*keys, "difficulty"), f"not a text: {shorten(value)}")
     return value
 
 
 def _theory(value: Json, keys: Keys) -> Theory:
-    return theory_named(name_of(value, keys), keys, list(PUBLISHED.values()))
+    return find_theory(check_name(value, keys), keys, list(PUBLISHED_THEORIES.values()))
 
 
 def _regime(value: Json, keys: Keys) -> Regime:
@@ -230,16 +232,16 @@ def _regime(value: Json, keys: Keys) -> Regime:
     return REGIMES[value]
 
 
-def _world(data: Json, keys: Keys, theory: Theory, regime: Regime, bad: BadRecords) -> Stored:
+def _world(data: Json, keys: Keys, theory: Theory, regime: Regime, bad: BadRecords) -> StoredWorld:
     """Read a world of the published form: worldId, domain, predicates, unknownAtoms, optCost."""
-    data = object_at(data, keys, "an object with domain and predicates")
+    data = check_object(data, keys, "an object with domain and predicates")
     if data.get("predicates") is None:
         raise BadValue((*keys, "predicates"), "missing")
-    lists = object_at(
+    lists = check_object(
         data.get("predicates"), (*keys, "predicates"), "an object with an entry for each predicate"
     )
     form: dict[str, Json] = {
-        "id": name_of(data.get("worldId"), (*keys, "worldId")),
+        "id": check_name(data.get("worldId"), (*keys, "worldId")),
         "domain": data.get("domain"),
         "unknown": data.get("unknownAtoms"),
         "true": {},
@@ -250,43 +252,47 @@ def _world(data: Json, keys: Keys, theory: Theory, regime: Regime, bad: BadRecor
             raise BadValue((*keys, "predicates", name), "missing")
     for name, of in lists.items():
         at: Keys = (*keys, "predicates", name)
-        for key, some in object_at(of, at, "an object with true").items():
+        for key, some in check_object(of, at, "an object with true").items():
             if key not in ("true", "false"):
-                raise BadValue((*at, key), f"no such key{nearest(key, ('true', 'false'))}")
+                raise BadValue((*at, key), f"no such key{suggest_nearest(key, ('true', 'false'))}")
             form[key][name] = some
         if "true" not in of:
             raise BadValue((*at, "true"), "missing")
     bound = bad.field(
-        "the lower bound of a world", lambda: count_of(data.get("optCost"), (*keys, "optCost"))
+        "the lower bound of a world", lambda: check_count(data.get("optCost"), (*keys, "optCost"))
     )
-    return Stored(world(form, keys, theory, regime), bound)
+    return StoredWorld(parse_instance_world(form, keys, theory, regime), bound)
 
 
 # --- holdouts -----------------------------------------------------------------------
 
 
-def _holdouts(place: Path, of: Mapping[str, Instance]) -> dict[str, list[Stored]] | None:
+def _holdouts(
+    place: Path, of: Mapping[str, PublishedInstance]
+) -> dict[str, list[StoredWorld]] | None:
     """Return the holdouts of each instance, or None where there is no file of them."""
-    path = holdouts_of(place)
+    path = find_holdouts_file(place)
     if path is None:
-        warn(f"{place}: no file of holdouts beside it; looked for {HOLDOUTS[0]}, plain or gzip")
+        warn(
+            f"{place}: no file of holdouts beside it; looked for {HOLDOUTS_FILES[0]}, plain or gzip"
+        )
         return None
-    found: dict[str, list[Stored]] = {name: [] for name in of}
+    found: dict[str, list[StoredWorld]] = {name: [] for name in of}
     unsuccessful = foreign = 0
     with BadRecords(path) as bad:
         for line, row in read_jsonl(path, bad):
             name = row.get("instanceId") if isinstance(row, dict) else None
             named = f", instance {shorten(name)!r}" if type(name) in (int, str) and name else ""
             with bad.record(f"line {line}{named}"):
-                row = object_at(row, (), "an object with instanceId and world")
-                name = name_of(name, ("instanceId",))
-                meta = object_at(row.get("meta") or {}, ("meta",), "an object with status")
+                row = check_object(row, (), "an object with instanceId and world")
+                name = check_name(name, ("instanceId",))
+                meta = check_object(row.get("meta") or {}, ("meta",), "an object with status")
                 if meta.get("status") != "success" or not row.get("world"):
                     unsuccessful += 1
                 elif name not in of:
                     foreign += 1
                 else:
-                    found[name].append(holdout_of(row, of[name], bad))
+                    found[name].append(parse_holdout(row, of[name], bad))
     if unsuccessful:
         warn(f"{path}: {unsuccessful} holdouts without success or world are left out")
     if foreign:
@@ -294,7 +300,7 @@ def _holdouts(place: Path, of: Mapping[str, Instance]) -> dict[str, list[Stored]
     return found
 
 
-def holdout_of(row: dict[str, Json], one: Instance, bad: BadRecords) -> Stored:
+def parse_holdout(row: dict[str, Json], one: PublishedInstance, bad: BadRecords) -> StoredWorld:
     """Return the world in a row of holdouts of an instance.
 
     Raises:
@@ -306,9 +312,9 @@ def holdout_of(row: dict[str, Json], one: Instance, bad: BadRecords) -> Stored:
     return _world(row["world"], ("world",), one.theory, one.regime, bad)
 
 
-def identity_of(place: Path) -> dict[str, Json]:
+def data_identity(place: Path) -> dict[str, Json]:
     """Return `files.identity` of the instances, or that of both files where there are holdouts."""
-    beside = holdouts_of(place)
+    beside = find_holdouts_file(place)
     if beside is None:
-        return identity(place)
-    return joint_identity(place.name, place.parent, [place, beside])
+        return identify_file(place)
+    return identify_files(place.name, place.parent, [place, beside])

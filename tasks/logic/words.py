@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...records import Agreement, Hypothesis, Json, Observation, View
-from ...tools.logic.formula import usual, written
-from ...tools.logic.theories import Theory, theory_from
-from ..io.compact_values import one_line
-from ..io.json_text import object_schema
+from ...tools.logic.formula import format_infix, format_sexpr
+from ...tools.logic.theories import Theory, theory_from_json
+from ..io.compact_values import join_lines
+from ..io.json_text import build_object_schema
 
-ANSWER_SCHEMA = object_schema(
+ANSWER_SCHEMA = build_object_schema(
     formula="The rule alpha(x) as an S-expression.",
     description="The rule in one sentence.",
 )
@@ -81,7 +81,7 @@ class LogicWords:
     def of(public: Mapping[str, Json]) -> LogicWords:
         """Return the prompt texts for the theory and the regime of a problem."""
         told = public["theory"]
-        return LogicWords(theory_from(told), told["regime"])
+        return LogicWords(theory_from_json(told), told["regime"])
 
     @property
     def instructions(self) -> str:
@@ -129,7 +129,7 @@ class CompactLogicWords(LogicWords):
         """Axioms, allowed predicates and regime, in one line."""
         if self.theory is None:
             return self.regime
-        axioms = " ".join(written(axiom) for axiom in self.theory.axioms)
+        axioms = " ".join(format_sexpr(axiom) for axiom in self.theory.axioms)
         allowed = " ".join(sorted(self.theory.allowed))
         return f"{axioms} Ab of {allowed} =, {self.regime}"
 
@@ -142,7 +142,7 @@ class CompactLogicWords(LogicWords):
         world = observation.input
         parts = [f"{name} {_few(atoms)}" for name, atoms in world["true"].items()]
         parts += [f"?{name} {_few(atoms)}" for name, atoms in world.get("unknown", {}).items()]
-        return one_line(f"{' '.join(world['domain'])}: {'; '.join(parts)}")
+        return join_lines(f"{' '.join(world['domain'])}: {'; '.join(parts)}")
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
         """Return the formula of a rule."""
@@ -173,8 +173,8 @@ def _theory(theory: Theory) -> str:
         f"alpha may use: {', '.join(sorted(theory.allowed)) or 'none'} and =.",
         f"alpha may not use: {', '.join(theory.forbidden)}.",
         "The theory:",
-        *(f"  {written(axiom)}" for axiom in theory.axioms),
-        *(f"  that is: {usual(axiom)}" for axiom in theory.axioms),
+        *(f"  {format_sexpr(axiom)}" for axiom in theory.axioms),
+        *(f"  that is: {format_infix(axiom)}" for axiom in theory.axioms),
     ]
     return "\n".join(lines)
 

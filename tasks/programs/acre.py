@@ -31,9 +31,17 @@ from functools import lru_cache
 from ...records import DataError, InputSet, Json, Observation, Problem, UsageError
 from ..io import observations as observations_
 from ..io.bad_records import BadRecords
-from ..io.messages import nearest, shorten, warn
-from ..io.problem_lines import Row, id_of, pairs_of, read_problems, secret_of
-from .acre_scenes import ENTITIES, OFF, ON, OUTPUTS, UNDETERMINED, scene_name, some
+from ..io.messages import shorten, suggest_nearest, warn
+from ..io.problem_lines import Row, parse_id, parse_pairs, parse_secret, read_problems
+from .acre_scenes import (
+    ENTITIES,
+    OFF,
+    ON,
+    OUTPUTS,
+    UNDETERMINED,
+    sample_without_replacement,
+    scene_name,
+)
 from .difficulty import KINDS
 
 FILES = ("acre.jsonl", "acre.jsonl.gz")
@@ -73,7 +81,7 @@ class Acre:
         text = observations.strip()
         if text.lstrip("+-").isdecimal():
             return _draw(problems, int(text), seed)
-        return observations_.apply(problems, observations, seed, _observation)
+        return observations_.choose_observations(problems, observations, seed, _observation)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Generate `count` problems from `seed`."""
@@ -83,7 +91,7 @@ class Acre:
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         """Return the sample space, which is the same for all problems."""
-        return space(seed)
+        return sample_space(seed)
 
     def read_input(self, value: Json, where: str) -> Json:
         """Return an input of a file of inputs, checked."""
@@ -98,7 +106,7 @@ class Acre:
 
 
 def _problem(row: Row, where: str, bad: BadRecords) -> Problem:
-    name, secret = id_of(row, where), secret_of(row, where, bad)
+    name, secret = parse_id(row, where), parse_secret(row, where, bad)
     shown, _ = _pairs(row, "train", where, bad)
     hidden, types = _pairs(row, "test", where, bad)
     return Problem(
@@ -119,7 +127,7 @@ def _pairs(
     read: list[Observation] = []
     types: dict[str, str] = {}
     of_pair = _observation if part == "train" else _pair
-    for place, pair in pairs_of(row, part, where):
+    for place, pair in parse_pairs(row, part, where):
         read.append(of_pair(pair["input"], pair["output"], place))
         kind = bad.field("the type of a scene", lambda: _type(pair.get("type"), f"{place}.type"))  # noqa: B023 -- called at once
         if kind is not None:
@@ -153,7 +161,7 @@ def _scene(value: Json, where: str) -> list[str]:
         if entity not in ENTITIES:
             raise DataError(
                 f"{where}: {shorten(entity)!r} is none of the {len(ENTITIES)} entities"
-                f" (color material shape){nearest(entity, ENTITIES, 3)}"
+                f" (color material shape){suggest_nearest(entity, ENTITIES, 3)}"
             )
     return value
 
@@ -211,7 +219,7 @@ def _choice(problem: Problem, count: int, rng: random.Random) -> list[int] | Non
 
 
 @lru_cache(maxsize=4)
-def space(seed: int) -> InputSet:
+def sample_space(seed: int) -> InputSet:
     """Return the sample space of 7,049 scenes; do not modify it.
 
     One seed gives one space on any machine, because only `Random.random` is used, whose stream
@@ -222,7 +230,7 @@ def space(seed: int) -> InputSet:
     for size in SIZES:
         drawn: dict[frozenset[str], list[str]] = {}
         while len(drawn) < PER_SIZE:
-            scene = some(rng, ENTITIES, size)
+            scene = sample_without_replacement(rng, ENTITIES, size)
             drawn.setdefault(frozenset(scene), scene)
         rows += drawn.values()
     return InputSet(f"acre space, seed {seed}", tuple(rows))

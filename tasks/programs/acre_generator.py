@@ -29,26 +29,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from ...records import Observation, Problem, UsageError
-from .acre_scenes import ENTITIES, OFF, ON, UNDETERMINED, scene_name, some
+from .acre_scenes import ENTITIES, OFF, ON, UNDETERMINED, sample_without_replacement, scene_name
 
 # Each table maps a value to the share with which it is drawn.
-GROUP = {3: 0.2, 4: 0.3, 5: 0.35, 6: 0.15}  # objects in the group of the second three scenes
-SCENE = {1: 0.2, 2: 0.3, 3: 0.28, 4: 0.17, 5: 0.05}  # objects in one of these scenes
-QUERY = {1: 0.5, 2: 0.25, 3: 0.15, 4: 0.08, 5: 0.02}  # objects in a hidden scene
-ASKED = {
+GROUP_SIZES = {3: 0.2, 4: 0.3, 5: 0.35, 6: 0.15}  # objects in the group of the second three scenes
+SCENE_SIZES = {1: 0.2, 2: 0.3, 3: 0.28, 4: 0.17, 5: 0.05}  # objects in one of these scenes
+HIDDEN_SCENE_SIZES = {1: 0.5, 2: 0.25, 3: 0.15, 4: 0.08, 5: 0.02}  # objects in a hidden scene
+HIDDEN_TYPE_SHARES = {
     (UNDETERMINED, "potential"): 0.3,
     (ON, "direct"): 0.25,
     (OFF, "screen_off"): 0.22,
     (OFF, "direct"): 0.15,
     (ON, "indirect"): 0.08,
 }
-BLICKET = 0.4  # probability that an object of the group is a blicket
-HIDDEN = 4
+BLICKET_SHARE = 0.4  # probability that an object of the group is a blicket
+HIDDEN_SCENES = 4
 ATTEMPTS = 5_000
 
 T = TypeVar("T")
 Scene = list[str]
-Shown = Sequence[tuple[Scene, str]]
+ShownScenes = Sequence[tuple[Scene, str]]
 
 
 def generate(count: int, seed: int) -> list[Problem]:
@@ -62,7 +62,7 @@ def generate(count: int, seed: int) -> list[Problem]:
     return [_problem(seed, index) for index in range(count)]
 
 
-def conclude(shown: Shown, scene: Iterable[str]) -> tuple[str, str]:
+def conclude(shown: ShownScenes, scene: Iterable[str]) -> tuple[str, str]:
     """Return the (output, type) that the shown scenes and the blicket rule imply for a scene."""
     asked = set(scene)
     off = {entity for seen, light in shown if light == OFF for entity in seen}
@@ -80,10 +80,12 @@ def _problem(seed: int, index: int) -> Problem:
     rng = random.Random(f"acre problem {seed} {index}")
     indirect = rng.random() < 0.5
     for _ in range(ATTEMPTS):
-        objects = some(rng, ENTITIES, 2 + _weighted(rng, GROUP))
+        objects = sample_without_replacement(rng, ENTITIES, 2 + _weighted(rng, GROUP_SIZES))
         blicket, screened, *group = objects
-        blickets = {blicket, *(entity for entity in group if rng.random() < BLICKET)}
-        first = some(rng, [[blicket], [screened], some(rng, [blicket, screened], 2)], 3)
+        blickets = {blicket, *(entity for entity in group if rng.random() < BLICKET_SHARE)}
+        first = sample_without_replacement(
+            rng, [[blicket], [screened], sample_without_replacement(rng, [blicket, screened], 2)], 3
+        )
         scenes = first + [_scene(rng, group, screened) for _ in range(3)]
         shown = [(scene, ON if blickets & set(scene) else OFF) for scene in scenes]
         if not _fit(shown, group, indirect):
@@ -96,10 +98,10 @@ def _problem(seed: int, index: int) -> Problem:
 
 def _scene(rng: random.Random, group: Scene, screened: str) -> Scene:
     known = [*group, screened] if rng.random() < 0.15 else group
-    return some(rng, known, min(_weighted(rng, SCENE), len(known)))
+    return sample_without_replacement(rng, known, min(_weighted(rng, SCENE_SIZES), len(known)))
 
 
-def _fit(shown: Shown, group: Scene, indirect: bool) -> bool:
+def _fit(shown: ShownScenes, group: Scene, indirect: bool) -> bool:
     """Return whether the shown scenes make a problem.
 
     The scenes differ as sets. The three scenes of the group contain all its objects, and some are
@@ -115,25 +117,27 @@ def _fit(shown: Shown, group: Scene, indirect: bool) -> bool:
     return indirect == any(conclude(shown, [e]) == (ON, "indirect") for e in group)
 
 
-def _hidden(rng: random.Random, shown: Shown, objects: Scene) -> dict[str, Scene] | None:
+def _hidden(rng: random.Random, shown: ShownScenes, objects: Scene) -> dict[str, Scene] | None:
     """Draw four more scenes, one for each drawn type; None where the objects do not allow it."""
     seen = {frozenset(scene) for scene, _ in shown}
     asked: list[Scene] = []
-    for _ in range(HIDDEN):
-        wanted = _weighted(rng, ASKED)
+    for _ in range(HIDDEN_SCENES):
+        wanted = _weighted(rng, HIDDEN_TYPE_SHARES)
         for _ in range(60):
-            scene = some(rng, objects, min(_weighted(rng, QUERY), len(objects)))
+            scene = sample_without_replacement(
+                rng, objects, min(_weighted(rng, HIDDEN_SCENE_SIZES), len(objects))
+            )
             if frozenset(scene) not in seen and conclude(shown, scene) == wanted:
                 seen.add(frozenset(scene))
                 asked.append(scene)
                 break
-    if len(asked) < HIDDEN:
+    if len(asked) < HIDDEN_SCENES:
         return None
     return {scene_name(scene): scene for scene in asked}
 
 
 def _written(
-    name: str, shown: Shown, hidden: dict[str, Scene], blickets: set[str], objects: Scene
+    name: str, shown: ShownScenes, hidden: dict[str, Scene], blickets: set[str], objects: Scene
 ) -> Problem:
     ordered = sorted(blickets)
     concluded = {said: conclude(shown, scene) for said, scene in hidden.items()}

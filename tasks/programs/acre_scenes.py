@@ -19,7 +19,7 @@ def scene_name(scene: Sequence[str]) -> str:
     return ", ".join(scene)
 
 
-def some(rng: random.Random, of: Sequence[T], count: int) -> list[T]:
+def sample_without_replacement(rng: random.Random, of: Sequence[T], count: int) -> list[T]:
     """Draw `count` different elements of `of`, in the order drawn.
 
     Only `Random.random` is used, because Python keeps its stream stable across versions.

@@ -10,7 +10,7 @@ holds several tuples, such as drafts before a final one, the last tuple that is 
 Nothing here raises or executes the text. The work is bounded for any text, by the number of places
 that are examined and by one budget of characters that all attempts to read an answer may parse.
 
-`held_strictly` enforces the answer contract of programs (`--strict-contract`): one function and
+`enforce_contract` enforces the answer contract of programs (`--strict-contract`): one function and
 nothing else. By default a program that breaches the contract runs, and the breaches are counted.
 Under the strict contract the answer is malformed, with the reason `breach_` and the gravest of its
 breaches. Safety does not depend on this: the sandbox runs whatever is not malformed and stops what
@@ -27,18 +27,18 @@ from dataclasses import dataclass, replace
 from ...records import Hypothesis, Malformed
 from ...sandbox import missing_imports
 from ...tools.python_parser import BudgetSpent, ParsingBudget, parse_python
-from ..io.json_text import object_schema, objects_in
+from ..io.json_text import build_object_schema, find_objects
 from .source import read_source, unescape
 
-ANSWER_CHARACTERS = 200_000
+MAX_ANSWER_CHARACTERS = 200_000
 # Each limit bounds the places that are examined in one answer. Of the places where a tuple may
 # begin the last ones are kept, because drafts come first.
-STARTS = 40
-SPLITS = 4  # places where a description may end
-CLOSINGS = 12  # places where a source may end
-SCANNED_CHARACTERS = 100_000  # of all sources together that the scanner tries
+MAX_STARTS = 40
+MAX_SPLITS = 4  # places where a description may end
+MAX_CLOSINGS = 12  # places where a source may end
+MAX_SCANNED_CHARACTERS = 100_000  # of all sources together that the scanner tries
 
-Read = Hypothesis | Malformed
+ReadResult = Hypothesis | Malformed
 _TOO_COSTLY = Malformed("too_costly", "there are too many ways to read the answer")
 
 
@@ -51,7 +51,7 @@ def read_answer(text: str, answer_format: str) -> Hypothesis | Malformed:
     """
     if not text.strip():
         return Malformed("empty", "the answer is empty")
-    if len(text) > ANSWER_CHARACTERS:
+    if len(text) > MAX_ANSWER_CHARACTERS:
         return Malformed("too_long", f"answer of {len(text):,} characters, over 200,000")
     readers = {"tuple": _read_tuple, "json": _read_json, "fenced_function": _read_fenced}
     try:
@@ -72,21 +72,21 @@ class _Pair:
     leniency: tuple[str, ...]
 
 
-def _read_tuple(text: str, budget: ParsingBudget) -> Read:
+def _read_tuple(text: str, budget: ParsingBudget) -> ReadResult:
     failures: list[Malformed] = []
-    for read in (_whole, _spans, _scanned):
+    for read in (_read_whole_answer, _read_literal_spans, _scan_strings):
         found = read(text, budget)
         if isinstance(found, Hypothesis):
             return found
         failures += found
     return min(
-        failures, key=lambda failure: _TELLING.get(failure.reason, 0), default=_no_tuple(text)
+        failures, key=lambda failure: _FAILURE_RANK.get(failure.reason, 0), default=_no_tuple(text)
     )
 
 
 # Of several failures the most informative one is reported: a tuple of three strings, or a tuple
 # with a bad source, explains more than the lack of a tuple.
-_TELLING = {"not_two_strings": -1, "cut": 1, "no_tuple": 2}
+_FAILURE_RANK = {"not_two_strings": -1, "cut": 1, "no_tuple": 2}
 
 
 def read_code(text: str) -> Hypothesis | Malformed:
@@ -98,7 +98,7 @@ def read_code(text: str) -> Hypothesis | Malformed:
     read = read_source(text, budget=budget)
     if isinstance(read, Hypothesis) or read.reason not in ("syntax", "too_long"):
         return read
-    if len(text) > ANSWER_CHARACTERS:
+    if len(text) > MAX_ANSWER_CHARACTERS:
         return read
     try:
         within = _read_fenced(text, budget)
@@ -112,7 +112,7 @@ def _no_tuple(text: str) -> Malformed:
     return Malformed("no_tuple", f"no tuple of two strings in the answer; it holds {holds}")
 
 
-def _whole(text: str, budget: ParsingBudget) -> Hypothesis | list[Malformed]:
+def _read_whole_answer(text: str, budget: ParsingBudget) -> Hypothesis | list[Malformed]:
     failures: list[Malformed] = []
     bare, fenced = _without_fences(text)
     for candidate, leniency in ((text.strip(), ()), (bare.strip(), ("fence",) if fenced else ())):
@@ -165,13 +165,13 @@ _BARE_START = re.compile(r"^[ \t]*+[rRuU]?[\"']", re.MULTILINE)
 _FUNCTION = re.compile(r"\bdef\b|\blambda\b")
 
 
-def _spans(text: str, budget: ParsingBudget) -> Hypothesis | list[Malformed]:
+def _read_literal_spans(text: str, budget: ParsingBudget) -> Hypothesis | list[Malformed]:
     """Read each tuple of two literals within the answer; the last that is a hypothesis counts."""
     bare, fenced = _without_fences(text)
-    found: list[Read] = []
+    found: list[ReadResult] = []
     end = 0
     outside = len(bare.strip())
-    for start in [match.start() for match in _START.finditer(bare)][-STARTS:]:
+    for start in [match.start() for match in _START.finditer(bare)][-MAX_STARTS:]:
         match = _SPAN.match(bare, start) if start >= end else None
         if match is None:
             continue
@@ -187,7 +187,7 @@ def _spans(text: str, budget: ParsingBudget) -> Hypothesis | list[Malformed]:
     return [read for read in found if isinstance(read, Malformed)]
 
 
-def _scanned(text: str, budget: ParsingBudget) -> Hypothesis | list[Malformed]:
+def _scan_strings(text: str, budget: ParsingBudget) -> Hypothesis | list[Malformed]:
     """Scan for strings with real line breaks, unescaped quotes or missing brackets."""
     bare, fenced = _without_fences(text)
     leniency = ("fence", "scanned") if fenced else ("scanned",)
@@ -198,8 +198,8 @@ def _scanned(text: str, budget: ParsingBudget) -> Hypothesis | list[Malformed]:
     failures: list[Malformed] = []
     found: Hypothesis | None = None
     end = 0
-    left = SCANNED_CHARACTERS
-    for start in starts[-STARTS:]:
+    left = MAX_SCANNED_CHARACTERS
+    for start in starts[-MAX_STARTS:]:
         if start < end:
             continue
         for description, source_at in _first_strings(bare, start):
@@ -228,7 +228,7 @@ def _first_strings(text: str, start: int) -> Iterator[tuple[str, int]]:
     body = start + len(delimiter)
     closing = re.compile(rf"(?<!\\){delimiter}\s*+,\s*+[rRuU]?(?=[\"'])")
     for count, match in enumerate(closing.finditer(text, body)):
-        if count == SPLITS:
+        if count == MAX_SPLITS:
             return
         yield unescape(text[body : match.start()]), match.end()
 
@@ -241,7 +241,7 @@ def _second_strings(text: str, start: int) -> Iterator[tuple[str | None, int]]:
     count = 0
     for count, match in enumerate(closing.finditer(text, body), 1):
         yield text[body : match.start()], match.end()
-        if count == CLOSINGS:
+        if count == MAX_CLOSINGS:
             return
     if count == 0 and _FUNCTION.search(text, body):
         yield None, start
@@ -249,15 +249,15 @@ def _second_strings(text: str, start: int) -> Iterator[tuple[str | None, int]]:
 
 # --- json -------------------------------------------------------------------------------
 
-ANSWER_SCHEMA = object_schema(
+ANSWER_SCHEMA = build_object_schema(
     description="The hypothesis in one sentence.",
     code="The complete Python source of one function of one argument.",
 )
 
 
-def _read_json(text: str, budget: ParsingBudget) -> Read:
+def _read_json(text: str, budget: ParsingBudget) -> ReadResult:
     """Read the last object that holds a source; without an object, a tuple or a function."""
-    within = objects_in(text, ANSWER_SCHEMA["properties"])
+    within = find_objects(text, ANSWER_SCHEMA["properties"])
     failure: Malformed | None = None
     for said in reversed(within.objects):
         source, description = said.get("code"), said.get("description", "")
@@ -318,7 +318,7 @@ def _without_fences(text: str) -> tuple[str, bool]:
     return re.sub(r"```[ \t]*+[\w+-]*[ \t]*(?=\r?\n|\Z)|```(?:[Pp]ython3?|py)?", "", text), True
 
 
-def _read_fenced(text: str, budget: ParsingBudget) -> Read:
+def _read_fenced(text: str, budget: ParsingBudget) -> ReadResult:
     blocks, prose = _blocks(text)
     if not blocks:
         return _read_bare(_without_fences(text)[0], budget)
@@ -337,7 +337,7 @@ def _read_fenced(text: str, budget: ParsingBudget) -> Read:
 _TOP_LEVEL = re.compile(r"^(?:def|import|from)\b|^@|^\w+ = lambda\b", re.MULTILINE)
 
 
-def _read_bare(text: str, budget: ParsingBudget) -> Read:
+def _read_bare(text: str, budget: ParsingBudget) -> ReadResult:
     """Read a function without a fence, from its first line as far as the lines parse."""
     start = _TOP_LEVEL.search(text)
     if start is None or not _FUNCTION.search(text):
@@ -345,7 +345,7 @@ def _read_bare(text: str, budget: ParsingBudget) -> Read:
     lines = text[start.start() :].split("\n")
     ends = [i for i in range(1, len(lines)) if lines[i].strip() and lines[i][0] not in " \t"]
     first: Malformed | None = None
-    for end in [len(lines), *reversed(ends[:CLOSINGS])]:
+    for end in [len(lines), *reversed(ends[:MAX_CLOSINGS])]:
         body, before = "\n".join(lines[:end]), text[: start.start()]
         read = read_source(body, before, ("no_fence",), budget)
         if isinstance(read, Hypothesis):
@@ -366,7 +366,7 @@ BREACHES = {  # ordered from the gravest to the least grave
 }
 
 
-def held_strictly(read: Hypothesis | Malformed) -> Hypothesis | Malformed:
+def enforce_contract(read: Hypothesis | Malformed) -> Hypothesis | Malformed:
     """Return `read`, or `Malformed` where it breaches the answer contract.
 
     The reason is `breach_` and the gravest of the breaches.

@@ -14,15 +14,17 @@ from ...records import Json, Problem, UsageError
 
 DIFFICULTIES = ("easy", "hard")
 KINDS = ("difficulty",)  # options of `peirce tasks generate` that the program tasks take
-CELLS = 64  # most cells of a shown grid in an easy problem
-TRIED = 4_000  # most problems that are generated to find enough, or
-PER_PROBLEM = 40  # times the requested number, whichever is more
+MAX_EASY_CELLS = 64  # most cells of a shown grid in an easy problem
+MAX_GENERATED = 4_000  # most problems that are generated to find enough, or
+MAX_GENERATED_PER_PROBLEM = 40  # times the requested number, whichever is more
 
 
 def is_easy(problem: Problem) -> bool:
     """Return whether a generated problem is easy."""
     if problem.task in ("mini_arc", "arc") and any(
-        cells(grid) > CELLS for pair in problem.shown for grid in (pair.input, pair.output)
+        count_cells(grid) > MAX_EASY_CELLS
+        for pair in problem.shown
+        for grid in (pair.input, pair.output)
     ):
         return False
     if "on indirect" in problem.secret.get("objects", {}).values():
@@ -30,12 +32,12 @@ def is_easy(problem: Problem) -> bool:
     return bool(problem.secret.get("steps", 1) == 1)
 
 
-def cells(grid: Json) -> int:
+def count_cells(grid: Json) -> int:
     """Return the number of cells of a grid."""
     return len(grid) * len(grid[0]) if grid else 0
 
 
-def of_difficulty(source: Any, count: int, seed: int, difficulty: str) -> list[Problem]:
+def generate_with_difficulty(source: Any, count: int, seed: int, difficulty: str) -> list[Problem]:
     """Return the first `count` problems of the seed that have the difficulty.
 
     Raises:
@@ -43,7 +45,7 @@ def of_difficulty(source: Any, count: int, seed: int, difficulty: str) -> list[P
     """
     if difficulty not in DIFFICULTIES:
         raise UsageError(f"--difficulty {difficulty}: it is one of {', '.join(DIFFICULTIES)}")
-    most = max(TRIED, PER_PROBLEM * count)
+    most = max(MAX_GENERATED, MAX_GENERATED_PER_PROBLEM * count)
     tried = 2 * count
     while True:
         found = [

@@ -32,17 +32,28 @@ from ...records import (
     Oracles,
     Predictions,
     Problem,
-    SearchManner,
+    SearchStyle,
     Unavailable,
     View,
 )
-from ...sandbox.inside.canonical import Unrepresentable, canonical_bytes, plain, stored_bytes
-from ...sandbox.inside.tolerance import Normal, normal_bytes, normaliser
-from ...tools.execute import EXECUTE, Cut, execute_tool, trial, trial_text
+from ...sandbox.inside.canonical import (
+    Unrepresentable,
+    canonical_bytes,
+    stored_bytes,
+    to_json_value,
+)
+from ...sandbox.inside.tolerance import Normal, make_normaliser, normal_bytes
+from ...tools.execute import (
+    EXECUTE,
+    TruncatedJson,
+    build_execute_tool,
+    format_trial,
+    summarise_trial,
+)
 from ..custom.words import EQUALITY, OwnWords
-from ..io.compact_values import compact, one_line
-from ..io.spaces import form_of
-from .answers import ANSWER_SCHEMA, held_strictly, read_answer, read_code
+from ..io.compact_values import format_compact, join_lines
+from ..io.spaces import equality_key
+from .answers import ANSWER_SCHEMA, enforce_contract, read_answer, read_code
 
 ANSWER_FORMATS = ("tuple", "json", "fenced_function")
 
@@ -111,7 +122,7 @@ class ProgramWords:
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
         """Return how many pairs the function gets right, and the first pairs that it gets wrong."""
-        found = trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
+        found = summarise_trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
         if found["consistent"]:
             return f"The function is right on all {found['of']} pairs."
         lines = [f"The function is right on {found['passed']} of {found['of']} pairs."]
@@ -148,15 +159,17 @@ class CompactProgramWords(ProgramWords):
 
     def show_observation(self, number: int, observation: Observation) -> str:
         """Return a pair as `input -> output`."""
-        return f"{compact(observation.input)} -> {compact(observation.output)}"
+        return f"{format_compact(observation.input)} -> {format_compact(observation.output)}"
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
         """Return the description of a hypothesis in one line, or its source where it has none."""
-        return one_line(hypothesis.description) or hypothesis.text
+        return join_lines(hypothesis.description) or hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
         """Return how many pairs the function gets right, and the first pair that it gets wrong."""
-        found = trial(view.shown, agreement.marks, agreement.got, agreement.verdict, shown=1)
+        found = summarise_trial(
+            view.shown, agreement.marks, agreement.got, agreement.verdict, shown=1
+        )
         said = f"{found['passed']} of {found['of']} right"
         if "verdict" in found:
             return f"{said}; {found['verdict']}"
@@ -174,12 +187,12 @@ def _wrong(case: Mapping[str, Json]) -> str:
 
 
 def _short(value: Json) -> str:
-    return str(value) if isinstance(value, Cut) else compact(value)
+    return str(value) if isinstance(value, TruncatedJson) else format_compact(value)
 
 
 def _written(value: Json) -> str:
     """Return a value as Python writes it, and a grid (a list of lists of integers) compactly."""
-    if isinstance(value, Cut):
+    if isinstance(value, TruncatedJson):
         return str(value)
     rows = value if isinstance(value, list) and value else [None]
     if all(isinstance(row, list) and all(type(cell) is int for cell in row) for row in rows):
@@ -214,7 +227,7 @@ class Programs:
     oracle = "execute"
     opens = EXECUTE
     recorded_format = "fenced_function"
-    search = SearchManner(answer_text, "execute", "code")
+    search = SearchStyle(answer_text, "execute", "code")
     opens_hidden = True
 
     def strictly(self) -> Programs:
@@ -236,7 +249,7 @@ class Programs:
         return self._held(read_code(text))
 
     def _held(self, read: Hypothesis | Malformed) -> Hypothesis | Malformed:
-        return held_strictly(read) if self.strict_contract else read
+        return enforce_contract(read) if self.strict_contract else read
 
     async def agree(
         self,
@@ -262,7 +275,7 @@ class Programs:
                 (None,) * len(inputs), (nothing,) * len(inputs), batch.verdict, _detail(batch)
             )
         rule = view.public.get(EQUALITY)
-        normal = None if rule is None else normaliser(rule)
+        normal = None if rule is None else make_normaliser(rule)
         marks = tuple(
             _mark(came, pair.output, normal)
             for came, pair in zip(batch.values, observations, strict=True)
@@ -295,14 +308,14 @@ class Programs:
         Outputs are compared by the task's rule of equality, or exactly where it has none. No
         function is consistent with both pairs.
         """
-        normal = normaliser(problem.public.get(EQUALITY, {}))
+        normal = make_normaliser(problem.public.get(EQUALITY, {}))
         first: dict[bytes | str, tuple[bytes, Observation]] = {}
         for pair in problem.shown:
             try:
-                output = normal_bytes(plain(pair.output), normal)
+                output = normal_bytes(to_json_value(pair.output), normal)
             except Unrepresentable:  # too large to be predicted at all
                 continue
-            before = first.setdefault(form_of(pair.input), (output, pair))
+            before = first.setdefault(equality_key(pair.input), (output, pair))
             if before[0] != output:
                 return before[1], pair
         return ()
@@ -311,7 +324,7 @@ class Programs:
         """Return the tool `execute` on the shown observations, or nothing without a sandbox."""
         if oracles.execute is None:
             return ()
-        return (execute_tool(lambda code: self.attempt(code, view, oracles)),)
+        return (build_execute_tool(lambda code: self.attempt(code, view, oracles)),)
 
     async def attempt(self, code: str, view: View, oracles: Oracles) -> str:
         """Return the answer of the tool `execute` as JSON text.
@@ -321,10 +334,10 @@ class Programs:
         read = self.read(code, view)
         if isinstance(read, Malformed):
             said = {"consistent": False, "passed": 0, "of": len(view.shown), "failing": []}
-            return trial_text({**said, "error": f"{read.reason}: {read.detail}"})
+            return format_trial({**said, "error": f"{read.reason}: {read.detail}"})
         agreement = await self.agree(read, view.shown, view, oracles)
-        found = trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
-        return trial_text(found)
+        found = summarise_trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
+        return format_trial(found)
 
 
 async def _run(
@@ -344,7 +357,9 @@ def _mark(came: Mapping[str, Json], expected: Json, normal: Normal | None) -> bo
     except ValueError:  # type tags that no honest run writes; the output counts as wrong
         return False
     try:
-        return value == (_bytes(plain(expected), normal) if normal else canonical_bytes(expected))
+        return value == (
+            _bytes(to_json_value(expected), normal) if normal else canonical_bytes(expected)
+        )
     except Unrepresentable:
         return False
 

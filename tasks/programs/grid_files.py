@@ -28,13 +28,21 @@ from typing import Protocol
 
 from ...records import DataError, Json, Observation, UsageError, canonical_json
 from ..io.bad_records import BadRecords
-from ..io.files import expanded, identity, joint_identity, locate, parsed, read_jsonl, read_text
-from ..io.json_text import line_at
+from ..io.files import (
+    expand_home,
+    identify_file,
+    identify_files,
+    locate,
+    parse_json_file_text,
+    read_jsonl,
+    read_text,
+)
+from ..io.json_text import find_line
 from ..io.messages import BadValue, Keys, shorten, warn
-from .grid_values import UNANSWERED, Grid, grid
+from .grid_values import UNANSWERED, Grid, check_grid
 
 
-class Form(Protocol):
+class GridFileOptions(Protocol):
     """What the reader needs of a `grids.GridTask`.
 
     Its files and folders, the cells that it accepts, and whether a test input may lack an output.
@@ -61,7 +69,7 @@ class Form(Protocol):
         ...
 
 
-Found = tuple[tuple[Observation, ...], tuple[Observation, ...], dict[str, Json]]
+ProblemParts = tuple[tuple[Observation, ...], tuple[Observation, ...], dict[str, Json]]
 
 
 @dataclass
@@ -79,7 +87,7 @@ class _Task:
         return canonical_json([pairs, [one for one, _ in self.test]])
 
 
-def read(path: str | Path, form: Form) -> dict[str, Found]:
+def read_grid_files(path: str | Path, form: GridFileOptions) -> dict[str, ProblemParts]:
     """Return problem id -> (shown, hidden, secret), in the order of the files.
 
     Raises:
@@ -88,8 +96,8 @@ def read(path: str | Path, form: Form) -> dict[str, Found]:
     """
     tasks: dict[str, _Task] = {}
     doubled = 0
-    places = sources(path, form)
-    with BadRecords(expanded(path)) as bad:
+    places = find_files(path, form)
+    with BadRecords(expand_home(path)) as bad:
         for place in places:
             with bad.record("") if len(places) > 1 else nullcontext():
                 for name, task in _tasks_of(place, form, bad):
@@ -120,8 +128,8 @@ def _merge(first: _Task, second: _Task, name: str) -> None:
     first.test = [(i, one if one is not None else other) for (i, one), (_, other) in both]
 
 
-def _answered(tasks: dict[str, _Task], path: str | Path) -> dict[str, Found]:
-    found: dict[str, Found] = {}
+def _answered(tasks: dict[str, _Task], path: str | Path) -> dict[str, ProblemParts]:
+    found: dict[str, ProblemParts] = {}
     lacking = missing = 0
     first = ""
     for name, task in tasks.items():
@@ -144,13 +152,13 @@ def _answered(tasks: dict[str, _Task], path: str | Path) -> dict[str, Found]:
 # --- where the files are ------------------------------------------------------------
 
 
-def sources(path: str | Path, form: Form) -> list[Path]:
+def find_files(path: str | Path, form: GridFileOptions) -> list[Path]:
     """Return the files of tasks at `path`, a file or a folder.
 
     Raises:
         UsageError: there are none.
     """
-    place = expanded(path)
+    place = expand_home(path)
     if not place.is_dir():
         return [locate(path, form.files)]
     for name in form.files:
@@ -200,21 +208,21 @@ def _solutions(path: Path) -> Path | None:
     return beside if beside != path and beside.is_file() else None
 
 
-def identity_of(path: str | Path, form: Form) -> dict[str, Json]:
+def data_identity(path: str | Path, form: GridFileOptions) -> dict[str, Json]:
     """Return `files.identity` of the one file that is read, or `files.joint_identity` of all."""
-    place = expanded(path)
-    files = sources(path, form)
+    place = expand_home(path)
+    files = find_files(path, form)
     files += [beside for one in files if (beside := _solutions(one))]
     if len(files) == 1:
-        return identity(files[0])
+        return identify_file(files[0])
     top = place if place.is_dir() else place.parent
-    return joint_identity(place.name, top, files)
+    return identify_files(place.name, top, files)
 
 
 # --- what is in a file --------------------------------------------------------------
 
 
-def _tasks_of(path: Path, form: Form, bad: BadRecords) -> Iterator[tuple[str, _Task]]:
+def _tasks_of(path: Path, form: GridFileOptions, bad: BadRecords) -> Iterator[tuple[str, _Task]]:
     """Yield the tasks of a file that can be read, each with its id."""
     if not _is_json(path):
         yield from _lines(path, form.challenges, bad)
@@ -223,11 +231,11 @@ def _tasks_of(path: Path, form: Form, bad: BadRecords) -> Iterator[tuple[str, _T
     if _is_lines(text):
         yield from _lines(path, form.challenges, bad)
         return
-    value = parsed(text, path)
+    value = parse_json_file_text(text, path)
     if isinstance(value, dict) and "train" in value:
         name = path.name.removesuffix(".gz").removesuffix(".json")
         name = _name(value) if type(value.get("idx")) in (int, str) else name
-        with bad.record(lambda keys: f"line {line_at(text, keys)}", path):
+        with bad.record(lambda keys: f"line {find_line(text, keys)}", path):
             task = _task(value, form.challenges, bad, form.from_editor)
             task.where = str(path)
             yield name, task
@@ -255,7 +263,7 @@ def _tasks_of(path: Path, form: Form, bad: BadRecords) -> Iterator[tuple[str, _T
 
 def _place_in(text: str, name: str) -> Callable[[Keys], str]:
     """Return the function that says where a value of a problem is, in a JSON object of problems."""
-    return lambda keys: f"line {line_at(text, (name, *keys))}, problem {name!r}"
+    return lambda keys: f"line {find_line(text, (name, *keys))}, problem {name!r}"
 
 
 def _is_lines(text: str) -> bool:
@@ -286,7 +294,7 @@ def _read_solutions(
     if beside is None:
         return None
     text = read_text(beside)
-    table = parsed(text, beside)
+    table = parse_json_file_text(text, beside)
     if not isinstance(table, dict):
         raise DataError(f"{beside}, line 1: not an object of outputs by problem")
     for name in table:
@@ -366,6 +374,6 @@ def _pairs(
 
 def _grid(value: Json, keys: tuple[str | int, ...], from_editor: bool = False) -> Grid:
     try:
-        return grid(value, from_editor=from_editor)
+        return check_grid(value, from_editor=from_editor)
     except BadValue as error:
         raise error.within(*keys) from None

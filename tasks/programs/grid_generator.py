@@ -20,19 +20,19 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from ...records import Observation, Problem, UsageError
-from .grid_rules import CHANGING, SAME, Draw, Step
-from .grid_values import LARGEST, Grid, is_grid
+from .grid_rules import SIZE_CHANGING_STEPS, SIZE_KEEPING_STEPS, ParameterSampler, Step
+from .grid_values import MAX_GRID_SIZE, Grid, is_grid
 
 CANDIDATES = 24  # pictures drawn for a rule
 ATTEMPTS = 2_000  # rules tried for one problem
-RIVALS = 400  # drawn one-step rules from which the shown pairs must distinguish a rule
-INPUTS = 500  # pictures added to the inputs of the problems in the sample space
+RIVAL_DRAWS = 400  # drawn one-step rules from which the shown pairs must distinguish a rule
+EXTRA_INPUTS = 500  # pictures added to the inputs of the problems in the sample space
 
 Function = Callable[[Grid], Grid]
 
 
 @dataclass(frozen=True)
-class Shape:
+class ProblemSize:
     """Sizes of the grids and numbers of pairs in the problems of a task.
 
     Args:
@@ -50,9 +50,9 @@ class Shape:
     any_size: bool
 
 
-SHAPES = {
-    "mini_arc": Shape(5, 5, (3, 3), (3, 3), any_size=False),
-    "arc": Shape(3, 15, (3, 4), (1, 2), any_size=True),
+PROBLEM_SIZES = {
+    "mini_arc": ProblemSize(5, 5, (3, 3), (3, 3), any_size=False),
+    "arc": ProblemSize(3, 15, (3, 4), (1, 2), any_size=True),
 }
 
 
@@ -73,7 +73,7 @@ class Rule:
 
         Two fractal steps would turn an input of 15 by 15 into billions of cells.
         """
-        return self._source(f"if len(g) * len(g[0]) > {LARGEST**2}: raise ValueError")
+        return self._source(f"if len(g) * len(g[0]) > {MAX_GRID_SIZE**2}: raise ValueError")
 
     def _source(self, before_squaring: str) -> str:
         parts = [
@@ -106,26 +106,26 @@ def generate(task: str, count: int, seed: int) -> list[Problem]:
     return [_problem(task, seed, index, seen) for index in range(count)]
 
 
-def inputs(task: str, seed: int, count: int = INPUTS) -> list[Grid]:
+def draw_inputs(task: str, seed: int, count: int = EXTRA_INPUTS) -> list[Grid]:
     """Draw `count` pictures of all kinds, with the sizes of the task's problems."""
     rng = random.Random(f"{task} inputs {seed}")
-    kinds, shape = list(KINDS), SHAPES[task]
+    kinds, shape = list(PICTURE_KINDS), PROBLEM_SIZES[task]
     made: list[Grid] = []
     for index in range(count):
-        palette = Draw(rng).colours(1 + int(rng.random() * 4))
-        made.append(picture(kinds[index % len(kinds)], rng, *_size(rng, shape), palette))
+        palette = ParameterSampler(rng).colours(1 + int(rng.random() * 4))
+        made.append(draw_picture(kinds[index % len(kinds)], rng, *_size(rng, shape), palette))
     return made
 
 
-def _step(draw: Draw, any_size: bool) -> Step:
+def _step(draw: ParameterSampler, any_size: bool) -> Step:
     """Draw a step of the catalogue; unless `any_size`, one that keeps the size of the grid."""
-    kinds = SAME
+    kinds = SIZE_KEEPING_STEPS
     if any_size and draw.rng.random() < 0.4:
-        kinds = CHANGING
+        kinds = SIZE_CHANGING_STEPS
     return kinds[draw.between(0, len(kinds) - 1)](draw)
 
 
-def _size(rng: random.Random, shape: Shape) -> tuple[int, int]:
+def _size(rng: random.Random, shape: ProblemSize) -> tuple[int, int]:
     """Draw a height and a width; small ones are more frequent than large ones."""
     span = shape.high - shape.low + 1
     height = shape.low + int(rng.random() * rng.random() * span)
@@ -135,11 +135,11 @@ def _size(rng: random.Random, shape: Shape) -> tuple[int, int]:
 
 def _problem(task: str, seed: int, index: int, seen: set[str]) -> Problem:
     rng = random.Random(f"{task} problem {seed} {index}")
-    shape = SHAPES[task]
+    shape = PROBLEM_SIZES[task]
     for _ in range(ATTEMPTS):
         at = rng.random()
         steps = 1 if at < 0.45 else 2 if at < 0.85 else 3
-        rule = Rule(tuple(_step(Draw(rng), shape.any_size) for _ in range(steps)))
+        rule = Rule(tuple(_step(ParameterSampler(rng), shape.any_size) for _ in range(steps)))
         function = _compile(rule.bounded)
         pairs = _pairs(rule, function, rng, shape)
         if pairs is None:
@@ -175,12 +175,12 @@ def _apply(function: Function, grid: Grid) -> Grid | None:
         output = function([row[:] for row in grid])
     except (IndexError, ValueError):
         return None
-    return output if is_grid(output) and max(len(output), len(output[0])) <= LARGEST else None
+    return output if is_grid(output) and max(len(output), len(output[0])) <= MAX_GRID_SIZE else None
 
 
 @cache
 def _probes() -> tuple[Grid, ...]:
-    return tuple(inputs("mini_arc", 0, 24) + inputs("arc", 0, 24))
+    return tuple(draw_inputs("mini_arc", 0, 24) + draw_inputs("arc", 0, 24))
 
 
 def _behaviour(function: Function) -> str | None:
@@ -191,11 +191,13 @@ def _behaviour(function: Function) -> str | None:
 
 @cache
 def _rivals(any_size: bool) -> tuple[Function, ...]:
-    """Return the distinct one-step rules among `RIVALS` draws, nearly the whole catalogue."""
-    draw = Draw(random.Random("rivals"))
+    """Return the distinct one-step rules among `RIVAL_DRAWS` draws, nearly the whole catalogue."""
+    draw = ParameterSampler(random.Random("rivals"))
     return tuple(
         _compile(source)
-        for source in dict.fromkeys(Rule((_step(draw, any_size),)).source for _ in range(RIVALS))
+        for source in dict.fromkeys(
+            Rule((_step(draw, any_size),)).source for _ in range(RIVAL_DRAWS)
+        )
     )
 
 
@@ -203,33 +205,33 @@ def _rivals(any_size: bool) -> tuple[Function, ...]:
 
 
 def _pairs(
-    rule: Rule, function: Function, rng: random.Random, shape: Shape
+    rule: Rule, function: Function, rng: random.Random, shape: ProblemSize
 ) -> tuple[tuple[Observation, ...], tuple[Observation, ...]] | None:
     """Return shown and hidden pairs in which every step of the rule shows, or None."""
-    shown = Draw(rng).between(*shape.shown)
-    wanted = shown + Draw(rng).between(*shape.hidden)
-    kind = Draw(rng).one(rule.steps[0].pictures)
+    shown = ParameterSampler(rng).between(*shape.shown)
+    wanted = shown + ParameterSampler(rng).between(*shape.hidden)
+    kind = ParameterSampler(rng).one(rule.steps[0].pictures)
     colours = tuple(dict.fromkeys(c for one in rule.steps for c in one.colours))
     one_size = _size(rng, shape) if rng.random() < 0.5 else None
     pairs: list[tuple[Grid, Grid]] = []
     for tried in range(CANDIDATES):
-        palette = [*colours, *Draw(rng).colours(1 + int(rng.random() * 3))]
-        given = picture(kind, rng, *(one_size or _size(rng, shape)), palette)
+        palette = [*colours, *ParameterSampler(rng).colours(1 + int(rng.random() * 3))]
+        given = draw_picture(kind, rng, *(one_size or _size(rng, shape)), palette)
         output = _apply(function, given)
         shows = output is not None and output != given and any(map(any, output))
         if output is not None and shows and all(given != other for other, _ in pairs):
             pairs.append((given, output))
         if len(pairs) == wanted or (tried == CANDIDATES // 3 and len(pairs) < 2):
             break
-    if len(pairs) < wanted or not _can_be_told(rule, pairs, shown):
+    if len(pairs) < wanted or not _is_identifiable(rule, pairs, shown):
         return None
-    if not _stands_out(pairs, shown, shape.any_size):
+    if not _excludes_rivals(pairs, shown, shape.any_size):
         return None
     made = [Observation(given, output) for given, output in pairs]
     return tuple(made[:shown]), tuple(made[shown:])
 
 
-def _can_be_told(rule: Rule, pairs: Sequence[tuple[Grid, Grid]], shown: int) -> bool:
+def _is_identifiable(rule: Rule, pairs: Sequence[tuple[Grid, Grid]], shown: int) -> bool:
     """Return whether the outputs vary and every step changes at least two of the shown outputs."""
     outputs = {repr(output) for _, output in pairs}
     if 2 * len(outputs) < len(pairs) or len({repr(o) for _, o in pairs[:shown]}) < 2:
@@ -241,7 +243,7 @@ def _can_be_told(rule: Rule, pairs: Sequence[tuple[Grid, Grid]], shown: int) -> 
     return True
 
 
-def _stands_out(pairs: Sequence[tuple[Grid, Grid]], shown: int, any_size: bool) -> bool:
+def _excludes_rivals(pairs: Sequence[tuple[Grid, Grid]], shown: int, any_size: bool) -> bool:
     """Return whether no one-step rule explains the shown pairs and fails on a hidden one."""
     for rival in _rivals(any_size):
         if all(_apply(rival, given) == output for given, output in pairs[:shown]) and any(
@@ -325,7 +327,7 @@ class Canvas:
         return [(i, j) for i in range(top, top + high) for j in range(left, left + wide)]
 
 
-def noise(canvas: Canvas) -> None:
+def draw_noise(canvas: Canvas) -> None:
     """Colour each cell with a probability between 0.25 and 0.65."""
     density = 0.25 + 0.4 * canvas.rng.random()
     for row in canvas.grid:
@@ -334,25 +336,25 @@ def noise(canvas: Canvas) -> None:
                 row[j] = canvas.colour()
 
 
-def full(canvas: Canvas) -> None:
+def draw_full(canvas: Canvas) -> None:
     """Colour every cell."""
     for row in canvas.grid:
         row[:] = [canvas.colour() for _ in row]
 
 
-def dots(canvas: Canvas) -> None:
+def draw_dots(canvas: Canvas) -> None:
     """Colour a few single cells."""
     for _ in range(canvas.between(2, 2 + canvas.area // 12)):
         canvas.grid[canvas.below(canvas.height)][canvas.below(canvas.width)] = canvas.colour()
 
 
-def blobs(canvas: Canvas) -> None:
+def draw_blobs(canvas: Canvas) -> None:
     """Draw connected objects that do not touch each other."""
     for _ in range(3 * canvas.between(2, 2 + canvas.area // 25)):
         canvas.paint(canvas.blob(canvas.between(1, 3 + canvas.area // 25)))
 
 
-def one_object(canvas: Canvas) -> None:
+def draw_object(canvas: Canvas) -> None:
     """Draw one connected object, at most one cell of which has another colour."""
     cells = canvas.blob(canvas.between(3, 4 + canvas.area // 15))
     for i, j in cells:
@@ -362,13 +364,13 @@ def one_object(canvas: Canvas) -> None:
         canvas.grid[i][j] = canvas.colour()
 
 
-def rectangles(canvas: Canvas) -> None:
+def draw_rectangles(canvas: Canvas) -> None:
     """Draw filled rectangles that do not touch each other."""
     for _ in range(canvas.between(1, 2 + canvas.area // 25)):
         canvas.paint(canvas.box(canvas.between(2, 3)))
 
 
-def boxes(canvas: Canvas) -> None:
+def draw_boxes(canvas: Canvas) -> None:
     """Draw hollow rectangles, a fifth of which have a gap."""
     for _ in range(canvas.between(1, 2 + canvas.area // 20)):
         cells = canvas.box(3)
@@ -384,35 +386,37 @@ def boxes(canvas: Canvas) -> None:
             canvas.grid[i][j] = colour
 
 
-def noisy(canvas: Canvas) -> None:
+def draw_noisy_rectangles(canvas: Canvas) -> None:
     """Draw filled rectangles and isolated cells."""
-    rectangles(canvas)
+    draw_rectangles(canvas)
     for _ in range(2 + canvas.area // 8):
         canvas.paint([(canvas.below(canvas.height), canvas.below(canvas.width))])
 
 
-KINDS: dict[str, Callable[[Canvas], None]] = {
-    "noise": noise,
-    "full": full,
-    "dots": dots,
-    "blobs": blobs,
-    "object": one_object,
-    "rectangles": rectangles,
-    "boxes": boxes,
-    "noisy": noisy,
+PICTURE_KINDS: dict[str, Callable[[Canvas], None]] = {
+    "noise": draw_noise,
+    "full": draw_full,
+    "dots": draw_dots,
+    "blobs": draw_blobs,
+    "object": draw_object,
+    "rectangles": draw_rectangles,
+    "boxes": draw_boxes,
+    "noisy": draw_noisy_rectangles,
 }
 
 
-def picture(kind: str, rng: random.Random, height: int, width: int, palette: Sequence[int]) -> Rows:
-    """Draw a picture of one of the `KINDS`.
+def draw_picture(
+    kind: str, rng: random.Random, height: int, width: int, palette: Sequence[int]
+) -> Rows:
+    """Draw a picture of one of the `PICTURE_KINDS`.
 
     Args:
-        kind: a key of `KINDS`.
+        kind: a key of `PICTURE_KINDS`.
         rng: the generator of random numbers.
         height: number of rows, at least 1.
         width: number of columns, at least 1.
         palette: colours from 1 to 9, at least one.
     """
     canvas = Canvas(rng, height, width, palette)
-    KINDS[kind](canvas)
+    PICTURE_KINDS[kind](canvas)
     return canvas.grid

@@ -1,8 +1,8 @@
 """Catalogue of the steps that `grid_generator.py` composes into rules on grids.
 
 A step is a few lines of Python that take a grid `g`, a list of rows, and leave another grid in `g`,
-together with a phrase that describes them. The steps in `SAME` keep the size of the grid; MINI-ARC
-problems, whose grids are all 5 by 5, are made of these alone. The steps in `CHANGING` crop, repeat,
+together with a phrase that describes them. The steps in `SIZE_KEEPING_STEPS` keep the size of the grid; MINI-ARC
+problems, whose grids are all 5 by 5, are made of these alone. The steps in `SIZE_CHANGING_STEPS` crop, repeat,
 stretch, halve or count; only rules for `arc` contain them. A step also names the kinds of pictures
 on which its effect shows (`grid_generator.KINDS`) and the colours that these pictures should
 contain.
@@ -18,11 +18,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 SIDES = ("left", "right", "up", "down")
-WAYS = {"to the left": (0, -1), "to the right": (0, 1), "up": (-1, 0), "down": (1, 0),
+RAY_DIRECTIONS = {"to the left": (0, -1), "to the right": (0, 1), "up": (-1, 0), "down": (1, 0),
         "down and right": (1, 1), "up and left": (-1, -1)}  # fmt: skip
-TURNED = "g = [list(row) for row in zip(*g)]"  # columns become rows
+TRANSPOSE_CODE = "g = [list(row) for row in zip(*g)]"  # columns become rows
 
-OBJECTS = """\
+FIND_OBJECTS_CODE = """\
 objects, seen = [], set()
 for i in range(len(g)):
     for j in range(len(g[0])):
@@ -37,7 +37,18 @@ for i in range(len(g)):
                         cells.append((c, d))
             objects.append(cells)
 """
-NAMES = ["black", "blue", "red", "green", "yellow", "grey", "pink", "orange", "cyan", "brown"]
+COLOUR_NAMES = [
+    "black",
+    "blue",
+    "red",
+    "green",
+    "yellow",
+    "grey",
+    "pink",
+    "orange",
+    "cyan",
+    "brown",
+]
 
 
 @dataclass(frozen=True)
@@ -62,7 +73,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Draw:
+class ParameterSampler:
     """Source of the random parameters of steps."""
 
     rng: random.Random
@@ -76,45 +87,45 @@ class Draw:
         return low + int(self.rng.random() * (high - low + 1))
 
     def colours(self, count: int) -> list[int]:
-        """Return `count` different colours; 0, the background, is never one of them."""
+        """Return `count_step` different colours; 0, the background, is never one of them."""
         left = list(range(1, 10))
         return [left.pop(int(self.rng.random() * len(left))) for _ in range(count)]
 
 
-def said(colour: int) -> str:
+def describe_colour(colour: int) -> str:
     """Return the name and the number of a colour, for example "red (2)"."""
-    return f"{NAMES[colour]} ({colour})"
+    return f"{COLOUR_NAMES[colour]} ({colour})"
 
 
 def _cells(value: str) -> str:
     return f"g = [[{value} for j, v in enumerate(row)]\n     for i, row in enumerate(g)]"
 
 
-ANY = ("noise", "blobs", "full", "rectangles")
-SPARSE = ("noise", "blobs", "dots")
+ANY_PICTURES = ("noise", "blobs", "full", "rectangles")
+SPARSE_PICTURES = ("noise", "blobs", "dots")
 
 
-def turn(draw: Draw) -> Step:
+def turn_step(draw: ParameterSampler) -> Step:
     """Draw a rotation or a reflection of the whole grid."""
     name = draw.one(
         ("clockwise", "anticlockwise", "half", "left-right", "top-bottom", "diagonal", "other")
     )
     code, says = {
         "clockwise": ("g = [list(row) for row in zip(*g[::-1])]", "turn the grid clockwise"),
-        "anticlockwise": (f"{TURNED}[::-1]", "turn the grid anticlockwise"),
+        "anticlockwise": (f"{TRANSPOSE_CODE}[::-1]", "turn the grid anticlockwise"),
         "half": ("g = [row[::-1] for row in g[::-1]]", "turn the grid by half a turn"),
         "left-right": ("g = [row[::-1] for row in g]", "mirror the grid from left to right"),
         "top-bottom": ("g = g[::-1]", "mirror the grid from top to bottom"),
-        "diagonal": (TURNED, "make the columns rows"),
+        "diagonal": (TRANSPOSE_CODE, "make the columns rows"),
         "other": (
             "g = [list(row)[::-1] for row in zip(*g)][::-1]",
             "mirror the grid on its other diagonal",
         ),
     }[name]
-    return Step("turn", code, says, ANY)
+    return Step("turn", code, says, ANY_PICTURES)
 
 
-def roll(draw: Draw) -> Step:
+def roll_step(draw: ParameterSampler) -> Step:
     """Draw a shift by one or two cells that wraps around the edge."""
     count, side = draw.between(1, 2), draw.one(SIDES)
     code = {
@@ -124,10 +135,10 @@ def roll(draw: Draw) -> Step:
         "down": f"g = g[-{count}:] + g[:-{count}]",
     }[side]
     far = "one cell" if count == 1 else "two cells"
-    return Step("roll", code, f"move all {far} {side}, round the edge", ANY)
+    return Step("roll", code, f"move all {far} {side}, round the edge", ANY_PICTURES)
 
 
-def push(draw: Draw) -> Step:
+def push_step(draw: ParameterSampler) -> Step:
     """Draw a shift by one cell that drops what leaves the grid."""
     side = draw.one(SIDES)
     code = {
@@ -136,21 +147,23 @@ def push(draw: Draw) -> Step:
         "up": "g = g[1:] + [[0] * len(g[0])]",
         "down": "g = [[0] * len(g[0])] + g[:-1]",
     }[side]
-    return Step("push", code, f"move all one cell {side}, dropping what leaves the grid", ANY)
+    return Step(
+        "push", code, f"move all one cell {side}, dropping what leaves the grid", ANY_PICTURES
+    )
 
 
-def gravity(draw: Draw) -> Step:
+def gravity_step(draw: ParameterSampler) -> Step:
     """Draw a step that lets coloured cells fall to one side."""
     side = draw.one(SIDES)
     full, empty = "[v for v in row if v]", "[0] * row.count(0)"
     packed = f"{full} + {empty}" if side in ("left", "up") else f"{empty} + {full}"
     code = f"g = [{packed} for row in g]"
     if side in ("up", "down"):
-        code = f"{TURNED}\n{code}\n{TURNED}"
-    return Step("gravity", code, f"let every coloured cell fall {side}", SPARSE)
+        code = f"{TRANSPOSE_CODE}\n{code}\n{TRANSPOSE_CODE}"
+    return Step("gravity", code, f"let every coloured cell fall {side}", SPARSE_PICTURES)
 
 
-def slide(draw: Draw) -> Step:
+def slide_step(draw: ParameterSampler) -> Step:
     """Draw a step that moves the whole picture until it meets a wall."""
     side = draw.one(SIDES)
     edge, moved = {
@@ -165,25 +178,33 @@ def slide(draw: Draw) -> Step:
     )
 
 
-def recolour(draw: Draw) -> Step:
+def recolour_step(draw: ParameterSampler) -> Step:
     """Draw a step that replaces, swaps, keeps or deletes colours."""
     a, b = draw.colours(2)
     kind = draw.one(("one", "one", "swap", "all", "back", "keep", "drop"))
     value, says = {
-        "one": (f"{b} if v == {a} else v", f"make {said(a)} cells {said(b)}"),
-        "swap": (f"{b} if v == {a} else {a} if v == {b} else v", f"swap {said(a)} and {said(b)}"),
-        "all": (f"{b} if v else 0", f"make every coloured cell {said(b)}"),
-        "back": (f"v or {b}", f"make the background {said(b)}"),
-        "keep": (f"v if v == {a} else 0", f"keep only {said(a)} cells"),
-        "drop": (f"0 if v == {a} else v", f"delete {said(a)} cells"),
+        "one": (f"{b} if v == {a} else v", f"make {describe_colour(a)} cells {describe_colour(b)}"),
+        "swap": (
+            f"{b} if v == {a} else {a} if v == {b} else v",
+            f"swap {describe_colour(a)} and {describe_colour(b)}",
+        ),
+        "all": (f"{b} if v else 0", f"make every coloured cell {describe_colour(b)}"),
+        "back": (f"v or {b}", f"make the background {describe_colour(b)}"),
+        "keep": (f"v if v == {a} else 0", f"keep only {describe_colour(a)} cells"),
+        "drop": (f"0 if v == {a} else v", f"delete {describe_colour(a)} cells"),
     }[kind]
     wanted = () if kind in ("all", "back") else (a, b) if kind == "swap" else (a,)
     return Step(
-        "recolour", f"g = [[{value} for v in row] for row in g]", says, ANY[:2], True, wanted
+        "recolour",
+        f"g = [[{value} for v in row] for row in g]",
+        says,
+        ANY_PICTURES[:2],
+        True,
+        wanted,
     )
 
 
-def pattern(draw: Draw) -> Step:
+def pattern_step(draw: ParameterSampler) -> Step:
     """Draw a step that recolours or clears the cells of a fixed pattern, such as a chessboard."""
     (a,) = draw.colours(1)
     k = draw.between(0, 1)
@@ -196,26 +217,26 @@ def pattern(draw: Draw) -> Step:
         ("i == j", "on the main diagonal"),
     ][draw.between(0, 5)]
     value, what = [
-        (f"{a} if v and {where} else v", f"make the coloured cells {says} {said(a)}"),
+        (f"{a} if v and {where} else v", f"make the coloured cells {says} {describe_colour(a)}"),
         (f"0 if {where} else v", f"clear the cells {says}"),
-        (f"v or ({a} if {where} else 0)", f"make the background {says} {said(a)}"),
+        (f"v or ({a} if {where} else 0)", f"make the background {says} {describe_colour(a)}"),
     ][draw.between(0, 2)]
-    return Step("pattern", _cells(value), what, ANY)
+    return Step("pattern", _cells(value), what, ANY_PICTURES)
 
 
-def frame(draw: Draw) -> Step:
+def frame_step(draw: ParameterSampler) -> Step:
     """Draw a step that paints or clears the border, or keeps the border alone."""
     (a,) = draw.colours(1)
     edge = "i in (0, len(g) - 1) or j in (0, len(row) - 1)"
     value, says = [
-        (f"{a} if {edge} else v", f"draw a frame of {said(a)} on the border"),
+        (f"{a} if {edge} else v", f"draw a frame of {describe_colour(a)} on the border"),
         (f"0 if {edge} else v", "clear the border"),
         (f"v if {edge} else 0", "clear all but the border"),
     ][draw.between(0, 2)]
     return Step("frame", _cells(value), says, ("noise", "full", "rectangles"))
 
 
-def fill(draw: Draw) -> Step:
+def fill_step(draw: ParameterSampler) -> Step:
     """Draw a step that fills the background cells that coloured cells enclose."""
     (a,) = draw.colours(1)
     code = f"""\
@@ -229,13 +250,13 @@ for i, j in outside:
             seen.add((a, b))
             outside.append((a, b))
 {_cells(f"v if v or (i, j) in seen else {a}")}"""
-    return Step("fill", code, f"fill enclosed background with {said(a)}", ("boxes",))
+    return Step("fill", code, f"fill enclosed background with {describe_colour(a)}", ("boxes",))
 
 
-def rays(draw: Draw) -> Step:
+def rays_step(draw: ParameterSampler) -> Step:
     """Draw a step that extends a line from each coloured cell up to the next obstacle."""
-    way = draw.one(tuple(WAYS))
-    down, across = WAYS[way]
+    way = draw.one(tuple(RAY_DIRECTIONS))
+    down, across = RAY_DIRECTIONS[way]
     (a,) = draw.colours(1)
     only = draw.rng.random() < 0.5
     code = f"""\
@@ -248,28 +269,31 @@ for i, row in enumerate(g):
                 out[y][x] = v
                 y, x = y + {down}, x + {across}
 g = out"""
-    who = f"each {said(a)} cell" if only else "each coloured cell"
+    who = f"each {describe_colour(a)} cell" if only else "each coloured cell"
     says = f"draw a line {way} from {who} up to what stands in its way"
     return Step("rays", code, says, ("dots",), True, (a,) if only else ())
 
 
-def cross(draw: Draw) -> Step:
+def cross_step(draw: ParameterSampler) -> Step:
     """Draw a step that paints the row, the column or both of each cell of one colour."""
     (a,) = draw.colours(1)
     rows = f"g = [[{a}] * len(row) if {a} in row else row for row in g]"
     code, says = [
-        (rows, f"paint each row that holds {said(a)} with it"),
-        (f"{TURNED}\n{rows}\n{TURNED}", f"paint each column that holds {said(a)} with it"),
+        (rows, f"paint each row that holds {describe_colour(a)} with it"),
+        (
+            f"{TRANSPOSE_CODE}\n{rows}\n{TRANSPOSE_CODE}",
+            f"paint each column that holds {describe_colour(a)} with it",
+        ),
         (
             f"down = [any(row[j] == {a} for row in g) for j in range(len(g[0]))]\n"
             + _cells(f"{a} if {a} in row or down[j] else v"),
-            f"paint the row and the column of each {said(a)} cell with it",
+            f"paint the row and the column of each {describe_colour(a)} cell with it",
         ),
     ][draw.between(0, 2)]
     return Step("cross", code, says, ("dots",), True, (a,))
 
 
-def connect(draw: Draw) -> Step:
+def connect_step(draw: ParameterSampler) -> Step:
     """Draw a step that fills rows or columns between their outermost coloured cells."""
     code = """\
 out = []
@@ -280,43 +304,43 @@ g = out"""
     if draw.rng.random() < 0.5:
         return Step("connect", code, "fill each row between its outermost coloured cells, in the"
                     " colour of the leftmost", ("dots", "noise"))  # fmt: skip
-    return Step("connect", f"{TURNED}\n{code}\n{TURNED}", "fill each column between its outermost"
+    return Step("connect", f"{TRANSPOSE_CODE}\n{code}\n{TRANSPOSE_CODE}", "fill each column between its outermost"
                 " coloured cells, in the colour of the topmost", ("dots", "noise"))  # fmt: skip
 
 
-def order(draw: Draw) -> Step:
+def order_step(draw: ParameterSampler) -> Step:
     """Draw a step that sorts rows, columns or the cells within them."""
     code, says = [
         ("g = sorted(g, key=lambda row: len(row) - row.count(0))",
          "sort the rows by how many coloured cells they hold, fewest first"),
         ("g = sorted(g, key=lambda row: row.count(0))",
          "sort the rows by how many coloured cells they hold, most first"),
-        (f"{TURNED}\ng = sorted(g, key=lambda row: len(row) - row.count(0))\n{TURNED}",
+        (f"{TRANSPOSE_CODE}\ng = sorted(g, key=lambda row: len(row) - row.count(0))\n{TRANSPOSE_CODE}",
          "sort the columns by how many coloured cells they hold, fewest first"),
         ("g = [sorted(row) for row in g]", "sort the cells of each row by colour"),
-        (f"{TURNED}\ng = [sorted(row) for row in g]\n{TURNED}",
+        (f"{TRANSPOSE_CODE}\ng = [sorted(row) for row in g]\n{TRANSPOSE_CODE}",
          "sort the cells of each column by colour"),
     ][draw.between(0, 4)]  # fmt: skip
     return Step("order", code, says, ("noise", "full"))
 
 
-def by_size(draw: Draw) -> Step:
+def object_size_step(draw: ParameterSampler) -> Step:
     """Draw a step that keeps, deletes or recolours the largest or the smallest objects."""
     (a,) = draw.colours(1)
     measure, which = [("max", "largest"), ("min", "smallest")][draw.between(0, 1)]
     chosen = (
-        f"{OBJECTS}size = {measure}(map(len, objects), default=0)\n"
+        f"{FIND_OBJECTS_CODE}size = {measure}(map(len, objects), default=0)\n"
         "chosen = {cell for cells in objects if len(cells) == size for cell in cells}\n"
     )
     value, says = [
         ("v if (i, j) in chosen else 0", f"keep only the {which} objects"),
         ("0 if (i, j) in chosen else v", f"delete the {which} objects"),
-        (f"{a} if (i, j) in chosen else v", f"make the {which} objects {said(a)}"),
+        (f"{a} if (i, j) in chosen else v", f"make the {which} objects {describe_colour(a)}"),
     ][draw.between(0, 2)]
     return Step("by size", chosen + _cells(value), says, ("blobs",))
 
 
-def around(draw: Draw) -> Step:
+def neighbour_step(draw: ParameterSampler) -> Step:
     """Draw a step that depends on the coloured neighbours of each cell."""
     (a,) = draw.colours(1)
     near = "((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1))"
@@ -327,20 +351,20 @@ def around(draw: Draw) -> Step:
     )
     value, says, pictures = [
         (f"{a} if not v and near[i, j] else v",
-         f"outline what is coloured with {said(a)}", ("object", "dots")),
+         f"outline what is coloured with {describe_colour(a)}", ("object", "dots")),
         ("0 if near[i, j] == 4 else v", "hollow out what is coloured", ("rectangles",)),
         (f"{a} if v and near[i, j] == 4 else v",
-         f"make the inside of what is coloured {said(a)}", ("rectangles",)),
+         f"make the inside of what is coloured {describe_colour(a)}", ("rectangles",)),
         ("v if near[i, j] else 0", "delete coloured cells that stand alone", ("noisy",)),
         (f"{a} if v and not near[i, j] else v",
-         f"make coloured cells that stand alone {said(a)}", ("noisy",)),
+         f"make coloured cells that stand alone {describe_colour(a)}", ("noisy",)),
         (f"{a} if v and near[i, j] >= 2 else v",
-         f"make coloured cells with two or more coloured neighbours {said(a)}", ("blobs", "noise")),
+         f"make coloured cells with two or more coloured neighbours {describe_colour(a)}", ("blobs", "noise")),
     ][draw.between(0, 5)]  # fmt: skip
     return Step("around", count + _cells(value), says, pictures)
 
 
-def bars(draw: Draw) -> Step:
+def bars_step(draw: ParameterSampler) -> Step:
     """Draw a step that turns the coloured cells of each row or column into a bar."""
     (a,) = draw.colours(1)
     side = draw.one(SIDES)
@@ -349,38 +373,45 @@ def bars(draw: Draw) -> Step:
     code = f"g = [{bar} for row in g]"
     line = "row"
     if side in ("up", "down"):
-        code, line = f"{TURNED}\n{code}\n{TURNED}", "column"
+        code, line = f"{TRANSPOSE_CODE}\n{code}\n{TRANSPOSE_CODE}", "column"
     wall = {"left": "left", "right": "right", "up": "top", "down": "bottom"}[side]
-    says = f"for each {line} draw a bar of {said(a)} from the {wall}, as long as its coloured cells are many"
+    says = f"for each {line} draw a bar of {describe_colour(a)} from the {wall}, as long as its coloured cells are many"
     return Step("bars", code, says, ("noise", "dots"))
 
 
-def symmetry(draw: Draw) -> Step:
+def symmetry_step(draw: ParameterSampler) -> Step:
     """Draw a step that fills the background with a mirror image of the picture."""
     code, says = [
         ("g = [[v or w for v, w in zip(row, row[::-1])] for row in g]", "from left to right"),
         ("g = [[v or w for v, w in zip(row, other)] for row, other in zip(g, g[::-1])]",
          "from top to bottom"),
     ][draw.between(0, 1)]  # fmt: skip
-    return Step("symmetry", code, f"fill the background with the picture mirrored {says}", SPARSE)
+    return Step(
+        "symmetry", code, f"fill the background with the picture mirrored {says}", SPARSE_PICTURES
+    )
 
 
-def majority(draw: Draw) -> Step:
+def majority_step(draw: ParameterSampler) -> Step:
     """Draw a step that paints each row or column in its most frequent colour."""
     code = "g = [[max(sorted(set(row) - {0}), key=row.count, default=0)] * len(row) for row in g]"
     what = "paint each {} with its most frequent colour, the lowest where several are"
     if draw.rng.random() < 0.5:
         return Step("majority", code, what.format("row"), ("noise", "full"))
-    return Step("majority", f"{TURNED}\n{code}\n{TURNED}", what.format("column"), ("noise", "full"))
+    return Step(
+        "majority",
+        f"{TRANSPOSE_CODE}\n{code}\n{TRANSPOSE_CODE}",
+        what.format("column"),
+        ("noise", "full"),
+    )
 
 
-SAME: tuple[Callable[[Draw], Step], ...] = (
-    turn, roll, push, gravity, slide, recolour, pattern, frame, fill, rays, cross, connect, order,
-    by_size, around, bars, symmetry, majority,
+SIZE_KEEPING_STEPS: tuple[Callable[[ParameterSampler], Step], ...] = (
+    turn_step, roll_step, push_step, gravity_step, slide_step, recolour_step, pattern_step, frame_step, fill_step, rays_step, cross_step, connect_step, order_step,
+    object_size_step, neighbour_step, bars_step, symmetry_step, majority_step,
 )  # fmt: skip
 
 
-def crop(draw: Draw) -> Step:
+def crop_step(draw: ParameterSampler) -> Step:
     """Draw a step that cuts out a bounding box."""
     box = (
         "rows, columns = [i for i, _ in cells], [j for _, j in cells]\n"
@@ -391,15 +422,15 @@ def crop(draw: Draw) -> Step:
     code, says, pictures, wanted = [
         (at.format("v") + box, "cut out the box around all that is coloured",
          ("object", "blobs"), ()),
-        (at.format(f"v == {a}") + box, f"cut out the box around all that is {said(a)}",
+        (at.format(f"v == {a}") + box, f"cut out the box around all that is {describe_colour(a)}",
          ("blobs", "rectangles"), (a,)),
-        (f"{OBJECTS}cells = max(objects, key=len)\n" + box,
+        (f"{FIND_OBJECTS_CODE}cells = max(objects, key=len)\n" + box,
          "cut out the box around the largest object", ("blobs", "rectangles"), ()),
     ][draw.between(0, 2)]  # fmt: skip
     return Step("crop", code, says, pictures, False, wanted)
 
 
-def repeat(draw: Draw) -> Step:
+def repeat_step(draw: ParameterSampler) -> Step:
     """Draw a step that tiles the grid or stretches its cells."""
     down, across = [(1, 2), (2, 1), (2, 2), (3, 3), (1, 3)][draw.between(0, 4)]
     code, says = [
@@ -408,10 +439,10 @@ def repeat(draw: Draw) -> Step:
         (f"g = [[v for v in row for _ in range({across})] for row in g for _ in range({down})]",
          f"stretch each cell to {down} by {across}"),
     ][draw.between(0, 1)]  # fmt: skip
-    return Step("repeat", code, says, ANY, False)
+    return Step("repeat", code, says, ANY_PICTURES, False)
 
 
-def extend(draw: Draw) -> Step:
+def extend_step(draw: ParameterSampler) -> Step:
     """Draw a step that adds mirror images to the grid."""
     code, says = [
         ("g = [row + row[::-1] for row in g]", "append the mirror image on the right"),
@@ -420,10 +451,10 @@ def extend(draw: Draw) -> Step:
          "append the mirror image on the right, then that of all below"),
         ("g = [row[::-1] + row for row in g]", "put the mirror image on the left"),
     ][draw.between(0, 3)]  # fmt: skip
-    return Step("extend", code, says, ANY, False)
+    return Step("extend", code, says, ANY_PICTURES, False)
 
 
-def halves(draw: Draw) -> Step:
+def halves_step(draw: ParameterSampler) -> Step:
     """Draw a step that combines two halves of the grid by a logical operation."""
     (a,) = draw.colours(1)
     test, says = [
@@ -436,12 +467,14 @@ def halves(draw: Draw) -> Step:
     lay = "half = len(g[0]) // 2\ng = [[{0} if {1} else 0 for v, w in zip(row[:half], row[-half:])] for row in g]"
     code, sides = lay.format(a, test), "left and right"
     if draw.rng.random() < 0.5:
-        code, sides = f"{TURNED}\n{code}\n{TURNED}", "upper and lower"
-    what = f"lay the {sides} halves on each other, and make a cell {said(a)} where {says}"
+        code, sides = f"{TRANSPOSE_CODE}\n{code}\n{TRANSPOSE_CODE}", "upper and lower"
+    what = (
+        f"lay the {sides} halves on each other, and make a cell {describe_colour(a)} where {says}"
+    )
     return Step("halves", code, what, ("noise",), False)
 
 
-def part(draw: Draw) -> Step:
+def part_step(draw: ParameterSampler) -> Step:
     """Draw a step that keeps a half of the grid, or removes rows, columns or the border."""
     code, says = [
         ("g = g[:len(g) // 2]", "keep the upper half"),
@@ -459,23 +492,25 @@ def part(draw: Draw) -> Step:
     return Step("part", code, says, ("dots", "blobs", "noise"), False)
 
 
-def border(draw: Draw) -> Step:
+def border_step(draw: ParameterSampler) -> Step:
     """Draw a step that puts a frame around the grid."""
     (a,) = draw.colours(1)
     code = (
         f"g = [[{a}] + row + [{a}] for row in g]\ng = [[{a}] * len(g[0])] + g + [[{a}] * len(g[0])]"
     )
-    return Step("border", code, f"put a frame of {said(a)} around the grid", ANY, False)
+    return Step(
+        "border", code, f"put a frame of {describe_colour(a)} around the grid", ANY_PICTURES, False
+    )
 
 
-def fractal(draw: Draw) -> Step:
+def fractal_step(draw: ParameterSampler) -> Step:
     """Draw the step that replaces each coloured cell by the whole grid."""
     code = "g = [[v if u else 0 for u in outer for v in inner] for outer in g for inner in g]"
     return Step("fractal", code, "replace each coloured cell by the whole grid, and each other cell"
                 " by as much background", ("noise",), False)  # fmt: skip
 
 
-def count(draw: Draw) -> Step:
+def count_step(draw: ParameterSampler) -> Step:
     """Draw a step whose output counts objects or colours."""
     (a,) = draw.colours(1)
     tally = (
@@ -483,8 +518,8 @@ def count(draw: Draw) -> Step:
         "counts = [(n, -c) for n, c in counts if n]\n"
     )
     code, says, pictures = [
-        (f"{OBJECTS}g = [[{a}] * len(objects)]",
-         f"draw a row of {said(a)} as long as there are objects", ("blobs",)),
+        (f"{FIND_OBJECTS_CODE}g = [[{a}] * len(objects)]",
+         f"draw a row of {describe_colour(a)} as long as there are objects", ("blobs",)),
         (f"{tally}g = [[c] * n + [0] * (counts[0][0] - n) for n, c in counts]",
          "draw for each colour a row as long as it has cells, most first, the lower colour first"
          " of two", ("dots", "blobs")),
@@ -495,6 +530,6 @@ def count(draw: Draw) -> Step:
     return Step("count", code, says, pictures, False)
 
 
-CHANGING: tuple[Callable[[Draw], Step], ...] = (
-    crop, repeat, extend, halves, part, border, fractal, count,
+SIZE_CHANGING_STEPS: tuple[Callable[[ParameterSampler], Step], ...] = (
+    crop_step, repeat_step, extend_step, halves_step, part_step, border_step, fractal_step, count_step,
 )  # fmt: skip

@@ -14,12 +14,12 @@ from ..io.messages import BadValue, shorten
 
 Grid: TypeAlias = list[list[int]]
 
-LARGEST = 30  # most rows, and most columns
+MAX_GRID_SIZE = 30  # most rows, and most columns
 COLOURS = frozenset(range(10))
 UNANSWERED = "inputs_without_output"  # key in `Problem.secret`: test inputs without an output
 
 
-def grid(value: Json, *, from_editor: bool = False) -> Grid:
+def check_grid(value: Json, *, from_editor: bool = False) -> Grid:
     """Return a grid, checked.
 
     Args:
@@ -37,9 +37,10 @@ def grid(value: Json, *, from_editor: bool = False) -> Grid:
             raise BadValue((i,), f"not a row of colours 0 to 9: {shorten(row)}")
         if len(row) != len(value[0]):
             raise BadValue((i,), f"a ragged grid: {len(row)} cells under a row of {len(value[0])}")
-    if len(value) > LARGEST or len(value[0]) > LARGEST:
+    if len(value) > MAX_GRID_SIZE or len(value[0]) > MAX_GRID_SIZE:
         raise BadValue(
-            (), f"{len(value)} rows of {len(value[0])}, more than {LARGEST} by {LARGEST}"
+            (),
+            f"{len(value)} rows of {len(value[0])}, more than {MAX_GRID_SIZE} by {MAX_GRID_SIZE}",
         )
     read = [[_as_drawn(cell) for cell in row] for row in value] if from_editor else value
     for i, row in enumerate(read):
@@ -58,19 +59,19 @@ def _as_drawn(cell: Json) -> Json:
 def is_grid(value: Json) -> bool:
     """Return whether the value is a grid."""
     try:
-        grid(value)
+        check_grid(value)
     except BadValue:
         return False
     return True
 
 
-def canonical(inputs: Iterable[Grid]) -> tuple[Grid, ...]:
+def sort_unique_grids(inputs: Iterable[Grid]) -> tuple[Grid, ...]:
     """Return each grid once, sorted by its canonical JSON."""
     by_text = {canonical_json(one): one for one in inputs}
     return tuple(by_text[text] for text in sorted(by_text))
 
 
-def inputs_of(problems: Sequence[Problem]) -> list[Grid]:
+def collect_inputs(problems: Sequence[Problem]) -> list[Grid]:
     """Return the inputs of all pairs, and the test inputs without an output."""
     found: list[Grid] = []
     for problem in problems:

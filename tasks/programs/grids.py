@@ -38,7 +38,7 @@ from ...records import DataError, InputSet, Json, Observation, Problem
 from ..io import observations as observations_
 from ..io.messages import BadValue, warn
 from .difficulty import KINDS
-from .grid_values import Grid, canonical, grid, inputs_of
+from .grid_values import Grid, check_grid, collect_inputs, sort_unique_grids
 
 
 def _pair(given: Json, output: Json, where: str) -> Observation:
@@ -46,7 +46,7 @@ def _pair(given: Json, output: Json, where: str) -> Observation:
     read: list[Grid] = []
     for field, value in (("input", given), ("output", output)):
         try:
-            read.append(grid(value))
+            read.append(check_grid(value))
         except BadValue as error:
             raise DataError(f"{where}.{error.within(field).field}: {error}") from None
     return Observation(*read)
@@ -82,9 +82,11 @@ class GridTask:
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         """Read published or user's problems from a file or a folder."""
-        from .grid_files import read
+        from .grid_files import read_grid_files
 
-        loaded = [self._problem(name, *found) for name, found in read(path, self).items()]
+        loaded = [
+            self._problem(name, *found) for name, found in read_grid_files(path, self).items()
+        ]
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def _problem(
@@ -106,13 +108,13 @@ class GridTask:
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
         """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
-        return observations_.apply(problems, observations, seed, _pair)
+        return observations_.choose_observations(problems, observations, seed, _pair)
 
     def identity(self, path: str | Path) -> dict[str, Json]:
         """Return the name and the digest of all files that `load` reads (see `files.identity`)."""
-        from .grid_files import identity_of
+        from .grid_files import data_identity
 
-        return identity_of(path, self)
+        return data_identity(path, self)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Generate `count` problems from `seed`."""
@@ -126,20 +128,20 @@ class GridTask:
 
     def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
         """Return one sample space for all problems, made of the inputs of all."""
-        found = inputs_of(problems)
+        found = collect_inputs(problems)
         said = f"{self.name} space, the inputs of {len(problems)} problems"
         if problems and all("rule" in problem.secret for problem in problems):
-            from .grid_generator import inputs
+            from .grid_generator import draw_inputs
 
-            found += inputs(self.name, seed)
+            found += draw_inputs(self.name, seed)
             said += f" and drawn ones, seed {seed}"
-        space = InputSet(said, canonical(found))
+        space = InputSet(said, sort_unique_grids(found))
         return [space] * len(problems)
 
     def read_input(self, value: Json, where: str) -> Json:
         """Return a grid of a file of inputs, checked."""
         try:
-            return grid(value)
+            return check_grid(value)
         except BadValue as error:
             raise DataError(f"{where}{error.field}: {error}") from None
 

@@ -28,11 +28,11 @@ from functools import cache, lru_cache
 from ...records import DataError, InputSet, Json, Observation, Problem, UsageError
 from ..io import observations as observations_
 from ..io.bad_records import BadRecords
-from ..io.json_text import literal
+from ..io.json_text import parse_literal
 from ..io.messages import shorten
-from ..io.problem_lines import Row, id_of, pairs_of, read_problems, secret_of
+from ..io.problem_lines import Row, parse_id, parse_pairs, parse_secret, read_problems
 from .difficulty import KINDS
-from .list_rules import Draw, Step, guard, list_step, reduction_step
+from .list_rules import ParameterSampler, Step, guard_step, list_step, reduction_step
 
 # --- generated problems ------------------------------------------------------------
 
@@ -104,7 +104,7 @@ def _generated(seed: int, index: int, seen: set[str]) -> Problem:
     rng = random.Random(f"list problem {seed} {index}")
     for _ in range(ATTEMPTS):
         high = 9 if rng.random() < 0.45 else 99
-        rule = _rule(Draw(rng, high))
+        rule = _rule(ParameterSampler(rng, high))
         function = _compile(rule.source)
         behaviour = _behaviour(function)
         if behaviour is None or behaviour in seen:
@@ -130,15 +130,15 @@ def _generated(seed: int, index: int, seen: set[str]) -> Problem:
     raise RuntimeError(f"no rule found for problem {index} of seed {seed}")
 
 
-def _rule(draw: Draw) -> Rule:
+def _rule(draw: ParameterSampler) -> Rule:
     if draw.rng.random() < 0.2:
-        condition = guard(draw)
+        condition = guard_step(draw)
         return Rule(_steps(draw, 1), condition, _steps(draw, 1 + int(draw.rng.random() < 0.3)))
     at = draw.rng.random()
     return Rule(_steps(draw, 1 if at < 0.3 else 2 if at < 0.8 else 3))
 
 
-def _steps(draw: Draw, count: int) -> tuple[Step, ...]:
+def _steps(draw: ParameterSampler, count: int) -> tuple[Step, ...]:
     last = reduction_step(draw) if draw.rng.random() < 0.25 else list_step(draw)
     return (*(list_step(draw) for _ in range(count - 1)), last)
 
@@ -294,7 +294,7 @@ class ListFunctions:
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
         """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
-        return observations_.apply(problems, observations, seed, _pair)
+        return observations_.choose_observations(problems, observations, seed, _pair)
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Generate `count` problems from `seed`."""
@@ -302,43 +302,45 @@ class ListFunctions:
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         """Return the sample space, which is the same for all problems."""
-        return space(seed)
+        return sample_space(seed)
 
     def read_input(self, value: Json, where: str) -> Json:
         """Return an input of a file of inputs, checked."""
-        return integers(value, where)
+        return parse_integers(value, where)
 
 
 def _problem(row: Row, where: str, bad: BadRecords) -> Problem:
-    name = id_of(row, where)
+    name = parse_id(row, where)
     return Problem(
         id=name,
         task=ListFunctions.name,
         family=ListFunctions.family,
         shown=_pairs(row, "train", where),
         hidden=_pairs(row, "test", where),
-        secret=secret_of(row, where, bad),
+        secret=parse_secret(row, where, bad),
         group=name,
     )
 
 
 def _pairs(row: Row, part: str, where: str) -> tuple[Observation, ...]:
     return tuple(
-        _pair(pair["input"], pair["output"], place) for place, pair in pairs_of(row, part, where)
+        _pair(pair["input"], pair["output"], place) for place, pair in parse_pairs(row, part, where)
     )
 
 
 def _pair(given: Json, output: Json, where: str) -> Observation:
-    return Observation(integers(given, f"{where}.input"), integers(output, f"{where}.output"))
+    return Observation(
+        parse_integers(given, f"{where}.input"), parse_integers(output, f"{where}.output")
+    )
 
 
-def integers(value: Json, where: str) -> Json:
+def parse_integers(value: Json, where: str) -> Json:
     """Return a list of integers, given as a list or as a string that writes one.
 
     Raises:
         DataError: the value is not a list of integers.
     """
-    found = literal(value, where) if isinstance(value, str) else value
+    found = parse_literal(value, where) if isinstance(value, str) else value
     if not isinstance(found, list) or any(type(item) is not int for item in found):
         raise DataError(f"{where}: not a list of integers: {shorten(value)}")
     return found
@@ -347,7 +349,9 @@ def integers(value: Json, where: str) -> Json:
 # --- the sample space ----------------------------------------------------------
 
 
-def stratum(rng: random.Random, length: int, low: int, high: int, count: int) -> list[list[int]]:
+def draw_stratum(
+    rng: random.Random, length: int, low: int, high: int, count: int
+) -> list[list[int]]:
     """Draw `count` distinct lists with `length` elements, or return all where there are fewer.
 
     Elements are uniform in `low`..`high`. Only `Random.random` is used, because Python promises to
@@ -366,7 +370,7 @@ def stratum(rng: random.Random, length: int, low: int, high: int, count: int) ->
 
 
 @lru_cache(maxsize=4)
-def space(seed: int) -> InputSet:
+def sample_space(seed: int) -> InputSet:
     """Return the sample space of 14,101 lists; do not modify it.
 
     One seed gives one space on any machine.
@@ -374,7 +378,7 @@ def space(seed: int) -> InputSet:
     rng = random.Random(f"list_functions space {seed}")
     rows: list[Json] = []
     for length in range(16):
-        rows += stratum(rng, length, 0, 99, 1_000)
+        rows += draw_stratum(rng, length, 0, 99, 1_000)
     return InputSet(f"list_functions space, seed {seed}", tuple(rows))
 
 

@@ -36,7 +36,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Draw:
+class ParameterSampler:
     """Source of the random constants of steps.
 
     Args:
@@ -71,7 +71,7 @@ class Draw:
 Predicate = tuple[str, str, tuple[int, ...]]
 
 
-def predicate(draw: Draw) -> Predicate:
+def draw_predicate(draw: ParameterSampler) -> Predicate:
     """Draw a condition on an element `v`."""
     k = draw.value()
     divisor = draw.between(2, 5)
@@ -95,7 +95,7 @@ def predicate(draw: Draw) -> Predicate:
     )
 
 
-def indexed_predicate(draw: Draw) -> Predicate:
+def draw_indexed_predicate(draw: ParameterSampler) -> Predicate:
     """Draw a condition on an element `v` that depends on its position `i`."""
     return _choose(
         draw,
@@ -111,7 +111,7 @@ def indexed_predicate(draw: Draw) -> Predicate:
     )
 
 
-def arithmetic(draw: Draw) -> Predicate:
+def draw_arithmetic(draw: ParameterSampler) -> Predicate:
     """Draw an expression in `v`, with a phrase that completes "replace each element by …"."""
     k, small = draw.between(1, 9), draw.between(2, 4)
     pivot = draw.value()
@@ -142,10 +142,10 @@ def _first(count: int, where: str = "first") -> str:
     return f"the {where} element" if count == 1 else f"the {where} {count} elements"
 
 
-def map_step(draw: Draw) -> Step:
+def map_step(draw: ParameterSampler) -> Step:
     """Draw a step that replaces elements one by one."""
-    code, says, constants = arithmetic(draw)
-    if_code, if_says, if_constants = predicate(draw)
+    code, says, constants = draw_arithmetic(draw)
+    if_code, if_says, if_constants = draw_predicate(draw)
     k, other = draw.value(), draw.fresh()
     plain = Step("map", f"[{code} for v in x]", f"replace each element by {says}", constants)
     return _choose(
@@ -205,14 +205,14 @@ def map_step(draw: Draw) -> Step:
     )
 
 
-def filter_step(draw: Draw) -> Step:
+def filter_step(draw: ParameterSampler) -> Step:
     """Draw a step that keeps the elements for which a condition holds."""
     if draw.rng.random() < 0.65:
-        code, says, constants = predicate(draw)
+        code, says, constants = draw_predicate(draw)
         return Step(
             "filter", f"[v for v in x if {code}]", f"keep the elements that {says}", constants
         )
-    code, says, constants = indexed_predicate(draw)
+    code, says, constants = draw_indexed_predicate(draw)
     return Step(
         "filter",
         f"[v for i, v in enumerate(x) if {code}]",
@@ -221,7 +221,7 @@ def filter_step(draw: Draw) -> Step:
     )
 
 
-def scan_step(draw: Draw) -> Step:
+def scan_step(draw: ParameterSampler) -> Step:
     """Draw a step that computes running or neighbouring values."""
     return _choose(
         draw,
@@ -251,7 +251,7 @@ def _scan(code: str, says: str) -> Step:
     return Step("scan", code, says)
 
 
-def slice_step(draw: Draw) -> Step:
+def slice_step(draw: ParameterSampler) -> Step:
     """Draw a step that keeps or drops a contiguous part or every second element."""
     k, start = draw.between(1, 4), draw.between(1, 3)
     ordinal = ("first", "second", "third", "fourth", "fifth")[k - 1]
@@ -280,12 +280,12 @@ def _slice(code: str, says: str) -> Step:
     return Step("slice", code, says)
 
 
-def _while(draw: Draw, code: str, says: str) -> Step:
-    condition, phrase, constants = predicate(draw)
+def _while(draw: ParameterSampler, code: str, says: str) -> Step:
+    condition, phrase, constants = draw_predicate(draw)
     return Step("slice", "x" + code.format(condition), says.format(phrase), constants)
 
 
-def order_step(draw: Draw) -> Step:
+def order_step(draw: ParameterSampler) -> Step:
     """Draw a step that sorts, reverses, rotates or removes repeated elements."""
     k = draw.value()
     return _choose(
@@ -310,11 +310,11 @@ def _order(code: str, says: str) -> Step:
     return Step("order", code, says)
 
 
-def structure_step(draw: Draw) -> Step:
+def structure_step(draw: ParameterSampler) -> Step:
     """Draw a step that adds or repeats elements, or replaces them by positions, counts or ranks."""
     k, other, times = draw.fresh(), draw.fresh(), draw.between(2, 3)
     at = draw.between(1, 3)
-    if_code, if_says, constants = predicate(draw)
+    if_code, if_says, constants = draw_predicate(draw)
     return _choose(
         draw,
         (2, _structure(f"x + [{k}]", f"append {k}")),
@@ -344,10 +344,10 @@ def _structure(code: str, says: str) -> Step:
     return Step("structure", code, says)
 
 
-def reduction_step(draw: Draw) -> Step:
+def reduction_step(draw: ParameterSampler) -> Step:
     """Draw a step that turns the list into a short list of integers."""
     k, at = draw.value(), draw.between(1, 3)
-    code, says, constants = predicate(draw)
+    code, says, constants = draw_predicate(draw)
     ordinal = ("first", "second", "third", "fourth")[at]
     return _choose(
         draw,
@@ -378,7 +378,7 @@ def _reduce(code: str, says: str) -> Step:
     return Step("reduction", code, says)
 
 
-def guard(draw: Draw) -> Step:
+def guard_step(draw: ParameterSampler) -> Step:
     """Draw a condition on the whole list."""
     k, length, total = draw.value(), draw.between(3, 6), 4 * draw.value()
     return _choose(
@@ -401,7 +401,7 @@ def _guard(code: str, says: str) -> Step:
     return Step("guard", code, says)
 
 
-LISTS: tuple[tuple[int, Callable[[Draw], Step]], ...] = (
+LIST_STEP_KINDS: tuple[tuple[int, Callable[[ParameterSampler], Step]], ...] = (
     (6, map_step),
     (6, filter_step),
     (3, scan_step),
@@ -411,12 +411,12 @@ LISTS: tuple[tuple[int, Callable[[Draw], Step]], ...] = (
 )
 
 
-def list_step(draw: Draw) -> Step:
-    """Draw a step that turns the list into a list, of a kind drawn by the weights of `LISTS`."""
-    return _choose(draw, *LISTS)(draw)
+def list_step(draw: ParameterSampler) -> Step:
+    """Draw a step that turns the list into a list, of a kind drawn by the weights of `LIST_STEP_KINDS`."""
+    return _choose(draw, *LIST_STEP_KINDS)(draw)
 
 
-def _choose(draw: Draw, *weighted: tuple[int, T]) -> T:
+def _choose(draw: ParameterSampler, *weighted: tuple[int, T]) -> T:
     """Return one of the choices, drawn by weight.
 
     Only `Random.random` is used, because Python keeps its stream stable across versions.

@@ -6,12 +6,12 @@ tolerance is recorded by name in `meta["leniency"]`, and each breach of the answ
 `breaches`. Nothing here raises, whatever the text: a source that the parser itself cannot process
 is malformed.
 
-`too_costly` estimates from the syntax tree what a source costs to compile, before the compiler sees
+`check_compile_cost` estimates from the syntax tree what a source costs to compile, before the compiler sees
 it. A short text can demand much of CPython's compiler. A `finally` block is compiled again at every
 `return`, `break` and `continue` that leaves its `try`, so nested blocks multiply: 904 characters
 took over 3 GB. The names that a pattern binds are put in order by code that grows with their
 square, and between alternatives with their cube: 17,000 characters took 640 MB. The depth that the
-compiler accepts depends on the depth of the caller's stack, so `DEPTH` is set well below it.
+compiler accepts depends on the depth of the caller's stack, so `MAX_DEPTH` is set well below it.
 
 The parser itself is bounded by the size of the source, by what `parse_python` refuses, and by the
 budget of one answer (tests/tasks/test_program_bounds.py has the worst sources).
@@ -30,8 +30,8 @@ from ...records import Hypothesis, Json, Malformed
 from ...sandbox import missing_imports
 from ...tools.python_parser import CostlyText, ParsingBudget, parse_python
 
-SOURCE_CHARACTERS = 20_000
-DESCRIPTION_CHARACTERS = 1_000
+MAX_SOURCE_CHARACTERS = 20_000
+MAX_DESCRIPTION_CHARACTERS = 1_000
 ENTRY_NAMES = frozenset({"f", "fn", "solve", "transform"})
 
 Function = ast.FunctionDef | ast.Lambda
@@ -65,7 +65,7 @@ def read_source(
     """
     if not text.strip():
         return Malformed("empty", "there is no source")
-    if len(text) > SOURCE_CHARACTERS:
+    if len(text) > MAX_SOURCE_CHARACTERS:
         return Malformed("too_long", f"source of {len(text):,} characters, over 20,000")
     budget = budget or ParsingBudget()
     first: Malformed | None = None
@@ -89,8 +89,8 @@ def _sentence(text: str) -> str:
     joined = " ".join(text.split())
     return (
         joined
-        if len(joined) <= DESCRIPTION_CHARACTERS
-        else joined[: DESCRIPTION_CHARACTERS - 1] + "…"
+        if len(joined) <= MAX_DESCRIPTION_CHARACTERS
+        else joined[: MAX_DESCRIPTION_CHARACTERS - 1] + "…"
     )
 
 
@@ -191,7 +191,7 @@ def _parse(source: str, budget: ParsingBudget) -> ast.Module | str:
     """Return the tree of a source that compiles, or what is wrong with it; nothing is executed."""
     try:
         tree = parse_python(source, "exec", budget)
-        if why := too_costly(tree):
+        if why := check_compile_cost(tree):
             return why
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # `is 1` warns, but is legal
@@ -279,15 +279,15 @@ def _wrong_arguments(name: str, arguments: ast.arguments) -> Malformed | None:
     return None
 
 
-COMPILED_NODES = 100_000  # each node counts as often as it is compiled, about 100 bytes each
-DEPTH = 200  # of the tree; CPython's own limit is near 1,000 minus the depth of the caller
+MAX_COMPILED_NODES = 100_000  # each node counts as often as it is compiled, about 100 bytes each
+MAX_DEPTH = 200  # of the tree; CPython's own limit is near 1,000 minus the depth of the caller
 TOO_DEEP = "nested too deeply"
 
 _LEAVES = (ast.Return, ast.Break, ast.Continue)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-def too_costly(tree: ast.AST) -> str | None:
+def check_compile_cost(tree: ast.AST) -> str | None:
     """Return why `tree` must not be compiled, or None where it may be."""
     nodes = _with_parents_first(tree)
     if nodes is None:
@@ -296,8 +296,10 @@ def too_costly(tree: ast.AST) -> str | None:
     for node in reversed(nodes):
         compiled[id(node)] = _compiled(node, compiled)
     count = compiled[id(tree)][0]
-    if count > COMPILED_NODES:
-        return f"it would compile to over {COMPILED_NODES:,} parts, by its try or match statements"
+    if count > MAX_COMPILED_NODES:
+        return (
+            f"it would compile to over {MAX_COMPILED_NODES:,} parts, by its try or match statements"
+        )
     return None
 
 
@@ -306,7 +308,7 @@ def _with_parents_first(tree: ast.AST) -> list[ast.AST] | None:
     stack = [(tree, 1)]
     while stack:
         node, depth = stack.pop()
-        if depth > DEPTH:
+        if depth > MAX_DEPTH:
             return None
         found.append(node)
         stack.extend((child, depth + 1) for child in ast.iter_child_nodes(node))

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
-from .label_names import normal_form
+from .label_names import normalize_label
 from .list_items import items_in
 
-ANSWER_CHARACTERS = 200_000  # of a judge's answer; only the end of a longer one is read
+MAX_ANSWER_CHARACTERS = 200_000  # of a judge's answer; only the end of a longer one is read
 _LINE = 2_000  # characters of a line or sentence that are searched for labels
 _EDGES = " \t\r\n\"'`*_.,;:!?()[]{}<>|#-–—“”‘’«»\\$"
 _FRAME = " \t\r\n\"'`*_()[]{}#"  # a line with only these characters has no content
@@ -61,7 +61,7 @@ NOT_APPLICABLE: Final = _Unlabelled.NOT_APPLICABLE
 Judgement: TypeAlias = str | _Unlabelled | None
 
 
-def without_thoughts(text: str) -> str:
+def strip_reasoning(text: str) -> str:
     """Return the text without its reasoning blocks.
 
     The text after an unclosed opening tag is dropped, and so is the text before a closing tag that
@@ -82,31 +82,31 @@ def without_thoughts(text: str) -> str:
     return "".join(kept) if depth else "".join(kept) + text[at:]
 
 
-def hypotheses_in(text: str, count: int) -> list[str]:
+def parse_hypotheses(text: str, count: int) -> list[str]:
     """Return at most `count` distinct hypotheses of an answer, in its order.
 
     JSON is tried first (a list of strings, an object with "hypotheses", objects with "hypothesis"),
     then a numbered list, then a bulleted list. If `count` is 1, a single bare paragraph also
     counts. The result is empty if there is none.
     """
-    found = items_in(without_thoughts(text), count)
+    found = items_in(strip_reasoning(text), count)
     return list(dict.fromkeys(item.sentence for item in found))[: max(count, 0)]
 
 
-def sourced_in(text: str, count: int) -> list[tuple[str, int | None, str]]:
-    """Return hypotheses with the paper that each cites, as `hypotheses_in` does without sources.
+def parse_sourced_hypotheses(text: str, count: int) -> list[tuple[str, int | None, str]]:
+    """Return hypotheses with the paper that each cites, as `parse_hypotheses` does without sources.
 
     Returns:
         Tuples (sentence, number of the paper, quote); the number is None and the quote "" if the
         hypothesis cites none.
     """
     found: dict[str, tuple[str, int | None, str]] = {}
-    for item in items_in(without_thoughts(text), count, sourced=True):
+    for item in items_in(strip_reasoning(text), count, sourced=True):
         found.setdefault(item.sentence, (item.sentence, item.source, item.quote))
     return list(found.values())[: max(count, 0)]
 
 
-def judgement_in(text: str, labels: Sequence[str]) -> Judgement:
+def parse_judgement(text: str, labels: Sequence[str]) -> Judgement:
     """Return the label that a judge's answer gives, spelt as in `labels`.
 
     The function reads the text after the last "final answer:"; if there is none, the text after the
@@ -117,17 +117,17 @@ def judgement_in(text: str, labels: Sequence[str]) -> Judgement:
         The label, `NOT_APPLICABLE` if the answer says that the hypothesis does not apply, or None
         if it names no label or two.
     """
-    return _read(text, _Names(labels, _SENTENCE_END))
+    return _read(text, _LabelMatcher(labels, _SENTENCE_END))
 
 
-def yes_no_in(text: str) -> bool | None:
+def parse_yes_no(text: str) -> bool | None:
     """Return whether the answer says yes, or None if it says neither or both."""
-    said = _read(text, _Names(("yes", "no"), _CLAUSE_END, silent=False))
+    said = _read(text, _LabelMatcher(("yes", "no"), _CLAUSE_END, silent=False))
     return None if said is None else said == "yes"
 
 
-def _read(text: str, names: _Names) -> Judgement:
-    said = without_thoughts(text)[-ANSWER_CHARACTERS:]
+def _read(text: str, names: _LabelMatcher) -> Judgement:
+    said = strip_reasoning(text)[-MAX_ANSWER_CHARACTERS:]
     for marker in _MARKERS:
         places = list(marker.finditer(said))
         if places:
@@ -142,13 +142,13 @@ def _read(text: str, names: _Names) -> Judgement:
     return first if first is not None else names.only(said[-_LINE:])
 
 
-def pattern_in(text: str, count: int) -> int | None:
+def parse_pattern_number(text: str, count: int) -> int | None:
     """Return the number of the pattern that an answer chooses, from 1 to `count`.
 
     Returns:
         The number, or None if the answer names no valid one.
     """
-    said = without_thoughts(text)[-ANSWER_CHARACTERS:]
+    said = strip_reasoning(text)[-MAX_ANSWER_CHARACTERS:]
     for asked in (_CHOSEN, _PATTERN, _BARE):
         numbers = [int(found.group(1)) for found in asked.finditer(said)]
         if numbers:
@@ -179,7 +179,7 @@ class _Mention(NamedTuple):
     label: str
 
 
-class _Names:
+class _LabelMatcher:
     """A matcher that finds labels in an answer.
 
     It ignores case, matches whole words and prefers the longer label.
@@ -191,7 +191,7 @@ class _Names:
     """
 
     def __init__(self, labels: Sequence[str], ends: re.Pattern[str], silent: bool = True) -> None:
-        self._labels = {normal_form(label): label for label in reversed(labels)}
+        self._labels = {normalize_label(label): label for label in reversed(labels)}
         loose = [_loose(form) for form in self._labels]
         self._loosely = {
             form: label
@@ -208,7 +208,7 @@ class _Names:
         """Return the label that equals the entire text, or None."""
         if len(said) > _LINE:
             return None
-        form = normal_form(said)
+        form = normalize_label(said)
         return self._labels.get(form) or self._loosely.get(_loose(form))
 
     def judged(self, line: str) -> Judgement:
@@ -222,7 +222,7 @@ class _Names:
             whole = self.exact(quoted.group(2))
         if whole is not None:
             return whole
-        line = _folded(line)
+        line = _fold(line)
         named = self._mentioned(line)
         silent = _SILENT.search(line) if self._silent else None
         starts = [one.start for one in named] + ([silent.start()] if silent else [])
@@ -238,11 +238,11 @@ class _Names:
 
     def says(self, line: str) -> bool:
         """Return whether a line mentions a label."""
-        return bool(self._mentioned(_folded(line)))
+        return bool(self._mentioned(_fold(line)))
 
     def only(self, text: str) -> str | None:
         """Return the label that the text mentions if it mentions exactly one."""
-        named = {one.label for one in self._mentioned(_folded(text))}
+        named = {one.label for one in self._mentioned(_fold(text))}
         return named.pop() if len(named) == 1 else None
 
     def _mentioned(self, text: str) -> list[_Mention]:
@@ -273,7 +273,7 @@ class _Names:
         return len(line)
 
 
-def _folded(line: str) -> str:
+def _fold(line: str) -> str:
     """Normalise case and blanks for comparison, and cut a very long line."""
     return " ".join(unicodedata.normalize("NFKC", line[:_LINE]).casefold().split())
 

@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...records import DataError, Json
-from ..io.messages import nearest, shorten, warn
-from .config_files import label_text
+from ..io.messages import shorten, suggest_nearest, warn
+from .config_files import format_label
 from .label_names import LabelNames
 
 _FEW = 20  # values of a choice column
@@ -39,7 +39,7 @@ class Columns:
     labels: tuple[str, ...]  # for a pair in the order of the texts
 
 
-def described(
+def describe_columns(
     where: str,
     cells: Mapping[str, Sequence[Json]],
     label_name: str,
@@ -65,13 +65,15 @@ def described(
     given = [name for name in cells if name != label_name]
     for name in wanted:
         if name not in given:
-            raise DataError(f"{where}: no column {name!r} beside the label{nearest(name, given)}")
-    named = names_in(templates)
+            raise DataError(
+                f"{where}: no column {name!r} beside the label{suggest_nearest(name, given)}"
+            )
+    named = find_placeholders(templates)
     chosen = list(wanted) or [name for name in given if name in named] or given
     chosen_by_name = bool(wanted) or chosen is not given
     kept = []
     for name in chosen:
-        why = _useless(cells[name])
+        why = _find_fault(cells[name])
         if why is None and not chosen_by_name and _numbers_rows(name, cells[name]):
             why = "numbers the rows"
         leaks = why is None and _gives_away(cells[name], cells[label_name], labels)
@@ -88,9 +90,9 @@ def described(
             warn(f"{where}: the column {name!r} gives the label away, and is no input")
     if not kept:
         raise DataError(f"{where}: no column is left to predict {label_name!r} from")
-    about = {name: _about(cells[name], features.get(name) or {}) for name in kept}
+    about = {name: _describe_column(cells[name], features.get(name) or {}) for name in kept}
     texts = [name for name, told in about.items() if told["kind"] == "text"]
-    order = _pair(texts, labels.names)
+    order = _order_pair(texts, labels.names)
     if order is None:
         shape = "text" if len(about) == len(texts) == 1 else "fields"
         return Columns(about, shape, labels.names)
@@ -99,15 +101,17 @@ def described(
     return Columns({name: about[name] for name in pair} | rest, "pair", ordered)
 
 
-def names_in(templates: Json) -> set[str]:
+def find_placeholders(templates: Json) -> set[str]:
     """Return the names in `${name}` or `$name` placeholders anywhere in the templates."""
     if isinstance(templates, str):
         return {one or other for one, other in _PLACEHOLDER.findall(templates)}
     inner = templates.values() if isinstance(templates, dict) else templates
-    return set().union(*map(names_in, inner)) if isinstance(templates, dict | list) else set()
+    return (
+        set().union(*map(find_placeholders, inner)) if isinstance(templates, dict | list) else set()
+    )
 
 
-def _useless(cells: Sequence[Json]) -> str | None:
+def _find_fault(cells: Sequence[Json]) -> str | None:
     if all(cell is None for cell in cells):
         return "is empty"
     odd = next((c for c in cells if not isinstance(c, str | int | float | None)), None)
@@ -124,19 +128,19 @@ def _gives_away(cells: Sequence[Json], gold: Sequence[Json], labels: LabelNames)
     """Return whether each cell names its row's label and no other, as whole words."""
     if len(labels) < 2 or not all(isinstance(cell, str) for cell in cells):
         return False
-    if len({label_text(one) for one in gold}) < 2:
+    if len({format_label(one) for one in gold}) < 2:
         return False
     patterns = {
         name: re.compile(rf"(?<!\w){re.escape(name.casefold())}(?!\w)") for name in labels.names
     }
     return all(
         [name for name, one in patterns.items() if one.search(cell.casefold())]
-        == [labels.of(label_text(own))]
+        == [labels.of(format_label(own))]
         for cell, own in zip(cells, gold, strict=True)
     )
 
 
-def _about(cells: Sequence[Json], feature: Mapping[str, Json]) -> dict[str, Json]:
+def _describe_column(cells: Sequence[Json], feature: Mapping[str, Json]) -> dict[str, Json]:
     said = feature.get("description")
     about = said.strip() if isinstance(said, str) else ""
     there = [cell for cell in cells if cell is not None]
@@ -144,7 +148,7 @@ def _about(cells: Sequence[Json], feature: Mapping[str, Json]) -> dict[str, Json
         return {"kind": "truth", "about": about}
     if all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in there):
         return {"kind": "number", "about": about}
-    values = {label_text(cell) for cell in there}
+    values = {format_label(cell) for cell in there}
     told = [one for one in feature.get("possible_values") or () if isinstance(one, str)]
     few = len(values) <= _FEW and max(map(len, values)) <= _SHORT
     if (told and values <= set(told)) or (few and 3 * len(values) <= len(there)):
@@ -153,7 +157,7 @@ def _about(cells: Sequence[Json], feature: Mapping[str, Json]) -> dict[str, Json
     return {"kind": "text", "about": about}
 
 
-def value_as(kind: str, cell: Json, where: str) -> Json:
+def check_value(kind: str, cell: Json, where: str) -> Json:
     """Check a cell against the kind of its column and return it, or None if it is missing.
 
     Raises:
@@ -164,7 +168,7 @@ def value_as(kind: str, cell: Json, where: str) -> Json:
     if isinstance(cell, dict | list):
         raise DataError(f"{where}: no plain value: {shorten(cell)}")
     if kind in ("text", "choice"):
-        return cell if isinstance(cell, str) else label_text(cell)
+        return cell if isinstance(cell, str) else format_label(cell)
     if not isinstance(cell, bool if kind == "truth" else int | float):
         raise DataError(f"{where}: no {kind}, as other rows have: {shorten(cell)}")
     return cell
@@ -173,7 +177,9 @@ def value_as(kind: str, cell: Json, where: str) -> Json:
 # --- two texts to choose from ---------------------------------------------------------
 
 
-def _pair(texts: Sequence[str], labels: Sequence[str]) -> tuple[list[str], tuple[str, ...]] | None:
+def _order_pair(
+    texts: Sequence[str], labels: Sequence[str]
+) -> tuple[list[str], tuple[str, ...]] | None:
     """Return the two text columns and the labels in order, or None if the record is no pair.
 
     The column names differ only in a word that gives the order (`headline_1` and `headline_2`), and

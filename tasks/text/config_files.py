@@ -16,14 +16,14 @@ from typing import Any, TypeVar
 
 from ...records import DataError, Json
 from ..io.bad_records import BadRecords
-from ..io.files import parsed, read_text
-from ..io.json_text import line_at
+from ..io.files import parse_json_file_text, read_text
+from ..io.json_text import find_line
 from ..io.messages import BadValue, shorten
 from ..io.yaml_file import read_yaml
 
-CONFIG = "config.yaml"
-OLDER_OOD = "config_ood.yaml"
-METADATA = "metadata.json"
+CONFIG_FILE = "config.yaml"
+OLDER_OOD_CONFIG_FILE = "config_ood.yaml"
+METADATA_FILE = "metadata.json"
 SPLITS = ("train", "val", "test", "ood")
 _KINDS: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text"}
 T = TypeVar("T", dict[str, Any], list[Any], str)
@@ -55,7 +55,7 @@ def read_config(folder: Path, bad: BadRecords) -> Config:
     Raises:
         DataError: The file is not YAML, or a setting has the wrong type.
     """
-    path = folder / CONFIG
+    path = folder / CONFIG_FILE
     if not path.is_file():
         return Config()
     told = _yaml(path)
@@ -70,7 +70,7 @@ def read_config(folder: Path, bad: BadRecords) -> Config:
         return found
 
     files = {split: told[key] for split in SPLITS if told.get(key := f"{split}_data_path")}
-    older = folder / OLDER_OOD
+    older = folder / OLDER_OOD_CONFIG_FILE
     if "ood" not in files and older.is_file():
         other = _yaml(older).get("test_data_path")
         if isinstance(other, str) and other != files.get("test"):
@@ -116,16 +116,16 @@ def read_metadata(folder: Path, bad: BadRecords) -> Metadata:
 
     All of it is optional: parts that cannot be read are left out.
     """
-    path = folder / METADATA
+    path = folder / METADATA_FILE
     if not path.is_file():
         return Metadata()
     found = Metadata()
     with bad.record("", path):
         if (text := bad.field("metadata.json", lambda: read_text(path))) is None:
             return found
-        if (value := bad.field("metadata.json", lambda: parsed(text, path))) is None:
+        if (value := bad.field("metadata.json", lambda: parse_json_file_text(text, path))) is None:
             return found
-    with bad.record(lambda keys: f"line {line_at(text, keys)}", path):
+    with bad.record(lambda keys: f"line {find_line(text, keys)}", path):
         found = _metadata(path, value, bad)
     return found
 
@@ -163,7 +163,7 @@ def _metadata(path: Path, value: Json, bad: BadRecords) -> Metadata:
     labels = {}
     for name, one in part(told.get("labels"), dict, "labels").items():
         values = part(one, dict, "labels", name).get("values")
-        labels[name] = tuple(map(label_text, part(values, list, "labels", name, "values")))
+        labels[name] = tuple(map(format_label, part(values, list, "labels", name, "values")))
     truths, findings = (sentences(f"{key}_hypotheses") for key in ("ground_truth", "known"))
     return Metadata(
         path,
@@ -176,7 +176,7 @@ def _metadata(path: Path, value: Json, bad: BadRecords) -> Metadata:
     )
 
 
-def label_text(cell: Json) -> str:
+def format_label(cell: Json) -> str:
     """Return a label as text, also one that a file stores as a number or truth value."""
     if isinstance(cell, bool):
         return "true" if cell else "false"

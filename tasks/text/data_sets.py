@@ -14,16 +14,16 @@ from itertools import takewhile
 from pathlib import Path
 
 from ...records import DataError, UsageError
-from ..io.messages import nearest, warn
-from .config_files import CONFIG, METADATA, SPLITS, Config, Metadata
-from .own_rows import split_of
-from .tables import FORMS, form_of
+from ..io.messages import suggest_nearest, warn
+from .config_files import CONFIG_FILE, METADATA_FILE, SPLITS, Config, Metadata
+from .own_rows import find_split
+from .tables import FILE_TYPES, file_type
 
-ALL = "all"
+ALL_OOD = "all"
 
 
 @dataclass(frozen=True)
-class Place:
+class DataSetLocation:
     """The location of a data set.
 
     Attributes:
@@ -56,31 +56,33 @@ class DataSet:
     files: Mapping[str, Sequence[Path]]
 
 
-def places(root: str | Path) -> list[Place]:
+def find_data_sets(root: str | Path) -> list[DataSetLocation]:
     """Find the data sets at or below a folder, sorted by name.
 
     A data set is a folder with config.yaml. Below `root`, a folder with metadata.json and training
     rows also counts, such as a Hugging Face folder that `tasks generate` wrote.
     """
     base = Path(root)
-    if (base / CONFIG).is_file():
-        return [Place(base.resolve().name, base)]
+    if (base / CONFIG_FILE).is_file():
+        return [DataSetLocation(base.resolve().name, base)]
     found = []
     for folder, inner, names in os.walk(base):
         inner[:] = sorted(one for one in inner if not one.startswith("."))
-        if CONFIG in names or (Path(folder) != base and _beside_rows(Path(folder), names)):
+        if CONFIG_FILE in names or (Path(folder) != base and _beside_rows(Path(folder), names)):
             inner.clear()
-            found.append(Place(Path(folder).relative_to(base).as_posix(), Path(folder)))
+            found.append(DataSetLocation(Path(folder).relative_to(base).as_posix(), Path(folder)))
     return sorted(found, key=lambda one: one.name)
 
 
 def _beside_rows(folder: Path, names: Sequence[str]) -> bool:
-    return METADATA in names and any(
-        split_of(name.split(".")[0]) == "train" and form_of(folder / name) for name in names
+    return METADATA_FILE in names and any(
+        find_split(name.split(".")[0]) == "train" and file_type(folder / name) for name in names
     )
 
 
-def published(place: Place, config: Config, metadata: Metadata, ood: str | None = None) -> DataSet:
+def resolve_published(
+    place: DataSetLocation, config: Config, metadata: Metadata, ood: str | None = None
+) -> DataSet:
     """Return the data set of a folder whose config names its files.
 
     If a named file is missing, a file with a similar name is used with a warning.
@@ -92,10 +94,12 @@ def published(place: Place, config: Config, metadata: Metadata, ood: str | None 
         raise DataError(f"{config.path}: no train_data_path")
     files = _named_files(config, place.folder)
     taken = {path for some in files.values() for path in some}
-    others = {path: name for path, name in ood_files(place.folder).items() if path not in taken}
+    others = {
+        path: name for path, name in find_ood_files(place.folder).items() if path not in taken
+    }
     if "ood" in files:
         others = {files["ood"][0]: "", **others}
-    chosen = chosen_ood(place, others, ood, default=files.get("ood"))
+    chosen = choose_ood_files(place, others, ood, default=files.get("ood"))
     files = {split: files[split] for split in SPLITS if split in files and split != "ood"}
     if chosen:
         files["ood"] = chosen
@@ -107,7 +111,7 @@ def _named_files(config: Config, folder: Path) -> dict[str, Sequence[Path]]:
     there = {split: path for split, path in named.items() if path.is_file()}
     free = sorted(
         one for one in folder.iterdir()
-        if form_of(one) and one.name != METADATA and one not in there.values()
+        if file_type(one) and one.name != METADATA_FILE and one not in there.values()
     )  # fmt: skip
     for split, path in named.items():
         if split in there:
@@ -121,7 +125,7 @@ def _named_files(config: Config, folder: Path) -> dict[str, Sequence[Path]]:
         if not near:
             raise DataError(
                 f"{config.path}, {split}_data_path: {path.name} is not there"
-                f"{nearest(path.name, (one.name for one in free))}"
+                f"{suggest_nearest(path.name, (one.name for one in free))}"
             )
         there[split] = near[0]
         warn(
@@ -147,7 +151,7 @@ def _warn_of_swaps(config: Config, there: Mapping[str, Path]) -> None:
 # --- OOD ------------------------------------------------------------------------------
 
 
-def ood_files(folder: Path) -> dict[Path, str]:
+def find_ood_files(folder: Path) -> dict[Path, str]:
     """Return the OOD files (`ood_*`, `*_ood*`), each with the part of its name that is unique.
 
     Next to `ood_hotel_reviews_all.json`, that part of `ood_hotel_reviews_Chicago.json` is
@@ -167,11 +171,13 @@ def ood_files(folder: Path) -> dict[Path, str]:
 
 def _is_ood(path: Path) -> bool:
     stem = path.name.split(".")[0].lower()
-    return form_of(path) in FORMS and (stem.startswith("ood") or "_ood" in stem or "-ood" in stem)
+    return file_type(path) in FILE_TYPES and (
+        stem.startswith("ood") or "_ood" in stem or "-ood" in stem
+    )
 
 
-def chosen_ood(
-    place: Place,
+def choose_ood_files(
+    place: DataSetLocation,
     others: Mapping[Path, str],
     wanted: str | None,
     default: Sequence[Path] | None = None,
@@ -180,7 +186,7 @@ def chosen_ood(
 
     Args:
         place: The data set.
-        others: The candidates with their unique name parts, from `ood_files`.
+        others: The candidates with their unique name parts, from `find_ood_files`.
         wanted: The option `--ood`: the name of a file, `all` or `none`.
         default: The files to use if `wanted` is None. If there are none, the file named `all` is
             used, else every candidate.
@@ -191,17 +197,17 @@ def chosen_ood(
     if wanted is None and default:
         return default
     if wanted == "none" or not others:
-        if wanted not in (None, "none", ALL):
+        if wanted not in (None, "none", ALL_OOD):
             raise UsageError(f"--ood {wanted}: {place.name} has no OOD rows by name")
         return ()
     by_name = {name or path.stem: path for path, name in others.items()}
     by_name |= {path.name: path for path in others} | {path.stem: path for path in others}
     if wanted is not None and wanted in by_name:
         return (by_name[wanted],)
-    if wanted not in (None, ALL):
+    if wanted not in (None, ALL_OOD):
         names = dict.fromkeys(name or path.stem for path, name in others.items())
         raise UsageError(
-            f"--ood {wanted}: no such OOD rows of {place.name}{nearest(wanted, [*names, 'none'])}"
+            f"--ood {wanted}: no such OOD rows of {place.name}{suggest_nearest(wanted, [*names, 'none'])}"
         )
-    named_all = [path for path, name in others.items() if name.lower() == ALL]
+    named_all = [path for path, name in others.items() if name.lower() == ALL_OOD]
     return tuple(named_all[:1]) or tuple(others)

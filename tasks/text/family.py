@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...records import (
-    UNASKED,
+    NOT_REQUESTED,
     Agreement,
     FamilyWords,
     Hypothesis,
@@ -28,11 +28,11 @@ from ...records import (
     Oracles,
     Predictions,
     Problem,
-    SearchManner,
+    SearchStyle,
     Unavailable,
     View,
 )
-from .answers import hypotheses_in
+from .answers import parse_hypotheses
 from .refusals import is_refusal
 from .words import ANSWER_FORMATS, TextWords
 
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 TAU = 0.7
 DOES_NOT_APPLY, UNREADABLE, NEEDS_MODEL, NOT_ASKED = -1, -2, -3, -4  # codes without a label
-REASONS = ("does_not_apply", "unreadable", "needs_model", UNASKED)  # of the codes -1, -2, …
-MOST_CHARACTERS = 4_000  # per sentence; the longest published hypotheses have about 600
-MOST_HYPOTHESES = 100  # per answer
+REASONS = ("does_not_apply", "unreadable", "needs_model", NOT_REQUESTED)  # of the codes -1, -2, …
+MAX_CHARACTERS = 4_000  # per sentence; the longest published hypotheses have about 600
+MAX_HYPOTHESES = 100  # per answer
 
 
 _SEARCHED = ("labels", "columns", "shape", "description")  # public facts that the search receives
@@ -71,7 +71,7 @@ class Text:
     oracle = "judge"
     evaluation = "hypobench"
     opens_hidden = False
-    search = SearchManner(lambda description, sentences: sentences, facts=_search_facts)
+    search = SearchStyle(lambda description, sentences: sentences, facts=_search_facts)
     # The published `refine` runs three rounds after the first answer.
     method_settings: ClassVar[Mapping[str, Mapping[str, Json]]] = {"refine": {"max_answers": 4}}
 
@@ -84,8 +84,8 @@ class Text:
         return replace(self, tau=tau)
 
     def of_split(self, problem: Problem, split: str) -> tuple[Observation, ...]:
-        """Return the hidden rows of a split; see the function `of_split`."""
-        return of_split(problem, split)
+        """Return the hidden rows of a split; see the function `select_split`."""
+        return select_split(problem, split)
 
     def data_set(self, problem: Problem) -> str:
         """Return the data set of a problem: `NAME` for `NAME#K`."""
@@ -102,8 +102,8 @@ class Text:
     def parse(
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]:
-        """Return the hypotheses of an answer, at most `MOST_HYPOTHESES`."""
-        found = hypotheses_in(answer, MOST_HYPOTHESES) or hypotheses_in(answer, 1)
+        """Return the hypotheses of an answer, at most `MAX_HYPOTHESES`."""
+        found = parse_hypotheses(answer, MAX_HYPOTHESES) or parse_hypotheses(answer, 1)
         return [self.read(one, view) for one in found]
 
     def read(self, text: str, view: View) -> Hypothesis | Malformed:
@@ -111,9 +111,9 @@ class Text:
         sentence = " ".join(text.split())
         if not sentence:
             return Malformed("empty", "there is no sentence")
-        if len(sentence) > MOST_CHARACTERS:
+        if len(sentence) > MAX_CHARACTERS:
             return Malformed(
-                "too_long", f"{len(sentence):,} characters; a sentence has {MOST_CHARACTERS:,}"
+                "too_long", f"{len(sentence):,} characters; a sentence has {MAX_CHARACTERS:,}"
             )
         if is_refusal(sentence, view.public.get("labels", ())):
             return Malformed("refusal", "the sentence says that there is no hypothesis")
@@ -138,7 +138,7 @@ class Text:
         """
         inputs = InputSet("observations", tuple(one.input for one in observations))
         found = await _judge(oracles)(hypothesis.text, inputs, view.public)
-        return agreement_of(found, observations, view.public["labels"])
+        return compute_agreement(found, observations, view.public["labels"])
 
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
@@ -182,7 +182,7 @@ class Text:
         return json.dumps(said, ensure_ascii=False)
 
 
-def agreement_of(
+def compute_agreement(
     found: Predictions, observations: Sequence[Observation], labels: Sequence[str]
 ) -> Agreement:
     """Compare predicted labels with those of the observations.
@@ -209,7 +209,7 @@ def agreement_of(
     return Agreement(tuple(marks), tuple(got), "needs_model" if needs else "ok", detail)
 
 
-def of_split(problem: Problem, split: str) -> tuple[Observation, ...]:
+def select_split(problem: Problem, split: str) -> tuple[Observation, ...]:
     """Return the hidden rows of "val", "ind" or "ood"; empty if the data set lacks the split."""
     start, stop = problem.secret.get("splits", {}).get(split, (0, 0))
     return problem.hidden[start:stop]

@@ -20,7 +20,7 @@ _AFTER = _EDGES + ".,;:!?…。"
 _HEADING = re.compile(r"(?:#{1,6}|>|•)\s+")
 
 
-def normal_form(text: str) -> str:
+def normalize_label(text: str) -> str:
     """Return the form in which two spellings of one label are equal.
 
     It is empty only for a text without visible characters.
@@ -52,7 +52,7 @@ class LabelNames:
         self.names = tuple(names)
         self._named: dict[str, str] = {}
         for name in self.names:
-            form = normal_form(name)
+            form = normalize_label(name)
             if not form:
                 raise DataError(f"{where}: a label is blank")
             if (before := self._named.setdefault(form, name)) != name:
@@ -67,7 +67,7 @@ class LabelNames:
 
     def of(self, text: str) -> str | None:
         """Return the label that a text spells, or None if it is no label."""
-        return self._named.get(normal_form(text)) if len(text) <= _LONGEST else None
+        return self._named.get(normalize_label(text)) if len(text) <= _LONGEST else None
 
     def index(self, text: str) -> int | None:
         """Return the index of the label that a text spells (a prediction's code), or None."""

@@ -1,6 +1,6 @@
 """Task `labels`: labelled text in the layout of HypoGeniC and HypoBench, and a user's own files.
 
-A problem `NAME#K` is sample K of the training rows of the data set `NAME`; `NAME` alone is its
+A problem `NAME#K` is sample K of the training rows of the data set `TASK_NAME`; `TASK_NAME` alone is its
 first sample. See text/problems.py for the contents of a problem, text/sources.py for the files, and
 docs/data-text.md and docs/labels.md for the user's view.
 
@@ -19,23 +19,25 @@ from itertools import islice
 from pathlib import Path
 
 from ...records import InputSet, Json, Observation, Problem, UsageError, is_finite_number
-from ...records.tasks import Wanted
+from ...records.tasks import ProblemQuery
 from ..io import observations
 from ..io.bad_records import BadRecords
-from ..io.files import identity
-from ..io.messages import nearest, shorten, warn
-from ..io.spaces import each_once
-from . import writing
-from .config_files import CONFIG
-from .generation import GENERATORS, Generator, citations, named
-from .generation.planted import NOISES
-from .generation.written import SUBJECT
-from .problems import NAME, SHOWN, TEXT, Rows
-from .sources import identity_of, source_of
+from ..io.files import identify_file
+from ..io.messages import shorten, suggest_nearest, warn
+from ..io.spaces import drop_repeated
+from . import data_set_files
+from .config_files import CONFIG_FILE
+from .generation import GENERATORS, Generator, citations, select_set_names
+from .generation.planted import NOISE_KINDS
+from .generation.topic_draft import SUBJECT
+from .problems import DEFAULT_SHOWN_ROWS, FAMILY_NAME, TASK_NAME, LabelledData
+from .sources import data_identity, parse_source
 
-MADE = 12  # data sets in a run without data
-MORE = 1_000  # generated sets beyond the standard ones that --problem can name
-SPACE = 100  # unlabelled inputs; a model may have to judge each hypothesis on each of them
+DEFAULT_DATA_SETS = 12  # data sets in a run without data
+MAX_FURTHER_SETS = 1_000  # generated sets beyond the standard ones that --problem can name
+MAX_SPACE_INPUTS = (
+    100  # unlabelled inputs; a model may have to judge each hypothesis on each of them
+)
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,8 @@ class Labels:
     generator: str = "admission"
     written: Generator | None = None
 
-    name = NAME
-    family = TEXT
+    name = TASK_NAME
+    family = FAMILY_NAME
     about = "what makes a text get its label (HypoGeniC, HypoBench, or your own labelled rows)"
     takes = (
         "a CSV, TSV, JSONL or Parquet of rows with labels, or a folder of HypoGeniC or HypoBench"
@@ -62,8 +64,8 @@ class Labels:
         "peirce run labels --data reviews.csv --label verdict --method hypogenic --model openai:NAME",
         "peirce predict --bank last --data new.csv",
     )
-    files = (CONFIG,)
-    generators = (*GENERATORS, citations.NAME, SUBJECT)
+    files = (CONFIG_FILE,)
+    generators = (*GENERATORS, citations.GENERATOR_NAME, SUBJECT)
     kinds = ("level", "noise", "format", "data", "model", "about", "labels")
 
     def made_by(self, generator: str) -> Labels:
@@ -76,15 +78,15 @@ class Labels:
         """
         if generator not in self.generators:
             raise UsageError(
-                f"labels has no generator {generator!r}{nearest(generator, self.generators)}"
+                f"labels has no generator {generator!r}{suggest_nearest(generator, self.generators)}"
             )
         return replace(self, generator=generator)
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         """Read the first samples of all data sets at a path; see `choose`."""
-        return self.choose(path, Wanted(observations=observations, seed=seed))
+        return self.choose(path, ProblemQuery(observations=observations, seed=seed))
 
-    def choose(self, path: str | None, wanted: Wanted) -> list[Problem]:
+    def choose(self, path: str | None, wanted: ProblemQuery) -> list[Problem]:
         """Return the problems that the options name.
 
         Args:
@@ -96,28 +98,30 @@ class Labels:
             DataError: A file cannot be used.
         """
         shown = _count(wanted.observations)
-        if self.generator == citations.NAME or path is None:
+        if self.generator == citations.GENERATOR_NAME or path is None:
             return self._made(path, wanted, shown)
-        source = source_of(path, wanted.label, wanted.ood)
+        source = parse_source(path, wanted.label, wanted.ood)
         there = source.places()
         return _problems(
             path, list(there), lambda name: source.read(there[name], wanted.seed), wanted, shown
         )
 
-    def _made(self, path: str | None, wanted: Wanted, shown: int) -> list[Problem]:
+    def _made(self, path: str | None, wanted: ProblemQuery, shown: int) -> list[Problem]:
         """Return problems over generated data sets, `--problems N` of them (12 by default)."""
         for option in ("sample", "label", "ood"):
             if (value := getattr(wanted, option)) is not None:
                 raise UsageError(
                     f"--{option} {value}: without --data the rows of labels are made from the seed"
                 )
-        if self.generator == citations.NAME:
-            sets = {rows.name: rows for rows in citations.made(path, wanted.seed)}
+        if self.generator == citations.GENERATOR_NAME:
+            sets = {rows.name: rows for rows in citations.build_data_sets(path, wanted.seed)}
             return _problems(str(path), list(sets), sets.__getitem__, wanted, shown)
         maker = self._maker()
-        names = named(maker, None if wanted.ids else wanted.problems or MADE, wanted.seed)
+        names = select_set_names(
+            maker, None if wanted.ids else wanted.problems or DEFAULT_DATA_SETS, wanted.seed
+        )
         if wanted.ids:
-            names += islice(maker.more(wanted.seed), MORE)
+            names += islice(maker.more(wanted.seed), MAX_FURTHER_SETS)
         return _problems(
             f"labels:{self.generator}",
             names,
@@ -128,9 +132,9 @@ class Labels:
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Return the first sample of each of `count` generated data sets."""
-        return [rows.problem(0, SHOWN, seed) for rows in self._sets(count, seed, {})]
+        return [rows.problem(0, DEFAULT_SHOWN_ROWS, seed) for rows in self._sets(count, seed, {})]
 
-    def rows(self, names: Sequence[str], seed: int) -> list[Rows]:
+    def rows(self, names: Sequence[str], seed: int) -> list[LabelledData]:
         """Return generated data sets by name with all their rows.
 
         If `names` is empty, the result is the generator's first data set.
@@ -138,17 +142,17 @@ class Labels:
         Raises:
             UsageError: The generator has no data set with this name.
         """
-        if self.generator == citations.NAME:
-            found = {rows.name: rows for rows in citations.made(None, seed)}
+        if self.generator == citations.GENERATOR_NAME:
+            found = {rows.name: rows for rows in citations.build_data_sets(None, seed)}
             for name in names:
                 if name not in found:
-                    raise UsageError(f"no data set {name!r}{nearest(name, found)}")
+                    raise UsageError(f"no data set {name!r}{suggest_nearest(name, found)}")
             return [found[name] for name in names or list(found)[:1]]
         maker = self._maker()
-        there = [*named(maker, None, seed), *islice(maker.more(seed), MORE)]
+        there = [*select_set_names(maker, None, seed), *islice(maker.more(seed), MAX_FURTHER_SETS)]
         for name in names:
             if name not in there:
-                raise UsageError(f"no data set {name!r}{nearest(name, there)}")
+                raise UsageError(f"no data set {name!r}{suggest_nearest(name, there)}")
         return [maker.made(name, seed) for name in names or there[:1]]
 
     def write(
@@ -175,11 +179,11 @@ class Labels:
             warn(
                 f"--problems {count}: labels:{self.generator} has {len(made)} sets of the kind, all of which are written"
             )
-        files = writing.save(made, out, form)
+        files = data_set_files.save_data_sets(made, out, form)
         return {
             "problems": len(made),
             "files": [str(path) for path in files],
-            "sets": [writing.told(rows) for rows in made],
+            "sets": [data_set_files.summarize_data(rows) for rows in made],
         }
 
     def check(
@@ -190,13 +194,13 @@ class Labels:
         Raises:
             UsageError: `out` cannot be written to, or the layout, noise or level does not exist.
         """
-        writing.target(out)
-        form = writing.form_of(kinds.get("format"))
-        noise = kinds.get("noise") or NOISES[0]
-        if noise not in NOISES:
-            raise UsageError(f"--noise {noise}{nearest(noise, NOISES)}")
-        if self.generator != citations.NAME:
-            named(self._maker(), count, seed, kinds.get("level"))
+        data_set_files.check_target_folder(out)
+        form = data_set_files.check_layout(kinds.get("format"))
+        noise = kinds.get("noise") or NOISE_KINDS[0]
+        if noise not in NOISE_KINDS:
+            raise UsageError(f"--noise {noise}{suggest_nearest(noise, NOISE_KINDS)}")
+        if self.generator != citations.GENERATOR_NAME:
+            select_set_names(self._maker(), count, seed, kinds.get("level"))
         return form
 
     def _maker(self) -> Generator:
@@ -209,19 +213,21 @@ class Labels:
             )
         return GENERATORS[self.generator]
 
-    def _sets(self, count: int | None, seed: int, kinds: Mapping[str, Json]) -> list[Rows]:
-        level, noise = kinds.get("level"), kinds.get("noise") or NOISES[0]
-        if self.generator == citations.NAME:
+    def _sets(self, count: int | None, seed: int, kinds: Mapping[str, Json]) -> list[LabelledData]:
+        level, noise = kinds.get("level"), kinds.get("noise") or NOISE_KINDS[0]
+        if self.generator == citations.GENERATOR_NAME:
             for name in ("level", "noise"):
                 if kinds.get(name) is not None:
                     raise UsageError(f"--{name} {kinds[name]}: works have nothing of the kind")
-            return citations.made(kinds.get("data"), seed)[:count]
+            return citations.build_data_sets(kinds.get("data"), seed)[:count]
         if kinds.get("data") is not None:
             raise UsageError(f"--data {kinds['data']}: labels:{self.generator} is made from a seed")
-        if noise not in NOISES:
-            raise UsageError(f"--noise {noise}{nearest(noise, NOISES)}")
+        if noise not in NOISE_KINDS:
+            raise UsageError(f"--noise {noise}{suggest_nearest(noise, NOISE_KINDS)}")
         maker = self._maker()
-        return [maker.made(name, seed, noise) for name in named(maker, count, seed, level)]
+        return [
+            maker.made(name, seed, noise) for name in select_set_names(maker, count, seed, level)
+        ]
 
     def space(self, problem: Problem, seed: int) -> InputSet:
         """Return the sample space: at most 100 unlabelled inputs, drawn with the seed.
@@ -231,24 +237,26 @@ class Labels:
         """
         start, stop = problem.secret["splits"].get("val", (0, 0))
         rows = problem.hidden[start:stop] or problem.shown
-        inputs = each_once(one.input for one in rows)
-        drawn = random.Random(f"{seed} {problem.id}").sample(inputs, min(SPACE, len(inputs)))
+        inputs = drop_repeated(one.input for one in rows)
+        drawn = random.Random(f"{seed} {problem.id}").sample(
+            inputs, min(MAX_SPACE_INPUTS, len(inputs))
+        )
         return InputSet(f"{problem.id} space", tuple(drawn))
 
     def drawn(self, problem: Problem) -> str:
-        """Return a problem as text for a person; see the function `drawn`."""
-        return drawn(problem)
+        """Return a problem as text for a person; see the function `render_problem`."""
+        return render_problem(problem)
 
     def identity(self, path: str | Path) -> dict[str, Json]:
         """Return {"name", "sha256"} of the data at a path."""
-        if self.generator == citations.NAME:
-            return identity(citations.settings_of(str(path))[0])
-        return identity_of(path)
+        if self.generator == citations.GENERATOR_NAME:
+            return identify_file(citations.parse_path(str(path))[0])
+        return data_identity(path)
 
 
 def _count(observations: str | None) -> int:
     if observations is None:
-        return SHOWN
+        return DEFAULT_SHOWN_ROWS
     text = observations.strip()
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(
@@ -259,17 +267,21 @@ def _count(observations: str | None) -> int:
 
 
 def _problems(
-    root: str, names: Sequence[str], read: Callable[[str], Rows], wanted: Wanted, shown: int
+    root: str,
+    names: Sequence[str],
+    read: Callable[[str], LabelledData],
+    wanted: ProblemQuery,
+    shown: int,
 ) -> list[Problem]:
     """Return problems over the named data sets, reading only the sets that are needed.
 
-    `--problem NAME#K` names sample K and `NAME` the first one. `--problems N` takes the first
+    `--problem NAME#K` names sample K and `TASK_NAME` the first one. `--problems N` takes the first
     samples of all data sets, then all second samples, and so on; samples that would show the same
     rows as one before are passed over.
     """
-    fixed, bases = _numbered(names, wanted)
+    fixed, bases = _select_samples(names, wanted)
     count = wanted.problems or len(fixed)
-    found: dict[str, Rows] = {}
+    found: dict[str, LabelledData] = {}
     numbered: dict[tuple[str, int], None] = {}
     with BadRecords(Path(root)) as bad:
         for name, sample in fixed:
@@ -299,29 +311,29 @@ def _problems(
 # --- samples --------------------------------------------------------------------------
 
 
-def _numbered(
-    names: Sequence[str], wanted: Wanted
+def _select_samples(
+    names: Sequence[str], wanted: ProblemQuery
 ) -> tuple[Sequence[tuple[str, int]], Sequence[str]]:
     """Return (data set, sample) of the problems that come first, and the sets to draw more from."""
     if wanted.ids:
-        asked = [_parted(one, names) for one in dict.fromkeys(wanted.ids)]
+        asked = [_split_sample_name(one, names) for one in dict.fromkeys(wanted.ids)]
         fixed = dict.fromkeys((name, sample or 0) for name, sample in asked)
         return list(fixed), [name for name, sample in asked if sample is None]
     if wanted.sample is not None:
-        stubs = [Problem(f"{name}#0", NAME, TEXT, ()) for name in names]
+        stubs = [Problem(f"{name}#0", TASK_NAME, FAMILY_NAME, ()) for name in names]
         drawn = observations.draw_problems(stubs, wanted.sample, wanted.seed)
         names = [one.id.removesuffix("#0") for one in drawn]
     return [(name, 0) for name in names], names
 
 
-def _parted(wanted: str, names: Sequence[str]) -> tuple[str, int | None]:
-    """Split `NAME#K` into the data set and the sample, which is None for `NAME` alone."""
+def _split_sample_name(wanted: str, names: Sequence[str]) -> tuple[str, int | None]:
+    """Split `NAME#K` into the data set and the sample, which is None for `TASK_NAME` alone."""
     if wanted in names:
         return wanted, None
     name, mark, sample = wanted.rpartition("#")
     if mark and name in names and sample.isdecimal():
         return name, int(sample)
-    raise UsageError(f"no problem {wanted!r} in the data{nearest(name or wanted, names)}")
+    raise UsageError(f"no problem {wanted!r} in the data{suggest_nearest(name or wanted, names)}")
 
 
 TASK = Labels()
@@ -332,13 +344,13 @@ _ROWS = 3
 _SPLITS = {"val": "validation", "ind": "test", "ood": "OOD"}
 
 
-def drawn(problem: Problem) -> str:
+def render_problem(problem: Problem) -> str:
     """Return a problem as text for a person, at most `WIDTH` columns wide.
 
     It lists the labels with their counts in the shown rows, the columns, the splits, the first rows
     and, if the data set documents them, the hypotheses that are known to hold.
     """
-    return "\n".join(line for part in _parts(problem) for line in _wrapped(part))
+    return "\n".join(line for part in _parts(problem) for line in _wrap(part))
 
 
 def _parts(problem: Problem) -> Iterator[str]:
@@ -354,7 +366,7 @@ def _parts(problem: Problem) -> Iterator[str]:
     hidden = [f"{spans[key][1] - spans[key][0]} {_SPLITS[key]}" for key in _SPLITS if key in spans]
     yield f"rows: {len(problem.shown)} shown, {', '.join(hidden) or 'none'} hidden"
     for one in problem.shown[:_ROWS]:
-        yield _row(one)
+        yield _format_row(one)
     made = problem.secret.get("made", {})
     for key, said in (
         ("effective_noise", "labels changed"),
@@ -371,11 +383,11 @@ def _parts(problem: Problem) -> Iterator[str]:
         yield f"known: {one}"
 
 
-def _row(one: Observation) -> str:
+def _format_row(one: Observation) -> str:
     values = list(one.input.values())
     said = values[0] if len(values) == 1 else ", ".join(f"{k}={v}" for k, v in one.input.items())
     return f"{shorten(' '.join(str(said).split()), 180)} -> {one.output}"
 
 
-def _wrapped(part: str) -> list[str]:
+def _wrap(part: str) -> list[str]:
     return textwrap.wrap(part, WIDTH, subsequent_indent="  ") or [""]

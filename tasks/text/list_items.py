@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ...records import Json
-from ..io.json_text import objects_in
+from ..io.json_text import find_objects
 
 TEXT_CHARACTERS = 2_000_000
 _KEYS = ("hypothesis", "sentence", "text", "pattern", "rule")
@@ -77,7 +77,7 @@ def items_in(text: str, count: int, sourced: bool = False) -> list[Item]:
 
 
 def _of_json(text: str) -> Iterator[Item]:
-    found = objects_in(text, ("hypotheses", *_KEYS))
+    found = find_objects(text, ("hypotheses", *_KEYS))
     lists = [o["hypotheses"] for o in found.objects if "hypotheses" in o]
     if lists:
         yield from _entries(lists[-1])

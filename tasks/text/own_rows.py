@@ -18,26 +18,26 @@ from pathlib import Path
 
 from ...records import DataError, UsageError
 from ..io.messages import shorten, warn
-from .config_files import METADATA, SPLITS, label_text
-from .tables import INFO, Table, form_of
+from .config_files import METADATA_FILE, SPLITS, format_label
+from .tables import INFO_FILE, Table, file_type
 
 SPLIT_COLUMN = "split"
-SHARES = (("train", 0.6), ("val", 0.2), ("test", 0.2))
+SPLIT_SHARES = (("train", 0.6), ("val", 0.2), ("test", 0.2))
 _WORDS = {
     "train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val",
     "dev": "val", "test": "test", "testing": "test", "eval": "test", "ood": "ood",
 }  # fmt: skip
-_NO_ROWS = (METADATA, INFO, "dataset_dict.json", "dataset_infos.json", "state.json")
+_NO_ROWS = (METADATA_FILE, INFO_FILE, "dataset_dict.json", "dataset_infos.json", "state.json")
 _SHARD = re.compile(r"(.*)-\d{5}-of-\d{5}")
 
 
-def split_of(name: str) -> str | None:
+def find_split(name: str) -> str | None:
     """Return the split that the name of a file or folder, or a cell, mentions, or None."""
     words = {_WORDS[word] for word in re.split(r"[^a-z]+", name.lower()) if word in _WORDS}
     return next((split for split in reversed(SPLITS) if split in words), None)
 
 
-def files_of(folder: Path) -> dict[str, list[Path]]:
+def find_files(folder: Path) -> dict[str, list[Path]]:
     """Return the files of each split, sorted by name, or {"": files} if no name mentions a split.
 
     Raises:
@@ -48,10 +48,10 @@ def files_of(folder: Path) -> dict[str, list[Path]]:
     other: list[Path] = []
     for place in (folder, folder / "data"):
         for path in sorted(place.iterdir()) if place.is_dir() else ():
-            if path.is_dir() and (split := split_of(path.name)):
-                named.setdefault(split, []).extend(_with_rows(path.iterdir()))
-            elif path.is_file() and _with_rows([path]):
-                split = split_of(path.name.split(".")[0])
+            if path.is_dir() and (split := find_split(path.name)):
+                named.setdefault(split, []).extend(_select_row_files(path.iterdir()))
+            elif path.is_file() and _select_row_files([path]):
+                split = find_split(path.name.split(".")[0])
                 (named.setdefault(split, []) if split else other).append(path)
         if named or other:
             break
@@ -69,14 +69,14 @@ def files_of(folder: Path) -> dict[str, list[Path]]:
     return {"": other}
 
 
-def _with_rows(paths: Iterable[Path]) -> list[Path]:
-    return [one for one in sorted(paths) if form_of(one) and one.name not in _NO_ROWS]
+def _select_row_files(paths: Iterable[Path]) -> list[Path]:
+    return [one for one in sorted(paths) if file_type(one) and one.name not in _NO_ROWS]
 
 
 # --- what is not split yet ------------------------------------------------------------
 
 
-def by_column(table: Table, name: str = SPLIT_COLUMN) -> dict[str, Table] | None:
+def split_by_column(table: Table, name: str = SPLIT_COLUMN) -> dict[str, Table] | None:
     """Split the rows by a column that names the split of each.
 
     Returns:
@@ -86,7 +86,7 @@ def by_column(table: Table, name: str = SPLIT_COLUMN) -> dict[str, Table] | None
     cells = table.columns.get(name)
     if cells is None:
         return None
-    splits = [split_of(cell) if isinstance(cell, str) else None for cell in cells]
+    splits = [find_split(cell) if isinstance(cell, str) else None for cell in cells]
     if "train" not in splits or None in splits:
         return None
     rest = {other: some for other, some in table.columns.items() if other != name}
@@ -96,7 +96,7 @@ def by_column(table: Table, name: str = SPLIT_COLUMN) -> dict[str, Table] | None
     }
 
 
-def by_seed(tables: Sequence[Table], label_name: str, seed: int) -> Mapping[str, list[Table]]:
+def split_by_seed(tables: Sequence[Table], label_name: str, seed: int) -> Mapping[str, list[Table]]:
     """Split the rows of each label 60/20/20 with the seed, keeping the order of the file.
 
     Validation and test get the same number of rows of a label, rounded down, and training the rest,
@@ -105,12 +105,12 @@ def by_seed(tables: Sequence[Table], label_name: str, seed: int) -> Mapping[str,
     rows: dict[str, list[tuple[int, int]]] = {}
     for number, table in enumerate(tables):
         for row, cell in enumerate(table.columns[label_name]):
-            rows.setdefault(label_text(cell), []).append((number, row))
+            rows.setdefault(format_label(cell), []).append((number, row))
     parts: dict[tuple[int, int], str] = {}
     for label in sorted(rows):
         some = rows[label]
         random.Random(f"split {seed} {label}").shuffle(some)
-        held = int(len(some) * SHARES[1][1])
+        held = int(len(some) * SPLIT_SHARES[1][1])
         for place, one in enumerate(some):
             parts[one] = "val" if place < held else "test" if place < 2 * held else "train"
     total = len(parts)
@@ -120,7 +120,7 @@ def by_seed(tables: Sequence[Table], label_name: str, seed: int) -> Mapping[str,
             for number, table in enumerate(tables)
             if len(part := table.only([parts[number, r] == name for r in range(len(table))]))
         ]
-        for name, _ in SHARES
+        for name, _ in SPLIT_SHARES
     }
     told = ", ".join(f"{sum(map(len, some)):,} {name}" for name, some in split.items())
     warn(

@@ -37,18 +37,18 @@ from numpy.typing import NDArray
 from ...records import DataError, Json, UsageError
 from ..io import bibtex
 from ..io.bad_records import BadRecords
-from ..io.files import expanded, identity, joint_identity, locate, open_bytes
-from ..io.json_text import SURROGATE, parse_json
+from ..io.files import expand_home, identify_file, identify_files, locate, open_bytes
+from ..io.json_text import SURROGATE_PATTERN, parse_json
 from ..io.messages import shorten, warn
 
-__all__ = ["Paper", "files_of", "paper_identity", "pieces", "quoted", "read_papers"]
+__all__ = ["Paper", "contains_quote", "data_identity", "find_files", "read_papers", "split_text"]
 
-INSTALL = "pip install 'peirce[text]'"
-FILE_BYTES = 200_000_000  # decompressed
+INSTALL_COMMAND = "pip install 'peirce[text]'"
+MAX_FILE_BYTES = 200_000_000  # decompressed
 PDF_BYTES = 50_000_000  # decompressed contents of all pages, each counted as often as it is shown
-TITLE_CHARACTERS = 200
-PIECE_WORDS = 6_000  # per prompt, about 8,000 tokens
-FORMS = {
+MAX_TITLE_CHARACTERS = 200
+MAX_PIECE_WORDS = 6_000  # per prompt, about 8,000 tokens
+FILE_TYPES = {
     ".pdf": "pdf",
     ".md": "markdown",
     ".markdown": "markdown",
@@ -58,11 +58,11 @@ FORMS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
-NO_TITLE = re.compile(
+PLACEHOLDER_TITLE = re.compile(
     r"(untitled|microsoft word|powerpoint|latex|paper|main|title)\b|.*\.(docx?|tex|dvi|pdf|indd)\Z",
     re.IGNORECASE,
 )  # titles that programs write when the author set none
-CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Paper:
     Attributes:
         source: The file name relative to the folder. For a file with several papers, `#` and the
             entry's key or line number follow.
-        title: The title on one line, shortened to `TITLE_CHARACTERS`.
+        title: The title on one line, shortened to `MAX_TITLE_CHARACTERS`.
         text: The text that may be quoted; "" if the paper has none.
     """
 
@@ -81,34 +81,34 @@ class Paper:
     text: str
 
 
-def files_of(path: str | Path) -> list[Path]:
+def find_files(path: str | Path) -> list[Path]:
     """Return the literature files at a path, a folder or a file, in reading order.
 
     Raises:
         UsageError: There is no such path, or the file has an unsupported type.
         DataError: The folder holds no literature.
     """
-    place = expanded(path)
+    place = expand_home(path)
     if not place.is_dir():
         locate(place, ())
         if _form(place) is None:
-            raise UsageError(f"{place}: no form of literature; there are {', '.join(FORMS)}")
+            raise UsageError(f"{place}: no form of literature; there are {', '.join(FILE_TYPES)}")
         return [place]
     there = _below(place)
     found = [one for one in there if _form(one)]
     others = [one.relative_to(place).as_posix() for one in there if not _form(one)]
     if not found:
-        raise DataError(f"{place}: no literature here; looked for {', '.join(FORMS)}")
+        raise DataError(f"{place}: no literature here; looked for {', '.join(FILE_TYPES)}")
     if others:
         warn(f"{place}: {len(others)} files of other forms are not read: {_listed(others)}")
     return found
 
 
-def paper_identity(path: str | Path) -> dict[str, Json]:
+def data_identity(path: str | Path) -> dict[str, Json]:
     """Return {"name", "sha256"} of the literature at a path, in the form used for data sets."""
-    place = expanded(path)
-    files = files_of(place)
-    return joint_identity(place.name, place, files) if place.is_dir() else identity(files[0])
+    place = expand_home(path)
+    files = find_files(place)
+    return identify_files(place.name, place, files) if place.is_dir() else identify_file(files[0])
 
 
 def read_papers(path: str | Path) -> list[Paper]:
@@ -119,8 +119,8 @@ def read_papers(path: str | Path) -> list[Paper]:
         DataError: A paper cannot be read (the error names file, line and field) and such papers are
             not left out, or no paper has text.
     """
-    place = expanded(path)
-    files = files_of(place)
+    place = expand_home(path)
+    files = find_files(place)
     if any(_form(one) == "pdf" for one in files):
         _need_pypdf(place)
     base = place if place.is_dir() else place.parent
@@ -128,7 +128,7 @@ def read_papers(path: str | Path) -> list[Paper]:
     silent: list[str] = []
     with BadRecords(place) as bad:
         for file in files:
-            for paper, reason in _of_file(file, file.relative_to(base).as_posix(), bad):
+            for paper, reason in _read_file(file, file.relative_to(base).as_posix(), bad):
                 if paper.text:
                     papers.append(paper)
                 else:
@@ -150,7 +150,7 @@ def _below(folder: Path) -> list[Path]:
 
 def _form(path: Path) -> str | None:
     name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    return FORMS.get(name.suffix.lower())
+    return FILE_TYPES.get(name.suffix.lower())
 
 
 def _listed(names: list[str], shown: int = 5) -> str:
@@ -161,13 +161,13 @@ def _listed(names: list[str], shown: int = 5) -> str:
 # --- the forms ---------------------------------------------------------------
 
 
-def _of_file(file: Path, name: str, bad: BadRecords) -> Iterator[tuple[Paper, str]]:
+def _read_file(file: Path, name: str, bad: BadRecords) -> Iterator[tuple[Paper, str]]:
     """Yield the papers of one file, each with the reason to report if it has no text."""
     form = _form(file)
     if form == "bib":
-        yield from _of_bib(_lines(file), file, name, bad)
+        yield from _read_bibtex(_lines(file), file, name, bad)
     elif form == "jsonl":
-        yield from _of_lines(_lines(file), file, name, bad)
+        yield from _read_jsonl_papers(_lines(file), file, name, bad)
     else:
         with bad.record("", file):
             yield _of_whole(file, name)
@@ -177,8 +177,8 @@ def _of_whole(file: Path, name: str) -> tuple[Paper, str]:
     """Return the paper that is a whole file."""
     form, content = _form(file), _content(file)
     if form == "pdf":
-        return _of_pdf(content, name)
-    read = _of_markdown if form == "markdown" else _of_text
+        return _read_pdf(content, name)
+    read = _split_markdown_title if form == "markdown" else _split_text_title
     title, body = read(_clean(_decoded(content, file)))
     return Paper(name, title or _stem(name), body), "the file is empty"
 
@@ -186,11 +186,11 @@ def _of_whole(file: Path, name: str) -> tuple[Paper, str]:
 def _content(file: Path) -> bytes:
     with open_bytes(file) as opened:
         try:
-            content = opened.read(FILE_BYTES + 1)
+            content = opened.read(MAX_FILE_BYTES + 1)
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{file}: cannot be read: {error}") from error
-    if len(content) > FILE_BYTES:
-        raise DataError(f"{file}: larger than {FILE_BYTES:,} bytes")
+    if len(content) > MAX_FILE_BYTES:
+        raise DataError(f"{file}: larger than {MAX_FILE_BYTES:,} bytes")
     return content
 
 
@@ -205,22 +205,24 @@ def _decoded(content: bytes, file: Path) -> str:
 def _clean(text: str) -> str:
     """Normalise line ends, drop control characters and replace lone surrogates."""
     ends = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
-    return CONTROL.sub("", SURROGATE.sub("\N{REPLACEMENT CHARACTER}", ends)).strip()
+    return CONTROL_CHARACTERS.sub(
+        "", SURROGATE_PATTERN.sub("\N{REPLACEMENT CHARACTER}", ends)
+    ).strip()
 
 
 def _one_line(title: str) -> str:
-    return shorten(" ".join(title.split()), TITLE_CHARACTERS)
+    return shorten(" ".join(title.split()), MAX_TITLE_CHARACTERS)
 
 
 def _stem(name: str) -> str:
     return Path(name.removesuffix(".gz")).stem
 
 
-def _of_text(text: str) -> tuple[str, str]:
+def _split_text_title(text: str) -> tuple[str, str]:
     return _one_line(text.partition("\n")[0]), text
 
 
-def _of_markdown(text: str) -> tuple[str, str]:
+def _split_markdown_title(text: str) -> tuple[str, str]:
     ahead = re.match(r"---[^\S\n]*\n(.*?)\n(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)", text, re.DOTALL)
     body = text[ahead.end() :].strip() if ahead else text
     named = re.search(r"^title:[^\S\n]*(\S.*)$", ahead[1], re.MULTILINE) if ahead else None
@@ -247,9 +249,9 @@ def _lines(file: Path) -> str:
     return _content(file).decode("utf-8-sig", "surrogateescape")
 
 
-def _of_bib(text: str, file: Path, name: str, bad: BadRecords) -> Iterator[tuple[Paper, str]]:
+def _read_bibtex(text: str, file: Path, name: str, bad: BadRecords) -> Iterator[tuple[Paper, str]]:
     """Yield the entries; the text of an entry is its title and abstract."""
-    for entry in bibtex.entries(text, file, bad):
+    for entry in bibtex.parse_entries(text, file, bad):
         title = _clean(entry.fields.get("title", ""))
         abstract = _clean(entry.fields.get("abstract", ""))
         source = f"{name}#{entry.key or entry.line}"
@@ -257,7 +259,9 @@ def _of_bib(text: str, file: Path, name: str, bad: BadRecords) -> Iterator[tuple
         yield Paper(source, _one_line(title) or source, whole), "no abstract"
 
 
-def _of_lines(text: str, file: Path, name: str, bad: BadRecords) -> Iterator[tuple[Paper, str]]:
+def _read_jsonl_papers(
+    text: str, file: Path, name: str, bad: BadRecords
+) -> Iterator[tuple[Paper, str]]:
     """Yield one paper per line; its text is the title with abstract, text and summary."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -267,7 +271,7 @@ def _of_lines(text: str, file: Path, name: str, bad: BadRecords) -> Iterator[tup
 
 
 def _of_line(line: str, where: str, source: str, bad: BadRecords) -> tuple[Paper, str]:
-    if SURROGATE.search(line):
+    if SURROGATE_PATTERN.search(line):
         raise DataError(f"{where}: not UTF-8 text")
     record = parse_json(line, where)
     if not isinstance(record, Mapping):
@@ -296,10 +300,10 @@ def _need_pypdf(place: Path) -> None:
     try:
         import pypdf  # noqa: F401
     except ImportError:
-        raise UsageError(f"{place}: to read a PDF needs pypdf: {INSTALL}") from None
+        raise UsageError(f"{place}: to read a PDF needs pypdf: {INSTALL_COMMAND}") from None
 
 
-def _of_pdf(content: bytes, name: str) -> tuple[Paper, str]:
+def _read_pdf(content: bytes, name: str) -> tuple[Paper, str]:
     """Return the text of all pages, separated by blank lines.
 
     pypdf raises many kinds of exceptions on damaged files, and none says more than that the file is
@@ -330,7 +334,7 @@ def _of_pdf(content: bytes, name: str) -> tuple[Paper, str]:
     ) as error:  # fmt: skip
         return nothing, f"damaged: {shorten(str(error) or type(error).__name__)}"
     title = _one_line(_clean(title))
-    if NO_TITLE.match(title) or not title:
+    if PLACEHOLDER_TITLE.match(title) or not title:
         title = _one_line(text.partition("\n")[0]) or nothing.title
     return Paper(name, title, text), "a PDF without text, of pictures perhaps"
 
@@ -351,19 +355,19 @@ LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", 
 QUOTE_MARKS = "\"'`´‘’‚‛“”„‟‹›«»′″"
 HYPHENS = "-‐‑"  # hyphen-minus, hyphen, non-breaking hyphen; no dashes
 SOFT_HYPHEN = "\N{SOFT HYPHEN}"
-HARD, PARTING = 1, 2
-WORD_CHARACTERS = 40  # a longer run without a blank counts as several words
+HARD_HYPHEN, DIVIDING_HYPHEN = 1, 2
+MAX_WORD_CHARACTERS = 40  # a longer run without a blank counts as several words
 
 _PLAIN = str.maketrans(
     LIGATURES | dict.fromkeys(QUOTE_MARKS, '"') | dict.fromkeys(HYPHENS, "-") | {SOFT_HYPHEN: ""}
 )
 _PARTS = re.compile(r'(-+)(\s*)|"["\s]*|\s+')
-_WORD = re.compile(rf"\S{{1,{WORD_CHARACTERS}}}")
+_WORD = re.compile(rf"\S{{1,{MAX_WORD_CHARACTERS}}}")
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n")
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\Z")
 
 
-def quoted(quote: str, text: str) -> bool:
+def contains_quote(quote: str, text: str) -> bool:
     """Return whether `quote` occurs in `text` word for word.
 
     Differences in these are ignored: blanks (PDF text loses and gains them), hyphens before blanks
@@ -379,7 +383,9 @@ def quoted(quote: str, text: str) -> bool:
     start = whole.signs.find(sought.signs)
     while start >= 0:
         there = whole.hyphens[start + 1 : start + len(sought.signs)]
-        if not np.any(inner + there == HARD):  # one text has a hyphen where the other has none
+        if not np.any(
+            inner + there == HARD_HYPHEN
+        ):  # one text has a hyphen where the other has none
             return True
         start = whole.signs.find(sought.signs, start + 1)
     return False
@@ -392,7 +398,7 @@ class _Letters:
     Attributes:
         signs: The n characters of the text without blanks and hyphens.
         hyphens: uint8 (n + 1,), the state before each character and after the last: 0 for no
-            hyphen, `HARD`, or `PARTING` if the hyphen may divide a word.
+            hyphen, `HARD_HYPHEN`, or `DIVIDING_HYPHEN` if the hyphen may divide a word.
     """
 
     signs: str
@@ -410,7 +416,7 @@ def _letters(text: str) -> _Letters:
         parts.append(kept)
         size += len(kept)
         if found[1]:
-            hyphens[size] = max(hyphens.get(size, 0), PARTING if found[2] else HARD)
+            hyphens[size] = max(hyphens.get(size, 0), DIVIDING_HYPHEN if found[2] else HARD_HYPHEN)
         elif found[0].startswith('"'):
             parts.append('"')  # TeX writes one mark as ''
             size += 1
@@ -421,7 +427,7 @@ def _letters(text: str) -> _Letters:
     return _Letters(signs, states)
 
 
-def pieces(text: str, words: int) -> list[str]:
+def split_text(text: str, words: int) -> list[str]:
     """Split a text into consecutive pieces of at most `words` words.
 
     Nothing but blanks between the pieces is lost. A piece ends with the last complete paragraph

@@ -19,23 +19,23 @@ from functools import cached_property
 
 from ...records import DataError, Digest, Json, Observation, Problem, canonical_json, digest_of
 from ..io.bad_records import BadRecords
-from ..io.messages import nearest, shorten, warn
-from .columns import Columns, described, value_as
-from .config_files import label_text
+from ..io.messages import shorten, suggest_nearest, warn
+from .columns import Columns, check_value, describe_columns
+from .config_files import format_label
 from .data_sets import DataSet
 from .label_names import LabelNames
 from .tables import Table
 
-NAME = "labels"
-TEXT = "text"  # not FAMILY, which marks the module of a family
-SHOWN = 200  # training rows (HypoBench, appendix D.1)
-LABEL = "label"
+TASK_NAME = "labels"
+FAMILY_NAME = "text"  # not FAMILY, which marks the module of a family
+DEFAULT_SHOWN_ROWS = 200  # training rows (HypoBench, appendix D.1)
+DEFAULT_LABEL_NAME = "label"
 SPLIT_NAMES = {"val": "val", "test": "ind", "ood": "ood"}  # data set -> secret["splits"]
 _MANY = 20  # with more labels, the column is probably a number to predict
 
 
 @dataclass(frozen=True)
-class Rows:
+class LabelledData:
     """A data set that has been read and checked.
 
     Attributes:
@@ -86,7 +86,7 @@ class Rows:
                 hidden += rows
         return tuple(hidden), spans
 
-    def samples(self, shown: int = SHOWN, seed: int = 0) -> Iterator[int]:
+    def samples(self, shown: int = DEFAULT_SHOWN_ROWS, seed: int = 0) -> Iterator[int]:
         """Yield the numbers of the samples that show other rows than every sample before them."""
         count = len(self.splits["train"])
         most = math.comb(count, min(shown, count))
@@ -99,7 +99,7 @@ class Rows:
                 yield sample
             sample += 1
 
-    def problem(self, sample: int, shown: int = SHOWN, seed: int = 0) -> Problem:
+    def problem(self, sample: int, shown: int = DEFAULT_SHOWN_ROWS, seed: int = 0) -> Problem:
         """Return the problem `NAME#sample` with at most `shown` training rows."""
         rows = self.splits["train"]
         drawn = random.Random(seed + sample).sample(rows, min(shown, len(rows)))
@@ -112,12 +112,12 @@ class Rows:
         if truths := [one for one in self.known if one not in self.findings]:
             secret["truths"] = truths
         return Problem(
-            f"{self.name}#{sample}", NAME, TEXT, tuple(drawn), hidden, self.public, secret,
+            f"{self.name}#{sample}", TASK_NAME, FAMILY_NAME, tuple(drawn), hidden, self.public, secret,
             self.name,
         )  # fmt: skip
 
 
-def rows_digest(rows: Sequence[Observation]) -> Digest:
+def digest_rows(rows: Sequence[Observation]) -> Digest:
     """Return a digest of labelled rows in order, to tell whether two tests used the same rows."""
     return digest_of([[one.input, one.output] for one in rows])
 
@@ -125,13 +125,13 @@ def rows_digest(rows: Sequence[Observation]) -> Digest:
 # --- from tables ----------------------------------------------------------------------
 
 
-def rows_of_tables(
+def build_from_tables(
     found: DataSet,
     tables: Mapping[str, Sequence[Table]],
     bad: BadRecords,
     label: str | None = None,
     wanted: Sequence[str] = (),
-) -> Rows:
+) -> LabelledData:
     """Build a checked data set from the tables of its splits.
 
     Args:
@@ -145,19 +145,19 @@ def rows_of_tables(
         DataError: The tables do not fit together; the error names file and row.
     """
     every = [one for some in tables.values() for one in some]
-    label_name = label_column(found, every, label)
+    label_name = find_label_column(found, every, label)
     tables = with_labels(tables, label_name, bad)
     train = tables["train"]
     if not any(map(len, train)):
         raise bad.nothing_left(f"{train[0].path}: the file has no rows")
-    gold = {split: _gold(some, label_name) for split, some in tables.items()}
+    gold = {split: _label_texts(some, label_name) for split, some in tables.items()}
     labels = _labels(found, train, gold["train"], label_name)
     cells = {
         name: [cell for table in train for cell in table.columns.get(name, [None] * len(table))]
         for name in dict.fromkeys(name for table in train for name in table.columns)
     }
     metadata = found.metadata
-    columns = described(
+    columns = describe_columns(
         str(train[0].path), cells, label_name, labels, found.config.templates, metadata.features,
         wanted,
     )  # fmt: skip
@@ -171,7 +171,7 @@ def rows_of_tables(
     if any(one["kind"] == "text" for one in columns.about.values()):
         _warn_of_duplicates(found.name, splits)
     _warn_of_one_label(found.name, gold["train"], labels)
-    return Rows(
+    return LabelledData(
         found.name,
         label_name,
         columns.labels,
@@ -184,7 +184,7 @@ def rows_of_tables(
     )
 
 
-def label_column(found: DataSet, tables: Sequence[Table], asked: str | None) -> str:
+def find_label_column(found: DataSet, tables: Sequence[Table], asked: str | None) -> str:
     """Return the name of the label column.
 
     It is `asked` (`--label`), else the column that the config names, else `label`, else the only
@@ -202,11 +202,17 @@ def label_column(found: DataSet, tables: Sequence[Table], asked: str | None) -> 
     given = asked or found.config.label_name
     if given is None:
         there = [name for name in told if name in tables[0].columns]
-        given = LABEL if LABEL in tables[0].columns or len(there) != 1 else there[0]
+        given = (
+            DEFAULT_LABEL_NAME
+            if DEFAULT_LABEL_NAME in tables[0].columns or len(there) != 1
+            else there[0]
+        )
     for table in tables:
         if given not in table.columns:
             named = asked or found.config.label_name
-            choices = nearest(given, table.columns) if named else _which_label(table)
+            choices = (
+                suggest_nearest(given, table.columns) if named else _suggest_label_column(table)
+            )
             raise DataError(f"{table.path}: no label column {given!r}{choices}")
     if told and given not in told:
         warn(
@@ -216,7 +222,7 @@ def label_column(found: DataSet, tables: Sequence[Table], asked: str | None) -> 
     return given
 
 
-def _which_label(table: Table) -> str:
+def _suggest_label_column(table: Table) -> str:
     """Return the end of an error message: the columns, and an example of `--label`.
 
     The example prefers a column whose name differs from `label` only in case, then one with the
@@ -226,14 +232,14 @@ def _which_label(table: Table) -> str:
     values = {name: len(set(map(str, table.columns[name]))) for name in names}
     likely = min(
         names,
-        key=lambda name: (name.casefold() != LABEL, values[name] < 2, values[name]),
+        key=lambda name: (name.casefold() != DEFAULT_LABEL_NAME, values[name] < 2, values[name]),
         default="NAME",
     )
     if {"input", "output"} <= set(names):
-        return nearest("", names) + "; pairs of input and output are of the task `examples`"
+        return suggest_nearest("", names) + "; pairs of input and output are of the task `examples`"
     header = " (line 1 of a CSV names its columns)" if table.untyped else ""
     return (
-        nearest("", map(shorten, names))
+        suggest_nearest("", map(shorten, names))
         + f"{header}; --label names another, as --label {shlex.quote(shorten(likely))}"
     )
 
@@ -265,7 +271,7 @@ def with_labels(
 
 
 def _is_label(cell: Json) -> bool:
-    return cell is not None and not isinstance(cell, dict | list) and bool(label_text(cell))
+    return cell is not None and not isinstance(cell, dict | list) and bool(format_label(cell))
 
 
 def _advice(others: int) -> str:
@@ -274,10 +280,10 @@ def _advice(others: int) -> str:
     return f", as in {others:,} more; give them labels, or leave these rows out (--skip-bad)"
 
 
-def _gold(tables: Sequence[Table], label_name: str) -> list[tuple[Table, int, str]]:
+def _label_texts(tables: Sequence[Table], label_name: str) -> list[tuple[Table, int, str]]:
     """Return (table, row, label as written) for each row."""
     return [
-        (table, row, label_text(cell))
+        (table, row, format_label(cell))
         for table in tables
         for row, cell in enumerate(table.columns[label_name])
     ]
@@ -321,7 +327,9 @@ def _observations(
     for table in tables:
         for name in kinds:
             if name not in table.columns:
-                raise DataError(f"{table.path}: no column {name!r}{nearest(name, table.columns)}")
+                raise DataError(
+                    f"{table.path}: no column {name!r}{suggest_nearest(name, table.columns)}"
+                )
     found = []
     for table, row, written in gold:
         where = table.where(row)
@@ -333,7 +341,7 @@ def _observations(
                     f" {', '.join(labels.names)}"
                 )
             given = {
-                name: value_as(kind, table.columns[name][row], f"{where}, {name}")
+                name: check_value(kind, table.columns[name][row], f"{where}, {name}")
                 for name, kind in kinds.items()
             }
             found.append(Observation(given, label))

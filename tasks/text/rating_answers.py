@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .answers import ANSWER_CHARACTERS, without_thoughts
+from .answers import MAX_ANSWER_CHARACTERS, strip_reasoning
 
 QUALITIES = ("novelty", "plausibility", "clarity")
-QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
-MARKS = (1.0, 2.0, 3.0, 4.0, 5.0)
+QUARTER_SCALE = (0.0, 0.25, 0.5, 0.75, 1.0)
+FIVE_POINT_SCALE = (1.0, 2.0, 3.0, 4.0, 5.0)
 
 _NUMBER = r"(?<![\w.,\-\u2212])(\d*\.\d+|\d+(?:\.\d+)?)(?![\w%]|[.,]\d)"
 _OF_SCALE = re.compile(_NUMBER + r"\s*(?:/|out of)\s*(\d+(?:\.\d+)?)")
@@ -28,13 +28,13 @@ _REASON_CHARACTERS = 2_000
 _CHARACTERS = 20_000
 
 
-def number_in(text: str, scale: Sequence[float]) -> float | None:
+def parse_rating(text: str, scale: Sequence[float]) -> float | None:
     """Return the point on the scale that an answer gives, or None.
 
     The number after "Score:" or a similar word counts, else a first line that is a single number,
     else the only number in the answer. "4/5" and "4 out of 5" are 4 on a scale up to 5.
     """
-    said = without_thoughts(text)[-ANSWER_CHARACTERS:][:_CHARACTERS]
+    said = strip_reasoning(text)[-MAX_ANSWER_CHARACTERS:][:_CHARACTERS]
     said = _OF_SCALE.sub(lambda of: of[1] if float(of[2]) == scale[-1] else of[0], said)
     first = next((line for line in said.splitlines() if line.strip(" *_`#\"'")), "")
     for found in (_MARKED.findall(said), _whole_line(first), _ALONE.findall(said)):
@@ -50,12 +50,12 @@ def _whole_line(line: str) -> list[str]:
     return [bare] if re.fullmatch(r"\d*\.\d+|\d+", bare) else []
 
 
-def reason_in(text: str) -> str:
+def parse_reason(text: str) -> str:
     """Return the reason that an answer gives, on one line.
 
     It is the text after "Reasoning:" or a similar word, else the whole answer without the score.
     """
-    said = without_thoughts(text)[-ANSWER_CHARACTERS:][:_CHARACTERS]
+    said = strip_reasoning(text)[-MAX_ANSWER_CHARACTERS:][:_CHARACTERS]
     found = _REASON.search(said)
     told = said[found.end() :] if found else _MARKED.sub("", said)
     return " ".join(told.split()).strip("*_` ")[:_REASON_CHARACTERS]

@@ -14,23 +14,30 @@ from urllib.parse import parse_qsl
 
 from ...records import DataError, Json, UsageError
 from ..io.bad_records import BadRecords
-from ..io.files import expanded, joint_identity, locate
-from ..io.messages import nearest
+from ..io.files import expand_home, identify_files, locate
+from ..io.messages import suggest_nearest
 from . import own_rows
-from .columns import value_as
+from .columns import check_value
 from .config_files import (
-    CONFIG,
-    METADATA,
-    OLDER_OOD,
+    CONFIG_FILE,
+    METADATA_FILE,
+    OLDER_OOD_CONFIG_FILE,
     Config,
     Metadata,
-    label_text,
+    format_label,
     read_config,
     read_metadata,
 )
-from .data_sets import DataSet, Place, chosen_ood, ood_files, places, published
-from .problems import Rows, label_column, rows_of_tables
-from .tables import Table, form_of, read_table, typed
+from .data_sets import (
+    DataSet,
+    DataSetLocation,
+    choose_ood_files,
+    find_data_sets,
+    find_ood_files,
+    resolve_published,
+)
+from .problems import LabelledData, build_from_tables, find_label_column
+from .tables import Table, file_type, infer_types, read_table
 
 _SETTINGS = ("label", "ood", "columns")
 
@@ -51,7 +58,7 @@ class Source:
     ood: str | None = None
     columns: Sequence[str] = ()
 
-    def places(self) -> dict[str, Place]:
+    def places(self) -> dict[str, DataSetLocation]:
         """Return the data sets at the path by name.
 
         Raises:
@@ -59,15 +66,15 @@ class Source:
         """
         if self.path.is_file():
             name = Path(self.path.name.removesuffix(".gz")).stem
-            return {name: Place(name, self.path.parent, self.path)}
-        found = places(self.path) or [Place(self.path.resolve().name, self.path)]
+            return {name: DataSetLocation(name, self.path.parent, self.path)}
+        found = find_data_sets(self.path) or [DataSetLocation(self.path.resolve().name, self.path)]
         return {one.name: one for one in found}
 
-    def read(self, place: Place, seed: int) -> Rows:
+    def read(self, place: DataSetLocation, seed: int) -> LabelledData:
         """Read a data set.
 
         Args:
-            place: One of `places`.
+            place: One of `find_data_sets`.
             seed: Seed of the split, for rows without splits.
 
         Raises:
@@ -75,28 +82,28 @@ class Source:
             UsageError: A setting does not fit the data.
         """
         with BadRecords(place.file or place.folder) as bad:
-            found = _found(place, bad, self.ood)
+            found = _resolve_data_set(place, bad, self.ood)
             flat = [(split, path) for split, paths in found.files.items() for path in paths]
-            tables = typed([read_table(path, bad) for _, path in flat])
+            tables = infer_types([read_table(path, bad) for _, path in flat])
             by_split: Mapping[str, Sequence[Table]] = {
                 split: [table for (one, _), table in zip(flat, tables, strict=True) if one == split]
                 for split in found.files
             }
             if list(by_split) in ([""], ["train"]):
                 by_split = self._parted(found, tables, seed)
-            rows = rows_of_tables(found, by_split, bad, self.label, self.columns)
+            rows = build_from_tables(found, by_split, bad, self.label, self.columns)
         return replace(rows, properties=found.metadata.properties)
 
     def _parted(
         self, found: DataSet, tables: Sequence[Table], seed: int
     ) -> Mapping[str, Sequence[Table]]:
-        if len(tables) == 1 and (parts := own_rows.by_column(tables[0])):
+        if len(tables) == 1 and (parts := own_rows.split_by_column(tables[0])):
             return {split: [table] for split, table in parts.items()}
-        name = label_column(found, tables, self.label)
-        return own_rows.by_seed(tables, name, seed)
+        name = find_label_column(found, tables, self.label)
+        return own_rows.split_by_seed(tables, name, seed)
 
 
-def source_of(path: str | Path, label: str | None = None, ood: str | None = None) -> Source:
+def parse_source(path: str | Path, label: str | None = None, ood: str | None = None) -> Source:
     """Parse a path with its settings.
 
     Args:
@@ -107,7 +114,7 @@ def source_of(path: str | Path, label: str | None = None, ood: str | None = None
     Raises:
         UsageError: The path or a setting does not exist.
     """
-    place = expanded(path)
+    place = expand_home(path)
     told: dict[str, str] = {}
     if not place.exists() and "?" in place.name:
         name, _, query = place.name.partition("?")
@@ -115,50 +122,50 @@ def source_of(path: str | Path, label: str | None = None, ood: str | None = None
         told = dict(parse_qsl(query, keep_blank_values=True))
     for key in told:
         if key not in _SETTINGS:
-            raise UsageError(f"{path}: no setting {key!r} of data{nearest(key, _SETTINGS)}")
+            raise UsageError(f"{path}: no setting {key!r} of data{suggest_nearest(key, _SETTINGS)}")
     if not place.is_dir():
         place = locate(place, ())
     columns = [one.strip() for one in told.get("columns", "").split(",") if one.strip()]
     return Source(place, label or told.get("label"), ood or told.get("ood"), columns)
 
 
-def _found(place: Place, bad: BadRecords, ood: str | None) -> DataSet:
+def _resolve_data_set(place: DataSetLocation, bad: BadRecords, ood: str | None) -> DataSet:
     config = read_config(place.folder, bad)
     metadata = read_metadata(place.folder, bad)
     if place.file is None and config.files:
-        return published(place, config, metadata, ood)
+        return resolve_published(place, config, metadata, ood)
     if place.file is not None:
-        if not form_of(place.file):
+        if not file_type(place.file):
             read_table(place.file, bad)  # raises with the valid file types
         beside = place.file.name in {Path(one).name for one in config.files.values()}
         if config.files and not beside:  # the config is about other files
             config, metadata = Config(), Metadata()
         if ood is not None:
-            chosen_ood(place, {}, ood)
+            choose_ood_files(place, {}, ood)
         return DataSet(place.name, place.folder, config, metadata, {"": (place.file,)})
-    files: dict[str, Sequence[Path]] = dict(own_rows.files_of(place.folder))
-    others = ood_files(place.folder)
+    files: dict[str, Sequence[Path]] = dict(own_rows.find_files(place.folder))
+    others = find_ood_files(place.folder)
     if "ood" in files or ood is not None:
-        chosen = chosen_ood(place, others, ood) if others else files.get("ood", ())
+        chosen = choose_ood_files(place, others, ood) if others else files.get("ood", ())
         files = {split: some for split, some in files.items() if split != "ood"}
         files |= {"ood": chosen} if chosen else {}
     return DataSet(place.name, place.folder, config, metadata, files)
 
 
-def identity_of(path: str | Path) -> dict[str, Json]:
+def data_identity(path: str | Path) -> dict[str, Json]:
     """Return {"name", "sha256"} of the data at a path.
 
     The hash covers all files of rows, configs and metadata below the path.
     """
-    source = source_of(path)
-    beside = (CONFIG, OLDER_OOD, METADATA)
+    source = parse_source(path)
+    beside = (CONFIG_FILE, OLDER_OOD_CONFIG_FILE, METADATA_FILE)
     found = []
     for place in source.places().values():
-        inner = [place.file] if place.file else [p for p in place.folder.rglob("*") if form_of(p)]
+        inner = [place.file] if place.file else [p for p in place.folder.rglob("*") if file_type(p)]
         found += [*inner, *(place.folder / name for name in beside)]
     root = source.path if source.path.is_dir() else source.path.parent
     there = {one for one in found if one.is_file()}
-    return joint_identity(source.path.resolve().name, root, there)
+    return identify_files(source.path.resolve().name, root, there)
 
 
 # --- rows to predict ------------------------------------------------------------------
@@ -179,7 +186,7 @@ class Row:
     where: str
 
 
-def rows_of(
+def read_rows(
     path: str | Path, columns: Mapping[str, Mapping[str, Json]], label: str | None = None
 ) -> list[Row]:
     """Read the rows of one file, or of all files of a folder, as inputs of a data set.
@@ -192,18 +199,18 @@ def rows_of(
     Raises:
         DataError: A column is missing, or a cell does not fit the column's kind.
     """
-    source = source_of(path, label)
+    source = parse_source(path, label)
     if source.path.is_dir():
-        paths = [one for some in own_rows.files_of(source.path).values() for one in some]
+        paths = [one for some in own_rows.find_files(source.path).values() for one in some]
     else:
         paths = [source.path]
     found = []
     with BadRecords(source.path) as bad:
-        for table in typed([read_table(one, bad) for one in paths]):
+        for table in infer_types([read_table(one, bad) for one in paths]):
             for name in columns:
                 if name not in table.columns:
                     raise DataError(
-                        f"{table.path}: no column {name!r}{nearest(name, table.columns)}"
+                        f"{table.path}: no column {name!r}{suggest_nearest(name, table.columns)}"
                     )
             gold = table.columns.get(source.label or "")
             for row in range(len(table)):
@@ -211,8 +218,8 @@ def rows_of(
                 with bad.record(table.place(row), table.path):
                     for name, told in columns.items():
                         cell, where = table.columns[name][row], f"{table.where(row)}, {name}"
-                        given[name] = value_as(str(told["kind"]), cell, where)
-                    written = None if gold is None or gold[row] is None else label_text(gold[row])
+                        given[name] = check_value(str(told["kind"]), cell, where)
+                    written = None if gold is None or gold[row] is None else format_label(gold[row])
                     found.append(Row(given, written, table.where(row)))
         if not found:
             raise bad.nothing_left(f"{source.path}: the file has no rows")

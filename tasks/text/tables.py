@@ -9,7 +9,7 @@ in dataset_info.json in the same folder, and the cells are converted to names. D
 Cells with bytes, images or audio are kept, and no such column becomes an input.
 
 A cell is a str, int, float or bool, or None if it is missing, such as an empty CSV cell or a key
-that a JSONL object lacks. `typed` converts CSV cells one column at a time, over all files of a data
+that a JSONL object lacks. `infer_types` converts CSV cells one column at a time, over all files of a data
 set. Callers leave out a column with other cells, such as lists (text/columns.py).
 """
 
@@ -27,11 +27,11 @@ from pathlib import Path
 
 from ...records import DataError, Json, UsageError
 from ..io.bad_records import BadRecords
-from ..io.files import parsed, read_csv, read_jsonl, read_text
+from ..io.files import parse_json_file_text, read_csv, read_jsonl, read_text
 from ..io.messages import shorten
 
-COLUMNAR = (".parquet", ".arrow")
-INFO = "dataset_info.json"
+COLUMNAR_SUFFIXES = (".parquet", ".arrow")
+INFO_FILE = "dataset_info.json"
 MOST_CELLS = 20_000_000  # rows times columns
 
 
@@ -43,7 +43,7 @@ def read_columnar(path: Path) -> dict[str, Sequence[Json]]:
         UsageError: pyarrow is needed and not installed.
     """
     columns, told = _parquet(path) if path.suffix.lower() == ".parquet" else _arrow(path)
-    named = {**_classes(_info(path.parent / INFO)), **_classes(told)}
+    named = {**_classes(_info(path.parent / INFO_FILE)), **_classes(told)}
     return {name: _cells(path, name, cells, named.get(name)) for name, cells in columns.items()}
 
 
@@ -64,7 +64,7 @@ def _parquet(path: Path) -> tuple[dict[str, Sequence[Json]], Json]:
     except duckdb.Error as error:
         raise DataError(f"{path}: cannot be read: {shorten(str(error), 200)}") from error
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return dict(zip(names, columns, strict=True)), _said(said)
+    return dict(zip(names, columns, strict=True)), _parse_features(said)
 
 
 def _arrow(path: Path) -> tuple[dict[str, Sequence[Json]], Json]:
@@ -84,7 +84,7 @@ def _arrow(path: Path) -> tuple[dict[str, Sequence[Json]], Json]:
                 table = pyarrow.ipc.open_file(content).read_all()
             _check_size(path, table.num_rows, table.num_columns)
             columns = {name: table[name].to_pylist() for name in table.column_names}
-            return columns, _said(table.schema.metadata or {})
+            return columns, _parse_features(table.schema.metadata or {})
     except (OSError, pyarrow.ArrowException) as error:
         raise DataError(f"{path}: cannot be read: {shorten(str(error), 200)}") from error
 
@@ -98,7 +98,7 @@ def _check_size(path: Path, rows: int, columns: int) -> None:
         )
 
 
-def _said(metadata: Mapping[bytes, bytes]) -> Json:
+def _parse_features(metadata: Mapping[bytes, bytes]) -> Json:
     try:
         return json.loads(metadata.get(b"huggingface", b"{}")).get("info")
     except (ValueError, AttributeError, RecursionError):
@@ -148,7 +148,7 @@ def _plain(cell: Json) -> Json:
     return cell
 
 
-FORMS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", *COLUMNAR)
+FILE_TYPES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", *COLUMNAR_SUFFIXES)
 _NUMBER = re.compile(r"[-+]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+]?\.\d+")
 _WHOLE = re.compile(r"[-+]?(?:0|[1-9]\d*)")
 _TRUTHS = {"true": True, "false": False}
@@ -189,10 +189,10 @@ class Table:
         return replace(self, columns=columns, numbers=list(compress(self.numbers, keep)))
 
 
-def form_of(path: Path) -> str:
-    """Return the file type by suffix, ignoring `.gz`, or "" if it is not in `FORMS`."""
+def file_type(path: Path) -> str:
+    """Return the file type by suffix, ignoring `.gz`, or "" if it is not in `FILE_TYPES`."""
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
-    return ending if ending in FORMS else ""
+    return ending if ending in FILE_TYPES else ""
 
 
 def read_table(path: Path, bad: BadRecords) -> Table:
@@ -201,36 +201,36 @@ def read_table(path: Path, bad: BadRecords) -> Table:
     Raises:
         DataError: The file has no rows or cannot be read; the error names the line, row or column.
     """
-    form = form_of(path)
+    form = file_type(path)
     if not form:
-        raise DataError(f"{path}: not one of {', '.join(FORMS)} (text also as .gz)")
+        raise DataError(f"{path}: not one of {', '.join(FILE_TYPES)} (text also as .gz)")
     if form in (".csv", ".tsv"):
         rows = read_csv(path, "\t" if form == ".tsv" else ",", bad)
-        table = _of_rows(path, rows, bad, untyped=True)
+        table = _table_from_rows(path, rows, bad, untyped=True)
     elif form == ".json":
-        table = _of_json(path, bad)
-    elif form in COLUMNAR:
-        table = _of_columns(path, read_columnar(path))
+        table = _table_from_json(path, bad)
+    elif form in COLUMNAR_SUFFIXES:
+        table = _table_from_columns(path, read_columnar(path))
     else:
-        table = _of_rows(path, read_jsonl(path, bad), bad)
+        table = _table_from_rows(path, read_jsonl(path, bad), bad)
     if not len(table):
         raise bad.nothing_left(f"{path}: the file has no rows")
     return table
 
 
-def _of_json(path: Path, bad: BadRecords) -> Table:
-    value = parsed(read_text(path), path)
+def _table_from_json(path: Path, bad: BadRecords) -> Table:
+    value = parse_json_file_text(read_text(path), path)
     if isinstance(value, list):
-        return _of_rows(path, enumerate(value, 1), bad, unit="row")
+        return _table_from_rows(path, enumerate(value, 1), bad, unit="row")
     if not isinstance(value, dict):
         raise DataError(f"{path}: neither an object of columns nor a list of rows")
     for name, cells in value.items():
         if not isinstance(cells, list):
             raise DataError(f"{path}, {shorten(name)}: not a list, as a column is")
-    return _of_columns(path, value)
+    return _table_from_columns(path, value)
 
 
-def _of_columns(path: Path, columns: Mapping[str, Sequence[Json]]) -> Table:
+def _table_from_columns(path: Path, columns: Mapping[str, Sequence[Json]]) -> Table:
     lengths = {name: len(cells) for name, cells in columns.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} {count:,}" for name, count in lengths.items())
@@ -238,7 +238,7 @@ def _of_columns(path: Path, columns: Mapping[str, Sequence[Json]]) -> Table:
     return Table(path, columns, range(1, max(lengths.values(), default=0) + 1))
 
 
-def _of_rows(
+def _table_from_rows(
     path: Path,
     rows: Iterable[tuple[int, Json]],
     bad: BadRecords,
@@ -266,7 +266,7 @@ def _of_rows(
 # --- cells of CSV ---------------------------------------------------------------------
 
 
-def typed(tables: Sequence[Table]) -> list[Table]:
+def infer_types(tables: Sequence[Table]) -> list[Table]:
     """Convert CSV columns to numbers or truth values where every cell of all CSV tables allows it.
 
     "007" and "1,5" are not numbers, so such columns stay text.
@@ -279,7 +279,9 @@ def typed(tables: Sequence[Table]) -> list[Table]:
     return [
         replace(
             one,
-            columns={name: _as(kinds[name], cells) for name, cells in one.columns.items()},
+            columns={
+                name: _convert_cells(kinds[name], cells) for name, cells in one.columns.items()
+            },
             untyped=False,
         )
         if one.untyped
@@ -305,7 +307,7 @@ def _is_finite(cell: str) -> bool:
     return abs(float(cell)) < float("inf")
 
 
-def _as(kind: Callable[[str], Json] | None, cells: Sequence[Json]) -> Sequence[Json]:
+def _convert_cells(kind: Callable[[str], Json] | None, cells: Sequence[Json]) -> Sequence[Json]:
     if kind is None:
         return cells
     return [None if cell is None else kind(cell.strip()) for cell in cells]

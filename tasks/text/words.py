@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...records import Agreement, Hypothesis, Json, Observation, View
-from ..io.compact_values import one_line
+from ..io.compact_values import join_lines
 
 ANSWER_FORMATS = ("list", "json")
-APPLIES_NOT = "does not apply"  # a judge's answer if a hypothesis says nothing about an input
-SHOWN = 10  # wrong rows shown in the feedback
-CHARACTERS = 400  # characters of an input shown in the feedback
+DOES_NOT_APPLY = "does not apply"  # a judge's answer if a hypothesis says nothing about an input
+MAX_WRONG_SHOWN = 10  # wrong rows shown in the feedback
+MAX_INPUT_CHARACTERS = 400  # characters of an input shown in the feedback
 
 _ROLE = """\
 You study what separates texts (or records) with one label from those with another. A hypothesis \
@@ -32,7 +32,7 @@ you mean, for instance (words in capitals stand for your own):
 {examples}
 Any other clear sentence will do where none of them fits."""
 
-EXACT: Mapping[str, tuple[str, ...]] = {  # by shape; docs/judge.md has the whole grammar
+EXACT_EXAMPLES: Mapping[str, tuple[str, ...]] = {  # by shape; docs/judge.md has the whole grammar
     "text": (
         'If the text mentions one of "WORD", "WORD" or "WORD", the label is LABEL; otherwise LABEL.',
         "If the text has at least NUMBER question marks, the label is LABEL.",
@@ -106,7 +106,7 @@ class TextWords:
         """A description of the data set: its subject, its labels and its columns."""
         lines = [self.description] if self.description else []
         if self.labels:
-            lines.append(f"Labels: {', '.join(map(quoted_label, self.labels))}.")
+            lines.append(f"Labels: {', '.join(map(quote_label, self.labels))}.")
         if self.shape == "pair":
             lines.append("An input holds two texts; the label says which of them it is.")
         told = [self._column(name, column) for name, column in self.columns.items()]
@@ -121,7 +121,7 @@ class TextWords:
         An example with real columns, values and labels of the problem might be the very rule to
         find.
         """
-        return EXACT[self.shape if self.shape in EXACT else "text"]
+        return EXACT_EXAMPLES[self.shape if self.shape in EXACT_EXAMPLES else "text"]
 
     @staticmethod
     def _column(name: str, column: Mapping[str, Json]) -> str:
@@ -144,7 +144,7 @@ class TextWords:
 
     def show_observation(self, number: int, observation: Observation) -> str:
         """Return a numbered input with its label."""
-        said = input_text(observation.input)
+        said = format_input(observation.input)
         gap = "\n" if "\n" in said else "\n   "
         return f"{number}. {said}{gap}label: {observation.output}"
 
@@ -165,14 +165,14 @@ class TextWords:
         lines = [f"The hypothesis is right on {right} of the {right + len(wrong)} rows judged."]
         if silent:
             lines.append(_silence(agreement, silent))
-        for n in wrong[:SHOWN]:
+        for n in wrong[:MAX_WRONG_SHOWN]:
             row = view.shown[n]
             lines.append(
-                f"Wrong on row {n + 1}: {shortened(input_text(row.input))}\n"
-                f"   expected {quoted_label(row.output)}, predicted {_predicted(agreement.got[n])}"
+                f"Wrong on row {n + 1}: {truncate_middle(format_input(row.input))}\n"
+                f"   expected {quote_label(row.output)}, predicted {_predicted(agreement.got[n])}"
             )
-        if len(wrong) > SHOWN:
-            lines.append(f"Wrong on {len(wrong) - SHOWN} more.")
+        if len(wrong) > MAX_WRONG_SHOWN:
+            lines.append(f"Wrong on {len(wrong) - MAX_WRONG_SHOWN} more.")
         return "\n".join(lines)
 
     def compact(self) -> CompactTextWords:
@@ -190,7 +190,7 @@ class CompactTextWords(TextWords):
     @property
     def instructions(self) -> str:
         """The labels on one line, or "" without labels."""
-        return f"LABEL: {', '.join(map(quoted_label, self.labels))}" if self.labels else ""
+        return f"LABEL: {', '.join(map(quote_label, self.labels))}" if self.labels else ""
 
     def contract(self, answer_format: str) -> str:
         """Return the answer format as an example."""
@@ -201,7 +201,7 @@ class CompactTextWords(TextWords):
 
     def show_observation(self, number: int, observation: Observation) -> str:
         """Return an input and its label on one line, without a number."""
-        return f"{one_line(input_text(observation.input))} -> {observation.output}"
+        return f"{join_lines(format_input(observation.input))} -> {observation.output}"
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
         """Return the numbers of right rows, judged rows and rows without a label."""
@@ -222,7 +222,7 @@ def _silence(agreement: Agreement, silent: int) -> str:
         if mark is None:
             reason = str(got.get("undefined", "does_not_apply")).replace("_", " ")
             counts[reason] = counts.get(reason, 0) + 1
-    if set(counts) == {APPLIES_NOT}:
+    if set(counts) == {DOES_NOT_APPLY}:
         return f"It does not apply to {silent} rows."
     told = ", ".join(f"{reason} ({count})" for reason, count in counts.items())
     return f"It gives no label for {silent} rows: {told}."
@@ -231,15 +231,15 @@ def _silence(agreement: Agreement, silent: int) -> str:
 def _predicted(got: Mapping[str, Json]) -> str:
     if "undefined" in got:
         return f"none ({str(got['undefined']).replace('_', ' ')})"
-    return quoted_label(got.get("value"))
+    return quote_label(got.get("value"))
 
 
-def quoted_label(label: Json) -> str:
+def quote_label(label: Json) -> str:
     """Return a label in quotation marks, so that blanks and digits in it are visible."""
     return f'"{label}"'
 
 
-def input_text(row: Mapping[str, Json]) -> str:
+def format_input(row: Mapping[str, Json]) -> str:
     """Return an input as prompts show it.
 
     A single column is shown without its name. Otherwise each column has its name, and each is on
@@ -252,12 +252,12 @@ def input_text(row: Mapping[str, Json]) -> str:
     return ("\n   " if texts else "; ").join(parts)
 
 
-def labelled(rows: Sequence[Observation], words: TextWords) -> str:
+def format_rows(rows: Sequence[Observation], words: TextWords) -> str:
     """Return rows with their labels, numbered from 1."""
     return "\n".join(words.show_observation(n, row) for n, row in enumerate(rows, start=1))
 
 
-def shortened(text: str, characters: int = CHARACTERS) -> str:
+def truncate_middle(text: str, characters: int = MAX_INPUT_CHARACTERS) -> str:
     """Cut the middle out of a text that is longer than `characters`."""
     if len(text) <= characters:
         return text

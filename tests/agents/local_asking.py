@@ -80,9 +80,9 @@ def refused(spec, kind=UsageError, **settings):
 
 
 def wording(base, template=None, tools=False, **variables):
-    from peirce.agents.local.chat import Wording
+    from peirce.agents.local.chat import ChatFormat
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(base)
     tokenizer.chat_template = template or TEMPLATE
-    return Wording("m", tokenizer, None, variables, tools), tokenizer
+    return ChatFormat("m", tokenizer, None, variables, tools), tokenizer

@@ -18,9 +18,9 @@ from chat_server import Answer, ChatServer, chunk, completion, event, says, stre
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.runnables.config import RunnableConfig, set_config_context
 from peirce.agents import open_model
-from peirce.agents.endpoint.client import LONGEST
-from peirce.agents.endpoint.replies import with_own_ids
-from peirce.agents.prompts.protocol import tool_messages
+from peirce.agents.endpoint.client import MAX_CHARACTERS
+from peirce.agents.endpoint.replies import with_unique_ids
+from peirce.agents.prompts.protocol import build_tool_messages
 from peirce.records import Reply, ToolCall
 
 HERE = str(Path(__file__).parent)
@@ -54,7 +54,9 @@ def test_a_body_that_unpacks_to_200_megabytes_does_not_fill_the_memory(status):
 @pytest.mark.parametrize("start", [b"data: ", b"data: {}\ndata: [", b" "])
 def test_a_stream_of_one_line_without_end_is_left_in_linear_time(start):
     piece = b"x" * 20_000
-    endless = Answer(kind="text/event-stream", pieces=(start, *[piece] * (2 * LONGEST // 20_000)))
+    endless = Answer(
+        kind="text/event-stream", pieces=(start, *[piece] * (2 * MAX_CHARACTERS // 20_000))
+    )
     begin = time.monotonic()
     error, _ = fails(lambda request: endless, stream=True, retries=0)
     assert "not over after 32,000,000" in str(error) and time.monotonic() - begin < 20
@@ -135,7 +137,7 @@ def asked_for(*ids):
 def test_calls_without_ids_have_others_than_those_of_earlier_turns():
     reply, _ = ask(asked_for(None, None), tools=[EXECUTE])
     assert [one.id for one in reply.tool_calls] == ["call_0", "call_1"]
-    turns = tool_messages(reply, ["one", "two"])
+    turns = build_tool_messages(reply, ["one", "two"])
     again, _ = ask(asked_for(None), tools=[EXECUTE], messages=[*ASK, *turns])
     assert [one.id for one in again.tool_calls] == ["call_0_2"]
 
@@ -144,7 +146,7 @@ def test_ids_that_an_endpoint_repeats_are_made_unique():
     reply, _ = ask(asked_for("a", "a", "a_2", "a"), tools=[EXECUTE])
     assert [one.id for one in reply.tool_calls] == ["a", "a_2", "a_2_2", "a_3"]
     same = Reply(tool_calls=(ToolCall("a", "f", {}), ToolCall("b", "f", {})))
-    assert with_own_ids(same, ASK) == same
+    assert with_unique_ids(same, ASK) == same
 
 
 # --- listeners ---------------------------------------------------------------

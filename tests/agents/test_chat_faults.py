@@ -11,10 +11,10 @@ import time
 import pytest
 from asking import ASK, QUICK, SECRET, VIEW, ask, fails
 from chat_server import Answer, ChatServer, calls, completion, cut, raw, says, slow, status
-from peirce.agents import Refused, open_model
+from peirce.agents import EndpointRefused, open_model
 from peirce.agents.endpoint.faults import retry_after_s
-from peirce.agents.endpoint.limits import Patience
-from peirce.records import ASKED_AGAIN, Unavailable, Usage
+from peirce.agents.endpoint.limits import RetrySettings
+from peirce.records import RETRY_LISTENER, Unavailable, Usage
 
 
 def nested(depth):
@@ -89,7 +89,7 @@ def test_each_retry_asks_the_same():
 def test_a_fault_that_stays_is_unavailable_after_the_retries(fault):
     error, server = fails(fault, retries=2)
     assert len(server.requests) == 3 and "3 requests" in str(error)
-    assert not isinstance(error, Refused)
+    assert not isinstance(error, EndpointRefused)
 
 
 def test_a_web_page_for_an_answer_asks_about_the_url():
@@ -101,11 +101,11 @@ def test_a_web_page_for_an_answer_asks_about_the_url():
 
 def test_whoever_calls_hears_why_a_request_is_made_again():
     heard: list[str] = []
-    token = ASKED_AGAIN.set(heard.append)
+    token = RETRY_LISTENER.set(heard.append)
     try:
         reply, _ = ask(status(500), status(429), says("x"))
     finally:
-        ASKED_AGAIN.reset(token)
+        RETRY_LISTENER.reset(token)
     assert reply.retries == len(heard) == 2 and "500" in heard[0] and "429" in heard[1]
 
 
@@ -149,7 +149,7 @@ def test_that_nothing_is_there_is_said_at_once_and_once():
     (said,) = (str(one.message) for one in warned)
     assert "no connection" in said and said.endswith("tried again for 0.2 s")
     for error in errors:
-        assert isinstance(error, Refused) and "need a new `peirce run`" in str(error)
+        assert isinstance(error, EndpointRefused) and "need a new `peirce run`" in str(error)
 
 
 def test_a_refused_key_is_told_from_none(monkeypatch):
@@ -162,19 +162,21 @@ def test_a_refused_key_is_told_from_none(monkeypatch):
 @pytest.mark.parametrize("code", [401, 403, 404])
 def test_a_refusal_of_every_request_ends_at_once(code):
     error, server = fails(status(code))
-    assert isinstance(error, Refused) and len(server.requests) == 1 and str(code) in str(error)
+    assert (
+        isinstance(error, EndpointRefused) and len(server.requests) == 1 and str(code) in str(error)
+    )
 
 
 @pytest.mark.parametrize("fault", [status(429, code="insufficient_quota"), status(402)])
 def test_a_spent_quota_ends_at_once(fault):
     error, server = fails(fault)
-    assert isinstance(error, Refused) and len(server.requests) == 1
+    assert isinstance(error, EndpointRefused) and len(server.requests) == 1
 
 
 def test_a_bad_request_ends_at_once_with_the_endpoint_s_words():
     error, server = fails(status(400, "the context of 4096 tokens is\n  too short for 9000"))
     assert "context of 4096 tokens is too short for 9000" in str(error)
-    assert len(server.requests) == 1 and not isinstance(error, Refused)
+    assert len(server.requests) == 1 and not isinstance(error, EndpointRefused)
     assert "400" in str(fails(raw(b"plain words", "text/plain", 400))[0])
 
 
@@ -264,7 +266,7 @@ def test_a_deeply_nested_error_is_one_sentence(body, stream):
 
 
 def test_waits_double_are_capped_and_spread_by_the_seed():
-    patience = Patience(backoff_s=1.0, max_wait_s=10.0)
+    patience = RetrySettings(backoff_s=1.0, max_wait_s=10.0)
     for attempt in range(4):
         waits = [patience.wait_s(attempt, seed, None) for seed in range(50)]
         assert all(0.5 * 2**attempt <= wait <= min(10.0, 1.5 * 2**attempt) for wait in waits)
@@ -297,5 +299,5 @@ def test_a_delayed_answer_within_the_limit_is_taken():
 
 def test_a_request_that_moderation_refuses_does_not_end_the_session():
     error, server = fails(status(403, "Your input was flagged by moderation"))
-    assert not isinstance(error, Refused) and "flagged" in str(error)
+    assert not isinstance(error, EndpointRefused) and "flagged" in str(error)
     assert len(server.requests) == 1

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from asking import ASK, EXECUTE, QUICK, VIEW, ask, ask_all, fails
 from chat_server import ChatServer, calls, completion, in_pieces, raw, says, status
-from peirce.agents import Refused, open_model
+from peirce.agents import EndpointRefused, open_model
 from peirce.agents.endpoint.faults import error_detail, refused_part
 from peirce.records import Reply, UsageError
 
@@ -135,7 +135,7 @@ def test_a_refusal_in_the_form_of_pydantic_is_read():
 )
 def test_a_complaint_that_is_not_about_having_tools_fails_the_call(message):
     error, server = fails(status(400, message), tools=[EXECUTE])
-    assert message.split(",")[0] in str(error) and not isinstance(error, Refused)
+    assert message.split(",")[0] in str(error) and not isinstance(error, EndpointRefused)
     assert len(server.requests) == 1
 
 
@@ -151,13 +151,13 @@ def test_an_endpoint_that_took_tools_once_is_asked_again_with_them():
     with ChatServer(behaviours) as server:
         told = ask_all(server, [(ASK, (EXECUTE,), n) for n in range(3)], retries=1)
     assert [one.finish for one in told[:2]] == ["tool_calls"] * 2 and told[1].retries == 1
-    assert "2 requests" in str(told[2]) and not isinstance(told[2], Refused)
+    assert "2 requests" in str(told[2]) and not isinstance(told[2], EndpointRefused)
 
 
 def test_tools_set_true_end_the_session_where_they_are_refused():
     message = NO_TOOLS["vLLM"][1]
     error, server = fails(status(400, message), tools=[EXECUTE], **{"tools_": True})
-    assert isinstance(error, Refused) and "--enable-auto-tool-choice" in str(error)
+    assert isinstance(error, EndpointRefused) and "--enable-auto-tool-choice" in str(error)
     assert len(server.requests) == 1
 
 
@@ -288,7 +288,7 @@ def test_an_endpoint_that_refuses_a_seed_is_asked_without(message):
 
 def test_a_seed_that_is_asked_for_ends_the_session_where_it_is_refused():
     error, server = fails(refuses("seed"), send_seed=True)
-    assert isinstance(error, Refused) and len(server.requests) == 1
+    assert isinstance(error, EndpointRefused) and len(server.requests) == 1
 
 
 # --- stream_options, words, settings -----------------------------------------
@@ -323,7 +323,7 @@ def test_an_error_that_a_gateway_passes_on_in_a_good_status_counts_as_that_statu
     assert ask(lambda request: completion({}, **tools), tools=[EXECUTE])[0].finish == "no_tools"
     spent = lambda request: completion({}, error={"code": 402, "message": "no credits"})
     error, server = fails(spent)
-    assert isinstance(error, Refused) and "402" in str(error) and len(server.requests) == 1
+    assert isinstance(error, EndpointRefused) and "402" in str(error) and len(server.requests) == 1
 
 
 @pytest.mark.parametrize(

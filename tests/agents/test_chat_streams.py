@@ -29,11 +29,11 @@ from chat_server import (
 )
 from langchain_core.callbacks import AsyncCallbackHandler
 from langgraph.graph import END, START, StateGraph
-from peirce.agents import Refused, open_model
+from peirce.agents import EndpointRefused, open_model
 from peirce.agents.endpoint import client
 from peirce.agents.endpoint.arguments import Arguments
-from peirce.agents.endpoint.limits import estimated_tokens
-from peirce.agents.endpoint.replies import with_own_ids
+from peirce.agents.endpoint.limits import estimate_tokens
+from peirce.agents.endpoint.replies import with_unique_ids
 from peirce.records import Reply, ToolCall, Unavailable
 
 CODE = '{"code": "def f(x):\\n    return [v for v in x if v > 3]"}'
@@ -138,7 +138,7 @@ def test_what_servers_put_between_events_is_skipped():
     assert (reply.text, reply.finish) == ("hello", "stop")
 
 
-ESTIMATED = (estimated_tokens(ASK, {}, 0), 1)
+ESTIMATED = (estimate_tokens(ASK, {}, 0), 1)
 USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 
 
@@ -314,7 +314,7 @@ def test_ids_of_calls_are_made_unique_in_as_many_steps_as_there_are_calls():
 
     call = ToolCall(Id("a"), "execute", {})
     taken = [ToolCall(f"a_{n}", "execute", {}) for n in range(2, 300, 3)]
-    reply = with_own_ids(Reply(tool_calls=(*taken, *[call] * 1000)), ASK)
+    reply = with_unique_ids(Reply(tool_calls=(*taken, *[call] * 1000)), ASK)
     assert len({one.id for one in reply.tool_calls}) == 1100 and Id.steps <= 1100
 
 
@@ -369,7 +369,7 @@ def test_a_stream_that_breaks_is_asked_again_and_counted(fault):
 @pytest.mark.parametrize("fault", BROKEN.values(), ids=BROKEN)
 def test_a_stream_that_always_breaks_is_unavailable(fault):
     error, server = fails(fault, retries=1, stream=True)
-    assert len(server.requests) == 2 and not isinstance(error, Refused)
+    assert len(server.requests) == 2 and not isinstance(error, EndpointRefused)
 
 
 def test_timeout_s_limits_the_whole_of_a_stream_however_it_trickles():
@@ -397,7 +397,7 @@ def test_events_that_bring_nothing_do_not_keep_a_stream_alive():
 
 
 def test_a_stream_without_end_is_cut_off(monkeypatch):
-    monkeypatch.setattr(client, "LONGEST", 100_000)
+    monkeypatch.setattr(client, "MAX_CHARACTERS", 100_000)
     error, server = fails(streams(*[chunk({"content": "x" * 1000})] * 300), stream=True)
     assert "100,000 characters" in str(error) and len(server.requests) == 1
 

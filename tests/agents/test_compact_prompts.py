@@ -5,13 +5,13 @@ Internals: prompts are pure functions of a view, and a session would show only s
 
 import pytest
 from peirce import tasks
-from peirce.agents.prompts.protocol import AIMS, HISTORIES, TEMPLATES, messages, prompt_hash
+from peirce.agents.prompts.protocol import AIMS, HISTORIES, TEMPLATES, build_messages, prompt_hash
 from peirce.records import (
     Agreement,
-    Earlier,
     Hypothesis,
     InputSet,
     Observation,
+    PastAnswer,
     Problem,
     UsageError,
     Verdict,
@@ -23,15 +23,15 @@ SHOWN = (Observation([3, 1], [1]), Observation([5], []))
 FIRST = 'Rule as ("description", "def f(x): ..."):\n[3 1] -> [1]\n[5] -> []'
 TAIL = Hypothesis("def f(x):\n    return x[1:]", "the tail")
 LAST = Hypothesis("def f(x):\n    return x[-1:]", "")
-ACCEPTED = Earlier("raw-1", (TAIL,), Verdict.ACCEPTED)
-WRONG = Earlier("raw-2", (LAST,), Verdict.INCONSISTENT, "1 of 2 right")
-UNREAD = Earlier("raw-3", (), Verdict.MALFORMED, "no tuple")
-PROGRAMS = tasks.family("programs").words
+ACCEPTED = PastAnswer("raw-1", (TAIL,), Verdict.ACCEPTED)
+WRONG = PastAnswer("raw-2", (LAST,), Verdict.INCONSISTENT, "1 of 2 right")
+UNREAD = PastAnswer("raw-3", (), Verdict.MALFORMED, "no tuple")
+PROGRAMS = tasks.load_family("programs").words
 
 
 def ask(*earlier, words=PROGRAMS, answer_format="tuple", shown=SHOWN, **options):
     view = View("p", "t", "programs", shown, {}, SPACE, earlier)
-    return messages(view, words, answer_format=answer_format, template="compact", **options)
+    return build_messages(view, words, answer_format=answer_format, template="compact", **options)
 
 
 def text(*earlier, **options):
@@ -49,13 +49,13 @@ def test_earlier_hypotheses_are_a_line_each_and_another_is_asked_for():
 
 
 def test_without_a_description_the_function_stands_in_one_line():
-    assert text(Earlier("", (LAST,), Verdict.ACCEPTED)).splitlines()[3] == (
+    assert text(PastAnswer("", (LAST,), Verdict.ACCEPTED)).splitlines()[3] == (
         r"- def f(x):\n    return x[-1:]"
     )
 
 
 def test_a_description_of_several_lines_is_one_line():
-    several = Earlier("", (Hypothesis("c", "a\n\n  b"),), Verdict.ACCEPTED)
+    several = PastAnswer("", (Hypothesis("c", "a\n\n  b"),), Verdict.ACCEPTED)
     assert text(several) == f"{FIRST}\n- a b\nanother:"
 
 
@@ -82,12 +82,12 @@ def test_a_chat_repeats_answers_as_they_came():
 
 
 def test_a_chat_holds_no_turn_that_is_empty():
-    turns = ask(Earlier("", (), Verdict.MALFORMED), history="chat")
+    turns = ask(PastAnswer("", (), Verdict.MALFORMED), history="chat")
     assert len(turns) == 3 and all(turn["content"].strip() for turn in turns)
 
 
 def test_what_a_search_made_of_an_answer_is_told_after_it_in_a_chat():
-    mended = Earlier("b", (TAIL,), Verdict.ACCEPTED, "all right", by="search")
+    mended = PastAnswer("b", (TAIL,), Verdict.ACCEPTED, "all right", by="search")
     turns = ask(WRONG, mended, history="chat", aim="better")
     assert [turn["role"] for turn in turns] == ["user", "assistant", "user"]
     assert "the tail" in turns[-1]["content"] and turns[-1]["content"].endswith("better:")
@@ -110,7 +110,7 @@ def test_the_sample_space_is_in_no_prompt(history):
 
 @pytest.mark.parametrize("name", ["programs", "logic", "text"])
 def test_every_family_has_compact_words_that_stay_what_they_are(name):
-    family = tasks.family(name)
+    family = tasks.load_family(name)
     brief = family.words.compact()
     assert type(brief.compact()) is type(brief)
     for form in family.answer_formats:
@@ -128,8 +128,8 @@ def test_a_world_is_a_line_with_its_theory_before_it():
     world = {"id": "W", "domain": ["a", "b"], "true": {"P": [["a"]], "R": [["a", "b"]]},
              "unknown": {"Q": [["b"]]}}  # fmt: skip
     problem = Problem("p", "abd", "logic", (Observation(world, True),), (), {"theory": theory})
-    rule = Earlier("", (Hypothesis("(P x)", "said"),), Verdict.ACCEPTED)
-    words = tasks.family_of(problem).words
+    rule = PastAnswer("", (Hypothesis("(P x)", "said"),), Verdict.ACCEPTED)
+    words = tasks.problem_family(problem).words
     assert text(rule, words=words, answer_format="json", shown=problem.shown).splitlines() == [
         'Ab(x) as {"formula": "(and (... x) (not (... x)))", "description": "..."}:',
         "(forall x (implies (and (P x) (not (Ab x))) (Q x))) Ab of P R =, partial",
@@ -145,7 +145,7 @@ def test_a_world_is_a_line_with_its_theory_before_it():
 def test_a_labelled_text_is_a_line_with_the_labels_before_it():
     shown = (Observation({"text": "so\n\n good"}, "yes"),)
     problem = Problem("p", "labels", "text", shown, (), {"labels": ["yes", "no"]})
-    words = tasks.family_of(problem).words
+    words = tasks.problem_family(problem).words
     lines = text(words=words, answer_format="list", shown=shown).splitlines()
     assert lines[0].startswith("Rule as 1. If the text")
     assert lines[1:] == ['LABEL: "yes", "no"', "so good -> yes"]
@@ -175,7 +175,7 @@ def test_a_user_s_own_words_are_kept_and_ours_are_not():
         "equality": {"numbers": {"decimals": 1}},
     }
     shown = (Observation(1, 0.4),)
-    words = tasks.family_of(Problem("p", "own", "programs", shown, (), public)).words
+    words = tasks.problem_family(Problem("p", "own", "programs", shown, (), public)).words
     assert text(words=words, shown=shown).splitlines() == [
         FIRST.splitlines()[0],
         "A gauge turns a length into a reading. Before outputs are compared, numbers are rounded to"

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from peirce.agents.prompts.config_prompts import ROLES, ConfigPrompts
-from peirce.agents.prompts.text import OWN
+from peirce.agents.prompts.text import DEFAULT_PROMPTS
 from peirce.records import DataError, InputSet, Observation, View
 
 CONFIG = """
@@ -129,19 +129,24 @@ def test_with_papers_each_hypothesis_is_to_name_its_own():
 
 def test_roles_that_a_config_lacks_are_asked_in_our_words():
     row = {"message": "m", "basket": 1}
-    assert prompts().relevant(view(), "h", row) == OWN.relevant(view(), "h", row)
-    assert prompts().propose(view(()), 3) == OWN.propose(view(()), 3)
-    assert prompts().propose(view(()), 3, PAPERS) == OWN.propose(view(()), 3, PAPERS)
-    assert prompts().infer_adaptively(view(), [("h", ROWS)], row) == OWN.infer_adaptively(
+    assert prompts().relevant(view(), "h", row) == DEFAULT_PROMPTS.relevant(view(), "h", row)
+    assert prompts().propose(view(()), 3) == DEFAULT_PROMPTS.propose(view(()), 3)
+    assert prompts().propose(view(()), 3, PAPERS) == DEFAULT_PROMPTS.propose(view(()), 3, PAPERS)
+    assert prompts().infer_adaptively(
         view(), [("h", ROWS)], row
+    ) == DEFAULT_PROMPTS.infer_adaptively(view(), [("h", ROWS)], row)
+    assert prompts().refine_with_data(view(), ["h"], 1) == DEFAULT_PROMPTS.refine_with_data(
+        view(), ["h"], 1
     )
-    assert prompts().refine_with_data(view(), ["h"], 1) == OWN.refine_with_data(view(), ["h"], 1)
     empty = ConfigPrompts({"inference": {"system": "", "user": None}})
-    assert empty.infer(view(), "h", row) == OWN.infer(view(), "h", row)
+    assert empty.infer(view(), "h", row) == DEFAULT_PROMPTS.infer(view(), "h", row)
 
 
 def test_a_problem_without_templates_has_our_words():
-    assert ConfigPrompts.of(PUBLIC) is OWN and ConfigPrompts.of({**PUBLIC, "templates": {}}) is OWN
+    assert (
+        ConfigPrompts.of(PUBLIC) is DEFAULT_PROMPTS
+        and ConfigPrompts.of({**PUBLIC, "templates": {}}) is DEFAULT_PROMPTS
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,9 +184,9 @@ def test_the_digest_is_of_the_templates():
 
 @pytest.mark.filterwarnings("ignore")  # what is odd about the data is tested elsewhere
 def test_every_prompt_of_the_published_sets_is_rendered(shared_data):
-    from peirce.tasks import task
+    from peirce.tasks import load_task
 
-    problems = task("labels").load(str(shared_data / "text"), None, 42)
+    problems = load_task("labels").load(str(shared_data / "text"), None, 42)
     asked = 0
     for problem in {problem.group: problem for problem in problems}.values():
         brought = problem.public.get("templates", {})

@@ -9,8 +9,8 @@ import asyncio
 import pytest
 from asking import ASK, QUICK, VIEW, ask, ask_all, fails
 from chat_server import Answer, ChatServer, completion, says, status
-from peirce.agents import Refused, open_model
-from peirce.agents.endpoint.context import MOST_CHARACTERS, TIMEOUT_S, least_tokens
+from peirce.agents import EndpointRefused, open_model
+from peirce.agents.endpoint.context import MOST_CHARACTERS, TIMEOUT_S, min_tokens
 from peirce.records import Reply, Unavailable
 
 LONG = [{"role": "user", "content": "words " * 2000}]  # 12,000 characters: at least 2,000 tokens
@@ -38,7 +38,7 @@ TOLD = {
 @pytest.mark.parametrize("entry", TOLD.values(), ids=TOLD)
 def test_a_request_that_cannot_fit_is_not_sent_and_says_who_tells_the_size(entry):
     error, server = fails(says("x"), messages=LONG, gets=models(**entry))
-    assert server.requests == [] and not isinstance(error, Refused)
+    assert server.requests == [] and not isinstance(error, EndpointRefused)
     assert "at least 2,000 tokens, more than the 1,500 tokens that the model holds" in str(error)
     assert f"{server.url}/models" in str(error)
 
@@ -55,7 +55,9 @@ def test_the_answer_s_own_tokens_are_left_to_the_endpoint():
     assert ask(counting(2050), messages=LONG, gets=gets, max_tokens=4000)[0].text == "x"
     words = "This model's maximum context length is 2100 tokens. However, you requested 6000 tokens"
     error, server = fails(status(400, words), messages=LONG, gets=gets, max_tokens=4000)
-    assert words in str(error) and len(server.requests) == 1 and not isinstance(error, Refused)
+    assert (
+        words in str(error) and len(server.requests) == 1 and not isinstance(error, EndpointRefused)
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,9 @@ def test_the_answer_s_own_tokens_are_left_to_the_endpoint():
 )
 def test_an_endpoint_s_own_refusal_for_length_is_not_asked_again(code, words):
     error, server = fails(status(code, words))
-    assert words in str(error) and len(server.requests) == 1 and not isinstance(error, Refused)
+    assert (
+        words in str(error) and len(server.requests) == 1 and not isinstance(error, EndpointRefused)
+    )
 
 
 STRANGE = {
@@ -160,7 +164,7 @@ def test_what_ollama_has_loaded_is_asked_for_after_the_first_answer(name):
 def test_an_answer_to_a_request_that_was_cut_is_none():
     error, server = fails(counting(1500), messages=LONG, gets=loaded("m", 1500))
     assert "cut the request without a word" in str(error) and len(server.requests) == 1
-    assert not isinstance(error, Refused) and isinstance(error, Unavailable)
+    assert not isinstance(error, EndpointRefused) and isinstance(error, Unavailable)
     assert ask(counting(1499), gets=loaded("m", 1500))[0].text == "x"
 
 
@@ -175,7 +179,7 @@ TURNS = [{"role": "user", "content": "words " * 500}] * 4  # at least 2,000 toke
 def test_a_request_whose_oldest_messages_were_dropped_is_no_answer(gets, settings):
     error, server = fails(counting(1400), messages=TURNS, gets=gets, **settings)
     assert "it counted 1,400 tokens in one of at least 2,000" in str(error)
-    assert not isinstance(error, Refused) and len(server.requests) == 1
+    assert not isinstance(error, EndpointRefused) and len(server.requests) == 1
     reply, _ = ask(counting(2900), messages=TURNS, gets=gets, **settings)
     assert reply.text == "x"
 
@@ -213,7 +217,7 @@ def test_the_least_counts_texts_and_arguments_alone():
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "a", "content": "x" * 60},
     ]
-    assert least_tokens(turns) == 180 // MOST_CHARACTERS and least_tokens([]) == 0
+    assert min_tokens(turns) == 180 // MOST_CHARACTERS and min_tokens([]) == 0
 
 
 def test_a_request_that_was_cut_to_a_size_of_one_s_own_is_no_answer():

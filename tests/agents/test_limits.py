@@ -8,16 +8,16 @@ import time
 
 import pytest
 from chat_server import ChatServer, completion, says, status
-from peirce.agents import Refused, open_model
+from peirce.agents import EndpointRefused, open_model
 from peirce.agents.endpoint.limits import (
     NEVER_REACHED_S,
     OUTAGE_S,
     PROBE_S,
     WINDOW_S,
-    Outage,
-    Pace,
-    Patience,
-    estimated_tokens,
+    OutageTracker,
+    RateLimiter,
+    RetrySettings,
+    estimate_tokens,
 )
 from peirce.records import InputSet, Unavailable, UsageError, View
 
@@ -39,7 +39,7 @@ class Clock:
 def begun(sizes, requests=None, tokens=None, used=None):
     """When each of the requests of these sizes began; each then took `used` tokens."""
     clock = Clock()
-    pace = Pace(requests, tokens, clock=clock, sleep=clock.sleep)
+    pace = RateLimiter(requests, tokens, clock=clock, sleep=clock.sleep)
 
     async def all_of_them():
         for size in sizes:
@@ -75,7 +75,7 @@ def test_a_request_larger_than_the_limit_goes_alone():
 
 def test_without_limits_nothing_waits_and_nothing_is_kept():
     clock = Clock()
-    pace = Pace(clock=clock, sleep=clock.sleep)
+    pace = RateLimiter(clock=clock, sleep=clock.sleep)
 
     async def many():
         for _ in range(1000):
@@ -87,7 +87,7 @@ def test_without_limits_nothing_waits_and_nothing_is_kept():
 
 def test_a_pause_holds_every_request_and_a_shorter_one_does_not_end_it():
     clock = Clock()
-    pace = Pace(clock=clock, sleep=clock.sleep)
+    pace = RateLimiter(clock=clock, sleep=clock.sleep)
     pace.pause(9)
     pace.pause(2)
     assert asyncio.run(pace.admit(1)).at == 9
@@ -95,7 +95,7 @@ def test_a_pause_holds_every_request_and_a_shorter_one_does_not_end_it():
 
 def test_requests_begin_in_the_order_in_which_they_came():
     clock, order = Clock(), []
-    pace = Pace(1, clock=clock, sleep=clock.sleep)
+    pace = RateLimiter(1, clock=clock, sleep=clock.sleep)
 
     async def one(number):
         await pace.admit(1)
@@ -109,9 +109,9 @@ def test_requests_begin_in_the_order_in_which_they_came():
 
 
 def test_an_estimate_counts_messages_tools_and_the_longest_answer():
-    bare = estimated_tokens(ASK, {}, 0)
-    assert bare < estimated_tokens(ASK, {"tools": ["x" * 40]}, 0) < estimated_tokens(ASK, {}, 500)
-    assert estimated_tokens([{"role": "user", "content": "x" * 4000}], {}, 0) >= 1000
+    bare = estimate_tokens(ASK, {}, 0)
+    assert bare < estimate_tokens(ASK, {"tools": ["x" * 40]}, 0) < estimate_tokens(ASK, {}, 500)
+    assert estimate_tokens([{"role": "user", "content": "x" * 4000}], {}, 0) >= 1000
 
 
 def test_a_wait_that_one_call_is_asked_for_is_kept_by_all():
@@ -152,9 +152,9 @@ def test_the_endpoints_count_makes_room_for_a_call_that_the_estimate_would_hold_
 
 
 def test_calls_that_failed_together_do_not_come_back_together():
-    waits = [Patience().wait_s(1, seed, None) for seed in range(20)]
+    waits = [RetrySettings().wait_s(1, seed, None) for seed in range(20)]
     assert len(set(waits)) == 20 and 1.0 <= min(waits) < max(waits) <= 3.0
-    assert waits == [Patience().wait_s(1, seed, None) for seed in range(20)]
+    assert waits == [RetrySettings().wait_s(1, seed, None) for seed in range(20)]
 
 
 # --- an endpoint where nothing listens ----------------------------------------
@@ -163,9 +163,9 @@ def test_calls_that_failed_together_do_not_come_back_together():
 def test_an_outage_is_over_patience_sooner_where_nothing_ever_answered():
     clock = Clock()
     never, once, given = (
-        Outage(None, clock=clock),
-        Outage(None, clock=clock),
-        Outage(5, clock=clock),
+        OutageTracker(None, clock=clock),
+        OutageTracker(None, clock=clock),
+        OutageTracker(5, clock=clock),
     )
     once.answered()
     for outage in (never, once, given):
@@ -184,7 +184,7 @@ def test_an_outage_is_over_patience_sooner_where_nothing_ever_answered():
 
 def test_an_answer_ends_an_outage_and_a_pause_without_requests_is_none():
     clock = Clock()
-    outage = Outage(30, clock=clock)
+    outage = OutageTracker(30, clock=clock)
     outage.missed()
     clock.now = 29
     outage.answered()
@@ -199,7 +199,7 @@ def test_an_answer_ends_an_outage_and_a_pause_without_requests_is_none():
 
 
 def test_the_endpoint_is_probed_often_enough_to_be_found_again():
-    patience = Patience(backoff_s=1.0)
+    patience = RetrySettings(backoff_s=1.0)
     waits = [patience.probe_s(attempt, 7) for attempt in range(1, 100)]
     assert waits[0] < 4 and max(waits) == PROBE_S == waits[-1]
 
@@ -248,7 +248,7 @@ def test_a_server_that_is_loading_its_model_is_waited_for():
 
         assert asyncio.run(call()).retries == 9
     clock = Clock()
-    outage = Outage(None, clock=clock)
+    outage = OutageTracker(None, clock=clock)
     outage.missed(starting=True)
     clock.now = OUTAGE_S - 1
     assert not outage.over_patience
@@ -257,7 +257,7 @@ def test_a_server_that_is_loading_its_model_is_waited_for():
 def test_an_endpoint_that_never_comes_ends_the_session_with_one_sentence():
     begin = time.monotonic()
     with pytest.raises(
-        Refused, match=r"could not be reached for .* s: the connection failed"
+        EndpointRefused, match=r"could not be reached for .* s: the connection failed"
     ) as told:
         gone_and_back(None, outage_s=0.5)
     assert 0.5 <= time.monotonic() - begin < 30 and "\n" not in str(told.value)
@@ -273,14 +273,14 @@ def test_a_host_that_does_not_exist_ends_the_session_too():
         finally:
             await proposer.close()
 
-    with pytest.raises(Refused, match=r"nowhere\.invalid"):
+    with pytest.raises(EndpointRefused, match=r"nowhere\.invalid"):
         asyncio.run(call())
 
 
 def test_without_retries_none_are_made_for_an_outage_either():
     with pytest.raises(Unavailable, match="1 request") as told:
         gone_and_back(None, retries=0)
-    assert not isinstance(told.value, Refused)
+    assert not isinstance(told.value, EndpointRefused)
 
 
 LIMITS = ["requests_per_minute", "tokens_per_minute", "context_tokens", "outage_s"]
@@ -331,5 +331,5 @@ def test_a_request_that_would_not_fit_is_not_sent_and_the_figure_is_told(context
 
 
 def test_the_thousandth_retry_waits_no_longer_than_the_longest():
-    patience = Patience(retries=5000, backoff_s=1.0, max_wait_s=120.0)
+    patience = RetrySettings(retries=5000, backoff_s=1.0, max_wait_s=120.0)
     assert patience.wait_s(4999, 0, None) == 120.0

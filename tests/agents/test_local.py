@@ -35,7 +35,7 @@ from tiny_model import edit_json, make_model, require
 require()
 import torch  # noqa: E402
 from peirce.agents.local.model import Answer  # noqa: E402
-from peirce.agents.local.sampling import Noise  # noqa: E402
+from peirce.agents.local.sampling import GumbelNoise  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 
@@ -107,7 +107,9 @@ def test_a_sampled_token_is_drawn_from_the_softmax():
     logits = torch.tensor([0.0, 1.0, 2.0, -1.0, 0.5, float("-inf")])
     seeds, width, drawn = range(4000), 7, torch.zeros(6)
     for position in range(3):
-        noisy = Noise(seeds, width)(torch.zeros(4000, width + position), logits.repeat(4000, 1))
+        noisy = GumbelNoise(seeds, width)(
+            torch.zeros(4000, width + position), logits.repeat(4000, 1)
+        )
         drawn += torch.bincount(noisy.argmax(-1), minlength=6)
     expected = logits.softmax(-1)
     error = (drawn / 12000 - expected).abs() / (expected * (1 - expected) / 12000).sqrt().clamp(

@@ -13,15 +13,15 @@ import threading
 from types import SimpleNamespace
 
 import pytest
-from peirce.agents.local.proposer import Local
+from peirce.agents.local.proposer import LocalProposer
 from peirce.records import Unavailable
 from tiny_model import require
 
 require()
 import torch  # noqa: E402
 from peirce.agents.local import decoding  # noqa: E402
-from peirce.agents.local.decoding import Prompt, decoder_of  # noqa: E402
-from peirce.agents.local.model import BATCH, LocalModel, batch_of  # noqa: E402
+from peirce.agents.local.decoding import Prompt, make_decoder  # noqa: E402
+from peirce.agents.local.model import BATCH, LocalModel, default_batch  # noqa: E402
 from peirce.agents.local.sampling import Sampling  # noqa: E402
 from transformers import (  # noqa: E402
     BloomConfig,
@@ -92,7 +92,7 @@ def test_rows_that_come_and_go_are_answered_as_each_alone_by_generate(model, sam
     expected = generated(model, PROMPTS, sampling)
     if sampling.temperature:
         assert len({len(one.tokens) for one in expected}) > 2  # they leave at different times
-    decoder = decoder_of(model, sampling, MOST)
+    decoder = make_decoder(model, sampling, MOST)
     for at_once in (1, 2, 3, 100):
         assert decoded(decoder, PROMPTS, at_once) == expected
     for at_once in (100, 2):  # nothing known of the prompts
@@ -101,7 +101,7 @@ def test_rows_that_come_and_go_are_answered_as_each_alone_by_generate(model, sam
 
 
 def test_a_front_that_was_read_is_not_read_again(model):
-    decoder = decoder_of(model, SAMPLED, MOST)
+    decoder = make_decoder(model, SAMPLED, MOST)
     read = []
     hook = model.register_forward_pre_hook(
         lambda module, args, more: read.append(more["input_ids"].numel()), with_kwargs=True
@@ -118,13 +118,13 @@ def test_a_front_that_was_read_is_not_read_again(model):
 
 def test_a_row_longer_than_the_buffer_widens_it_and_changes_nobody(model):
     long = Prompt([n % 90 + 1 for n in range(500)], 3)
-    decoder = decoder_of(model, SAMPLED, MOST)
+    decoder = make_decoder(model, SAMPLED, MOST)
     assert decoded(decoder, [*PROMPTS, long], 3) == generated(model, [*PROMPTS, long])
 
 
 def test_a_buffer_that_was_large_once_is_given_up_and_what_is_kept_is_bounded(model, monkeypatch):
     monkeypatch.setattr(decoding, "KEPT_BYTES", 20_000)
-    decoder = decoder_of(model, SAMPLED, MOST)
+    decoder = make_decoder(model, SAMPLED, MOST)
     expected = generated(model, PROMPTS)
     assert decoded(decoder, PROMPTS) == expected
     large = decoder._buffer.nbytes
@@ -135,7 +135,7 @@ def test_a_buffer_that_was_large_once_is_given_up_and_what_is_kept_is_bounded(mo
 
 
 def test_after_a_pass_that_failed_the_rows_are_gone_and_others_are_answered(model):
-    decoder = decoder_of(model, SAMPLED, MOST)
+    decoder = make_decoder(model, SAMPLED, MOST)
     decoder.join(PROMPTS[:3])
     decoder.step()
 
@@ -155,14 +155,14 @@ def test_after_a_pass_that_failed_the_rows_are_gone_and_others_are_answered(mode
 
 
 def test_models_that_are_large_or_called_otherwise_are_left_to_generate(model, monkeypatch):
-    assert decoder_of(made("bloom"), SAMPLED, MOST) is None
-    assert decoder_of(model, Sampling(repetition_penalty=1.2), MOST) is None
+    assert make_decoder(made("bloom"), SAMPLED, MOST) is None
+    assert make_decoder(model, Sampling(repetition_penalty=1.2), MOST) is None
     monkeypatch.setattr(model.config, "rope_parameters", {"rope_type": "dynamic"}, raising=False)
-    assert decoder_of(model, SAMPLED, MOST) is None
+    assert make_decoder(model, SAMPLED, MOST) is None
     monkeypatch.undo()
     monkeypatch.setattr(decoding, "SMALL", 1_000)
-    assert decoder_of(model, SAMPLED, MOST) is None
-    assert batch_of(model, None) == BATCH
+    assert make_decoder(model, SAMPLED, MOST) is None
+    assert default_batch(model, None) == BATCH
 
 
 # --- the thread that feeds it: nobody waits for ever ------------------------------------------------
@@ -171,13 +171,13 @@ def test_models_that_are_large_or_called_otherwise_are_left_to_generate(model, m
 def local(model, batch=4):
     from concurrent.futures import ThreadPoolExecutor
 
-    decoder = decoder_of(model, SAMPLED, MOST)
+    decoder = make_decoder(model, SAMPLED, MOST)
     whole = LocalModel(model, None, SAMPLED, MOST, None, batch, decoder)
     wording = SimpleNamespace(
         tools=False, tokens=lambda messages, tools: messages, reply=lambda n, answer, tools: answer
     )
     told = {"answers_from": {"name": "tiny"}, "dtype": "float32"}
-    return Local(whole, wording, ThreadPoolExecutor(1), told)
+    return LocalProposer(whole, wording, ThreadPoolExecutor(1), told)
 
 
 def asked(proposer, prompts):

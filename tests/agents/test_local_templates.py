@@ -13,12 +13,12 @@ import warnings
 
 import pytest
 from local_asking import VIEW, WITH_TOOLS, alone, ask, refused, together, told, using, wording
-from peirce.agents.prompts.protocol import tool_messages
+from peirce.agents.prompts.protocol import build_tool_messages
 from peirce.records import DataError, ToolSpec, Unavailable
 from tiny_model import TEMPLATE, edit_json, make_model, require, with_adapter
 
 require()
-from peirce.agents.local.chat import Wording, tool_calls  # noqa: E402
+from peirce.agents.local.chat import ChatFormat, extract_tool_calls  # noqa: E402
 from peirce.agents.local.model import Answer  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
@@ -86,7 +86,7 @@ def test_a_model_without_a_template_is_asked_plainly_and_says_so(tmp_path):
 
 def test_a_plain_answer_ends_where_the_next_turn_of_the_user_would_begin(base):
     tokenizer = AutoTokenizer.from_pretrained(base)
-    words = Wording("m", tokenizer, "plain", {}, False)
+    words = ChatFormat("m", tokenizer, "plain", {}, False)
     assert tokenizer.decode(words.tokens(ask(1), ())).endswith("User: a question \n\nAssistant:")
     ids = tokenizer(" an answer\n\nUser: a question")["input_ids"]
     assert words.reply(1, Answer(ids, True, len(ids)), ()).text == "an answer"
@@ -149,7 +149,7 @@ def test_a_tool_call_is_read_and_its_result_goes_back_through_the_template(base)
     reply = words.reply(1, Answer(tokenizer(said)["input_ids"], True, 9), [EXECUTE])
     (call,) = reply.tool_calls
     assert (reply.text, reply.finish, call.name, call.arguments) == ("so:", "tool_calls", "execute", {"code": "x"})  # fmt: skip
-    turns = [*ask(1), *tool_messages(reply, ["it failed"])]
+    turns = [*ask(1), *build_tool_messages(reply, ["it failed"])]
     text = tokenizer.decode(words.tokens(turns, [EXECUTE]))
     assert "<tool_call>execute x</tool_call>" in text and "<|im_start|>tool\nit failed" in text
 
@@ -166,17 +166,17 @@ def test_a_tool_call_is_read_and_its_result_goes_back_through_the_template(base)
     ],
 )
 def test_a_tool_call_of_any_form_is_kept(said, name, arguments):
-    text, (call,) = tool_calls(f"<tool_call>{said}</tool_call>", [EXECUTE])
+    text, (call,) = extract_tool_calls(f"<tool_call>{said}</tool_call>", [EXECUTE])
     assert (text, call.name, call.arguments) == ("", name, arguments)
 
 
 def test_numbers_of_a_call_are_ones_that_json_can_store():
     said = '<tool_call>{"name": "execute", "arguments": {"a": NaN, "b": [1e999, 1.5]}}</tool_call>'
-    (call,) = tool_calls(said, [EXECUTE])[1]
+    (call,) = extract_tool_calls(said, [EXECUTE])[1]
     assert call.arguments == {"a": None, "b": [sys.float_info.max, 1.5]}
 
 
 def test_a_deeply_nested_call_stays_a_text():
     deep = '{"name": "f", "arguments": {"a": ' + "[" * 5000 + "]" * 5000 + "}}"
-    (call,) = tool_calls(f"<tool_call>{deep}</tool_call>", [EXECUTE])[1]
+    (call,) = extract_tool_calls(f"<tool_call>{deep}</tool_call>", [EXECUTE])[1]
     assert call.arguments == deep

@@ -30,7 +30,7 @@ async def calls(count):
 asyncio.run(calls(1))  # what is imported late
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[3]), 4096))
 if sys.argv[4] == "unbounded":
-    chat.sockets_left = lambda: 1000
+    chat.count_free_sockets = lambda: 1000
 for one in asyncio.run(calls(100)):
     print(one if isinstance(one, Exception) else one.text)
 """
@@ -62,12 +62,12 @@ def test_too_many_open_files_are_told_as_such():
 def test_the_soft_limit_is_raised_where_the_concurrency_needs_it(soft, concurrency, raised):
     code = f"""
 import resource
-from peirce.agents.endpoint.limits import raise_limit, sockets_left
+from peirce.agents.endpoint.limits import raise_open_file_limit, count_free_sockets
 resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, 4096))
-raise_limit({concurrency})
+raise_open_file_limit({concurrency})
 now = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-assert (now > {soft}) is {raised} and sockets_left() >= {concurrency} and now <= 4096
-raise_limit(1_000_000)
+assert (now > {soft}) is {raised} and count_free_sockets() >= {concurrency} and now <= 4096
+raise_open_file_limit(1_000_000)
 assert resource.getrlimit(resource.RLIMIT_NOFILE) == (4096, 4096)
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -14,8 +14,8 @@ import pytest
 from asking import ASK, EXECUTE, QUICK, SCHEMA, VIEW, ask
 from chat_server import ChatServer, calls, completion, raw, says
 from peirce.agents import open_model
-from peirce.agents.endpoint.limits import Estimated
-from peirce.agents.prompts.protocol import tool_messages
+from peirce.agents.endpoint.limits import EstimatedUsage
+from peirce.agents.prompts.protocol import build_tool_messages
 from peirce.agents.reasoning import split_reasoning
 from peirce.records import ToolSpec, Unavailable, Usage
 
@@ -50,7 +50,7 @@ def test_a_tool_is_offered_with_its_schema_and_its_call_comes_back():
 
 def test_tool_results_go_back_in_the_next_request():
     reply, _ = ask(calls("execute", '{"code": "x"}'), tools=[EXECUTE])
-    turns = [*ASK, *tool_messages(reply, ["it failed"])]
+    turns = [*ASK, *build_tool_messages(reply, ["it failed"])]
     answer, server = ask(says("done"), messages=turns, tools=[EXECUTE])
     _, assistant, result = server.requests[0]["messages"]
     assert assistant["tool_calls"][0]["function"] == {
@@ -65,7 +65,7 @@ def test_tool_results_go_back_in_the_next_request():
 def test_arguments_that_are_no_object_come_back_raw_and_can_be_sent_again(arguments):
     reply, _ = ask(calls("execute", arguments), tools=[EXECUTE])
     assert reply.tool_calls[0].arguments == arguments
-    again, _ = ask(says("x"), messages=[*ASK, *tool_messages(reply, ["no"])], tools=[EXECUTE])
+    again, _ = ask(says("x"), messages=[*ASK, *build_tool_messages(reply, ["no"])], tools=[EXECUTE])
     assert again.text == "x"
 
 
@@ -94,8 +94,10 @@ def test_what_an_endpoint_does_not_count_is_estimated_and_marked(usage):
     long = [{"role": "user", "content": "word " * 800}]
     reply, _ = ask(lambda request: completion({"content": "x" * 400}, usage=usage), messages=long)
     assert 1000 <= reply.usage.tokens_in <= 1020 and reply.usage.tokens_out == 100
-    assert isinstance(reply.usage, Estimated) and reply.meta == {}  # meta is part of the digest
-    assert not isinstance(ask(says("x"))[0].usage, Estimated)
+    assert (
+        isinstance(reply.usage, EstimatedUsage) and reply.meta == {}
+    )  # meta is part of the digest
+    assert not isinstance(ask(says("x"))[0].usage, EstimatedUsage)
 
 
 def test_one_side_that_is_not_counted_is_estimated_alone():
@@ -216,7 +218,7 @@ def test_numbers_of_tokens_are_clamped(told, counted):
     choice = '{"index": 0, "message": {"role": "assistant", "content": "x"}}'
     reply, _ = ask(raw(f'{{"id": "x", "choices": [{choice}], {usage}}}'.encode()))
     if counted is None:
-        assert isinstance(reply.usage, Estimated)
+        assert isinstance(reply.usage, EstimatedUsage)
     else:
         assert (reply.usage.tokens_in, reply.usage.tokens_out) == (counted, counted)
     assert type(reply.usage.tokens_in) is int and reply.text == "x"
@@ -231,7 +233,7 @@ def test_a_lone_surrogate_comes_as_it_is_and_goes_back_escaped():
     called, _ = ask(calls("execute", json.dumps({"code": "\udfff"})), tools=[EXECUTE])
     assert called.tool_calls[0].arguments == {"code": "\udfff"}
     strange = ToolSpec("execute", "runs \ud800", SCHEMA)
-    turns = [*ASK, *tool_messages(called, ["no \ud800"])]
+    turns = [*ASK, *build_tool_messages(called, ["no \ud800"])]
     _, server = ask(says("x"), messages=turns, tools=[strange], model_args={"stop": ["\ud800"]})
     (request,) = server.requests
     call, result = request["messages"][1:]
@@ -241,7 +243,7 @@ def test_a_lone_surrogate_comes_as_it_is_and_goes_back_escaped():
 
 
 def test_a_request_that_cannot_be_written_is_unavailable_at_once(monkeypatch):
-    monkeypatch.setattr("peirce.agents.endpoint.client.sendable", lambda payload: payload)
+    monkeypatch.setattr("peirce.agents.endpoint.client.escape_surrogates", lambda payload: payload)
     with ChatServer([says("x")]) as server:
 
         async def call():

@@ -10,12 +10,12 @@ import json
 
 import pytest
 from peirce.agents import open_model
-from peirce.agents.recorded import SCHEMA, UNNAMED, read_record
+from peirce.agents.recorded import SCHEMA, UNNAMED_MODEL, read_record
 from peirce.records import DataError, InputSet, UsageError, View
-from peirce.tasks import family
-from peirce.tools.logic import PUBLISHED
+from peirce.tasks import load_family
+from peirce.tools.logic import PUBLISHED_THEORIES
 
-PUBLIC = {"theory": {**PUBLISHED["TH3"].as_json(), "regime": "full"}}
+PUBLIC = {"theory": {**PUBLISHED_THEORIES["TH3"].as_json(), "regime": "full"}}
 
 
 def record(instance="one", **fields):
@@ -30,7 +30,7 @@ def write(path, *rows):
 
 def formula_of(answer):
     view = View("one", "abd", "logic", (), PUBLIC, InputSet("none", ()))
-    return family("logic").said(view, answer.text)
+    return load_family("logic").said(view, answer.text)
 
 
 def test_a_formula_is_read_as_it_was_extracted_whatever_stands_in_it(tmp_path):
@@ -69,7 +69,7 @@ def test_the_record_says_its_model_and_its_task_and_packed_files_read_the_same(t
         assert one.about == {"dataset": "abd", "model": "gpt-x"}
         assert list(one.answers) == ["one", "two"]
     unnamed = write(tmp_path / "u.jsonl", record(model=None, extractedFormula="(P x)"))
-    assert read_record(unnamed).about["model"] == UNNAMED
+    assert read_record(unnamed).about["model"] == UNNAMED_MODEL
 
 
 def test_records_of_one_instance_are_successive_answers(tmp_path):

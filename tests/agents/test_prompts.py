@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from peirce.agents.prompts.protocol import (
     AIMS,
-    BETTER,
-    FOLLOWING,
+    ANOTHER_REQUEST,
+    BETTER_REQUEST,
     HISTORIES,
-    TOOLS,
-    messages,
+    TOOLS_HINT,
+    build_messages,
+    build_tool_messages,
+    describe_unreadable,
     prompt_hash,
-    tool_messages,
-    unread,
 )
 from peirce.records import (
-    Earlier,
     Hypothesis,
     InputSet,
     Observation,
+    PastAnswer,
     Reply,
     ToolCall,
     UsageError,
@@ -53,9 +53,11 @@ class Words:
 
 SHOWN = (Observation([1], [2]), Observation([5], [6]))
 SPACE = InputSet("S", ([987654],))
-ACCEPTED = Earlier("raw-1", (Hypothesis("code-1", "first"),), Verdict.ACCEPTED)
-WRONG = Earlier("raw-2", (Hypothesis("code-2", "second"),), Verdict.INCONSISTENT, "got 7 for [1]")
-UNREAD = Earlier("raw-3", (), Verdict.MALFORMED)
+ACCEPTED = PastAnswer("raw-1", (Hypothesis("code-1", "first"),), Verdict.ACCEPTED)
+WRONG = PastAnswer(
+    "raw-2", (Hypothesis("code-2", "second"),), Verdict.INCONSISTENT, "got 7 for [1]"
+)
+UNREAD = PastAnswer("raw-3", (), Verdict.MALFORMED)
 
 
 def view(*earlier):
@@ -63,7 +65,7 @@ def view(*earlier):
 
 
 def ask(*earlier, **options):
-    return messages(view(*earlier), Words(), answer_format="tuple", **options)
+    return build_messages(view(*earlier), Words(), answer_format="tuple", **options)
 
 
 def test_the_first_prompt_is_one_user_message_with_task_contract_and_all_observations_in_order():
@@ -88,7 +90,7 @@ def test_descriptions_number_the_earlier_hypotheses_and_show_no_answer_as_it_cam
 
 
 def test_a_description_of_several_lines_stays_one_entry():
-    (message,) = ask(Earlier("raw", (Hypothesis("c", "a\nb"),), Verdict.ACCEPTED), ACCEPTED)
+    (message,) = ask(PastAnswer("raw", (Hypothesis("c", "a\nb"),), Verdict.ACCEPTED), ACCEPTED)
     assert "1. <shown a\n   b>\n2. <shown first>" in message["content"]
 
 
@@ -111,7 +113,7 @@ def test_feedback_stands_under_its_hypothesis_in_descriptions():
 
 
 def test_feedback_of_a_malformed_answer_is_shown():
-    (message,) = ask(Earlier("raw", (), Verdict.MALFORMED, "no closing bracket"))
+    (message,) = ask(PastAnswer("raw", (), Verdict.MALFORMED, "no closing bracket"))
     assert "no closing bracket" in message["content"]
 
 
@@ -128,8 +130,10 @@ def test_chat_grows_at_its_end_so_that_a_cached_beginning_stays_valid():
     assert long[: len(short)] == short
 
 
-MENDED = Earlier("raw-4", (Hypothesis("code-4", "fourth"),), Verdict.ACCEPTED, "costs 2", "search")
-TOLD = Earlier("raw-5", (), Verdict.MALFORMED, unread("forbidden: not Q."))
+MENDED = PastAnswer(
+    "raw-4", (Hypothesis("code-4", "fourth"),), Verdict.ACCEPTED, "costs 2", "search"
+)
+TOLD = PastAnswer("raw-5", (), Verdict.MALFORMED, describe_unreadable("forbidden: not Q."))
 
 
 def test_who_is_asked_for_a_better_hypothesis_sees_the_earlier_ones_whole_with_what_is_said_of_them():
@@ -139,12 +143,14 @@ def test_who_is_asked_for_a_better_hypothesis_sees_the_earlier_ones_whole_with_w
     assert "2. <shown second>\n   code-2\n   got 7 for [1]" in text
     assert "3. A search made this of it:\n   <shown fourth>\n   code-4\n   costs 2" in text
     assert "4. It gives no hypothesis: forbidden: not Q." in text and "raw-" not in text
-    assert BETTER in text and FOLLOWING not in text and "could not be read" not in text
+    assert (
+        BETTER_REQUEST in text and ANOTHER_REQUEST not in text and "could not be read" not in text
+    )
 
 
 def test_a_text_that_the_description_shows_already_is_not_repeated():
     (message,) = ask(
-        Earlier("raw", (Hypothesis("first", "first"),), Verdict.ACCEPTED), aim="better"
+        PastAnswer("raw", (Hypothesis("first", "first"),), Verdict.ACCEPTED), aim="better"
     )
     assert "1. <shown first>\n\n" in message["content"]
 
@@ -159,7 +165,7 @@ def test_in_a_chat_what_a_search_made_stands_in_the_users_turn():
     assert [turn["role"] for turn in turns] == ["user", "assistant"] * 2 + ["user"]
     assert [turn["content"] for turn in turns[1::2]] == ["raw-2", "raw-5"]
     told = turns[2]["content"]
-    parts = ["got 7 for [1]", "A search made this of it:", "code-4", "costs 2", BETTER]
+    parts = ["got 7 for [1]", "A search made this of it:", "code-4", "costs 2", BETTER_REQUEST]
     assert [told.index(part) for part in parts] == sorted(told.index(part) for part in parts)
     assert turns[4]["content"].startswith("It gives no hypothesis: ")
     short = ask(WRONG, MENDED, history="chat", aim="better")
@@ -167,18 +173,20 @@ def test_in_a_chat_what_a_search_made_stands_in_the_users_turn():
 
 
 def test_what_was_said_in_place_of_a_hypothesis_is_shown_up_to_a_limit():
-    assert unread("syntax: end", "(P x") == "(P x\nIt gives no hypothesis: syntax: end."
-    assert len(unread("syntax", "(" * 10_000)) < 2_100
+    assert (
+        describe_unreadable("syntax: end", "(P x") == "(P x\nIt gives no hypothesis: syntax: end."
+    )
+    assert len(describe_unreadable("syntax", "(" * 10_000)) < 2_100
 
 
 def test_an_empty_answer_makes_no_empty_turn():
-    turns = ask(Earlier(" \n", (), Verdict.MALFORMED), history="chat")
+    turns = ask(PastAnswer(" \n", (), Verdict.MALFORMED), history="chat")
     assert turns[1]["content"].strip()
 
 
 @pytest.mark.parametrize("history", HISTORIES)
 def test_tools_are_spoken_of_only_where_they_are_offered(history):
-    assert TOOLS in ask(ACCEPTED, history=history, tools=True)[-1]["content"]
+    assert TOOLS_HINT in ask(ACCEPTED, history=history, tools=True)[-1]["content"]
     assert "tool" not in json.dumps(ask(ACCEPTED, history=history, tools=False))
 
 
@@ -194,8 +202,8 @@ EARLIER = st.lists(st.sampled_from([ACCEPTED, WRONG, UNREAD, MENDED, TOLD]), max
 def test_prompts_are_pure(earlier, history, tools, aim):
     seen = view(*earlier)
     before = copy.deepcopy(seen)
-    first = messages(seen, Words(), answer_format="a", history=history, tools=tools, aim=aim)
-    second = messages(seen, Words(), answer_format="a", history=history, tools=tools, aim=aim)
+    first = build_messages(seen, Words(), answer_format="a", history=history, tools=tools, aim=aim)
+    second = build_messages(seen, Words(), answer_format="a", history=history, tools=tools, aim=aim)
     assert first == second and seen == before
     assert all(turn["content"] and turn["role"] in ("user", "assistant") for turn in first)
     assert first[-1]["role"] == "user"
@@ -206,16 +214,18 @@ def test_the_hash_is_stable_and_depends_on_template_and_words(monkeypatch):
     assert plain == prompt_hash() and tuples == prompt_hash(Words(), "tuple")
     better = prompt_hash(aim="better"), prompt_hash(Words(), "tuple", "better")
     assert len({plain, tuples, prompt_hash(Words(), "fenced"), *better}) == 5
-    monkeypatch.setattr("peirce.agents.prompts.protocol.FOLLOWING", "another wording")
+    monkeypatch.setattr("peirce.agents.prompts.protocol.ANOTHER_REQUEST", "another wording")
     assert plain != prompt_hash() and tuples != prompt_hash(Words(), "tuple")
     assert better == (prompt_hash(aim="better"), prompt_hash(Words(), "tuple", "better"))
-    monkeypatch.setattr("peirce.agents.prompts.protocol.BETTER", "another wording")
+    monkeypatch.setattr("peirce.agents.prompts.protocol.BETTER_REQUEST", "another wording")
     assert better[0] != prompt_hash(aim="better")
 
 
 def test_tool_turns_name_each_call_and_carry_its_result():
     calls = (ToolCall("a", "execute", {"code": "x\ny"}), ToolCall("b", "execute", {"code": "z"}))
-    turn, first, second = tool_messages(Reply("thinking", calls, "tool_calls"), ["one", "two"])
+    turn, first, second = build_tool_messages(
+        Reply("thinking", calls, "tool_calls"), ["one", "two"]
+    )
     assert turn["role"] == "assistant" and turn["content"] == "thinking"
     assert [call["id"] for call in turn["tool_calls"]] == ["a", "b"]
     assert json.loads(turn["tool_calls"][0]["function"]["arguments"]) == {"code": "x\ny"}
@@ -224,10 +234,10 @@ def test_tool_turns_name_each_call_and_carry_its_result():
 
 
 def test_arguments_that_were_no_object_go_back_as_an_object():
-    turn, _ = tool_messages(Reply("", (ToolCall("a", "execute", "{code: "),)), ["no"])
+    turn, _ = build_tool_messages(Reply("", (ToolCall("a", "execute", "{code: "),)), ["no"])
     assert json.loads(turn["tool_calls"][0]["function"]["arguments"]) == {"unreadable": "{code: "}
 
 
 def test_results_that_do_not_match_the_calls_are_a_bug():
     with pytest.raises(ValueError, match="1 tool calls but 0 results"):
-        tool_messages(Reply("", (ToolCall("a", "execute", {}),)), [])
+        build_tool_messages(Reply("", (ToolCall("a", "execute", {}),)), [])

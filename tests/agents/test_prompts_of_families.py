@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from peirce.agents.prompts.protocol import messages
+from peirce.agents.prompts.protocol import build_messages
 from peirce.records import InputSet, Observation, Problem
-from peirce.tasks import family_of
-from peirce.tools.logic import PUBLISHED
+from peirce.tasks import problem_family
+from peirce.tools.logic import PUBLISHED_THEORIES
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks"))
 from own_files import WHOLE, load
@@ -31,7 +31,7 @@ def problem(regime: str = "skeptical", name: str = "TH2") -> Problem:
     return Problem(
         "birds", "abd", "logic",
         tuple(Observation(one, True) for one in shown), (Observation(HELD, True),),
-        {"theory": {**PUBLISHED[name].as_json(), "regime": regime}},
+        {"theory": {**PUBLISHED_THEORIES[name].as_json(), "regime": regime}},
         {"reference": "(exists y (R x y))", "reference_cost": 3, "bounds": [1, 0],
          "hidden_bounds": [0]},
         "birds",
@@ -40,8 +40,8 @@ def problem(regime: str = "skeptical", name: str = "TH2") -> Problem:
 
 def test_a_prompt_has_the_task_s_own_words(tmp_path):
     ((problem, space),) = load(tmp_path, WHOLE)
-    words = family_of(problem).words
-    (message,) = messages(problem.view(space), words, answer_format="tuple")
+    words = problem_family(problem).words
+    (message,) = build_messages(problem.view(space), words, answer_format="tuple")
     text = message["content"]
     assert text.startswith("A gauge turns a length into a reading.")
     assert "2: 2 cm reads 0.8" in text and "3.9" not in text
@@ -51,8 +51,8 @@ def test_a_prompt_has_the_task_s_own_words(tmp_path):
 @pytest.mark.parametrize("regime", ["full", "partial", "skeptical"])
 def test_a_prompt_says_role_semantics_scope_theory_worlds_and_form_and_no_holdout(regime):
     one = problem(regime)
-    family = family_of(one)
-    (message,) = messages(one.view(NO_SPACE), family.words, answer_format="json", tools=True)
+    family = problem_family(one)
+    (message,) = build_messages(one.view(NO_SPACE), family.words, answer_format="json", tools=True)
     text = message["content"]
     said = {
         "full": "known completely",

@@ -13,7 +13,7 @@ from asking import EXECUTE, ask
 from chat_server import says
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from peirce.agents.local.chat import tool_calls
+from peirce.agents.local.chat import extract_tool_calls
 from peirce.agents.reasoning import split_reasoning
 
 BLOCK = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
@@ -68,6 +68,6 @@ def test_long_reasoning_leaves_a_short_answer_as_it_is() -> None:
 
 def test_blanks_within_a_tool_call_cost_no_more_than_letters() -> None:
     started = time.process_time()
-    text, calls = tool_calls(f"<tool_call>x{' ' * 30_000}x", [EXECUTE])
+    text, calls = extract_tool_calls(f"<tool_call>x{' ' * 30_000}x", [EXECUTE])
     assert time.process_time() - started < 2  # blanks on both sides of a lazy repeat took 8 s
     assert text == "" and calls[0].arguments.startswith("x ")

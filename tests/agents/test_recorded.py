@@ -11,7 +11,7 @@ import json
 import pytest
 from peirce.agents import open_model
 from peirce.agents.recorded import read_record
-from peirce.records import DataError, Earlier, InputSet, UsageError, Verdict, View
+from peirce.records import DataError, InputSet, PastAnswer, UsageError, Verdict, View
 from peirce.tasks import DataWarning
 
 PUBLISHED = {
@@ -40,7 +40,7 @@ def answers(path, problem, count=10):
         proposer = await open_model(f"recorded:{path}", {})
         said = []
         for number in range(count):
-            earlier = (Earlier("x", (), Verdict.MALFORMED),) * number
+            earlier = (PastAnswer("x", (), Verdict.MALFORMED),) * number
             view = View(problem, "t", "f", (), {}, InputSet("S", ()), earlier)
             said.append(await proposer.propose(view, [], [], 0))
         await proposer.close()

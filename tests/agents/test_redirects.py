@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from asking import ASK, SECRET, ask, ask_all, fails
 from chat_server import Answer, ChatServer, in_pieces, says
-from peirce.agents import Refused
+from peirce.agents import EndpointRefused
 
 
 def redirect(target, code=307):
@@ -31,7 +31,7 @@ def test_a_redirect_to_another_port_is_not_followed(monkeypatch, code, stream):
     with ChatServer([says("x")]) as other:
         error, server = fails(redirect(f"{other.url}/chat/completions", code), stream=stream)
         assert other.requests == other.got == [] and other.connections == 0
-    assert isinstance(error, Refused) and len(server.requests) == 1
+    assert isinstance(error, EndpointRefused) and len(server.requests) == 1
     assert f"a redirect to {other.url.removesuffix('/v1')}, which is not followed" in str(error)
 
 
@@ -41,7 +41,7 @@ def test_an_origin_is_scheme_host_and_port(kind):
         target = elsewhere(other.url, kind)
         error, _ = fails(redirect(f"{target}/chat/completions"))
         assert other.connections == 0
-    assert isinstance(error, Refused) and urlsplit(target).netloc in str(error)
+    assert isinstance(error, EndpointRefused) and urlsplit(target).netloc in str(error)
 
 
 def test_the_same_server_under_another_name_is_another_origin():

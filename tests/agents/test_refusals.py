@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from asking import ASK, QUICK, VIEW, ask_all, fails
 from chat_server import ChatServer, says, status
-from peirce.agents import Refused, open_model
+from peirce.agents import EndpointRefused, open_model
 from peirce.records import Reply, Unavailable
 
 CALLS = [(ASK, (), n) for n in range(9)]
@@ -26,7 +26,7 @@ def test_five_problems_in_a_row_that_are_refused_end_the_session(code):
     no = status(code)
     with ChatServer([says("x"), *[no] * 4, says("x"), no]) as server:
         told = ask_all(server, [(ASK, (), n) for n in range(11)])
-    kinds = [Reply, *[Unavailable] * 4, Reply, *[Unavailable] * 4, Refused]
+    kinds = [Reply, *[Unavailable] * 4, Reply, *[Unavailable] * 4, EndpointRefused]
     assert [type(one) for one in told] == kinds
 
 
@@ -39,7 +39,7 @@ def test_one_problem_that_is_refused_again_and_again_ends_no_session():
             for n in range(7):
                 with pytest.raises(Unavailable) as caught:
                     await proposer.propose(replace(VIEW, problem="p"), ASK, (), n)
-                assert not isinstance(caught.value, Refused)
+                assert not isinstance(caught.value, EndpointRefused)
             await proposer.close()
 
         asyncio.run(several())
@@ -48,14 +48,14 @@ def test_one_problem_that_is_refused_again_and_again_ends_no_session():
 @pytest.mark.parametrize("code", [403, 404])
 def test_an_endpoint_that_never_answered_is_believed_at_once(code):
     error, server = fails(status(code))
-    assert isinstance(error, Refused) and len(server.requests) == 1
+    assert isinstance(error, EndpointRefused) and len(server.requests) == 1
 
 
 @pytest.mark.parametrize("code", [401, 402])
 def test_a_key_that_is_no_longer_taken_ends_the_session_at_once(code):
     with ChatServer([says("x"), status(code)]) as server:
         told = ask_all(server, CALLS[:2])
-    assert [type(one) for one in told] == [Reply, Refused]
+    assert [type(one) for one in told] == [Reply, EndpointRefused]
 
 
 def test_a_call_that_waits_to_ask_again_does_not_once_all_are_refused():
@@ -73,4 +73,6 @@ def test_a_call_that_waits_to_ask_again_does_not_once_all_are_refused():
             )
 
         told = asyncio.run(both())
-    assert [type(one) for one in told] == [Refused, Refused] and len(server.requests) <= 3
+    assert [type(one) for one in told] == [EndpointRefused, EndpointRefused] and len(
+        server.requests
+    ) <= 3

@@ -10,12 +10,17 @@ import json
 
 import pytest
 from peirce.agents import open_model
-from peirce.agents.prompts.protocol import tool_messages
-from peirce.agents.scripted import Answering, Matching, Mender, Scripted
+from peirce.agents.prompts.protocol import build_tool_messages
+from peirce.agents.scripted import (
+    FunctionProposer,
+    RepairingProposer,
+    RuleProposer,
+    ScriptedProposer,
+)
 from peirce.records import (
     DataError,
-    Earlier,
     InputSet,
+    PastAnswer,
     Reply,
     ToolCall,
     ToolSpec,
@@ -30,7 +35,7 @@ WRONG, RIGHT = "def f(x):\n    return x", "def f(x):\n    return [\"a'\", x, '\U
 
 
 def view(problem="p", earlier=0):
-    before = (Earlier("x", (), Verdict.MALFORMED),) * earlier
+    before = (PastAnswer("x", (), Verdict.MALFORMED),) * earlier
     return View(problem, "t", "f", (), {}, InputSet("S", ()), before)
 
 
@@ -43,23 +48,23 @@ def opened(path):
 
 
 def test_answers_go_by_the_number_of_earlier_ones_and_end_exhausted():
-    proposer = Scripted(["a", Reply("b", finish="length")])
+    proposer = ScriptedProposer(["a", Reply("b", finish="length")])
     assert [say(proposer, view(earlier=n)).text for n in (1, 0, 0)] == ["b", "a", "a"]
     assert say(proposer, view(earlier=1)).finish == "length"
     assert say(proposer, view(earlier=2)).finish == "exhausted"
 
 
 def test_a_mapping_answers_by_problem_and_the_star_for_all_others():
-    proposer = Scripted({"p": ["mine"], "*": ["other"]})
+    proposer = ScriptedProposer({"p": ["mine"], "*": ["other"]})
     assert say(proposer, view("p")).text == "mine" and say(proposer, view("q")).text == "other"
-    assert say(Scripted({"p": ["mine"]}), view("q")).finish == "exhausted"
+    assert say(ScriptedProposer({"p": ["mine"]}), view("q")).finish == "exhausted"
 
 
 def test_turns_of_one_answer_go_by_rounds_of_tool_calls_and_without_tools_the_last_is_given():
     call = Reply(tool_calls=(ToolCall("a", "execute", {"code": "c"}),), finish="tool_calls")
-    proposer = Scripted([[call, "after"]])
+    proposer = ScriptedProposer([[call, "after"]])
     assert say(proposer, view(), tools=[EXECUTE]) == call
-    turns = tool_messages(call, ["result"])
+    turns = build_tool_messages(call, ["result"])
     assert say(proposer, view(), turns, [EXECUTE]).text == "after"
     assert say(proposer, view(), turns).text == "after"  # the limit on calls was reached
     assert say(proposer, view()).text == "after"
@@ -67,21 +72,23 @@ def test_turns_of_one_answer_go_by_rounds_of_tool_calls_and_without_tools_the_la
 
 def test_an_outage_can_be_scripted():
     with pytest.raises(Unavailable, match="down"):
-        say(Scripted([Unavailable("down")]), view())
+        say(ScriptedProposer([Unavailable("down")]), view())
 
 
 def test_settings_tell_two_scripts_apart():
-    assert Scripted(["a"]).settings() == Scripted(["a"]).settings()
-    assert Scripted(["a"]).settings() != Scripted(["b"]).settings()
-    json.dumps(Scripted([["a", Reply("b")], Unavailable("c")]).settings())
+    assert ScriptedProposer(["a"]).settings() == ScriptedProposer(["a"]).settings()
+    assert ScriptedProposer(["a"]).settings() != ScriptedProposer(["b"]).settings()
+    json.dumps(ScriptedProposer([["a", Reply("b")], Unavailable("c")]).settings())
 
 
 def mended(result):
     """What the mender answers after the tool said `result`."""
-    mender = Mender(WRONG, RIGHT)
+    mender = RepairingProposer(WRONG, RIGHT)
     call = say(mender, view(), tools=[EXECUTE])
     assert call.finish == "tool_calls" and call.tool_calls[0].arguments == {"code": WRONG}
-    return ast.literal_eval(say(mender, view(), tool_messages(call, [result]), [EXECUTE]).text)[1]
+    return ast.literal_eval(
+        say(mender, view(), build_tool_messages(call, [result]), [EXECUTE]).text
+    )[1]
 
 
 def test_the_mender_mends_what_a_counterexample_shows():
@@ -95,15 +102,17 @@ def test_the_mender_keeps_its_answer_where_no_counterexample_is_shown(result):
 
 
 def test_the_mender_without_tools_answers_wrong_and_once():
-    mender = Mender(WRONG, RIGHT)
+    mender = RepairingProposer(WRONG, RIGHT)
     assert ast.literal_eval(say(mender, view()).text)[1] == WRONG
     assert say(mender, view(earlier=1)).finish == "exhausted"
 
 
 def test_the_mender_can_make_its_mend_of_what_failed():
-    mender = Mender(WRONG, lambda failing: f"def f(x):\n    return {failing[0]['expected']}")
+    mender = RepairingProposer(
+        WRONG, lambda failing: f"def f(x):\n    return {failing[0]['expected']}"
+    )
     call = say(mender, view(), tools=[EXECUTE])
-    turns = tool_messages(call, ['{"failing": [{"expected": [2]}]}'])
+    turns = build_tool_messages(call, ['{"failing": [{"expected": [2]}]}'])
     assert "return [2]" in say(mender, view(), turns, [EXECUTE]).text
 
 
@@ -145,22 +154,22 @@ def ask(proposer, *texts):
 
 def test_rules_answer_by_the_whole_prompt_and_the_first_that_fits():
     rules = [("(?s)a (?P<hat>\\w+) hat.*a (x)?bag", r"\g<hat> \1\2 \\ \n"), ("hat", "other")]
-    proposer = Matching(rules, "else")
+    proposer = RuleProposer(rules, "else")
     assert ask(proposer, "a red hat", "a bag").text == "red red \\ \\n"
     assert ask(proposer, "a bag", "a red hat").text == "other"
     assert ask(proposer, "").text == "else"
-    assert ask(Matching([])).finish == "exhausted"
+    assert ask(RuleProposer([])).finish == "exhausted"
 
 
 def test_a_function_answers_what_it_is_asked():
-    proposer = Answering(lambda messages: messages[-1]["content"].upper(), "upper")
+    proposer = FunctionProposer(lambda messages: messages[-1]["content"].upper(), "upper")
     assert ask(proposer, "a", "b").text == "B"
-    assert proposer.settings() != Answering(str).settings()
+    assert proposer.settings() != FunctionProposer(str).settings()
 
 
 def test_settings_tell_two_sets_of_rules_apart():
-    one, other = Matching([("a", "b")]), Matching([("a", "b")], "c")
-    assert one.settings() != other.settings() == Matching([("a", "b")], "c").settings()
+    one, other = RuleProposer([("a", "b")]), RuleProposer([("a", "b")], "c")
+    assert one.settings() != other.settings() == RuleProposer([("a", "b")], "c").settings()
 
 
 def test_rules_are_read_from_a_file(tmp_path):

@@ -22,18 +22,18 @@ import pytest
 from peirce.agents import open_model
 from peirce.agents.search_model import SearchProposer
 from peirce.records import (
-    Earlier,
     Hypothesis,
     InputSet,
     Observation,
+    PastAnswer,
     Problem,
     ToolSpec,
     UsageError,
     Verdict,
     View,
 )
-from peirce.search.engines import Searching
-from peirce.tasks import family
+from peirce.search.engines import SearchService
+from peirce.tasks import load_family
 
 BUDGET = 30_000
 EXECUTE = ToolSpec("execute", "Runs code on the shown pairs.", {"type": "object"})
@@ -68,7 +68,7 @@ def engine_answer(view: View, budget: int = BUDGET, skip: tuple[str, ...] = ()) 
         "skip": list(skip),
         "expansions": budget,
     }
-    return Searching().propose(request)
+    return SearchService().propose(request)
 
 
 def read(text: str) -> tuple[str, str]:
@@ -124,7 +124,9 @@ def test_answer_is_a_tuple_of_two_strings_under_the_contract() -> None:
 
 
 def test_description_with_quotes_still_reads_back() -> None:
-    assert read(family("programs").search.answer("a \"b\" 'c'", "def f(x):\n    return '\\n'")) == (
+    assert read(
+        load_family("programs").search.answer("a \"b\" 'c'", "def f(x):\n    return '\\n'")
+    ) == (
         "a \"b\" 'c'",
         "def f(x):\n    return '\\n'",
     )
@@ -132,7 +134,7 @@ def test_description_with_quotes_still_reads_back() -> None:
 
 def following(view: View, count: int) -> list[str]:
     """The engine's answers one after the other, as the protocol would take them."""
-    engine, sources = Searching(), []
+    engine, sources = SearchService(), []
     request = {
         "shown": [[o.input, o.output] for o in view.shown],
         "space": view.space.digest,
@@ -194,7 +196,7 @@ def replay_of(workers: int, order: list[int]) -> dict[int, str]:
             for k in order:
                 first = await proposer.propose(views[k], [], [], 0)
                 sentence, source = read(first.text)
-                earlier = Earlier(first.text, (Hypothesis(source, sentence),), Verdict.ACCEPTED)
+                earlier = PastAnswer(first.text, (Hypothesis(source, sentence),), Verdict.ACCEPTED)
                 second = await proposer.propose(
                     View(**{**vars(views[k]), "earlier": (earlier,)}), [], [], 0
                 )

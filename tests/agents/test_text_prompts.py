@@ -7,15 +7,15 @@ Internals: prompts are pure functions of a view, and their digest has to move wi
 
 import pytest
 from peirce.agents.prompts import text as text_prompts
-from peirce.agents.prompts.text import OWN, text_prompt_hash
+from peirce.agents.prompts.text import DEFAULT_PROMPTS, text_prompt_hash
 from peirce.records import InputSet, Observation, View
 from peirce.tasks.text.answers import (
     NOT_APPLICABLE,
-    hypotheses_in,
-    judgement_in,
-    pattern_in,
-    sourced_in,
-    yes_no_in,
+    parse_hypotheses,
+    parse_judgement,
+    parse_pattern_number,
+    parse_sourced_hypotheses,
+    parse_yes_no,
 )
 
 PUBLIC = {
@@ -44,29 +44,33 @@ def said(messages):
 @pytest.mark.parametrize("rows", [ROWS, ()])
 @pytest.mark.parametrize("papers", [(Paper(),), ()])
 def test_a_proposal_shows_the_rows_and_papers_that_there_are(rows, papers):
-    text = said(OWN.propose(view(rows), 7, papers))
+    text = said(DEFAULT_PROMPTS.propose(view(rows), 7, papers))
     assert ("review number 2" in text) == bool(rows)
     assert ("Liars say less." in text) == ("On lies" in text) == bool(papers)
     assert "exactly 7 hypotheses" in text and ('"<quote>"' in text) == bool(papers)
 
 
 def test_one_hypothesis_is_asked_for_as_one():
-    text = said(OWN.propose(view(), 1))
+    text = said(DEFAULT_PROMPTS.propose(view(), 1))
     assert "exactly one hypothesis" in text and "\n2. <hypothesis>" not in text
 
 
 def test_the_form_asked_for_is_the_form_that_is_read():
     text = text_prompts.list_form(3, sourced=True).replace("<number>", "2")
-    assert sourced_in(text, 3)[0] == ("<hypothesis>", 2, "<quote>")
-    assert hypotheses_in(text_prompts.list_form(2), 2) == ["<hypothesis>"]
+    assert parse_sourced_hypotheses(text, 3)[0] == ("<hypothesis>", 2, "<quote>")
+    assert parse_hypotheses(text_prompts.list_form(2), 2) == ["<hypothesis>"]
 
 
 def test_refinement_shows_the_hypotheses_and_what_they_are_refined_by():
-    text = said(OWN.refine_with_data(view(), ["one", "two"], 2))
+    text = said(DEFAULT_PROMPTS.refine_with_data(view(), ["one", "two"], 2))
     assert "1. one\n2. two" in text and "review number 0" in text
-    text = said(OWN.refine_with_papers(view(), ["one"], (Paper(),), 1))
+    text = said(DEFAULT_PROMPTS.refine_with_papers(view(), ["one"], (Paper(),), 1))
     assert "Liars say less." in text and "review number 0" not in text
-    text = said(OWN.refine_with_feedback(view(), "one", [(ROWS[1], "deceptive"), (ROWS[2], "")], 5))
+    text = said(
+        DEFAULT_PROMPTS.refine_with_feedback(
+            view(), "one", [(ROWS[1], "deceptive"), (ROWS[2], "")], 5
+        )
+    )
     assert "review number 1\n   label: truthful\n   predicted: deceptive" in text
     assert text.count("predicted:") == 1 and "review number 0" not in text
 
@@ -79,12 +83,12 @@ def begins(one, other):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda row: OWN.infer(view(), "one", row),
-        lambda row: OWN.infer_many(view(), ["one", "two"], row),
-        lambda row: OWN.relevant(view(), "one", row),
-        lambda row: OWN.infer_adaptively(view(), [("one", ROWS[:1]), ("two", ())], row),
-        lambda row: OWN.select(view(), [("one", ROWS[:1]), ("two", ())], row),
-        lambda row: OWN.direct(view(), ROWS, row),
+        lambda row: DEFAULT_PROMPTS.infer(view(), "one", row),
+        lambda row: DEFAULT_PROMPTS.infer_many(view(), ["one", "two"], row),
+        lambda row: DEFAULT_PROMPTS.relevant(view(), "one", row),
+        lambda row: DEFAULT_PROMPTS.infer_adaptively(view(), [("one", ROWS[:1]), ("two", ())], row),
+        lambda row: DEFAULT_PROMPTS.select(view(), [("one", ROWS[:1]), ("two", ())], row),
+        lambda row: DEFAULT_PROMPTS.direct(view(), ROWS, row),
     ],
 )
 def test_prompts_of_many_rows_differ_in_their_end_alone(ask):
@@ -94,30 +98,40 @@ def test_prompts_of_many_rows_differ_in_their_end_alone(ask):
 
 
 def test_a_judge_sees_no_row_and_may_say_that_the_hypothesis_does_not_apply():
-    text = said(OWN.infer(view(), "one", {"review": "Loud."}))
+    text = said(DEFAULT_PROMPTS.infer(view(), "one", {"review": "Loud."}))
     assert "review number" not in text and '"does not apply"' in text
-    assert judgement_in('Final answer: "does not apply"', PUBLIC["labels"]) is NOT_APPLICABLE
-    for ask in (OWN.infer_many(view(), ["one"], {}), OWN.direct(view(), (), {})):
+    assert parse_judgement('Final answer: "does not apply"', PUBLIC["labels"]) is NOT_APPLICABLE
+    for ask in (
+        DEFAULT_PROMPTS.infer_many(view(), ["one"], {}),
+        DEFAULT_PROMPTS.direct(view(), (), {}),
+    ):
         assert "does not apply" not in said(ask)
 
 
 def test_the_last_lines_asked_for_are_what_is_read():
-    text = said(OWN.infer_adaptively(view(), [("one", ()), ("two", ())], {"review": "Loud."}))
+    text = said(
+        DEFAULT_PROMPTS.infer_adaptively(view(), [("one", ()), ("two", ())], {"review": "Loud."})
+    )
     assert "\nChosen pattern: NUMBER\nFinal answer: LABEL" in text and "from 1 to 2" in text
     answer = "So.\nChosen pattern: 2\nFinal answer: deceptive"
-    assert pattern_in(answer, 2) == 2 and judgement_in(answer, PUBLIC["labels"]) == "deceptive"
-    assert "Final answer: yes" in said(OWN.same(view(), "one", "two"))
-    assert yes_no_in("Both speak of pools.\nFinal answer: yes") is True
+    assert (
+        parse_pattern_number(answer, 2) == 2
+        and parse_judgement(answer, PUBLIC["labels"]) == "deceptive"
+    )
+    assert "Final answer: yes" in said(DEFAULT_PROMPTS.same(view(), "one", "two"))
+    assert parse_yes_no("Both speak of pools.\nFinal answer: yes") is True
 
 
 def test_patterns_stand_with_their_rows_and_zero_shot_shows_none():
-    text = said(OWN.select(view(), [("one", ROWS[:2]), ("two", ())], {"review": "Loud."}))
+    text = said(
+        DEFAULT_PROMPTS.select(view(), [("one", ROWS[:2]), ("two", ())], {"review": "Loud."})
+    )
     assert "Pattern 1: one\n1. review number 0" in text and "Pattern 2: two" in text
-    assert "Rows with" not in said(OWN.direct(view(), (), {"review": "Loud."}))
+    assert "Rows with" not in said(DEFAULT_PROMPTS.direct(view(), (), {"review": "Loud."}))
 
 
 def test_a_summary_is_asked_of_the_whole_text_with_quotes():
-    text = said(OWN.summarise(view(), Paper()))
+    text = said(DEFAULT_PROMPTS.summarise(view(), Paper()))
     assert "We found it." in text and "On lies" in text and "quote" in text
     assert "review number" not in text
 

@@ -17,15 +17,15 @@ NAMED = ["stays: is content", "moves out"]
 
 def asked() -> dict[str, Sequence[Message]]:
     return {
-        "labels": prompts.labels(ABOUT, 3, 5),
-        "types": prompts.types(ABOUT, NAMED, 4, 4),
-        "phrases": prompts.phrases(
+        "labels": prompts.labels_prompt(ABOUT, 3, 5),
+        "types": prompts.types_prompt(ABOUT, NAMED, 4, 4),
+        "phrases": prompts.phrases_prompt(
             ABOUT, NAMED, ["stays", "moves out"], "plan: what comes", ["mends taps"], 5, (14, 8, 4)
         ),
-        "templates": prompts.templates(
+        "templates": prompts.templates_prompt(
             ABOUT, NAMED, [("plan", ["packs boxes"]), ("money", ["asks {it} back"])], 4
         ),
-        "forms": prompts.forms(
+        "forms": prompts.forms_prompt(
             ABOUT, "He [plan], {so} to say.", "plan", ["He [packs boxes], {so} to say."], ["boxes"], 4
         ),
     }  # fmt: skip
@@ -55,10 +55,12 @@ def test_a_question_about_forms_shows_the_text_its_phrases_and_the_words_that_st
 
 def test_what_was_wrong_is_told_after_the_answer_and_what_is_kept_is_listed() -> None:
     first = asked()["types"]
-    question, answer, again = prompts.again(first, "1. mood", ['"x y": no'], ["mood"], 3, "Go on.")
+    question, answer, again = prompts.retry_prompt(
+        first, "1. mood", ['"x y": no'], ["mood"], 3, "Go on."
+    )
     assert (question, answer) == (first[0], {"role": "assistant", "content": "1. mood"})
     assert again["content"] == (
         'These break a rule:\n- "x y": no\n\nKept, and not to be given again:\n- mood\n\nGive 3 more,'
         " as a numbered list in the same form and by the same rules. Go on."
     )
-    assert prompts.again(first, "", (), (), 1)[1]["content"] == "(no answer)"
+    assert prompts.retry_prompt(first, "", (), (), 1)[1]["content"] == "(no answer)"

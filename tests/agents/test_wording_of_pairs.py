@@ -5,7 +5,7 @@ Internals: the form of a prompt is made from a tokenizer alone, without the weig
 
 from __future__ import annotations
 
-from peirce.agents.local.chat import Wording
+from peirce.agents.local.chat import ChatFormat
 from peirce.training.pairs import ModelText
 from tiny_model import make_model, require
 
@@ -23,5 +23,5 @@ def test_a_template_without_a_system_role_gets_the_prompt_that_a_session_asks(tm
     base = make_model(tmp_path / "gemma", template)
     asked = [{"role": "system", "content": "be short"}, {"role": "user", "content": "a"}]
     said = ModelText(base).text(asked)
-    session = Wording("gemma", AutoTokenizer.from_pretrained(base), None, {}, tools=False)
+    session = ChatFormat("gemma", AutoTokenizer.from_pretrained(base), None, {}, tools=False)
     assert said == session.text(asked) and "be short" in said and said.endswith("<assistant>")

@@ -279,11 +279,11 @@ def test_the_banner_names_the_files(peirce):
 
 def test_a_session_without_any_answer_is_one_sentence_and_exit_1(peirce, monkeypatch):
     import peirce as package
-    from peirce.agents.scripted import Scripted
+    from peirce.agents.scripted import ScriptedProposer
     from peirce.records import Unavailable
 
     run = package.run
-    gone = Scripted([Unavailable("the endpoint\x1b[2J is gone")])
+    gone = ScriptedProposer([Unavailable("the endpoint\x1b[2J is gone")])
     monkeypatch.setattr(
         package, "run", lambda *args, **options: run(*args, **options | {"model": gone})
     )
@@ -367,16 +367,16 @@ def test_no_setting_asks_for_the_version(peirce, monkeypatch):
 
 
 def test_a_spent_budget_ends_with_3_and_one_sentence_and_resume_goes_on(peirce, monkeypatch):
-    from peirce.agents.scripted import Scripted
+    from peirce.agents.scripted import ScriptedProposer
     from peirce.records import Reply, Usage
 
-    asked = Scripted.propose
+    asked = ScriptedProposer.propose
 
     async def counted(self, *asking):
         reply = await asked(self, *asking)
         return Reply(reply.text, reply.tool_calls, reply.finish, Usage(60, 40, 0, 0))
 
-    monkeypatch.setattr(Scripted, "propose", counted)
+    monkeypatch.setattr(ScriptedProposer, "propose", counted)
     code, out, err = peirce(*RUN, "--quiet", "--json", "--budget-tokens", "150")
     assert code == 3 and json.loads(out)["status"] == "budget"
     assert "peirce: The budget of 150 tokens is spent (200 so far)" in err

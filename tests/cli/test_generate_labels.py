@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from chat_server import ChatServer, completion
 from peirce import tasks_generate
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from topic_writer import ABOUT, TopicWriter
 
 
@@ -85,7 +85,7 @@ def test_what_fits_no_set_is_a_usage_error_of_one_sentence(peirce):
 def script() -> str:
     """The answers of a model as a file, by part; it answers badly once."""
     folder = Path("recording")
-    writer = Answering(TopicWriter({("types", 0): "I would rather not."}), "writer")
+    writer = FunctionProposer(TopicWriter({("types", 0): "I would rather not."}), "writer")
     tasks_generate("labels:subject", folder, model=writer, about=ABOUT, level="level0")
     said: dict[str, list[str]] = {}
     for line in Path("recording.calls.jsonl").read_text().splitlines():

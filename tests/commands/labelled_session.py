@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import peirce
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 
 GOOD, BAD = ("fresh bread", "kind staff", "warm soup"), ("cold soup", "rude staff", "old bread")
 LUX = 'If the text mentions "kind" or "fresh", the label is good; otherwise bad.'
@@ -70,7 +70,7 @@ class Labelled:
 
     def run(self, method: str = "hypogenic", model: Any = None, **options: Any) -> Any:
         given = {"data": self.data, "store": self.store, "observations": 20, **options}
-        model = Answering(Model(), "model") if model is None else model
+        model = FunctionProposer(Model(), "model") if model is None else model
         return peirce.run("labels", method=method, model=model, **given)
 
 

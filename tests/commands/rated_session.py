@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import peirce
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 
 TRUE = ["If math is A, the label is in.", "If papers is at least 3, the label is in."]
 BANK = ["If math is one of A, B, the label is in.", "If math is not A, the label is out.",
@@ -36,7 +36,7 @@ def write(folder: Path, truths: Sequence[str] = (), findings: Sequence[str] = ()
 def session_on(data: Path, store: Path) -> Any:
     said = "\n".join(f"{n}. {one}" for n, one in enumerate(BANK, 1))
     return peirce.run(
-        "labels", data=data, method="zero-shot-gen", model=Answering(lambda _: said, said),
+        "labels", data=data, method="zero-shot-gen", model=FunctionProposer(lambda _: said, said),
         judge="exact", store=store, hypotheses=3,
     )  # fmt: skip
 
@@ -66,5 +66,5 @@ class Rater:
 
 def rated(session: str, store: Path, rater: Rater, **options: Any) -> list[dict[str, Any]]:
     return list(
-        peirce.rate(session, store=store, scorer_model=Answering(rater, "rater"), **options)
+        peirce.rate(session, store=store, scorer_model=FunctionProposer(rater, "rater"), **options)
     )

@@ -97,9 +97,9 @@ def test_an_empty_bank_and_a_place_that_cannot_be_written_are_said(meals, tmp_pa
 
 
 def _silent():
-    from peirce.agents.scripted import Scripted
+    from peirce.agents.scripted import ScriptedProposer
 
-    return Scripted([])
+    return ScriptedProposer([])
 
 
 @pytest.mark.parametrize(

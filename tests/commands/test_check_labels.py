@@ -5,7 +5,7 @@ from __future__ import annotations
 import peirce
 import pytest
 from labelled_session import LUX, PLAIN, RUDE, Model, labelled, write_lines
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from peirce.records import UsageError
 
 TRUE = 'If the text mentions "kind", "fresh" or "warm", the label is good; otherwise bad.'
@@ -61,16 +61,16 @@ def test_a_sentence_that_nobody_can_judge_has_no_score(meals):
 
 def test_a_named_model_judges_what_is_no_rule_and_is_not_asked_about_the_sample_space(meals):
     judge = Model()
-    (row, exact) = judged(meals, PLAIN, TRUE, judge_model=Answering(judge, "judge"))
+    (row, exact) = judged(meals, PLAIN, TRUE, judge_model=FunctionProposer(judge, "judge"))
     assert (row["verdict"], row["accuracy"]) == ("consistent", 1.0)
     assert judge.asked == 20 + 12
     assert row["undefined"].keys() == {"not_asked"} and exact["undefined"] == {}
-    judged(meals, TRUE, judge_model=Answering(judge, "judge"), judge="model")
+    judged(meals, TRUE, judge_model=FunctionProposer(judge, "judge"), judge="model")
     assert judge.asked == 2 * (20 + 12)
 
 
 def test_an_answer_without_a_label_counts_as_wrong(meals):
-    (row,) = judged(meals, PLAIN, judge_model=Answering(lambda messages: "blue", "blue"))
+    (row,) = judged(meals, PLAIN, judge_model=FunctionProposer(lambda messages: "blue", "blue"))
     assert set(row["hidden"]) == {False} and row["accuracy"] == 0.0
     assert "20 wrong" in row["reason"] and "unreadable" in row["reason"]
 

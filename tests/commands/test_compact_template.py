@@ -11,7 +11,7 @@ from dataclasses import replace
 import peirce
 import pytest
 from labelled_session import Model, data_set
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from peirce.records import UsageError
 from peirce.store import Store
 
@@ -97,7 +97,7 @@ def test_a_method_that_has_words_of_its_own_says_so(setting, tmp_path):
     labelled = {"data": data_set(tmp_path), "store": setting.store, "template": "compact"}
     with pytest.raises(UsageError, match=said.format("hypogenic")):
         peirce.run("labels", method="hypogenic", **labelled)
-    io = peirce.run("labels", method="io", model=Answering(Model()), **labelled)
+    io = peirce.run("labels", method="io", model=FunctionProposer(Model()), **labelled)
     first, *lines, last = requests(setting)[0]["messages"][0]["content"].splitlines()
     assert io.status == "done" and first.startswith("Rule as 1. If the text")
     assert lines[0] == 'LABEL: "bad", "good"' and len(lines) == 11 and last == "5:"

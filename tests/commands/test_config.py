@@ -23,7 +23,7 @@ from peirce.commands.option_types import (
     ResumeOptions,
     RunOptions,
 )
-from peirce.commands.write_option_types import FILE, source
+from peirce.commands.write_option_types import FILE, generate_source
 from peirce.config import DataConfig, MethodSettings, ModelConfig, RunConfig, TextConfig
 from peirce.records import UsageError
 from typer.main import get_command
@@ -35,7 +35,9 @@ NO_FLAG = {"roles", "method_options"}
 
 
 def test_the_keywords_for_type_checkers_are_those_of_the_settings():
-    assert FILE.read_text("utf-8") == source(), "run python -m peirce.commands.write_option_types"
+    assert FILE.read_text("utf-8") == generate_source(), (
+        "run python -m peirce.commands.write_option_types"
+    )
     assert set(RunOptions.__annotations__) == OPTIONS | NO_FLAG
 
 

@@ -11,9 +11,9 @@ import pytest
 from peirce.commands.data.calls_file import read_calls
 from peirce.commands.score.ratings_file import read_ratings
 from peirce.commands.session.bank_files import read_bank
-from peirce.commands.session.settings import model_args_of
+from peirce.commands.session.settings import parse_key_values
 from peirce.commands.train.labelled_training import _scored
-from peirce.commands.train.training_folder import kind_in
+from peirce.commands.train.training_folder import read_kind
 from peirce.records import DataError
 
 DEEP = "[" * 100_000
@@ -37,9 +37,9 @@ def test_a_file_that_nests_too_deep_is_one_sentence_that_names_it(tmp_path: Path
 def test_a_training_whose_record_nests_too_deep_is_one_sentence(tmp_path: Path):
     (tmp_path / "asked.json").write_text(DEEP)
     with pytest.raises(DataError, match=r"cannot be read|no record"):
-        kind_in(tmp_path)
+        read_kind(tmp_path)
 
 
 def test_an_argument_that_nests_too_deep_is_a_text():
-    assert model_args_of([f"stop={DEEP}"]) == {"stop": DEEP}
-    assert model_args_of(["top_k=4", "stop=end"]) == {"top_k": 4, "stop": "end"}
+    assert parse_key_values([f"stop={DEEP}"]) == {"stop": DEEP}
+    assert parse_key_values(["top_k=4", "stop=end"]) == {"top_k": 4, "stop": "end"}

@@ -12,7 +12,7 @@ from typing import Any
 import peirce
 import pytest
 from peirce import tasks_generate
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from peirce.records import BudgetSpent, DataError, Reply, Unavailable, Usage, UsageError
 from peirce.tasks import load_problems
 
@@ -26,7 +26,7 @@ Make = Callable[..., dict[str, Any]]
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
     def made(writer: Any, task: str = "labels:subject", out: str = "made", **options: Any) -> Any:
-        model = Answering(writer, "writer") if isinstance(writer, TopicWriter) else writer
+        model = FunctionProposer(writer, "writer") if isinstance(writer, TopicWriter) else writer
         if task == "labels:subject":
             options.setdefault("about", ABOUT)
         options.setdefault("level", "level1")
@@ -68,7 +68,7 @@ def test_a_written_set_runs_like_any_other(make: Make, tmp_path: Path) -> None:
     answer = "\n".join(f"{n}. {one}" for n, one in enumerate(made["optimal"], 1))
     session = peirce.run(
         "labels", data=tmp_path / "made/subject/level1", method="zero-shot-gen", judge="exact",
-        model=Answering(lambda _: answer, answer), hypotheses=20, store=tmp_path / "s.duckdb",
+        model=FunctionProposer(lambda _: answer, answer), hypotheses=20, store=tmp_path / "s.duckdb",
         inference="filter-weight", method_arg={"readers": 20},
     )  # fmt: skip
     assert session.metrics["accuracy"]["mean"] == made["best_accuracy"]["test"] == 1.0
@@ -177,7 +177,7 @@ def test_a_cut_line_is_asked_again_and_another_that_is_no_call_is_a_data_error(
         make(writer, out="third")
 
 
-class Failing(Answering):
+class Failing(FunctionProposer):
     """Fails at one question, and tells what each answer cost."""
 
     def __init__(self, at: int | None = None) -> None:

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 import peirce
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 from peirce.commands.data.generating import answered_rules
 
 RULE = "(and (exists y (and (R x y) (P y))) (= x x))"
@@ -20,6 +20,6 @@ def test_rules_of_a_store_are_mined_by_their_theory(tmp_path: Path) -> None:
     one = {"id": "own", "regime": "full", "theory": "T1", "worlds": [world]}
     (tmp_path / "worlds.json").write_text(json.dumps([one]))
     store = tmp_path / "a.duckdb"
-    said = Scripted([json.dumps({"formula": RULE, "description": "a rule"}), "no rule"])
+    said = ScriptedProposer([json.dumps({"formula": RULE, "description": "a rule"}), "no rule"])
     peirce.run("abd", data=tmp_path / "worlds.json", model=said, store=store, max_answers=2)
     assert answered_rules(store, "logic") == {"T1": [RULE]}

@@ -8,7 +8,7 @@ from pathlib import Path
 import peirce
 import pytest
 from labelled_session import BAD, GOOD, LUX, PLAIN, RUDE, Model, labelled, rows, write_lines
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from peirce.cli import main
 from peirce.records import DataError, UsageError
 from peirce.store import Store
@@ -54,13 +54,13 @@ def test_new_rows_are_predicted_as_the_session_predicts_its_own(meals, inference
 
 def test_what_a_model_judges_is_asked_and_nothing_is_written(meals):
     model = Model(answer=f"1. {PLAIN}\n")
-    session = meals.run(model=Answering(model, "model"))
+    session = meals.run(model=FunctionProposer(model, "model"))
     before = Path(meals.store).read_bytes()
     judge = Model()
     found = list(
         peirce.predict(
             session.session, meals.data / "test.jsonl", store=meals.store,
-            model=Answering(judge, "judge"),
+            model=FunctionProposer(judge, "judge"),
         )
     )  # fmt: skip
     assert judge.asked == 12 and {row["how"] for row in found} == {"model"}
@@ -94,7 +94,7 @@ def test_a_sentence_that_is_no_rule_has_no_label_without_a_model(tmp_path):
 def test_an_answer_without_a_label_is_told_as_that(tmp_path):
     bank = bank_file(tmp_path, hypotheses=[{"text": PLAIN}])
     data = write_lines(tmp_path / "new.jsonl", [{"review": GOOD[0]}])
-    (row,) = peirce.predict(bank, data, model=Answering(lambda messages: "blue", "blue"))
+    (row,) = peirce.predict(bank, data, model=FunctionProposer(lambda messages: "blue", "blue"))
     assert (row["label"], row["reason"]) == (None, "unreadable")
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import peirce
 import pytest
 from peirce import cli
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from peirce.commands.score.rating import rater_name
 from peirce.records import DataError, UsageError
 from rated_session import FINDINGS, TRUE, Rater, rated
@@ -83,7 +83,7 @@ def test_other_findings_are_another_question(made, tmp_path: Path) -> None:
 
 
 def test_a_rater_is_its_model_and_settings_wherever_it_is_served() -> None:
-    class Served(Answering):
+    class Served(FunctionProposer):
         def __init__(self, **told: Any) -> None:
             self.told = told
 
@@ -198,7 +198,7 @@ def test_a_rating_is_given_as_soon_as_it_is_there(made) -> None:
     go_on = threading.Event()
     rater = Rater()
 
-    class Waiting(Answering):
+    class Waiting(FunctionProposer):
         async def propose(self, *told: Any, **more: Any) -> Any:
             if len(rater.asked) >= 2:
                 assert await asyncio.to_thread(go_on.wait, 5), "nothing was given before all was"

@@ -15,7 +15,7 @@ from pathlib import Path
 import peirce
 import pytest
 from peirce import Evaluation, Metric, Result, cli
-from peirce.commands.results import key, rest, unprinted
+from peirce.commands.results import extra_keys, json_key, unprinted_field
 
 
 class Row(Result):
@@ -24,9 +24,9 @@ class Row(Result):
     name: str
     metric: Metric | None = None
     metrics: Mapping[str, Metric]
-    rows: int = key("items")
-    figures: Mapping[str, float] = rest()
-    note: str = unprinted(default_factory=str)
+    rows: int = json_key("items")
+    figures: Mapping[str, float] = extra_keys()
+    note: str = unprinted_field(default_factory=str)
 
 
 MEAN = {"mean": 0.5, "low": None, "high": None, "n": 1}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce.commands.train.sampled_answers import SampledAnswers, asked_of
+from peirce.commands.train.sampled_answers import SampleMetrics, draw_validation_prompts
 from peirce.store import Store
 
 RIGHT = repr(("the list itself", "def f(x):\n    return x"))
@@ -34,9 +34,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_answers_that_can_be_read_and_that_agree_are_counted(store: tuple[Path, str]) -> None:
     with Store.open(store[0], write=False) as opened:
-        asked = asked_of(opened, [store[1], "gone"], ALL)
+        asked = draw_validation_prompts(opened, [store[1], "gone"], ALL)
     assert [one.view.problem for one in asked] in (["one", "two"], ["two", "one"])
-    sampled = SampledAnswers(asked, 8, seed=3)
+    sampled = SampleMetrics(asked, 8, seed=3)
     seen = []
 
     def ask(prompts, seed):
@@ -51,10 +51,13 @@ def test_answers_that_can_be_read_and_that_agree_are_counted(store: tuple[Path, 
 def test_problems_of_other_splits_are_never_asked(store: tuple[Path, str]) -> None:
     none = {"splits": {"seed": 0, "fractions": {"train": 1.0, "validation": 0.0, "held_out": 0.0}}}
     with Store.open(store[0], write=False) as opened:
-        assert asked_of(opened, [store[1]], none) == []
+        assert draw_validation_prompts(opened, [store[1]], none) == []
         fixed = {"splits": {**none["splits"], "fixed": {"two": "validation"}}}
-        (one,) = asked_of(opened, [store[1]], fixed)
-        assert one.view.problem == "two" and len(asked_of(opened, [store[1]], ALL, prompts=1)) == 1
+        (one,) = draw_validation_prompts(opened, [store[1]], fixed)
+        assert (
+            one.view.problem == "two"
+            and len(draw_validation_prompts(opened, [store[1]], ALL, prompts=1)) == 1
+        )
 
 
 @pytest.mark.parametrize(("answers", "to_each"), [(1, [1, 0]), (5, [3, 2]), (8, [4, 4])])
@@ -62,14 +65,14 @@ def test_as_many_answers_are_asked_as_are_wanted(
     store: tuple[Path, str], answers: int, to_each: list[int]
 ) -> None:
     with Store.open(store[0], write=False) as opened:
-        asked = asked_of(opened, [store[1]], ALL)
+        asked = draw_validation_prompts(opened, [store[1]], ALL)
     seen = []
 
     def ask(prompts, seed):
         seen.extend(prompts)
         return [RIGHT] * len(prompts)
 
-    assert SampledAnswers(asked, answers, seed=3)(ask)["instruction_following"] == 1.0
+    assert SampleMetrics(asked, answers, seed=3)(ask)["instruction_following"] == 1.0
     assert [seen.count(one.messages) for one in asked] == to_each
 
 
@@ -85,7 +88,9 @@ def test_a_prompt_that_a_held_out_problem_has_too_is_never_asked(tmp_path: Path)
     ).session  # fmt: skip
     fixed = {"one": "validation", "two": "held-out", "other": "validation"}
     with Store.open(tmp_path / "s.duckdb", write=False) as opened:
-        (one,) = asked_of(opened, [session], {"splits": {**ALL["splits"], "fixed": fixed}})
+        (one,) = draw_validation_prompts(
+            opened, [session], {"splits": {**ALL["splits"], "fixed": fixed}}
+        )
     assert one.view.problem == "other"
 
 

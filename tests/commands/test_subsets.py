@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from peirce.commands.problems import choose, subset_of
+from peirce.commands.problems import choose_problems, make_subset
 from peirce.config import DataConfig
 from peirce.records import UsageError
 from peirce.training import Fractions, Split, Splits
@@ -29,7 +29,7 @@ def data(tmp_path_factory):
 def ids(data, **options):
     return [
         problem.id
-        for problem in choose("list_functions", DataConfig(data=data, **options)).problems
+        for problem in choose_problems("list_functions", DataConfig(data=data, **options)).problems
     ]
 
 
@@ -43,7 +43,7 @@ def test_the_splits_share_no_problem_and_leave_none_out(data):
 
 
 def test_they_are_those_of_preference_pairs(data):
-    everything = choose("list_functions", DataConfig(data=data)).problems
+    everything = choose_problems("list_functions", DataConfig(data=data)).problems
     for seed, told, fractions in (
         (0, None, Fractions()),
         (4, [0.2, 0.2, 0.6], Fractions(0.2, 0.2, 0.6)),
@@ -63,15 +63,15 @@ def test_observations_move_no_problem_and_counts_are_of_what_is_left(data):
 
 
 def test_of_text_whole_data_sets_are_in_a_split():
-    sets = choose("labels:admission", DataConfig(subset=["train"])).problems
-    assert 0 < len(sets) < len(choose("labels:admission", DataConfig()).problems)
+    sets = choose_problems("labels:admission", DataConfig(subset=["train"])).problems
+    assert 0 < len(sets) < len(choose_problems("labels:admission", DataConfig()).problems)
 
 
 def test_the_session_records_it(data):
-    assert choose("list_functions", DataConfig(data=data, subset=["held-out", "train"])).sources["subset"] == {
+    assert choose_problems("list_functions", DataConfig(data=data, subset=["held-out", "train"])).sources["subset"] == {
         "names": ["train", "held-out"], "seed": 0, "fractions": [0.5, 0.1, 0.4],
     }  # fmt: skip
-    assert "subset" not in choose("list_functions", DataConfig(data=data)).sources
+    assert "subset" not in choose_problems("list_functions", DataConfig(data=data)).sources
 
 
 def test_groups_fixed_by_hand_stand_where_pairs_have_them(data, tmp_path):
@@ -80,12 +80,12 @@ def test_groups_fixed_by_hand_stand_where_pairs_have_them(data, tmp_path):
     file.write_text(json.dumps({"train": [held[0]]}))
     assert ids(data, subset=["held-out"], fixed=file) == held[1:]
     assert held[0] in ids(data, subset=["train"], fixed=file)
-    told = choose("list_functions", DataConfig(data=data, subset=["train"], fixed=file)).sources[
-        "subset"
-    ]
+    told = choose_problems(
+        "list_functions", DataConfig(data=data, subset=["train"], fixed=file)
+    ).sources["subset"]
     assert told["fixed"] == {held[0]: "train"}
     with pytest.raises(UsageError, match="--fixed says nothing without --subset"):
-        choose("list_functions", DataConfig(data=data, fixed=file))
+        choose_problems("list_functions", DataConfig(data=data, fixed=file))
 
 
 @pytest.mark.parametrize(
@@ -99,16 +99,16 @@ def test_groups_fixed_by_hand_stand_where_pairs_have_them(data, tmp_path):
 )
 def test_what_is_no_split_is_refused(names, fractions, said):
     with pytest.raises(UsageError, match=said):
-        subset_of(names, 0, fractions)
+        make_subset(names, 0, fractions)
 
 
 def test_a_seed_of_splits_without_a_split_is_refused(data):
     with pytest.raises(UsageError, match="--split-seed says nothing without --subset"):
-        choose("list_functions", DataConfig(data=data, split_seed=3))
+        choose_problems("list_functions", DataConfig(data=data, split_seed=3))
 
 
 def test_a_split_without_problems_is_one_sentence(data):
     with pytest.raises(UsageError, match="leaves no problem"):
-        choose(
+        choose_problems(
             "list_functions", DataConfig(data=data, subset=["held-out"], fractions=[0.9, 0.1, 0])
         )

@@ -11,9 +11,9 @@ from collections import Counter
 import peirce
 import pytest
 from labelled_session import Model, labelled
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from peirce.config import TextSettings
-from peirce.graphs import Sizes, method_named
+from peirce.graphs import Sizes, get_method
 from peirce.records import UsageError
 from peirce.store import Store
 from peirce.tasks import load_problems
@@ -48,7 +48,7 @@ def asked(session):
 
 
 def check(meals, method, answer=MANY, **options):
-    model = Answering(Model(answer), "model")
+    model = FunctionProposer(Model(answer), "model")
     calls = planned(meals, method, model=model, **options)
     session = meals.run(method, model=model, cache=False, **options)
     assert session.status == "done"
@@ -103,8 +103,8 @@ def test_one_answer_to_each_question_is_counted_to_the_call(meals):
 
 def test_rounds_and_wrong_rows_widen_the_range_of_hypogenic(meals):
     judge = {"judge": "model", "inference": "multi"}
-    once = planned(meals, "hypogenic", model=Answering(Model(MANY), "m"), **judge)
-    twice = planned(meals, "hypogenic", model=Answering(Model(MANY), "m"), rounds=2, **judge)
+    once = planned(meals, "hypogenic", model=FunctionProposer(Model(MANY), "m"), **judge)
+    twice = planned(meals, "hypogenic", model=FunctionProposer(Model(MANY), "m"), rounds=2, **judge)
     # 20 rows, 10 of them first: one regeneration in the first round, two more in the second
     assert once["proposer"] == {"least": 1, "most": 2}
     assert twice["proposer"] == {"least": 1, "most": 4}
@@ -114,7 +114,7 @@ def test_rounds_and_wrong_rows_widen_the_range_of_hypogenic(meals):
 
 
 def test_stored_banks_are_counted_by_what_is_in_them(meals):
-    session = meals.run(model=Answering(Model(MANY), "m"), judge="model")
+    session = meals.run(model=FunctionProposer(Model(MANY), "m"), judge="model")
     for method, banks in (("infer", [session.session]), ("union", [session.session] * 2)):
         check(meals, method, bank=banks, judge="model")
 
@@ -141,6 +141,6 @@ def test_the_published_golden_trace_lies_in_the_range_of_its_sizes(shared_data):
     """It asks its judge 2,384 times: 2,389 calls with those that make hypotheses, five of them."""
     ((problem, space),) = load_problems("labels", str(shared_data / "text" / "shoe"), seed=42)
     text = TextSettings(judge="model", inference=None).to_dict()
-    found = method_named("hypogenic").forecast(Sizes(problem, len(space), {"text": text}))
+    found = get_method("hypogenic").forecast(Sizes(problem, len(space), {"text": text}))
     assert found["judge"].least <= 2_384 <= found["judge"].most
     assert found["proposer"].least <= 5 <= found["proposer"].most

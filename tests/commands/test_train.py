@@ -141,13 +141,13 @@ def test_a_resume_takes_what_a_file_says_and_what_is_not_said_as_it_was(
 
 
 def test_what_was_asked_is_damaged_in_one_sentence(tmp_path: Path) -> None:
-    from peirce.commands.train.training_folder import read_asked
+    from peirce.commands.train.training_folder import read_request
     from peirce.records import DataError
 
     for text in ("[]", "{", '{"kind": "dpo", "settings": [1]}', '{"kind": "none"}'):
         (tmp_path / "asked.json").write_text(text)
         with pytest.raises(DataError, match=r"asked\.json"):
-            read_asked(tmp_path, "dpo")
+            read_request(tmp_path, "dpo")
 
 
 def test_bad_input_is_one_sentence_each(place: Path, tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce.commands.train.labelled_training import sets_of, settings_of
+from peirce.commands.train.labelled_training import make_settings, read_sets
 from peirce.records import DataError, UsageError
 from peirce.store import Store
 from peirce.tasks import DataWarning
-from peirce.training.classifier import encoded
+from peirce.training.classifier import encode_rows
 from tiny_model import make_adapter, make_model, require
 
 WORDS = {"wet": ("rain", "flood", "storm"), "dry": ("sun", "dust", "heat")}
@@ -41,9 +41,9 @@ def write_set(folder: Path, counts: dict[str, int]) -> Path:
 
 def test_settings_are_read_as_yaml_gives_them() -> None:
     """YAML 1.1 reads 1e-4 as a text, and a name may be a number."""
-    assert settings_of({"learning_rate": "1e-4", "report_to": "1e4"}).learning_rate == 1e-4
+    assert make_settings({"learning_rate": "1e-4", "report_to": "1e4"}).learning_rate == 1e-4
     with pytest.raises(UsageError, match="no setting 1; there are"):
-        settings_of({1: 2})
+        make_settings({1: 2})
 
 
 @pytest.fixture(scope="module")
@@ -229,8 +229,8 @@ def test_an_adapter_that_is_loaded_again_says_what_it_said(place: Path) -> None:
     )
     model = peft.PeftModel.from_pretrained(base, folder / "model").eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder / "model")
-    (data,) = sets_of(str(place / "data" / "weather"), (), None, None, 0)
-    rows, _ = encoded(tokenizer, data.rows["ind"], 512)
+    (data,) = read_sets(str(place / "data" / "weather"), (), None, None, 0)
+    rows, _ = encode_rows(tokenizer, data.rows["ind"], 512)
     said = [json.loads(line) for line in (folder / "predictions.jsonl").read_text().splitlines()]
     with torch.no_grad():
         got = [told["labels"][model(torch.tensor([row])).logits.argmax()] for row in rows]

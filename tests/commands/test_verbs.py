@@ -12,7 +12,7 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 from peirce.records import DataError, StoreError, UsageError, Verdict
 
 RUN_KEYS = [
@@ -192,14 +192,14 @@ def test_resume_goes_on_where_a_session_stopped(setting):
 
 
 def test_a_proposer_object_runs_and_is_needed_again_to_resume(setting):
-    proposer = Scripted({"*": [repr(("tail", TAIL))]})
+    proposer = ScriptedProposer({"*": [repr(("tail", TAIL))]})
     session = setting.run(model=proposer)
     assert session.verdicts["accepted"] == 2
     with pytest.raises(UsageError, match="proposer object"):
         peirce.resume(store=setting.store)
     assert peirce.resume(model=proposer, store=setting.store).digest == session.digest
     with pytest.raises(UsageError, match="begun with the model"):
-        peirce.resume(model=Scripted(["other"]), store=setting.store)
+        peirce.resume(model=ScriptedProposer(["other"]), store=setting.store)
 
 
 def test_verbs_work_inside_a_running_event_loop(setting):
@@ -216,11 +216,13 @@ def test_verbs_work_inside_a_running_event_loop(setting):
 def test_a_failed_problem_is_counted_and_never_scored(setting):
     from peirce.records import Unavailable
 
-    proposer = Scripted({"one": [Unavailable("the endpoint is gone")], "two": [repr(("t", TAIL))]})
+    proposer = ScriptedProposer(
+        {"one": [Unavailable("the endpoint is gone")], "two": [repr(("t", TAIL))]}
+    )
     session = setting.run(model=proposer)
     assert session.status == "done" and session.failed == {"one": "the endpoint is gone"}
     assert session.metrics["consistency"] == {"mean": 1.0, "low": None, "high": None, "n": 1}
-    proposer = Scripted([Unavailable("the endpoint is gone")])
+    proposer = ScriptedProposer([Unavailable("the endpoint is gone")])
     assert setting.run(model=proposer).status == "failed"
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import peirce
 import pytest
 from peirce import cli, plan
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 from peirce.records import Reply, Usage, UsageError
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -95,10 +95,10 @@ def test_it_stops_at_the_gap_that_is_asked_for_and_says_what_a_valid_rule_costs(
     said = [answer(one) for one in (EVERYTHING, MENDED, "(P x)")]
     for gap, ends, answers in ((2.0, "target", 1), (1.5, "target", 1), (None, "target", 2),
                                (0.0, "target", 2)):  # fmt: skip
-        session, rows = refine(Scripted(said), target_gap=gap)
+        session, rows = refine(ScriptedProposer(said), target_gap=gap)
         assert (session.ends, len(rows)) == ({ends: 1}, answers), gap
 
-    class Reads(Scripted):
+    class Reads(ScriptedProposer):
         async def propose(self, view, messages, tools, seed, schema=None):
             prompts.append(messages[-1]["content"])
             return await super().propose(view, messages, tools, seed, schema)
@@ -112,7 +112,7 @@ def test_it_stops_at_the_gap_that_is_asked_for_and_says_what_a_valid_rule_costs(
 def test_it_ends_when_the_model_has_nothing_left_to_say_or_has_said_enough(refine):
     session, rows = refine(RuleMender(most=1))
     assert (session.ends, len(rows)) == ({"exhausted": 1}, 1)
-    session, rows = refine(Scripted([answer("(P x)")] * 20))
+    session, rows = refine(ScriptedProposer([answer("(P x)")] * 20))
     assert (session.ends, len(rows)) == ({"cap": 1}, 8)
     assert [row["verdict"] for row in rows][:2] == ["inconsistent"] * 2
 
@@ -121,7 +121,7 @@ def test_a_rule_that_is_none_is_told_why(refine):
     class Reads(RuleMender):
         async def propose(self, view, messages, tools, seed, schema=None):
             self.asked.append(messages[-1]["content"])
-            return await Scripted([answer("(Q x)"), answer(MENDED)]).propose(
+            return await ScriptedProposer([answer("(Q x)"), answer(MENDED)]).propose(
                 view, messages, tools, 0
             )
 
@@ -160,7 +160,7 @@ def test_a_valid_rule_that_costs_too_much_is_shrunk_and_a_repair_that_falls_shor
         async def propose(self, view, messages, tools, seed, schema=None):
             self.asked.append(messages[-1]["content"])
             said = "(or (P x) (Q x" if view.earlier else answer(EVERYTHING)
-            return await Scripted([said] * 9).propose(view, messages, tools, seed)
+            return await ScriptedProposer([said] * 9).propose(view, messages, tools, seed)
 
     model, repairer = Insists(), ByHand(f"(or {MENDED} (P x))", MENDED)
     _, rows = refine(model, repair=repairer, target_gap=0.5)
@@ -264,7 +264,7 @@ def test_what_cannot_go_together_is_one_sentence_with_the_valid_choices(
     store = tmp_path / "none.duckdb"
     for verb in (peirce.run, plan):
         with pytest.raises(UsageError, match=said) as caught:
-            verb("abd", data=data, model=Scripted([]), store=store, **options)
+            verb("abd", data=data, model=ScriptedProposer([]), store=store, **options)
         assert "\n" not in str(caught.value)
     assert not store.exists()
 

@@ -7,7 +7,7 @@ import json
 
 import peirce
 import pytest
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 from peirce.records import Reply, ToolCall, UsageError
 
 WORLDS = [
@@ -36,7 +36,7 @@ def tries(formula: str) -> Reply:
 
 def test_a_model_mends_its_rule_by_what_the_solver_says(data, tmp_path):
     store = tmp_path / "abd.duckdb"
-    model = Scripted(
+    model = ScriptedProposer(
         [
             [tries("(P x)"), answer("(exists y (R x y))")],
             answer("(= x x)"),
@@ -69,7 +69,7 @@ def test_holdouts_shape_nothing_in_a_session(data, tmp_path):
     asked = []
     for path in (data, other):
         store = tmp_path / f"{path.stem}.duckdb"
-        model = Scripted([[tries("(P x)"), answer("(exists y (R x y))")]])
+        model = ScriptedProposer([[tries("(P x)"), answer("(exists y (R x y))")]])
         session = peirce.run("abd", data=path, model=model, store=store)
         calls = peirce.show(session.session, "own", calls=True, store=store)
         asked.append([(call["path"], call["kind"]) for call in calls])
@@ -106,7 +106,7 @@ def test_check_opens_holdouts_and_says_costs_and_bounds(data, tmp_path):
 
 
 def test_a_session_needs_no_sandbox(data, tmp_path):
-    model = Scripted([answer("(exists y (R x y))")])
+    model = ScriptedProposer([answer("(exists y (R x y))")])
     session = peirce.run("abd", data=data, model=model, store=tmp_path / "x.duckdb",
                          strict_sandbox=True)  # fmt: skip
     assert session.verdicts["accepted"] == 1

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from peirce.agents import Refused, open_model
+from peirce.agents import EndpointRefused, open_model
 from peirce.graphs.runtime.runner import run_session
 from peirce.records import InputSet, Observation, OracleSettings, Problem
 from peirce.store import Store
@@ -113,7 +113,10 @@ def test_streamed_answers_have_the_same_digest_through_the_same_faults(
 def test_a_session_that_is_refused_ends_in_seconds_with_one_sentence(tmp_path, code, settings):
     """Not one request more than were under way when the first refusal came."""
     begin = time.monotonic()
-    with FaultyServer(status=code) as server, pytest.raises(Refused, match=str(code)) as caught:
+    with (
+        FaultyServer(status=code) as server,
+        pytest.raises(EndpointRefused, match=str(code)) as caught,
+    ):
         session_over(server, tmp_path / "store.duckdb", 40, 32, **settings)
     assert time.monotonic() - begin < 15 and server.requests <= 32
     assert "\n" not in str(caught.value) and server.url in str(caught.value)
@@ -126,7 +129,7 @@ def test_an_endpoint_where_nothing_listens_ends_the_session_with_one_sentence(tm
     with FaultyServer() as server:
         gone = server
     begin = time.monotonic()
-    with pytest.raises(Refused, match="could not be reached for") as caught:
+    with pytest.raises(EndpointRefused, match="could not be reached for") as caught:
         session_over(gone, tmp_path / "store.duckdb", 8, 4, outage_s=2, backoff_s=0.1)
     assert 2 <= time.monotonic() - begin < 15 and server.url in str(caught.value)
     with Store.open(tmp_path / "store.duckdb", write=False) as store:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from peirce.tasks import load_problems
 
 
@@ -30,7 +30,7 @@ def test_who_says_what_was_planted_reaches_the_stated_accuracy(
     answer = "\n".join(f"{n}. {one}" for n, one in enumerate(made["optimal"], 1))
     session = peirce.run(
         f"labels:{generator}", problem=[name], seed=3, method="zero-shot-gen", hypotheses=20,
-        inference="filter-weight", method_arg={"readers": 20}, model=Answering(lambda messages: answer, "planter"),
+        inference="filter-weight", method_arg={"readers": 20}, model=FunctionProposer(lambda messages: answer, "planter"),
         store=tmp_path / "store.duckdb",
     )  # fmt: skip
     assert (session.status, session.failed) == ("done", {})
@@ -69,7 +69,7 @@ def test_the_findings_with_the_optimal_rule_are_all_found_and_reach_the_stated_a
     answer = "\n".join(f"{n}. {one}" for n, one in enumerate(bank, 1))
     session = peirce.run(
         f"labels:{generator}", problem=[name], seed=3, method="zero-shot-gen", hypotheses=len(bank),
-        inference="weighted", judge="exact", model=Answering(lambda messages: answer, "knower"),
+        inference="weighted", judge="exact", model=FunctionProposer(lambda messages: answer, "knower"),
         store=tmp_path / "store.duckdb",
     )  # fmt: skip
     found = {key: session.metrics[key]["mean"] for key in ("hdr", "identical", "hdr_released")}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce.agents.scripted import Answering, Scripted
+from peirce.agents.scripted import FunctionProposer, ScriptedProposer
 from peirce.records import DataError, PeirceError, Unavailable, UsageError
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -94,7 +94,7 @@ def test_a_bank_is_applied_by_another_model_in_a_session_that_says_whose_it_is(t
     made = proposer.calls
     with ChatServer([served(judge)]) as server:
         session = peirce.run("labels", data=data, method="infer", bank=[first.session], store=store,
-                             model=Scripted([]), roles={"judge": {"model": f"{server.url}#other"}},
+                             model=ScriptedProposer([]), roles={"judge": {"model": f"{server.url}#other"}},
                              observations=20, split=("ind",))  # fmt: skip
     assert (session.status, proposer.calls) == ("done", made) and judge.calls > 0
     settings = peirce.load(session.session, store=store).settings
@@ -192,7 +192,7 @@ def test_a_judge_that_talks_nonsense_is_counted_and_counts_as_wrong(tmp_path, da
             return writes(messages)
         return "Warm? Cold? Both of these, or a third thing entirely."
 
-    session = peirce.run("labels", data=data, method="hypogenic", model=Answering(nonsense, "n"),
+    session = peirce.run("labels", data=data, method="hypogenic", model=FunctionProposer(nonsense, "n"),
                          store=tmp_path / "s.duckdb", method_arg=SMALL, **QUICK)  # fmt: skip
     told = inference(session)["splits"]["ind"]
     assert told["labels"] == [None] * 12 and told["reasons"] == {"unreadable": 12}
@@ -207,7 +207,7 @@ def test_three_answers_a_question_make_a_majority_and_their_agreement_is_told(tm
     """Of each three answers the second and the third are alike."""
     writes, answers = TextModel(LABELS, ()), {}
 
-    class Moody(Answering):
+    class Moody(FunctionProposer):
         async def propose(self, view, messages, tools, seed, schema=None):
             prompt = messages[-1]["content"]
             if role_of(prompt) != "judge":
@@ -246,7 +246,7 @@ def test_the_prompts_that_a_data_set_brings_are_used(shared_data, tmp_path, name
         return told(messages)
 
     sessions = [
-        peirce.run("labels", data=data, method="hypogenic", model=Answering(watched, "w"),
+        peirce.run("labels", data=data, method="hypogenic", model=FunctionProposer(watched, "w"),
                    store=tmp_path / f"{which}.duckdb", prompts=which, method_arg=SMALL, **QUICK)
         for which in ("own", "config")
     ]  # fmt: skip
@@ -324,7 +324,7 @@ def test_a_bank_that_is_nowhere_is_one_sentence(tmp_path, data, model, named):
 
 def test_a_hypothesis_of_ten_thousand_words_is_malformed_in_an_answer(tmp_path, data):
     says = lambda messages: f"1. {LONG}\n2. {RULES['text'][0]}"
-    session = peirce.run("labels", data=data, method="hypogenic", model=Answering(says, "long"),
+    session = peirce.run("labels", data=data, method="hypogenic", model=FunctionProposer(says, "long"),
                          store=tmp_path / "s.duckdb", judge="exact", **QUICK)  # fmt: skip
     first = peirce.load(session.session, store=session.store).steps[0].answers[0].judged
     assert [str(one.verdict) for one in first] == ["malformed", "accepted"]
@@ -356,7 +356,7 @@ def test_an_outage_in_the_middle_of_reading_the_bank_is_no_prediction(tmp_path, 
         return model(messages)
 
     options = {"data": data, "method": "io", "store": tmp_path / "s.duckdb", **QUICK}
-    session = peirce.run("labels", model=Answering(away, "text model"), **options)
+    session = peirce.run("labels", model=FunctionProposer(away, "text model"), **options)
     assert list(session.failed.values()) == ["Nobody labels today."]
     assert session.metrics["accuracy_ind"]["n"] == 0
     again = peirce.resume(session.session, model=model.proposer, retry_failed=True,

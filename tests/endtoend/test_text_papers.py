@@ -8,7 +8,7 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from peirce.records import DataError, Unavailable
 from peirce.tasks import DataWarning
 
@@ -117,7 +117,7 @@ def test_the_prompt_shows_each_summary_under_its_title_and_no_label(data, papers
         prompts.append(messages[-1]["content"])
         return told(messages)
 
-    run("literature", data, papers, Answering(watched, "m"), tmp_path / "s.duckdb")
+    run("literature", data, papers, FunctionProposer(watched, "m"), tmp_path / "s.duckdb")
     (asked,) = [one for one in prompts if role_of(one) == "propose"]
     for number, (name, finding) in enumerate(FINDINGS.items(), 1):
         assert f"Paper {number}: A study of {name[2:-4]}\n- of A study of" in asked
@@ -175,7 +175,7 @@ def test_a_reader_of_literature_that_goes_away_is_asked_no_paper_twice(
         return late(messages)
 
     store = tmp_path / "s.duckdb"
-    session = run("literature", data, papers, Answering(away, "text model"), store)
+    session = run("literature", data, papers, FunctionProposer(away, "text model"), store)
     assert list(session.failed.values()) == ["The model is at lunch."]
     again = peirce.resume(session.session, model=late.proposer, retry_failed=True, store=store)
     assert (again.status, again.digest) == ("done", expected.digest)

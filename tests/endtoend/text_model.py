@@ -16,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from peirce.agents.scripted import Answering, prompt_text
+from peirce.agents.scripted import FunctionProposer, prompt_text
 from peirce.records import Json, Message
 from peirce.store import Store
 
@@ -42,8 +42,8 @@ class TextModel:
         return sum(self.asked.values())
 
     @property
-    def proposer(self) -> Answering:
-        return Answering(self, "text model")
+    def proposer(self) -> FunctionProposer:
+        return FunctionProposer(self, "text model")
 
     def __call__(self, messages: Sequence[Message]) -> str:
         prompt = prompt_text(messages)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from peirce.graphs.inference import Asking, Entry, Reading, ReadingSettings, Worth
+from peirce.graphs.inference import Entry, ModelQuery, Reading, ReadingSettings, Worth
 from peirce.records import InputSet, Json, Message, Observation, View
 
 LABELS = ("deny", "grant")
@@ -89,7 +89,7 @@ BANK: dict[str, tuple[float, tuple[int, ...], tuple[int, ...]]] = {
 def reading(
     bank: Mapping[str, tuple[float, tuple[int, ...], tuple[int, ...]]] = BANK,
     *,
-    ask: Asking | None = None,
+    ask: ModelQuery | None = None,
     worth: Sequence[Worth] = (),
     shown: Sequence[str] = ("deny", "deny", "deny", "grant", "grant"),
     judge: Any = None,

@@ -14,7 +14,7 @@ S is the ten singletons [0] … [9]; shown are [3] -> [3] and [5] -> [5].
 
 from __future__ import annotations
 
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 from peirce.records import Verdict
 
 SHOWN = [([3], [3]), ([5], [5])]
@@ -41,7 +41,7 @@ def test_hand_worked_trace_with_all_verdicts_stops_at_the_third_bad_answer(
     replies = [make_answer(IDENTITY), "It must be the identity.", make_answer(NINE_FOR_ZERO),
                make_answer(PLUS_ONE), make_answer(ONLY_SHOWN), make_answer(EIGHT_OF_TEN),
                make_answer(SEVEN_OF_TEN)]  # fmt: skip
-    store, session, steps = play(Scripted(replies), [make_problem(shown=SHOWN)])
+    store, session, steps = play(ScriptedProposer(replies), [make_problem(shown=SHOWN)])
     accepted, redundant, malformed = Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.MALFORMED
     assert verdicts(steps) == [accepted, malformed, redundant, accepted, accepted, redundant]
     assert coverages(steps) == [0.0, None, 0.9, 0.2, 0.2, 0.8]
@@ -50,14 +50,14 @@ def test_hand_worked_trace_with_all_verdicts_stops_at_the_third_bad_answer(
 
 def test_an_answer_both_inconsistent_and_redundant_is_inconsistent(play, make_problem, make_answer):
     replies = [make_answer(IDENTITY), make_answer(WRONG)]
-    _, _, steps = play(Scripted(replies), [make_problem(shown=SHOWN)])
+    _, _, steps = play(ScriptedProposer(replies), [make_problem(shown=SHOWN)])
     assert verdicts(steps) == [Verdict.ACCEPTED, Verdict.INCONSISTENT]
     assert coverages(steps)[1] == 0.9
 
 
 def test_inconsistent_and_redundant_answers_cover_what_comes_after(play, make_problem, make_answer):
     replies = [make_answer(WRONG), make_answer(IDENTITY), make_answer(IDENTITY)]
-    _, _, steps = play(Scripted(replies), [make_problem(shown=SHOWN)])
+    _, _, steps = play(ScriptedProposer(replies), [make_problem(shown=SHOWN)])
     assert coverages(steps) == [0.0, 0.9, 1.0]
     assert verdicts(steps)[1:] == [Verdict.REDUNDANT, Verdict.REDUNDANT]
 
@@ -65,7 +65,9 @@ def test_inconsistent_and_redundant_answers_cover_what_comes_after(play, make_pr
 def test_a_problem_ends_as_exhausted_when_the_proposer_has_nothing_left(
     play, make_problem, make_answer
 ):
-    store, session, steps = play(Scripted([make_answer(IDENTITY)]), [make_problem(shown=SHOWN)])
+    store, session, steps = play(
+        ScriptedProposer([make_answer(IDENTITY)]), [make_problem(shown=SHOWN)]
+    )
     assert len(steps) == 1
     assert [row.cause for row in store.problems(session)] == ["exhausted"]
 
@@ -74,7 +76,9 @@ def test_the_cap_on_answers_ends_a_problem(play, make_problem, make_answer):
     replies = [
         make_answer(f"def f(x):\n    return x if x[0] in (3, 5) else [{n}]") for n in range(9)
     ]
-    store, session, steps = play(Scripted(replies), [make_problem(shown=SHOWN)], max_answers=4)
+    store, session, steps = play(
+        ScriptedProposer(replies), [make_problem(shown=SHOWN)], max_answers=4
+    )
     assert len(steps) == 4
     assert [row.cause for row in store.problems(session)] == ["cap"]
 
@@ -83,7 +87,7 @@ def test_accepted_hypotheses_alone_enter_the_bank_with_an_event_for_each_observa
     play, make_problem, make_answer
 ):
     replies = [make_answer(IDENTITY), make_answer(WRONG), make_answer(PLUS_ONE)]
-    _, _, steps = play(Scripted(replies), [make_problem(shown=SHOWN)])
+    _, _, steps = play(ScriptedProposer(replies), [make_problem(shown=SHOWN)])
     events = [event for step in steps for event in step.events]
     assert [(e.text, e.observation, e.right, e.t) for e in events] == [
         (IDENTITY, 0, True, 1), (IDENTITY, 1, True, 2),
@@ -94,7 +98,7 @@ def test_accepted_hypotheses_alone_enter_the_bank_with_an_event_for_each_observa
 def test_hidden_pairs_are_judged_but_decide_nothing(play, make_problem, make_answer):
     hidden = [([7], [8]), ([8], [8])]
     _, _, steps = play(
-        Scripted([make_answer(IDENTITY)]), [make_problem(shown=SHOWN, hidden=hidden)]
+        ScriptedProposer([make_answer(IDENTITY)]), [make_problem(shown=SHOWN, hidden=hidden)]
     )
     judged = steps[0].answers[0].judged[0]
     assert judged.verdict is Verdict.ACCEPTED

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 from peirce.records import Message, Reply, ToolCall, ToolSpec, Verdict, View
 
 NO_CALLS_LEFT = "No tool calls are left for this answer. Give the answer now, in the form above."
@@ -65,14 +65,14 @@ def test_an_answer_cut_at_the_token_limit_is_malformed_though_it_could_be_read(
     play, make_problem, make_answer
 ):
     cut = Reply(make_answer(IDENTITY), finish="length")
-    _, _, steps = play(Scripted([cut]), [make_problem(shown=SHOWN)])
+    _, _, steps = play(ScriptedProposer([cut]), [make_problem(shown=SHOWN)])
     ((verdict, reason),) = outcomes(steps)
     assert verdict is Verdict.MALFORMED and reason.startswith("cut")
     assert steps[0].answers[0].judged[0].bad
 
 
 def test_a_model_that_calls_tools_beyond_the_limit_is_told_and_then_malformed(play, make_problem):
-    spy = Spy(Scripted([[call(), call(), call()]]))
+    spy = Spy(ScriptedProposer([[call(), call(), call()]]))
     store, session, steps = play(spy, [make_problem(shown=SHOWN)], tool_calls=2)
     ((verdict, reason),) = outcomes(steps)
     assert verdict is Verdict.MALFORMED and reason.startswith("no_answer")
@@ -90,7 +90,7 @@ def test_a_model_that_calls_tools_beyond_the_limit_is_told_and_then_malformed(pl
 
 
 def test_a_model_that_answers_when_no_calls_are_left_is_judged(play, make_problem, make_answer):
-    spy = Spy(Scripted([[call(2), make_answer(IDENTITY)]]))
+    spy = Spy(ScriptedProposer([[call(2), make_answer(IDENTITY)]]))
     _, _, steps = play(spy, [make_problem(shown=SHOWN)], tool_calls=2)
     assert said_last(spy.asked[1][1]) == ("user", NO_CALLS_LEFT)
     assert outcomes(steps) == [(Verdict.ACCEPTED, "")]
@@ -107,7 +107,7 @@ def test_a_later_prompt_lists_all_parsable_answers_and_counts_the_others(
         "more prose",
         make_answer(PLUS_ONE, "fourth idea"),
     ]
-    spy = Spy(Scripted(replies))
+    spy = Spy(ScriptedProposer(replies))
     _, _, steps = play(spy, [make_problem(shown=SHOWN)], max_bad=10)
     accepted, malformed = Verdict.ACCEPTED, Verdict.MALFORMED
     inconsistent, redundant = Verdict.INCONSISTENT, Verdict.REDUNDANT
@@ -140,7 +140,7 @@ def test_seeds_of_calls_differ_by_problem_and_path_and_follow_the_seed_of_the_se
     problems = [make_problem(name, shown=SHOWN) for name in ("one", "two")]
 
     def seeds(seed: int) -> dict[tuple[str, str], int]:
-        spy = Spy(Scripted(replies))
+        spy = Spy(ScriptedProposer(replies))
         store, session, _ = play(spy, problems, seed=seed)
         found = {
             (one["problem"], one["path"]): one["request"]["seed"]
@@ -163,7 +163,7 @@ def test_a_request_holds_the_schema_of_an_answer_format_that_has_one(
 ):
     """So that the cache gives no answer to a question with another one."""
     for form, held in (("json", True), ("tuple", False)):
-        spy = Scripted([make_answer(IDENTITY)])
+        spy = ScriptedProposer([make_answer(IDENTITY)])
         store, session, _ = play(spy, [make_problem(shown=SHOWN)], answer_format=form)
         (first, *_) = [one["request"] for one in store.calls(session) if one["kind"] == "model"]
         assert ("schema" in first) == held

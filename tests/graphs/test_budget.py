@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import pytest
 from one_sandbox import in_sandbox
-from peirce.agents.endpoint.limits import Estimated
-from peirce.agents.scripted import Scripted
+from peirce.agents.endpoint.limits import EstimatedUsage
+from peirce.agents.scripted import ScriptedProposer
 from peirce.config import BudgetConfig
-from peirce.graphs.runtime.budget import Budget, Prices, priced
+from peirce.graphs.runtime.budget import Budget, Prices, add_costs
 from peirce.graphs.runtime.runner import run_session
 from peirce.records import BudgetSpent, InputSet, Reply, Unavailable, Usage, UsageError
 from peirce.store import Store
@@ -27,7 +27,7 @@ class Counting:
     """A proposer that counts how often it is asked."""
 
     def __init__(self, replies, delay_s=0.0):
-        self.inner = Scripted(replies)
+        self.inner = ScriptedProposer(replies)
         self.asked = 0
         self.delay_s = delay_s
 
@@ -124,7 +124,7 @@ def test_calls_in_flight_are_let_finish_and_kept(session_of, make_answer):
 
 def test_a_budget_binds_on_estimates_and_says_so(session_of, make_answer):
     store, session = session_of(["one"])
-    replies = [replace(one, usage=Estimated(60, 40)) for one in rules(make_answer, 5)]
+    replies = [replace(one, usage=EstimatedUsage(60, 40)) for one in rules(make_answer, 5)]
     proposer = Counting(replies)
     outcome = go(store, session, proposer, {"budget_tokens": 200})
     assert outcome["status"] == "budget" and proposer.asked == 2
@@ -139,7 +139,7 @@ def test_dollars_are_counted_by_the_given_prices(session_of, make_answer):
     outcome = go(store, session, proposer, given)
     assert outcome["status"] == "budget" and proposer.asked == 2
     assert "0.0003 US dollars is spent (0.00042 so far)" in outcome["cause"]
-    told = priced(store.usage(session), given)
+    told = add_costs(store.usage(session), given)
     assert told["cost_usd"] == told["by_role"]["propose"]["cost_usd"] == pytest.approx(0.00042)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from peirce.agents.scripted import Scripted
-from peirce.graphs.runtime.runner import A_COMMIT, MANY, run_session
+from peirce.agents.scripted import ScriptedProposer
+from peirce.graphs.runtime.runner import COMMIT_DIVISOR, MIN_BATCHING_WORKERS, run_session
 from peirce.records import InputSet
 from peirce.store import Store
 
@@ -15,7 +15,7 @@ def rates(path: Path, problems: list, monkeypatch, **options) -> list[int]:
     """What the store is told, in order, by a session whose proposer has nothing to say."""
     told: list[int] = []
     monkeypatch.setattr(Store, "commit_together", lambda store, changes: told.append(changes))
-    proposer = Scripted({"*": []})
+    proposer = ScriptedProposer({"*": []})
     known = {"task": "examples", "method": "abduce", "model": "scripted", "seed": 0,
              "model_settings": proposer.settings()}  # fmt: skip
     with Store.open(path, write=True) as store:
@@ -26,15 +26,17 @@ def rates(path: Path, problems: list, monkeypatch, **options) -> list[int]:
 
 
 def test_fast_answers_of_many_problems_are_committed_together(make_problem, tmp_path, monkeypatch):
-    count = MANY + 1
+    count = MIN_BATCHING_WORKERS + 1
     problems = [make_problem(f"p{n}", [([3], [3])]) for n in range(count)]
     told = rates(tmp_path / "a", problems, monkeypatch, concurrency=count, fast=True)
     # begun, then the end of each worker: MANY are left, then fewer; at last the session's end
-    assert told == [count // A_COMMIT, MANY // A_COMMIT, *[1] * count]
-    assert MANY // A_COMMIT > 1
+    assert told == [count // COMMIT_DIVISOR, MIN_BATCHING_WORKERS // COMMIT_DIVISOR, *[1] * count]
+    assert MIN_BATCHING_WORKERS // COMMIT_DIVISOR > 1
 
 
 def test_other_answers_are_committed_one_by_one(make_problem, tmp_path, monkeypatch):
-    problems = [make_problem(f"p{n}", [([3], [3])]) for n in range(MANY + 1)]
-    assert set(rates(tmp_path / "a", problems, monkeypatch, concurrency=MANY + 1)) == {1}
+    problems = [make_problem(f"p{n}", [([3], [3])]) for n in range(MIN_BATCHING_WORKERS + 1)]
+    assert set(
+        rates(tmp_path / "a", problems, monkeypatch, concurrency=MIN_BATCHING_WORKERS + 1)
+    ) == {1}
     assert set(rates(tmp_path / "b", problems, monkeypatch, concurrency=8, fast=True)) == {1}

@@ -13,10 +13,10 @@ import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
 from one_sandbox import in_sandbox
 from peirce.agents import open_model
-from peirce.agents.scripted import Mender
+from peirce.agents.scripted import RepairingProposer
 from peirce.config import MethodSettings
-from peirce.graphs import all_methods, method
-from peirce.graphs.runtime.memory import SessionSettings, case_of
+from peirce.graphs import all_methods, find_method
+from peirce.graphs.runtime.memory import SessionSettings, make_case
 from peirce.graphs.runtime.steps import START_STATE
 from peirce.records import OracleSettings, Verdict
 from peirce.tools.execute import EXECUTE
@@ -58,18 +58,18 @@ def alone(proposer, problem, recorder=None, **settings):
     """(state, case) of one run of the graph without a store."""
 
     async def run(sandbox):
-        case = case_of(
+        case = make_case(
             problem, proposer, sandbox, settings=SessionSettings(method=MethodSettings(**settings))
         )
         config = {"callbacks": [recorder] if recorder else []}
-        graph = method("abduce", "programs").graph
+        graph = find_method("abduce", "programs").graph
         return await graph.ainvoke(START_STATE, config, context=case), case
 
     return in_sandbox(run)
 
 
 def test_a_graph_runs_without_a_store_with_any_proposer(make_problem):
-    state, case = alone(Mender(WRONG, MENDED), make_problem(shown=SHOWN))
+    state, case = alone(RepairingProposer(WRONG, MENDED), make_problem(shown=SHOWN))
     assert state["stop"] == "exhausted"
     (step,) = case.ledger.steps
     assert step.answers[0].judged[0].verdict is Verdict.ACCEPTED
@@ -77,7 +77,7 @@ def test_a_graph_runs_without_a_store_with_any_proposer(make_problem):
 
 
 def test_a_graph_is_not_ended_by_langgraphs_own_limit(make_problem):
-    proposer = Mender(WRONG, MENDED)
+    proposer = RepairingProposer(WRONG, MENDED)
     proposer.propose = _answering_for_ever(proposer)
     state, case = alone(proposer, make_problem(shown=SHOWN), max_answers=60, max_bad=1000)
     assert state["stop"] == "cap" and len(case.ledger.steps) == 60
@@ -125,8 +125,8 @@ def test_callbacks_given_to_a_graph_alone_are_told_of_the_model(make_problem):
         proposer = await open_model(f"{url}#m", {})
         sandbox = await EXECUTE.open(OracleSettings(workers=1))
         try:
-            case = case_of(make_problem(shown=SHOWN), proposer, sandbox)
-            await method("abduce", "programs").graph.ainvoke(
+            case = make_case(make_problem(shown=SHOWN), proposer, sandbox)
+            await find_method("abduce", "programs").graph.ainvoke(
                 START_STATE, {"callbacks": [recorder]}, context=case
             )
         finally:

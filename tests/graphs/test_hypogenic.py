@@ -15,7 +15,7 @@ from pathlib import Path
 import peirce
 import pytest
 from golden_model import Golden
-from peirce.agents.scripted import Answering, Scripted
+from peirce.agents.scripted import FunctionProposer, ScriptedProposer
 from peirce.records import Reply, Unavailable
 from peirce.tests import counts
 from text_sessions import Told, begin, go_on, play, problem, rows
@@ -246,7 +246,7 @@ def test_the_golden_trace_of_the_reference_is_reproduced(shared_data, tmp_path, 
     golden = Golden()
     session = peirce.run(
         "labels", data=shared_data / "text" / "shoe", method="hypogenic", seed=42, judge="model",
-        model=Answering(golden, "golden"), concurrency=concurrency, store=tmp_path / "s.duckdb",
+        model=FunctionProposer(golden, "golden"), concurrency=concurrency, store=tmp_path / "s.duckdb",
         method_arg={"inference": None},
     )  # fmt: skip
     trace = peirce.load(session.session, store=session.store)
@@ -320,7 +320,7 @@ def test_an_outage_fails_the_problem_with_its_sentence_and_the_rest_is_asked_lat
         return told(messages)
 
     session = begin(path, one, told.model, **SMALL)
-    played = go_on(path, session, Answering(away, "told"))
+    played = go_on(path, session, FunctionProposer(away, "told"))
     assert played.outcome["failed"] == {"made#0": "The judge has gone home."}
     assert [step.step for step in played.steps] == [1]  # 4 of the first, 6 of rows 2 … 4, 2 of 4
     again = go_on(path, session, told.model, retry_failed=True)
@@ -340,7 +340,7 @@ def test_a_session_that_is_told_to_stop_ends_behind_a_step_and_goes_on(tmp_path)
             stopping.set()
         return told(messages)
 
-    played = go_on(path, session, Answering(stops, "told"), stopping=stopping)
+    played = go_on(path, session, FunctionProposer(stops, "told"), stopping=stopping)
     assert played.outcome["status"] == "interrupted" and 0 < len(played.steps) < 5
     assert played.differences == []
     again = go_on(path, session, told.model)
@@ -372,7 +372,7 @@ def test_without_rounds_the_first_hypotheses_are_all(tmp_path):
 
 
 def test_a_model_that_says_nothing_ends_the_session_without_a_bank(tmp_path):
-    played = play(tmp_path / "s.duckdb", problem(rows(YES_NO)), Scripted([]), inference="multi",
+    played = play(tmp_path / "s.duckdb", problem(rows(YES_NO)), ScriptedProposer([]), inference="multi",
                   **SMALL)  # fmt: skip
     assert played.outcome["status"] == "done" and played.bank == []
     assert played.differences == []
@@ -381,7 +381,7 @@ def test_a_model_that_says_nothing_ends_the_session_without_a_bank(tmp_path):
 def test_one_that_says_no_more_later_leaves_the_bank_as_it_is(tmp_path):
     told = Told(ANSWERS, says)
 
-    class Once(Answering):
+    class Once(FunctionProposer):
         async def propose(self, view, messages, tools, seed, schema=None):
             if "Hypothesis: " not in messages[-1]["content"] and told.asked:
                 return Reply(finish="exhausted")
@@ -395,7 +395,7 @@ def test_one_that_says_no_more_later_leaves_the_bank_as_it_is(tmp_path):
 
 @pytest.mark.parametrize("method", ["hypogenic", "hyporefine", "zero-shot-gen", "literature"])
 def test_an_answer_that_was_cut_loses_its_last_hypothesis_alone(tmp_path, method):
-    class Cut(Answering):
+    class Cut(FunctionProposer):
         async def propose(self, view, messages, tools, seed, schema=None):
             reply = await super().propose(view, messages, tools, seed, schema)
             hypotheses = "Give exactly" in messages[-1]["content"]
@@ -422,7 +422,7 @@ def test_more_hypotheses_than_were_asked_for_are_cut_also_where_the_answer_was(t
 def test_agreement_of_a_judge_is_the_same_in_whatever_order_answers_come(tmp_path):
     # Three answers a question; of every seventh pair one of them is another: 2/3 agree there.
     def moody(delays):
-        class Moody(Answering):
+        class Moody(FunctionProposer):
             async def propose(self, view, messages, tools, seed, schema=None):
                 reply = await super().propose(view, messages, tools, seed, schema)
                 if "Hypothesis: " in messages[-1]["content"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from text_sessions import play, problem, rows
 
 SMALL = {"examples": 2, "hypotheses": 3, "top": 3, "wrong": 1, "capacity": 9, "judge": "model"}
@@ -27,7 +27,7 @@ def entered(path, *rewritings):
             return "1. The first one."
         return "1. A is so.\n2. B is so.\n3. C is so."
 
-    played = play(path / "s.duckdb", problem(rows(("yes", "yes", "yes"))), Answering(answer, "m"),
+    played = play(path / "s.duckdb", problem(rows(("yes", "yes", "yes"))), FunctionProposer(answer, "m"),
                   "hyporefine", **{**SMALL, "rewrites": len(rewritings) + 1})  # fmt: skip
     step = next(step for step in played.steps if "rewrites" in step.fields)
     texts = [one.hypothesis.text[0] for one in step.answers[0].judged if one.hypothesis]

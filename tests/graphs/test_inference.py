@@ -19,12 +19,12 @@ from peirce.graphs.inference import (
     STRATEGIES,
     UNREADABLE,
     Decision,
-    Predicted,
     Reading,
+    RowPredictions,
     predict,
 )
-from peirce.graphs.inference.asking import place_of
-from peirce.graphs.runtime.memory import SessionSettings, TextSettings, case_of
+from peirce.graphs.inference.queries import row_digest
+from peirce.graphs.runtime.memory import SessionSettings, TextSettings, make_case
 from peirce.records import Json, Message, Problem, Unavailable, UsageError
 from peirce.tools import accuracy, macro_f1
 
@@ -33,10 +33,10 @@ ASKING = [name for name in STRATEGIES if name not in ("best", "weighted")]
 
 def row(i: int) -> str:
     """How a row is named in a place."""
-    return place_of(bank.INPUTS[i])
+    return row_digest(bank.INPUTS[i])
 
 
-def predicted(name: str, one: Reading, inputs: object = None) -> Predicted:
+def predicted(name: str, one: Reading, inputs: object = None) -> RowPredictions:
     return asyncio.run(predict(name, one, bank.INPUTS if inputs is None else inputs))
 
 
@@ -128,7 +128,7 @@ def words(kind: str) -> Any:
         "bank", "labels", "text", bank.view().shown, (), {**public, "templates": CONFIG}
     )
     settings = SessionSettings(text=TextSettings(prompts=kind))
-    return case_of(problem, None, space=bank.view().space, settings=settings).prompts
+    return make_case(problem, None, space=bank.view().space, settings=settings).prompts
 
 
 SHOWN_PATTERNS = "B(s0,s1,s2,s3)+C(s3,s4)+D()"

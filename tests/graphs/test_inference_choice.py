@@ -20,11 +20,11 @@ from peirce.graphs.inference import (
     Reading,
     Worth,
     predict,
-    weighed,
-    with_right,
+    update_right_rows,
+    weigh_entries,
 )
-from peirce.graphs.inference.choose import choose
-from peirce.graphs.inference.weighing import gold
+from peirce.graphs.inference.choose import choose_strategy
+from peirce.graphs.inference.weighing import encode_labels
 from peirce.records import DataError, InputSet, Json, Message, Observation, UsageError, View
 
 ROWS = tuple(
@@ -35,7 +35,7 @@ GIVEN = [row.output for row in ROWS]
 
 
 def test_the_choice_is_the_best_on_validation_rows() -> None:
-    chosen = asyncio.run(choose(bank.reading(top=3, patterns=2), bank.INPUTS, GIVEN))
+    chosen = asyncio.run(choose_strategy(bank.reading(top=3, patterns=2), bank.INPUTS, GIVEN))
     assert chosen.strategy == "filter-weight"
     assert chosen.accuracy["filter-weight"] == chosen.f1["filter-weight"] == 1.0
     assert chosen.accuracy["best"] == pytest.approx(4 / 6)
@@ -46,7 +46,9 @@ def test_the_choice_is_the_best_on_validation_rows() -> None:
 def test_a_tied_choice_is_the_first_strategy() -> None:
     one = bank.reading({"A": (0.9, bank.GOLD, ())})
     assert (
-        asyncio.run(choose(one, bank.INPUTS, GIVEN)).strategy == next(iter(STRATEGIES)) == "multi"
+        asyncio.run(choose_strategy(one, bank.INPUTS, GIVEN)).strategy
+        == next(iter(STRATEGIES))
+        == "multi"
     )
 
 
@@ -54,11 +56,11 @@ def test_without_validation_rows_there_is_nothing_to_choose_by() -> None:
     with pytest.raises(
         UsageError, match=r"no validation rows to choose by: name one of multi, best"
     ):
-        asyncio.run(choose(bank.reading(), (), ()))
+        asyncio.run(choose_strategy(bank.reading(), (), ()))
 
 
 def test_entries_are_weighed_on_the_rows_they_apply_to() -> None:
-    one = asyncio.run(weighed(bank.reading(), ROWS))
+    one = asyncio.run(weigh_entries(bank.reading(), ROWS))
     # A 1 1 . 1 0 . | B 1 0 . 0 0 . | C 0 1 1 . 1 . | D . . . 1 . 1, gold 1 1 1 0 0 0
     assert one.worth == (Worth(3, 4, 6), Worth(3, 4, 6), Worth(2, 4, 6), Worth(0, 2, 6))
     assert one.ranked == (0, 1, 2, 3)
@@ -68,20 +70,20 @@ def test_entries_are_weighed_on_the_rows_they_apply_to() -> None:
 
 def test_weighing_without_rows_keeps_the_banks_worth() -> None:
     before = bank.reading()
-    assert asyncio.run(weighed(before, ())) is before
+    assert asyncio.run(weigh_entries(before, ())) is before
 
 
 def test_rows_got_right_are_found_anew_on_the_shown_rows() -> None:
     one = bank.reading()
     inputs = [row.input for row in one.shown]
     codes = {"A": (0, 0, 1, 1, -1), "B": (1, -1, -2, 0, -3), "C": (0,) * 5, "D": (1,) * 5}
-    made = asyncio.run(with_right(bank.reading(judge=bank.Table(codes, inputs))))
+    made = asyncio.run(update_right_rows(bank.reading(judge=bank.Table(codes, inputs))))
     assert [entry.right for entry in made.entries] == [(0, 1, 3), (), (0, 1, 2), (3, 4)]
 
 
 def test_a_label_that_the_reading_does_not_know_is_named() -> None:
     with pytest.raises(DataError, match="row 1 has the label 'refuse': it is none of deny, grant"):
-        gold(bank.reading(), ["deny", "refuse"])
+        encode_labels(bank.reading(), ["deny", "refuse"])
 
 
 # --- two texts the other way round ------------------------------------------------------------

@@ -24,13 +24,13 @@ from peirce.graphs.inference import (
     Worth,
 )
 from peirce.graphs.inference.selection import (
-    examples,
-    heaviest,
-    patterns,
+    count_votes,
+    decide_by_vote,
+    decide_without_label,
+    draw_examples,
+    heaviest_independent_set,
+    select_patterns,
     similarity,
-    undecided,
-    vote,
-    voted,
 )
 from peirce.records import BankEvent, UsageError
 from peirce.store import Bank
@@ -38,40 +38,47 @@ from peirce.tools import accuracy, macro_f1
 
 
 def test_a_vote_is_won_by_weight_not_by_heads() -> None:
-    assert vote([0, 0, 1], [0.3, 0.3, 0.7], [0, 1, 2], 2, 0) == 1
-    assert vote([0, 0, 1], [0.4, 0.4, 0.7], [0, 1, 2], 2, 0) == 0
+    assert count_votes([0, 0, 1], [0.3, 0.3, 0.7], [0, 1, 2], 2, 0) == 1
+    assert count_votes([0, 0, 1], [0.4, 0.4, 0.7], [0, 1, 2], 2, 0) == 0
 
 
 def test_a_tie_is_the_first_voters_in_rank() -> None:
-    assert vote([1, 0, 0], [0.3, 0.1, 0.2], [0, 1, 2], 2, 0) == 1  # .1 + .2 is not .3 in floats
-    assert vote([1, 0, 0], [0.3, 0.1, 0.2], [2, 1, 0], 2, 1) == 0
-    assert vote([2, 1, 0], [0.5, 0.5, 0.2], [0, 1, 2], 3, 0) == 2
+    assert (
+        count_votes([1, 0, 0], [0.3, 0.1, 0.2], [0, 1, 2], 2, 0) == 1
+    )  # .1 + .2 is not .3 in floats
+    assert count_votes([1, 0, 0], [0.3, 0.1, 0.2], [2, 1, 0], 2, 1) == 0
+    assert count_votes([2, 1, 0], [0.5, 0.5, 0.2], [0, 1, 2], 3, 0) == 2
 
 
 def test_who_is_worse_than_chance_speaks_against_its_label() -> None:
-    assert vote([1], [-0.5], [0], 2, 1) == 0
-    assert vote([0], [-0.5], [0], 3, 2) == 2  # of the labels that nobody named the majority's
-    assert vote([0], [-0.5], [0], 3, 0) == 1  # else the lowest
-    assert vote([0, 1], [-0.5, -0.2], [0, 1], 2, 0) == 1
+    assert count_votes([1], [-0.5], [0], 2, 1) == 0
+    assert (
+        count_votes([0], [-0.5], [0], 3, 2) == 2
+    )  # of the labels that nobody named the majority's
+    assert count_votes([0], [-0.5], [0], 3, 0) == 1  # else the lowest
+    assert count_votes([0, 1], [-0.5, -0.2], [0, 1], 2, 0) == 1
 
 
 def test_weights_of_nothing_count_heads() -> None:
-    assert vote([0, 1, 1], [0.0, 0.0, 0.0], [0, 1, 2], 2, 0) == 1
-    assert vote([0, 1, 1], [0.1, 0.0, 0.0], [0, 1, 2], 2, 1) == 0
+    assert count_votes([0, 1, 1], [0.0, 0.0, 0.0], [0, 1, 2], 2, 0) == 1
+    assert count_votes([0, 1, 1], [0.1, 0.0, 0.0], [0, 1, 2], 2, 1) == 0
 
 
 def test_no_vote_is_none_and_says_why() -> None:
     none = DOES_NOT_APPLY
-    assert vote([none, UNREADABLE, NEEDS_MODEL], [1, 1, 1], [0, 1, 2], 2, 0) is None
-    assert undecided([none, none]) is None and undecided([]) is None
-    assert undecided([none, NEEDS_MODEL]) is None
-    ends = [undecided([NEEDS_MODEL] * 2), undecided([none, UNREADABLE, NEEDS_MODEL])]
+    assert count_votes([none, UNREADABLE, NEEDS_MODEL], [1, 1, 1], [0, 1, 2], 2, 0) is None
+    assert decide_without_label([none, none]) is None and decide_without_label([]) is None
+    assert decide_without_label([none, NEEDS_MODEL]) is None
+    ends = [
+        decide_without_label([NEEDS_MODEL] * 2),
+        decide_without_label([none, UNREADABLE, NEEDS_MODEL]),
+    ]
     assert [one and one.code for one in ends] == [NEEDS_MODEL, UNREADABLE]
 
 
 def test_a_vote_names_the_first_entry_that_voted_so() -> None:
     one = bank.reading()
-    decided = voted(one, [0, 1, 0, 1], [1.0, 1.5, 1.0, 0.1], one.ranked)
+    decided = decide_by_vote(one, [0, 1, 0, 1], [1.0, 1.5, 1.0, 0.1], one.ranked)
     assert decided is not None and (decided.code, decided.entry) == (0, 2)  # C stands before A
 
 
@@ -83,18 +90,18 @@ def test_similarity_is_the_cosine_of_the_rows_got_right() -> None:
 
 
 def test_patterns_leave_out_what_is_alike_and_keep_what_got_no_row_right() -> None:
-    assert patterns(bank.reading()) == [1, 2, 3]
-    assert patterns(bank.reading(similar=1.1)) == [1, 2, 0, 3]
-    assert patterns(bank.reading(similar=0.3)) == [2, 0, 3]  # A + C 1.3 outweigh B .8
-    assert patterns(bank.reading(similar=0.0)) == [1]
-    assert patterns(bank.reading(patterns=1)) == [1]
-    assert patterns(bank.reading({})) == []
+    assert select_patterns(bank.reading()) == [1, 2, 3]
+    assert select_patterns(bank.reading(similar=1.1)) == [1, 2, 0, 3]
+    assert select_patterns(bank.reading(similar=0.3)) == [2, 0, 3]  # A + C 1.3 outweigh B .8
+    assert select_patterns(bank.reading(similar=0.0)) == [1]
+    assert select_patterns(bank.reading(patterns=1)) == [1]
+    assert select_patterns(bank.reading({})) == []
 
 
 def test_of_sets_that_weigh_the_same_the_earlier_entries_are_taken() -> None:
     twins = {name: (0.5, (), (0, 1)) for name in "XYZ"}
-    assert patterns(bank.reading(twins)) == [0]
-    assert patterns(bank.reading(twins | {"W": (0.5, (), (4,))})) == [0, 3]
+    assert select_patterns(bank.reading(twins)) == [0]
+    assert select_patterns(bank.reading(twins | {"W": (0.5, (), (4,))})) == [0, 3]
 
 
 def test_the_set_is_that_of_trying_all() -> None:
@@ -115,7 +122,7 @@ def test_the_set_is_that_of_trying_all() -> None:
             (some for some in free if sum(weights[j] for j in some) == most),
             key=lambda some: [j in some for j in range(n)],
         )
-        assert heaviest(weights, near) == list(first)
+        assert heaviest_independent_set(weights, near) == list(first)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.1, 0.2, 0.5, 1.0])
@@ -127,26 +134,26 @@ def test_forty_entries_are_searched_in_no_time(share: float) -> None:
             near[a] |= 1 << b
             near[b] |= 1 << a
     started = time.process_time()
-    chosen = heaviest([Fraction(draw.randint(1, 90), 100) for _ in range(40)], near)
+    chosen = heaviest_independent_set([Fraction(draw.randint(1, 90), 100) for _ in range(40)], near)
     assert not any(near[a] >> b & 1 for a, b in itertools.combinations(chosen, 2))
     assert time.process_time() - started < 5
 
 
 def test_a_bank_of_hundreds_is_cut_to_the_most_accurate() -> None:
     many = {f"H{i}": (i / 300, (), (i,)) for i in range(300)}
-    assert patterns(bank.reading(many, patterns=3, visits=300)) == [299, 298, 297]
+    assert select_patterns(bank.reading(many, patterns=3, visits=300)) == [299, 298, 297]
 
 
 def test_examples_are_rows_got_right_drawn_by_seed_and_sentence() -> None:
     one = bank.reading(examples=2)
-    names = [row.input["text"] for row in examples(one, 1)]
+    names = [row.input["text"] for row in draw_examples(one, 1)]
     assert len(names) == 2 and set(names) < {"s0", "s1", "s2", "s3"} and names == sorted(names)
-    assert examples(one, 1) == examples(bank.reading(examples=2), 1)
-    drawn = {repr(examples(bank.reading(examples=2, seed=seed), 1)) for seed in range(20)}
+    assert draw_examples(one, 1) == draw_examples(bank.reading(examples=2), 1)
+    drawn = {repr(draw_examples(bank.reading(examples=2, seed=seed), 1)) for seed in range(20)}
     assert len(drawn) > 1
-    assert examples(one, 3) == []
-    assert examples(bank.reading(examples=0), 1) == []
-    assert examples(bank.reading({"A": (1.0, (), (7, -1, 2, 2))}), 0) == [one.shown[2]]
+    assert draw_examples(one, 3) == []
+    assert draw_examples(bank.reading(examples=0), 1) == []
+    assert draw_examples(bank.reading({"A": (1.0, (), (7, -1, 2, 2))}), 0) == [one.shown[2]]
 
 
 def test_trust_is_laplaces_estimate_on_the_rows_it_applied_to() -> None:

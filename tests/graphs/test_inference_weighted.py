@@ -13,12 +13,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from peirce.graphs.inference import Entry, Predicted, Reading, predict, weighed
-from peirce.graphs.inference.weighing import gold
-from peirce.graphs.inference.weighted import Scale, chance, fitted
+from peirce.graphs.inference import Entry, Reading, RowPredictions, predict, weigh_entries
+from peirce.graphs.inference.weighing import encode_labels
+from peirce.graphs.inference.weighted import FeatureScale, fit_weights, sigmoid
 from peirce.records import InputSet, Json, Observation, View
 from peirce.tools import accuracy
-from peirce.tools.sentence_rules import Prepared, Rule, compile_sentence
+from peirce.tools.sentence_rules import PreparedRows, Rule, compile_sentence
 
 PUBLIC = {"labels": ["cold", "warm"], "columns": {"text": {"kind": "text"}}, "shape": "text"}
 GOOD = [f"good{i}" for i in range(12)]
@@ -58,22 +58,22 @@ def reading(
     async def judge(text: str, inputs: Sequence[Json]) -> NDArray[np.int64]:
         rule = compile_sentence(text, public)
         assert isinstance(rule, Rule)
-        return rule.codes(Prepared(inputs, public))
+        return rule.codes(PreparedRows(inputs, public))
 
     view = View("made", "labels", "text", tuple(shown), public, InputSet("space", ()))
     return Reading(tuple(Entry(one, 0.6, 10) for one in sentences), view, judge)
 
 
-def read(name: str, one: Reading, of: Sequence[Observation]) -> Predicted:
+def read(name: str, one: Reading, of: Sequence[Observation]) -> RowPredictions:
     return asyncio.run(predict(name, one, [row.input for row in of]))
 
 
 def right(name: str, one: Reading, of: Sequence[Observation]) -> float:
-    return accuracy(read(name, one, of).codes, gold(one, [row.output for row in of]))
+    return accuracy(read(name, one, of).codes, encode_labels(one, [row.output for row in of]))
 
 
 def with_validation(one: Reading, validation: Sequence[Observation]) -> Reading:
-    return asyncio.run(weighed(one, validation))
+    return asyncio.run(weigh_entries(one, validation))
 
 
 def test_how_many_more_tells_more_than_that_there_are_more() -> None:
@@ -135,10 +135,10 @@ def test_the_weights_are_those_of_a_ridge_logistic_regression() -> None:
     features = draw.normal(size=(80, 4)) * [1.0, 5.0, 0.1, 1.0]
     marks = features[:, 0] + features[:, 1] / 5 + draw.normal(size=80) > 0
     counted = draw.uniform(0.3, 1.0, 80)
-    scale = Scale.of(features, False)
+    scale = FeatureScale.of(features, False)
     z = scale.measured(features)
-    w = fitted(z, marks, counted, 10.0, False)
-    miss = counted * (chance(z @ w[:-1] + w[-1]) - marks)
+    w = fit_weights(z, marks, counted, 10.0, False)
+    miss = counted * (sigmoid(z @ w[:-1] + w[-1]) - marks)
     assert z.T @ miss + 10.0 * w[:-1] == pytest.approx(np.zeros(4), abs=1e-6)
     assert miss.sum() == pytest.approx(0, abs=1e-4)
     assert scale.measured(features * 100).max() == 3.0
@@ -148,7 +148,7 @@ def test_through_zero_a_row_turned_round_has_the_other_chance() -> None:
     draw = np.random.default_rng(4)
     features = draw.normal(size=(60, 3)) + 1.0
     marks = features[:, 0] > features[:, 1]
-    scale = Scale.of(features, True)
-    w = fitted(scale.measured(features), marks, np.ones(60), 3.0, True)
+    scale = FeatureScale.of(features, True)
+    w = fit_weights(scale.measured(features), marks, np.ones(60), 3.0, True)
     assert w[-1] == pytest.approx(0.0)
     assert scale.measured(-features) @ w[:-1] == pytest.approx(-(scale.measured(features) @ w[:-1]))

@@ -7,7 +7,7 @@ import gc
 import tracemalloc
 from collections import Counter
 
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 from peirce.graphs.runtime.memory import Case
 from peirce.graphs.runtime.runner import run_session
 from peirce.records import InputSet, OracleSettings, Predictions, Reply, StepRecord
@@ -52,7 +52,7 @@ def test_problems_that_have_ended_leave_nothing_in_memory(
     tmp_path, make_problem, make_answer
 ) -> None:
     sources = [f"def f(x):\n    return x if len(x) > 1 else [v * {n} + 3 - 3 * {n} for v in x]" for n in range(1, 5)]  # fmt: skip
-    proposer = Scripted([make_answer(source) for source in sources])
+    proposer = ScriptedProposer([make_answer(source) for source in sources])
     settings = {"task": "examples", "method": "abduce", "model": "m", "seed": 0,
                 "model_settings": {"scheme": "scripted"}}  # fmt: skip
     problems = [(make_problem(str(n), SHOWN), SPACE) for n in range(PROBLEMS)]

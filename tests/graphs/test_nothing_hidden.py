@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 from peirce.records import Message, Reply, ToolCall, ToolSpec, Verdict, View
 
 SECRET, HIDDEN, SHOWN = "mark-of-the-secret-rule", "mark-of-a-hidden-output", "mark-of-a-shown-one"
@@ -59,7 +59,7 @@ def test_no_mark_of_what_is_hidden_reaches_the_proposer_or_a_request(
         secret={"rule": SECRET, SECRET: [SECRET]},
     )
     replies = [[TRY, make_answer(WRONG)], "no tuple at all", make_answer(RIGHT)]
-    spy = Spy(Scripted(replies))
+    spy = Spy(ScriptedProposer(replies))
     store, session, steps = play(spy, [problem], history=history, feedback=True)
     calls = store.calls(session)
     tools = [call for call in calls if call["kind"] == "tool"]

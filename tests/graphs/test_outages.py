@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 from one_sandbox import in_sandbox
-from peirce.agents import Refused
-from peirce.agents.scripted import Scripted
+from peirce.agents import EndpointRefused
+from peirce.agents.scripted import ScriptedProposer
 from peirce.graphs.runtime.runner import run_session
-from peirce.records import ASKED_AGAIN, Reply, ToolCall, Unavailable
+from peirce.records import RETRY_LISTENER, Reply, ToolCall, Unavailable
 
 SHOWN = [([3], [3]), ([5], [5])]
 IDENTITY = "def f(x):\n    return x"
@@ -23,14 +23,14 @@ def again(store, session, proposer, **options) -> dict:
 def test_an_outage_fails_its_problem_alone_and_a_retry_goes_on(play, make_problem, make_answer):
     works, down = [make_answer(IDENTITY)], [make_answer(IDENTITY), Unavailable("It is down.")]
     problems = [make_problem("one", SHOWN), make_problem("two", SHOWN)]
-    flaky = Scripted({"one": works, "two": down})
+    flaky = ScriptedProposer({"one": works, "two": down})
     store, session, steps = play(flaky, problems)
     assert {row.problem.id: (row.status, row.cause) for row in store.problems(session)} == {
         "one": ("done", "exhausted"), "two": ("failed", "It is down."),
     }  # fmt: skip
     assert len(steps) == 2
 
-    mended = Scripted({"*": works})
+    mended = ScriptedProposer({"*": works})
     assert again(store, session, mended)["failed"] == {"two": "It is down."}
     outcome = again(store, session, mended, retry_failed=True)
     assert outcome == {"status": "done", "problems": 2, "done": 2, "failed": {}, "cause": ""}
@@ -43,12 +43,12 @@ def test_no_more_tools_run_than_the_limit_even_where_one_reply_calls_many(
     call = ToolCall("a", "execute", {"code": IDENTITY})
     many = Reply(tool_calls=(call,) * 9, finish="tool_calls")
     replies = [[many, make_answer(IDENTITY)]]
-    store, session, _ = play(Scripted(replies), [make_problem("one", SHOWN)], tool_calls=3)
+    store, session, _ = play(ScriptedProposer(replies), [make_problem("one", SHOWN)], tool_calls=3)
     paths = [one["path"] for one in store.calls(session) if "/tool/" in one["path"]]
     assert paths == [f"step/1/propose/0/tool/{n}" for n in range(3)]
 
 
-class RefusedLate(Scripted):
+class RefusedLate(ScriptedProposer):
     """Refuses one problem while the others' answers are under way."""
 
     asked = 0
@@ -57,7 +57,7 @@ class RefusedLate(Scripted):
         self.asked += 1
         if view.problem == "two":
             await asyncio.sleep(0.1)
-            raise Refused("The key is wrong.")
+            raise EndpointRefused("The key is wrong.")
         await asyncio.sleep(0.5)
         return await super().propose(view, messages, tools, seed, schema)
 
@@ -68,9 +68,9 @@ def test_calls_in_flight_when_a_session_is_refused_are_let_finish_and_kept(
     """As with a spent budget: no further call begins, and what is not done is left open."""
     answers = [make_answer(f"def f(x):\n    return x if x[0] > {n} else [{n}]") for n in range(3)]
     problems = [make_problem(name, SHOWN) for name in ("one", "two", "three", "four")]
-    store, session, _ = play(Scripted({"*": [Unavailable("later")]}), problems)
+    store, session, _ = play(ScriptedProposer({"*": [Unavailable("later")]}), problems)
     late, events = RefusedLate({"*": answers}), []
-    with pytest.raises(Refused, match=r"The key is wrong\."):
+    with pytest.raises(EndpointRefused, match=r"The key is wrong\."):
         again(store, session, late, retry_failed=True, concurrency=3, on_event=events.append)
     assert late.asked == 3
     paths = {
@@ -80,20 +80,20 @@ def test_calls_in_flight_when_a_session_is_refused_are_let_finish_and_kept(
     assert len(list(store.steps(session))) == 2
     assert store.session(session)["status"] == "failed" and events[-1]["status"] == "failed"
     assert "done" not in {row.status for row in store.problems(session)}
-    assert again(store, session, Scripted({"*": answers}), retry_failed=True)["done"] == 4
+    assert again(store, session, ScriptedProposer({"*": answers}), retry_failed=True)["done"] == 4
 
 
-class AskedAgain(Scripted):
+class AskedAgain(ScriptedProposer):
     """One request gave no answer before the one that did."""
 
     async def propose(self, *given, **more) -> Reply:
-        ASKED_AGAIN.get()("it was busy")
+        RETRY_LISTENER.get()("it was busy")
         return await super().propose(*given, **more)
 
 
 def test_why_a_request_is_made_again_is_an_event_of_its_call(play, make_problem, make_answer):
     events: list[dict] = []
-    down = Scripted([[Unavailable("It is down.")]])
+    down = ScriptedProposer([[Unavailable("It is down.")]])
     store, session, _ = play(down, [make_problem("one", SHOWN)])
     busy = AskedAgain([[make_answer(IDENTITY)]])
     again(store, session, busy, retry_failed=True, on_event=events.append)

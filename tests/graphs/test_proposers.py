@@ -11,9 +11,9 @@ import asyncio
 import peirce
 import pytest
 from peirce.config import MethodSettings
-from peirce.graphs import method
-from peirce.graphs.runtime.asking import FINISHES
-from peirce.graphs.runtime.memory import SessionSettings, case_of
+from peirce.graphs import find_method
+from peirce.graphs.runtime.memory import SessionSettings, make_case
+from peirce.graphs.runtime.queries import FINISHES
 from peirce.graphs.runtime.steps import START_STATE
 from peirce.records import Reply, ToolCall, Usage, UsageError
 
@@ -73,9 +73,9 @@ def calling(arguments, name="execute"):
     ],
 )
 def test_a_reply_that_cannot_be_is_one_sentence_and_nothing_is_written(make_problem, given, said):
-    case = case_of(make_problem(shown=SHOWN), Own(given))
+    case = make_case(make_problem(shown=SHOWN), Own(given))
     with pytest.raises(UsageError) as caught:
-        asyncio.run(method("abduce", "programs").graph.ainvoke(START_STATE, context=case))
+        asyncio.run(find_method("abduce", "programs").graph.ainvoke(START_STATE, context=case))
     assert "propose of Own gave " in str(caught.value) and said in str(caught.value)
     assert case.journal.outcomes == {}
 
@@ -103,13 +103,13 @@ def test_settings_that_cannot_be_recorded_are_one_sentence_and_make_no_store(tmp
 def test_a_case_of_settings_that_cannot_be_is_refused(make_problem, settings, said):
     with pytest.raises(UsageError) as caught:
         course = SessionSettings(method=MethodSettings(**settings))
-        case_of(make_problem(shown=SHOWN), Own(None), settings=course)
+        make_case(make_problem(shown=SHOWN), Own(None), settings=course)
     assert said in str(caught.value)
 
 
 def test_a_problem_that_shows_nothing_is_refused(make_problem):
     with pytest.raises(UsageError, match="problem 'one' shows no observation: there is nothing"):
-        case_of(make_problem("one"), Own(None))
+        make_case(make_problem("one"), Own(None))
 
 
 class Mute:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from peirce.agents.scripted import Answering
-from peirce.graphs.methods.direct import in_turn
+from peirce.agents.scripted import FunctionProposer
+from peirce.graphs.methods.direct import alternate_labels
 from text_sessions import INPUT, begin, go_on, play, problem, rows
 
 YES = 'If the text mentions "item", the label is yes.'
@@ -28,16 +28,16 @@ def silent(messages):
 def read(path, *banks, count=4, model=None, judge="exact", **text):
     """The session of `infer` on these banks, and what its step says of the reading."""
     one = problem(rows(("yes", "no")), {"ind": rows(("yes",) * count)}, banks=[*banks])
-    played = play(path / "s.duckdb", one, model or Answering(silent, "m"), "infer",
+    played = play(path / "s.duckdb", one, model or FunctionProposer(silent, "m"), "infer",
                   judge=judge, **text)  # fmt: skip
     return played, played.steps[-1].fields["inference"]
 
 
 def test_shots_are_the_first_rows_of_each_label_in_turn():
     shown = rows(("no", "no", "yes", "no", "maybe", "yes"))
-    assert in_turn(shown, 6) == [shown[n] for n in (0, 2, 4, 1, 5, 3)]
-    assert in_turn(shown, 4) == [shown[n] for n in (0, 2, 4, 1)]
-    assert in_turn(shown, 0) == [] == in_turn((), 3)
+    assert alternate_labels(shown, 6) == [shown[n] for n in (0, 2, 4, 1, 5, 3)]
+    assert alternate_labels(shown, 4) == [shown[n] for n in (0, 2, 4, 1)]
+    assert alternate_labels(shown, 0) == [] == alternate_labels((), 3)
 
 
 def test_shots_stand_in_the_prompt_in_that_order(tmp_path):
@@ -48,7 +48,7 @@ def test_shots_stand_in_the_prompt_in_that_order(tmp_path):
         return "Final answer: yes"
 
     one = problem(rows(("no", "no", "yes")), {"ind": rows(("yes",), 7)})
-    play(tmp_path / "s.duckdb", one, Answering(answer, "m"), "direct", shots=3)
+    play(tmp_path / "s.duckdb", one, FunctionProposer(answer, "m"), "direct", shots=3)
     (prompt,) = prompts
     assert prompt.index("item 0.") < prompt.index("item 2.") < prompt.index("item 1.")
 
@@ -90,7 +90,7 @@ def test_a_stored_sentence_votes_by_the_rows_that_it_covered(tmp_path):
 def test_a_sentence_of_the_session_votes_by_the_rows_that_it_covered(tmp_path):
     narrow = 'If the text mentions "0", "1", the label is no.'  # 2 of 2
     one = problem(rows(("no",) * 3 + ("yes",) * 7), {"ind": rows(("yes",) * 3)})  # YES: 7 of 10
-    model = Answering(lambda messages: f"1. {YES}\n2. {narrow}", "m")
+    model = FunctionProposer(lambda messages: f"1. {YES}\n2. {narrow}", "m")
     played = play(tmp_path / "s.duckdb", one, model, judge="exact", inference="multi",
                   examples=10, hypotheses=2, rounds=0)  # fmt: skip
     found = played.steps[-1].fields["inference"]["splits"]["ind"]["labels"]
@@ -104,7 +104,7 @@ def test_rows_that_a_sentence_leaves_open_are_no_mistakes_in_the_bank_of_any_met
     narrow = 'If the text mentions "0", "1", the label is no.'  # 2 of 2, and 8 that it leaves open
     one = problem(rows(("no",) * 3 + ("yes",) * 7), {"ind": rows(("yes",) * 3)})
     own = {"examples": 10, "hypotheses": 1, "rounds": 1} if method == "hypogenic" else {}
-    model = Answering(lambda messages: f"1. {narrow}", "m")
+    model = FunctionProposer(lambda messages: f"1. {narrow}", "m")
     played = play(tmp_path / "s.duckdb", one, model, method, judge="exact", inference="best", **own)
     (entry,) = played.bank
     assert (entry["visits"], entry["covered"], entry["right"]) == (10, 2, [0, 1])
@@ -124,7 +124,7 @@ def test_of_repeated_answers_the_majority_counts_and_agreement_is_its_mean_share
         row = INPUT.search(messages[-1]["content"])
         return f"Final answer: {answers[int(row.group(1))].pop(0)}"
 
-    played, told = read(tmp_path, [entry(MEANT, 0.9)], model=Answering(answer, "m"), judge="auto",
+    played, told = read(tmp_path, [entry(MEANT, 0.9)], model=FunctionProposer(answer, "m"), judge="auto",
                         inference="best", repeats=3, concurrency=1)  # fmt: skip
     assert told["splits"]["ind"]["labels"] == ["no", "yes", "no", "no"]
     assert told["agreement"] == pytest.approx((2 / 3 + 1 + 1 / 3 + 1) / 4)
@@ -141,7 +141,7 @@ def test_a_bank_that_is_read_is_left_open_by_a_stop_and_read_to_its_end_by_resum
         return "Final answer: yes"
 
     text = {"inference": "multi", "judge": "auto"}
-    model = Answering(answer, "m")
+    model = FunctionProposer(answer, "m")
     whole = play(tmp_path / "whole.duckdb", one, model, "infer", **text)
     asked.clear()
     session = begin(tmp_path / "s.duckdb", one, model, "infer", **text)

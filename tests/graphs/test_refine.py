@@ -8,17 +8,17 @@ import re
 
 import pytest
 from one_sandbox import in_sandbox
-from peirce.graphs import method
-from peirce.graphs.runtime.memory import SessionSettings, case_of
+from peirce.graphs import find_method
+from peirce.graphs.runtime.memory import SessionSettings, make_case
 from peirce.graphs.runtime.replay import replay_session
 from peirce.graphs.runtime.runner import run_session
 from peirce.graphs.runtime.steps import START_STATE
 from peirce.records import InputSet, Reply, ToolCall, UsageError
 from peirce.store import Store
-from peirce.tasks import family
+from peirce.tasks import load_family
 
-IO = method("io", "programs")
-REFINE = method("refine", "programs")
+IO = find_method("io", "programs")
+REFINE = find_method("refine", "programs")
 
 SPACE = InputSet("singletons", tuple([n] for n in range(10)))
 SHOWN = [([3], [3]), ([5], [6]), ([6], [8]), ([7], [9])]
@@ -272,7 +272,7 @@ def test_both_run_by_themselves_with_their_own_settings(make_problem, make_answe
     async def alone(sandbox, method, **settings):
         course = SessionSettings(method=method.settings(**settings))
         repairer = Repairs(make_answer, WHOLE)
-        case = case_of(
+        case = make_case(
             make_problem(shown=SHOWN), Mends(make_answer), sandbox,
             settings=course, repairer=repairer,
         )  # fmt: skip
@@ -288,4 +288,4 @@ def test_both_run_by_themselves_with_their_own_settings(make_problem, make_answe
 
 def test_every_family_has_both_methods():
     for name in ("programs", "logic"):
-        assert IO.serves(family(name).name) and REFINE.serves(family(name).name)
+        assert IO.serves(load_family(name).name) and REFINE.serves(load_family(name).name)

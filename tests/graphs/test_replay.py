@@ -11,10 +11,10 @@ import duckdb
 import numpy as np
 import pytest
 from one_sandbox import in_sandbox
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 from peirce.graphs.runtime.replay import replay_session
 from peirce.store import Store, decode_vector, encode_vector
-from peirce.store.cells import json_cell
+from peirce.store.codec import encode_json
 
 SHOWN = [([3], [3]), ([5], [5])]
 IDENTITY = "def f(x):\n    return x"
@@ -25,7 +25,7 @@ PLUS_ONE = "def f(x):\n    return x if x[0] in (3, 5) else [x[0] + 1]"
 def recorded(play_once, make_problem, make_answer) -> tuple[Path, str]:
     replies = [make_answer(IDENTITY), "prose", make_answer(PLUS_ONE)]
     problems = [make_problem(name, SHOWN, [([7], [8])]) for name in ("one", "two")]
-    store, session, _ = play_once(Scripted(replies), problems)
+    store, session, _ = play_once(ScriptedProposer(replies), problems)
     store.close()
     return store.path, session
 
@@ -98,7 +98,7 @@ def test_an_altered_problem_is_named_and_belongs_to_no_step(recorded):
 def test_a_problem_replaced_with_its_digest_is_named(recorded, make_problem, hidden):
     path, session = recorded
     other = make_problem("one", SHOWN, hidden)
-    values = (json_cell(other.as_json()), other.digest)
+    values = (encode_json(other.as_json()), other.digest)
     copy = altered(path, "UPDATE problem SET data = ?, digest = ? WHERE problem = 'one'", values)
     found = fields(replay(copy, session))
     assert {problem for problem, _, _ in found} == {"one"}
@@ -108,7 +108,7 @@ def test_a_problem_replaced_with_its_digest_is_named(recorded, make_problem, hid
 def test_a_problem_replaced_by_another_kind_is_named(recorded, make_problem):
     path, session = recorded
     other = make_problem("one", [(3, 3), (None, None)], [(5, {"a": 1})])
-    values = (json_cell(other.as_json()), other.digest)
+    values = (encode_json(other.as_json()), other.digest)
     copy = altered(path, "UPDATE problem SET data = ?, digest = ? WHERE problem = 'one'", values)
     assert {problem for problem, _, _ in fields(replay(copy, session))} == {"one"}
 
@@ -235,7 +235,7 @@ def test_what_no_step_shows_changes_the_digest_of_the_session(recorded, sql):
 
 def test_an_interrupted_session_replays_as_far_as_it_went(play, make_problem, make_answer):
     replies = [make_answer(IDENTITY), make_answer(PLUS_ONE)]
-    store, session, _ = play(Scripted(replies), [make_problem("one", SHOWN)])
+    store, session, _ = play(ScriptedProposer(replies), [make_problem("one", SHOWN)])
     store.close()
     with duckdb.connect(str(store.path)) as connection:  # as a kill -9 would leave it
         connection.execute("DELETE FROM call WHERE path LIKE 'step/2/judge%'")

@@ -9,7 +9,7 @@ import asyncio
 
 import peirce
 import pytest
-from peirce.agents.scripted import Answering, Scripted
+from peirce.agents.scripted import FunctionProposer, ScriptedProposer
 from peirce.graphs.runtime.replay import replay_session
 from peirce.records import Reply, ToolCall, UsageError, Verdict
 from peirce.store import Store
@@ -30,7 +30,7 @@ def verdicts(steps):
 def test_three_answers_a_round_whatever_their_verdicts(play, make_problem, make_answer):
     replies = ["no tuple", make_answer(WRONG), "no tuple", make_answer(IDENTITY)]
     store, session, steps = play(
-        Scripted(replies), [make_problem(shown=SHOWN)], method="t3", rounds=5
+        ScriptedProposer(replies), [make_problem(shown=SHOWN)], method="t3", rounds=5
     )
     assert verdicts(steps) == [BROKEN, WRONG_ONE, BROKEN] * 5
     assert [step.step for step in steps] == list(range(1, 16))
@@ -39,13 +39,15 @@ def test_three_answers_a_round_whatever_their_verdicts(play, make_problem, make_
 
 
 def test_five_rounds_are_the_default(play, make_problem):
-    _, _, steps = play(Scripted(["prose"] * 4), [make_problem(shown=SHOWN)], method="t3")
+    _, _, steps = play(ScriptedProposer(["prose"] * 4), [make_problem(shown=SHOWN)], method="t3")
     assert len(steps) == 15
 
 
 def test_redundancy_and_coverage_are_counted_within_a_round(play, make_problem, make_answer):
     replies = [make_answer(IDENTITY), make_answer(NINE_FOR_ZERO), make_answer(IDENTITY)]
-    _, _, steps = play(Scripted(replies), [make_problem(shown=SHOWN)], method="t3", rounds=2)
+    _, _, steps = play(
+        ScriptedProposer(replies), [make_problem(shown=SHOWN)], method="t3", rounds=2
+    )
     judged = [step.answers[0].judged[0] for step in steps]
     assert [one.verdict for one in judged] == [OK, REDUNDANT, REDUNDANT] * 2
     assert [one.coverage for one in judged] == [0.0, 0.9, 1.0] * 2
@@ -55,7 +57,9 @@ def test_a_hypothesis_that_several_rounds_accept_enters_the_bank_once(
     play, make_problem, make_answer
 ):
     replies = [make_answer(IDENTITY), "prose", "prose"]
-    _, _, steps = play(Scripted(replies), [make_problem(shown=SHOWN)], method="t3", rounds=3)
+    _, _, steps = play(
+        ScriptedProposer(replies), [make_problem(shown=SHOWN)], method="t3", rounds=3
+    )
     events = [event for step in steps for event in step.events]
     assert [(e.text, e.observation, e.t) for e in events] == [(IDENTITY, 0, 1), (IDENTITY, 1, 2)]
 
@@ -71,7 +75,7 @@ def test_a_prompt_shows_the_answers_of_its_own_round_alone(
         return make_answer(IDENTITY, f"idea number {len(prompts)}")
 
     play(
-        Answering(counts, "counts"), [make_problem(shown=SHOWN)],
+        FunctionProposer(counts, "counts"), [make_problem(shown=SHOWN)],
         method="t3", rounds=3, history=history, tool_calls=0,
     )  # fmt: skip
     seen = [[n for n in range(1, 10) if f"idea number {n}" in prompt] for prompt in prompts]
@@ -82,7 +86,7 @@ def test_a_prompt_shows_the_answers_of_its_own_round_alone(
 def test_each_call_has_a_seed_of_its_own(play, make_problem):
     seeds = []
 
-    class Seeded(Answering):
+    class Seeded(FunctionProposer):
         async def propose(self, view, messages, tools, seed, schema=None):
             seeds.append(seed)
             return Reply("prose")
@@ -91,7 +95,7 @@ def test_each_call_has_a_seed_of_its_own(play, make_problem):
     assert len(set(seeds)) == 15
 
 
-class Ending(Answering):
+class Ending(FunctionProposer):
     """Says its tool's turns and then nothing more in the second answer of every other round."""
 
     def __init__(self):
@@ -130,8 +134,8 @@ def test_two_sessions_come_to_one_digest_and_replay(tmp_path):
         return repr((f"size {size}", f"def f(x):\n    return [{size}]"))
 
     options = dict(method="t3", rounds=2, problems=1, observations=2, store=tmp_path / "s.duckdb")
-    first = peirce.run("list_functions", model=Answering(says, "says"), **options)
-    again = peirce.run("list_functions", model=Answering(says, "says"), **options)
+    first = peirce.run("list_functions", model=FunctionProposer(says, "says"), **options)
+    again = peirce.run("list_functions", model=FunctionProposer(says, "says"), **options)
     assert first.digest == again.digest
     replayed = peirce.replay(first.session, store=options["store"])
     assert (replayed["steps"], replayed["differences"]) == (6, [])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from peirce.agents.scripted import Mender, Scripted
+from peirce.agents.scripted import RepairingProposer, ScriptedProposer
 from peirce.records import Reply, ToolCall, Verdict
 
 SHOWN = [([3], [3]), ([5], [6])]
@@ -15,7 +15,9 @@ MENDED = "def f(x):\n    return x if x[0] < 4 else [x[0] + 1]"
 
 
 def test_a_model_that_sees_a_counterexample_mends_its_answer(play, make_problem):
-    store, session, steps = play(Mender(WRONG, MENDED), [make_problem(shown=SHOWN)], max_answers=1)
+    store, session, steps = play(
+        RepairingProposer(WRONG, MENDED), [make_problem(shown=SHOWN)], max_answers=1
+    )
     assert [one.verdict for one in steps[0].answers[0].judged] == [Verdict.ACCEPTED]
     calls = {call["path"]: call for call in store.calls(session)}
     result = json.loads(calls["step/1/propose/0/tool/0"]["response"]["text"])
@@ -27,7 +29,7 @@ def test_a_model_that_sees_a_counterexample_mends_its_answer(play, make_problem)
 
 def test_the_same_model_without_tools_is_inconsistent(play, make_problem):
     _, _, steps = play(
-        Mender(WRONG, MENDED), [make_problem(shown=SHOWN)], max_answers=1, tool_calls=0
+        RepairingProposer(WRONG, MENDED), [make_problem(shown=SHOWN)], max_answers=1, tool_calls=0
     )
     assert [one.verdict for one in steps[0].answers[0].judged] == [Verdict.INCONSISTENT]
 
@@ -58,7 +60,7 @@ def test_a_call_that_cannot_be_made_is_told_to_the_model_and_the_step_goes_on(
     play, make_problem, make_answer, call, told
 ):
     turns = [Reply(tool_calls=(call,), finish="tool_calls"), make_answer(MENDED)]
-    store, session, steps = play(Scripted([turns]), [make_problem(shown=SHOWN)])
+    store, session, steps = play(ScriptedProposer([turns]), [make_problem(shown=SHOWN)])
     assert [one.verdict for one in steps[0].answers[0].judged] == [Verdict.ACCEPTED]
     (response,) = [c["response"] for c in store.calls(session) if c["path"].endswith("tool/0")]
     assert told in response["text"] and response["refused"] is True

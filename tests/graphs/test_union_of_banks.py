@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from peirce.records import Reply
 from text_sessions import Told, play, problem, rows
 
@@ -35,7 +35,7 @@ def union(tmp_path, data, literature, same=(), **text):
         return told(messages)
 
     played = play(tmp_path / "s.duckdb", problem(rows(YES_NO), papers=PAPERS),
-                  Answering(with_pairs, "told"), "union",
+                  FunctionProposer(with_pairs, "told"), "union",
                   **{**SIDE, "hypotheses": 4, "capacity": 4, **text})  # fmt: skip
     assert played.outcome["status"] == "done" and played.differences == []
     return "".join(row["text"][-1] for row in played.bank), played
@@ -66,7 +66,7 @@ def test_each_thing_is_said_once_and_each_side_fills_its_half(
 def test_a_model_that_has_nothing_to_say_of_the_data_leaves_the_literature(tmp_path):
     told = Told(["- evens", listed("PQ")], says)
 
-    class Exhausted(Answering):
+    class Exhausted(FunctionProposer):
         async def propose(self, view, messages, tools, seed, schema=None):
             prompt = messages[-1]["content"]
             if "Rows with their labels" in prompt:

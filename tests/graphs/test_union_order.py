@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from text_sessions import play, problem, rows
 
 WIDE = 'If the text mentions "9", the label is no; otherwise yes.'  # right on 0, 1, 2 of 4: .75
@@ -20,7 +20,7 @@ def test_a_narrow_sentence_of_literature_is_worth_what_one_of_the_data_would_be(
 
     one = problem(rows(("yes", "yes", "yes", "no")), papers=[
         {"source": "a.md", "title": "A", "text": "found"}])  # fmt: skip
-    played = play(tmp_path / "s.duckdb", one, Answering(answer, "m"), "union",
+    played = play(tmp_path / "s.duckdb", one, FunctionProposer(answer, "m"), "union",
                   examples=4, hypotheses=2, capacity=2, judge="exact")  # fmt: skip
     assert {row["text"] for row in played.bank} == {DATA, NARROW}
 
@@ -40,7 +40,7 @@ def union_of(path, data, literature, same="no", **settings):
 
     one = problem(rows(("yes", "yes", "yes", "no")), papers=[
         {"source": "a.md", "title": "A", "text": "found"}])  # fmt: skip
-    played = play(path / "s.duckdb", one, Answering(answer, "m"), "union",
+    played = play(path / "s.duckdb", one, FunctionProposer(answer, "m"), "union",
                   examples=4, hypotheses=1, **settings)  # fmt: skip
     return {row["text"] for row in played.bank}
 

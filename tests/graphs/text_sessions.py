@@ -11,9 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from peirce.config import TextSettings
-from peirce.graphs import method as method_named
+from peirce.graphs import find_method as method_named
 from peirce.graphs.runtime.replay import replay_session
 from peirce.graphs.runtime.runner import run_session
 from peirce.records import InputSet, Json, Message, Observation, Problem, StepRecord
@@ -154,5 +154,5 @@ class Told:
         return self.says(*pair)
 
     @property
-    def model(self) -> Answering:
-        return Answering(self, "told")
+    def model(self) -> FunctionProposer:
+        return FunctionProposer(self, "told")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import peirce
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 from peirce.records import Reply, Unavailable, Usage
 from recorded_material import DOUBLE, SAME, TAIL, pair
 
@@ -47,16 +47,18 @@ def counted(text: str) -> Reply:
     return Reply(text, usage=Usage(tokens_in=80, tokens_out=20, tokens_cached=10))
 
 
-def spending_model() -> Scripted:
+def spending_model() -> ScriptedProposer:
     """Each answer takes tokens, so that a budget can end the session."""
     texts = (pair("All but the first.", TAIL), pair("Twice.", DOUBLE), pair("The list.", SAME))
-    return Scripted([counted(text) for text in texts])
+    return ScriptedProposer([counted(text) for text in texts])
 
 
-def failing_model() -> Scripted:
+def failing_model() -> ScriptedProposer:
     """One problem of two meets an outage."""
     outage = Unavailable("The endpoint is down.")
-    return Scripted({"tail": [pair("All but the first.", TAIL), outage], "*": [pair("No.", SAME)]})
+    return ScriptedProposer(
+        {"tail": [pair("All but the first.", TAIL), outage], "*": [pair("No.", SAME)]}
+    )
 
 
 def _import(task: str, file: str, **options: Any) -> Any:

@@ -20,8 +20,8 @@ from peirce.records.private_files import (
     make_private,
     open_lines,
     open_lock,
+    write_atomically,
     write_folder,
-    write_whole,
 )
 
 
@@ -39,7 +39,7 @@ def mode(path: Path) -> int:
 def test_what_is_created_is_private_and_what_was_there_keeps_its_mode(tmp_path: Path) -> None:
     there = tmp_path / "there"
     there.mkdir()
-    write_whole({there / "a" / "b" / "file": b"x"})
+    write_atomically({there / "a" / "b" / "file": b"x"})
     open_lines(there / "lines").close()
     open_lock(there / "lock").close()
     assert mode(there) == 0o755
@@ -90,7 +90,7 @@ def test_a_writer_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
 
     (tmp_path / "b").write_text("before")
     with pytest.raises(OSError, match="No space left") as caught:
-        write_whole({tmp_path / "a": b"new", tmp_path / "b": parts()})
+        write_atomically({tmp_path / "a": b"new", tmp_path / "b": parts()})
     assert caught.value.filename == str(tmp_path / "b")
     assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {"b": "before"}
 
@@ -100,7 +100,7 @@ def test_links_of_others_in_predictable_places_are_not_followed(tmp_path: Path) 
     mine.write_text("a user's own")
     for name in (f".out.{os.getpid()}.part", ".out.new", "lock"):
         (tmp_path / name).symlink_to(mine)
-    write_whole({tmp_path / "out": b"x"})
+    write_atomically({tmp_path / "out": b"x"})
     with pytest.raises(OSError):
         open_lock(tmp_path / "lock")
     assert mine.read_text() == "a user's own" and (tmp_path / "out").read_text() == "x"
@@ -128,7 +128,7 @@ def test_a_store_is_never_written_over_and_stays_locked(
     with duckdb.connect(store) as database:
         database.execute("CREATE TABLE kept AS SELECT 1")
         with pytest.raises(UsageError, match="is a store, which is not written over"):
-            write_whole({tmp_path / "other": b"page", target: b"page"})
+            write_atomically({tmp_path / "other": b"page", target: b"page"})
         script = "import duckdb, sys; duckdb.connect(sys.argv[1])"
         other = subprocess.run(
             [sys.executable, "-c", script, str(store)], capture_output=True, text=True

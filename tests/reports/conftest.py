@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from peirce.records import (
     Agreement,
-    Answered,
     Hypothesis,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Observation,
     Predictions,
     Problem,
@@ -44,8 +44,8 @@ class Write:
 
     def judged(self, verdict, space=None, shown=(True, True), hidden=(True, True)):
         if verdict is Verdict.MALFORMED:
-            return Judged(verdict, "no_tuple", bad=True)
-        return Judged(
+            return JudgedHypothesis(verdict, "no_tuple", bad=True)
+        return JudgedHypothesis(
             verdict,
             "",
             Hypothesis("def f(x): return x"),
@@ -58,7 +58,9 @@ class Write:
     def steps(self, *judged, problem="p"):
         """One step, one answer and one hypothesis each; a tuple is one answer of several."""
         return [
-            StepRecord(problem, i, (Answered(f"step/{i}", "", j if type(j) is tuple else (j,)),))
+            StepRecord(
+                problem, i, (JudgedAnswer(f"step/{i}", "", j if type(j) is tuple else (j,)),)
+            )
             for i, j in enumerate(judged, 1)
         ]
 

@@ -10,17 +10,17 @@ import asyncio
 import numpy as np
 from peirce.records import (
     Agreement,
-    Answered,
     Hypothesis,
     InputSet,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Observation,
     Predictions,
     Problem,
     StepRecord,
     Verdict,
 )
-from peirce.reports.papers.gear.studies import Choices, study
+from peirce.reports.papers.gear.studies import StudySettings, run_study
 from peirce.store import Store
 
 SPACE = InputSet("six", tuple([i] for i in range(6)))
@@ -43,7 +43,7 @@ def judged(text, outputs, marks, verdict=Verdict.ACCEPTED):
     codes = np.array([0 if o is None else o for o in outputs], np.int64)
     reasons = np.array([o is None for o in outputs], np.uint8)
     hidden = None if marks is None else Agreement(tuple(marks), ({},) * len(marks))
-    return Judged(
+    return JudgedHypothesis(
         verdict, "", Hypothesis(text), 0.0, None, hidden, Predictions(codes, reasons, ("E",))
     )
 
@@ -67,7 +67,7 @@ class Shelf:
             for one, hypotheses in problems:
                 for step, hypothesis in enumerate(hypotheses, 1):
                     await ledger.step(
-                        StepRecord(one.id, step, (Answered(f"step/{step}", "", (hypothesis,)),))
+                        StepRecord(one.id, step, (JudgedAnswer(f"step/{step}", "", (hypothesis,)),))
                     )
                 if status != "open":
                     await ledger.end(one.id, status, "exhausted")
@@ -77,7 +77,7 @@ class Shelf:
 
     def study(self, name, *sessions, **choices):
         ids = sessions or [row["session"] for row in self.store.sessions()]
-        return study(name, self.store, ids, Choices(resamples=50, **choices))
+        return run_study(name, self.store, ids, StudySettings(resamples=50, **choices))
 
 
 def row_of(result, **place):

@@ -11,7 +11,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from peirce.commands.score.rule_scores import Judging, Said
+from peirce.commands.score.rule_scores import RuleJudge, SessionAnswers
 from peirce.records import Agreement, Hypothesis, Observation, Oracles, Problem
 from peirce.reports.files import tables
 from peirce.reports.papers.abd import (
@@ -26,11 +26,17 @@ from peirce.reports.papers.abd import (
 from peirce.reports.papers.abd import (
     worlds as abd_worlds,
 )
-from peirce.reports.papers.abd.groups import Run
-from peirce.reports.papers.abd.records import Attempt, Facts, Record, choose, pattern_of
-from peirce.tasks import family
-from peirce.tasks.logic.measures import Measured, Part
-from peirce.tools.logic import PUBLISHED, read_formula
+from peirce.reports.papers.abd.groups import SessionRecords
+from peirce.reports.papers.abd.records import (
+    Attempt,
+    Facts,
+    Record,
+    choose_attempt,
+    quantifier_pattern,
+)
+from peirce.tasks import load_family
+from peirce.tasks.logic.measures import RuleMeasures, WorldResults
+from peirce.tools.logic import PUBLISHED_THEORIES, parse_formula
 from peirce.tools.solve import Solver
 
 
@@ -58,7 +64,7 @@ def problem(name="one", held=HELD, **secret):
         name, "abd", "logic",
         tuple(Observation(one, True) for one in SHOWN),
         tuple(Observation(one, True) for one in held),
-        {"theory": {**PUBLISHED["TH3"].as_json(), "regime": "full"}},
+        {"theory": {**PUBLISHED_THEORIES["TH3"].as_json(), "regime": "full"}},
         {"reference": PLANTED, "reference_cost": 3, "bounds": [1, 1], "hidden_bounds": [1, 1],
          "holdouts_published": len(held), "difficulty": "easy", **secret},
         name,
@@ -73,8 +79,10 @@ def judged(one, *answers, evaluator="exact", solver="fast", refined=False):
     async def ask():
         opened = Solver(solver)
         try:
-            judging = Judging(family("logic").by(evaluator), evaluator, Oracles(solve=opened))
-            (record,) = await judging.records([Said(one, answers, refined)])
+            judging = RuleJudge(
+                load_family("logic").by(evaluator), evaluator, Oracles(solve=opened)
+            )
+            (record,) = await judging.records([SessionAnswers(one, answers, refined)])
             (described,) = await judging.described([one])
             return record, described
         finally:
@@ -139,7 +147,7 @@ def test_missing_parentheses_are_valid_when_repaired_and_not_when_strict():
     assert (one.closed, one.valid, one.strictly_valid, one.mode) == (1, True, False, "brittle")
     outside = given("(and (P x) (R x x)")
     assert (outside.closed, outside.reason) == (1, "forbidden_predicate")
-    told = metrics.values(one)
+    told = metrics.record_metrics(one)
     assert (told["prompt_validity"], told["prompt_validity_repaired"]) == (0.0, 1.0)
     assert told["auto_closed"] == 1.0
 
@@ -148,7 +156,7 @@ def test_missing_parentheses_are_valid_when_repaired_and_not_when_strict():
 
 
 def test_the_metrics_of_the_small_worlds_are_those_counted_by_hand():
-    planted, cheap = metrics.values(given(PLANTED)), metrics.values(given(CHEAP))
+    planted, cheap = metrics.record_metrics(given(PLANTED)), metrics.record_metrics(given(CHEAP))
     expected = {"gap": 0.5, "gref": 0.0, "beats_reference": 0.0, "ast_size": 2.0,
                 "holdout_validity": 1.0, "holdout_validity_given_prompt": 1.0,
                 "holdout_gap": 0.5, "delta_gap": 0.0, "invalid": 0.0, "parse_error": 0.0,
@@ -160,7 +168,7 @@ def test_the_metrics_of_the_small_worlds_are_those_counted_by_hand():
 
 
 def test_an_invalid_rule_has_neither_gap_nor_size_among_the_valid():
-    told = metrics.values(given(WRONG))
+    told = metrics.record_metrics(given(WRONG))
     assert told["invalid"] == 1.0 and told["prompt_validity_repaired"] == 0.0
     assert all(told[name] is None for name in ("gap", "gref", "beats_reference", "ast_size"))
     assert told["ast_size_read"] == 3.0 and told["holdout_validity"] == 0.0
@@ -203,7 +211,7 @@ def test_a_planted_rule_without_a_recorded_cost_is_judged():
 def part(marks, cost=None, bound=None):
     valid = False if False in marks else None if None in marks else bool(marks) or None
     worlds = tuple({"valid": mark, "cost": None, "lower_bound": None} for mark in marks)
-    return Part(worlds, valid, cost if valid else None, bound if valid else None)
+    return WorldResults(worlds, valid, cost if valid else None, bound if valid else None)
 
 
 def record(name="p", regime="full", theory="T1 / TH2", size=8, closed=0, reference=10,
@@ -215,7 +223,7 @@ def record(name="p", regime="full", theory="T1 / TH2", size=8, closed=0, referen
     read = not reason
     return Record(
         facts, 1, (), (), reason, formula if read else None, size if read else None, 1, closed,
-        pattern if read else None, Measured("exact", prompt, holdout, planted),
+        pattern if read else None, RuleMeasures("exact", prompt, holdout, planted),
     )  # fmt: skip
 
 
@@ -241,14 +249,14 @@ def test_a_limit_of_the_solver_is_a_count_of_its_own_and_never_invalid_or_zero()
     open_, held = record(prompt=part([True, None])), record(holdout=part([True, None]))
     assert open_.mode == held.mode == record(prompt=part([False, None])).mode == "limit"
     for one in (open_, held):
-        assert metrics.values(one)["limited"] == 1.0 and one.limited
-    told = metrics.values(open_)
+        assert metrics.record_metrics(one)["limited"] == 1.0 and one.limited
+    told = metrics.record_metrics(open_)
     for name in ("prompt_validity", "prompt_validity_repaired", "invalid", "gap", "ast_size"):
         assert told[name] is None
-    assert metrics.values(held)["holdout_validity"] is None and held.valid
+    assert metrics.record_metrics(held)["holdout_validity"] is None and held.valid
     # A world that is certainly invalid settles it, whatever the limit leaves open elsewhere.
     assert record(prompt=part([True, False, None])).mode == "partial_invalid"
-    runs = (Run("s", "s", (open_, record())),)
+    runs = (SessionRecords("s", "s", (open_, record())),)
     (row,) = files.as_json(appendix.table_h1(runs))
     assert (row["valid"], row["invalid"], row["limit of the solver"]) == (0.5, 0.0, 0.5)
     found = metrics.intervals([open_, record()])
@@ -260,9 +268,9 @@ def test_an_attempt_whose_cost_a_limit_hides_ranks_behind_one_with_a_cost():
         rule = Hypothesis(f"f{place}", "", {"size": 1})
         return Attempt(place, "", rule, shown=Agreement((True,), ({},), "ok", {"cost": cost}))
 
-    assert choose([attempt(0, None), attempt(1, 9)], refined=True).place == 1
-    assert choose([attempt(0, None), attempt(1, 9)]).place == 0
-    assert choose([attempt(0, None)]).place == 0
+    assert choose_attempt([attempt(0, None), attempt(1, 9)], refined=True).place == 1
+    assert choose_attempt([attempt(0, None), attempt(1, 9)]).place == 0
+    assert choose_attempt([attempt(0, None)]).place == 0
 
 
 def test_repaired_answers_are_counted_beside_the_mode_of_the_repaired_rule():
@@ -272,10 +280,10 @@ def test_repaired_answers_are_counted_beside_the_mode_of_the_repaired_rule():
         record(holdout=part([False, False])),
         record(reason="missing"),
     )
-    (row,) = files.as_json(appendix.table_h2((Run("s", "s", some),)))
+    (row,) = files.as_json(appendix.table_h2((SessionRecords("s", "s", some),)))
     assert row["auto_repaired"] == 2 and row["success"] == 1 and row["parse_error"] == 1
     assert (row["brittle"], row["of which catastrophic"], row["missing"]) == (1, 1, 1)
-    (row,) = files.as_json(appendix.table_h1((Run("s", "s", some),)))
+    (row,) = files.as_json(appendix.table_h1((SessionRecords("s", "s", some),)))
     assert [row[name] for name in ("valid", "parse error", "repaired", "missing")] == [
         0.5, 0.25, 0.5, 0.25
     ]  # fmt: skip
@@ -283,7 +291,7 @@ def test_repaired_answers_are_counted_beside_the_mode_of_the_repaired_rule():
 
 def test_brittle_patterns_go_by_the_quantifiers_that_stand_in_a_rule():
     def pattern(text):
-        return pattern_of(read_formula(text, ("P", "R")))
+        return quantifier_pattern(parse_formula(text, ("P", "R")))
 
     assert pattern("(exists y (R x y))") == "exists_only"
     assert pattern("(not (forall y (R x y)))") == "forall_only"
@@ -295,17 +303,17 @@ def test_brittle_patterns_go_by_the_quantifiers_that_stand_in_a_rule():
 def test_the_spread_of_gaps_is_linear_between_ranks_and_its_shares_are_strict():
     gaps = [0, 1, 3, 5, 6]
     some = [record(prompt=part(YES, 2 * gap, 0)) for gap in gaps] + [record(prompt=part(NO))]
-    found = groups.spread(some)
+    found = groups.gap_spread(some)
     assert found == (5, 3.0, 3.0, pytest.approx(5 + 0.6), 6.0, 0.4, 0.2)  # 0.9 * 4 = 3.6
-    assert groups.spread(some[-1:]) is None
+    assert groups.gap_spread(some[-1:]) is None
 
 
 def test_bins_begin_where_they_say_and_hold_each_size_once():
     some = [record(size=size) for size in (0, 14, 15, 29, 30, 400)]
     names = [(name, len(inside)) for name, inside in
-             groups.binned(some, lambda one: one.size, groups.SIZES)]  # fmt: skip
+             groups.group_by_size(some, lambda one: one.size, groups.SIZES)]  # fmt: skip
     assert names == [("[0, 15)", 2), ("[15, 30)", 2), ("[30, ∞)", 2)]
-    finer = groups.binned(some, lambda one: one.size, groups.FINER_SIZES)
+    finer = groups.group_by_size(some, lambda one: one.size, groups.FINER_SIZES)
     assert [len(inside) for _, inside in finer] == [1, 0, 1, 1, 1, 1, 1]
 
 
@@ -316,7 +324,7 @@ def test_rules_that_beat_the_planted_one_are_counted_among_valid_ones_by_its_siz
         record(prompt=part(NO), planted=4, reference=10),
         record(prompt=part(YES, 0, 0), planted=4, reference=30),
     )
-    rows = files.as_json(appendix.table_g8((Run("s", "s", some),)))
+    rows = files.as_json(appendix.table_g8((SessionRecords("s", "s", some),)))
     of = {row["reference AST"]: row for row in rows}
     assert (of["[10, 15)"]["beat it"], of["[10, 15)"]["valid"]) == (1, 2)
     assert of["[10, 15)"]["mean improvement a world"] == 1.0
@@ -325,7 +333,7 @@ def test_rules_that_beat_the_planted_one_are_counted_among_valid_ones_by_its_siz
 
 def test_shorter_and_longer_rules_are_compared_on_problems_that_have_both():
     def run(name, *records):
-        return Run(name, name, records)
+        return SessionRecords(name, name, records)
 
     short, long = {"size": 10}, {"size": 11}
     runs = (
@@ -335,7 +343,7 @@ def test_shorter_and_longer_rules_are_compared_on_problems_that_have_both():
             record("three", **long)),
         run("c", record("one", **long, holdout=part(YES, 8, 2))),
     )  # fmt: skip
-    (pair,) = groups.pairs(runs)  # three's shorter rule is the planted one itself
+    (pair,) = groups.find_pairs(runs)  # three's shorter rule is the planted one itself
     assert pair == ("full", 1.0, 0.5, 0.0, 1.0)
     rows = files.as_json(abd_tables.paired_table(runs))
     assert [(row["than the planted rule"], row["problems"]) for row in rows] == [
@@ -348,10 +356,10 @@ def test_shorter_and_longer_rules_are_compared_on_problems_that_have_both():
 def test_sessions_are_ordered_by_band_then_by_gap():
     def run(name, valid, gap):
         some = [record(prompt=part(YES, 2 * gap, 0)) for _ in range(valid)]
-        return Run(name, name, (*some, *[record(prompt=part(NO))] * (10 - valid)))
+        return SessionRecords(name, name, (*some, *[record(prompt=part(NO))] * (10 - valid)))
 
     runs = [run("low", 4, 0), run("middle", 5, 1), run("wide", 10, 3), run("near", 10, 2)]
-    assert [one.name for one in groups.ordered(runs)] == ["near", "wide", "middle", "low"]
+    assert [one.name for one in groups.sort_runs(runs)] == ["near", "wide", "middle", "low"]
     assert run("nine", 9, 0).band == "intermediate validity"  # above 90%, not from it on
 
 
@@ -362,15 +370,15 @@ def scored():
     brittle = record("two", "partial", holdout=part(NO))
     some = (record("one"), brittle, record("three", reason="cut"))
     described = [replace(judged(problem(), answer(PLANTED))[1], facts=one.facts) for one in some]
-    runs = (Run("s1", "first", some), Run("s2", "second", some[:2]))
-    return files.Scored("released", groups.ordered(runs), tuple(described))
+    runs = (SessionRecords("s1", "first", some), SessionRecords("s2", "second", some[:2]))
+    return files.ScoredRuns("released", groups.sort_runs(runs), tuple(described))
 
 
 def test_every_table_is_written_with_its_evaluator_and_the_seed_of_its_intervals(tmp_path):
     whole = scored()
-    by_name = files.tables_of(whole)
+    by_name = files.build_tables(whole)
     assert set(by_name) <= set(files.ABOUT)
-    found = files.files(whole, by_name, {"s1": [{"problem": "one", "gap": 1.0}]}, tmp_path)
+    found = files.render_files(whole, by_name, {"s1": [{"problem": "one", "gap": 1.0}]}, tmp_path)
     assert tmp_path / "abd-s1.csv" in found and tmp_path / "table6-finer.md" in found
     for path, text in found.items():
         if path.suffix == ".csv":
@@ -381,13 +389,13 @@ def test_every_table_is_written_with_its_evaluator_and_the_seed_of_its_intervals
         "2,000 resamples of problems within their regime, seed 0" in found[tmp_path / "table2.md"]
     )
     assert "Intervals" not in found[tmp_path / "tableH2.md"]
-    assert [*files.files(whole, by_name, {}, tmp_path / "x.md")] == [tmp_path / "x.md"]
-    (long,) = files.files(whole, by_name, {}, tmp_path / "x.csv").values()
+    assert [*files.render_files(whole, by_name, {}, tmp_path / "x.md")] == [tmp_path / "x.md"]
+    (long,) = files.render_files(whole, by_name, {}, tmp_path / "x.csv").values()
     assert long.startswith("evaluator,session,name,group,of,problems,metric,mean,low,high,n\n")
 
 
 def test_tables_as_json_hold_what_json_can():
-    for name, table in files.tables_of(scored()).items():
+    for name, table in files.build_tables(scored()).items():
         rows = files.as_json(table)
         assert json.loads(json.dumps(rows, allow_nan=False)) == rows, name
         assert len(set(table.headings)) == len(table.headings), name

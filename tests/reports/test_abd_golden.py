@@ -17,12 +17,12 @@ from statistics import fmean
 
 import pytest
 from peirce.agents.recorded import SCHEMA, read_predictions
-from peirce.commands.score.rule_scores import Judging, Said
+from peirce.commands.score.rule_scores import RuleJudge, SessionAnswers
 from peirce.records import Oracles
-from peirce.reports.papers.abd import beside as abd_beside
 from peirce.reports.papers.abd import metrics as abd
-from peirce.tasks import family, task
-from peirce.tools.logic import SIGNATURE, read_formula
+from peirce.reports.papers.abd import reference_rules as abd_beside
+from peirce.tasks import load_family, load_task
+from peirce.tools.logic import SIGNATURE, parse_formula
 from peirce.tools.solve import Solver
 
 CLASSES = 10
@@ -39,7 +39,7 @@ def golden(shared_data):
 
 @pytest.fixture(scope="module")
 def problems(shared_data):
-    return {one.id: one for one in task("abd").load(str(shared_data / "abd"), None, 0)}
+    return {one.id: one for one in load_task("abd").load(str(shared_data / "abd"), None, 0)}
 
 
 @pytest.fixture(scope="module", params=["exact", "released"])
@@ -63,9 +63,11 @@ def counted(evaluator, golden, problems, tmp_path_factory):
     async def judge():
         solver = Solver()
         try:
-            judging = Judging(family("logic").by(evaluator), evaluator, Oracles(solve=solver))
+            judging = RuleJudge(
+                load_family("logic").by(evaluator), evaluator, Oracles(solve=solver)
+            )
             return await judging.records(
-                [Said(problems[row["instance_id"]], [answer])
+                [SessionAnswers(problems[row["instance_id"]], [answer])
                  for row, answer in zip(golden, answers, strict=True)]
             )  # fmt: skip
         finally:
@@ -78,7 +80,7 @@ def read(row, evaluator):
     """Whether the row's formula is a rule: names of objects are none to the exact evaluator."""
     if not row["accepted"]:
         return False
-    formula = read_formula(row["parse"]["evaluated"], (*SIGNATURE, "Ab"))
+    formula = parse_formula(row["parse"]["evaluated"], (*SIGNATURE, "Ab"))
     return evaluator == "released" or not formula.objects
 
 
@@ -125,7 +127,7 @@ def test_every_golden_row_has_the_metrics_that_it_records(counted):
     assert len(rows) == 1342
     wrong = []
     for row, record in rows:
-        found = abd.values(record)
+        found = abd.record_metrics(record)
         for name, value in expected(row, evaluator).items():
             same = (
                 found[name] is None if value is None
@@ -183,7 +185,9 @@ def beside(evaluator, problems):
     async def judge():
         solver = Solver()
         try:
-            judging = Judging(family("logic").by(evaluator), evaluator, Oracles(solve=solver))
+            judging = RuleJudge(
+                load_family("logic").by(evaluator), evaluator, Oracles(solve=solver)
+            )
             return await judging.known(list(problems.values()))
         finally:
             await solver.close()
@@ -193,7 +197,7 @@ def beside(evaluator, problems):
 
 def test_planted_rules_come_to_what_is_published_of_them(beside):
     evaluator, known = beside
-    rows = abd_beside.told(abd_beside.besides(known))
+    rows = abd_beside.runs_to_json(abd_beside.reference_runs(known))
     assert rows["planted rule"]["problems"] == 305
     legal = rows["planted rule in scope"]
     assert legal["problems"] == 286  # 19 of the skeptical ones hold what no rule may
@@ -210,7 +214,7 @@ def test_the_antecedent_is_in_scope_and_valid_in_every_world_and_dear(beside):
     _, known = beside
     some = [one for one in known if one.kind == abd_beside.ANTECEDENT]
     assert len(some) == 305 and all(one.in_scope and one.record.survives for one in some)
-    metrics = abd_beside.told(abd_beside.besides(known))["antecedent"]["metrics"]
+    metrics = abd_beside.runs_to_json(abd_beside.reference_runs(known))["antecedent"]["metrics"]
     assert metrics["gap"]["mean"] == pytest.approx(2.30, abs=0.03)
     assert metrics["ast_size"]["mean"] == pytest.approx(7.6, abs=0.05)
 
@@ -220,5 +224,7 @@ def test_a_planted_rule_is_counted_as_a_session_that_said_it_would_be(beside, co
     said = {row["instance_id"]: one for row, one in rows if row["cls"] == "gold" and one.read}
     for one in known:
         if one.kind == abd_beside.PLANTED and one.in_scope:
-            assert abd.values(one.record) == abd.values(said.pop(one.record.facts.problem))
+            assert abd.record_metrics(one.record) == abd.record_metrics(
+                said.pop(one.record.facts.problem)
+            )
     assert not said

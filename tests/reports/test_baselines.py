@@ -16,15 +16,15 @@ from labelled import RAIN, SUN, problem, rows, step
 from peirce.records import InputSet, Observation
 from peirce.reports.papers.hypobench import baselines
 from peirce.reports.papers.hypobench.baselines import (
-    beside,
-    beside_session,
-    compare,
+    compare_with_baselines,
+    describe_comparisons,
+    fit_baselines,
     mcnemar,
-    told,
-    trained,
+    score_baselines,
+    session_baselines,
 )
 from peirce.store import Store
-from peirce.tasks import task
+from peirce.tasks import load_task
 
 TEXTS = [({"text": t}, "wet") for t in RAIN] + [({"text": t}, "dry") for t in SUN]
 GRADES = {
@@ -54,27 +54,27 @@ def applicants(count, seed):
 def test_words_tell_labels_apart_and_the_majority_does_not():
     need_sklearn()
     p = problem(shown=TEXTS, ind=[({"text": "rain again"}, "wet"), ({"text": "the sun"}, "dry")])
-    assert [(one["name"], one["split"], one["accuracy"], one["n"]) for one in beside(p)] == [
+    assert [(one["name"], one["split"], one["accuracy"], one["n"]) for one in score_baselines(p)] == [
         ("majority", "ind", 0.5, 2), ("tfidf", "ind", 1.0, 2),
     ]  # fmt: skip
-    assert beside(p)[0]["f1"] == pytest.approx(1 / 3)
+    assert score_baselines(p)[0]["f1"] == pytest.approx(1 / 3)
 
 
 def test_of_equally_frequent_labels_the_first_of_the_list_is_the_majority():
     for labels in (("wet", "dry"), ("dry", "wet")):
         p = problem(shown=TEXTS, labels=labels, ind=rows("a"))
-        assert trained(p)["majority"]([{}, {}]) == [labels[0]] * 2
+        assert fit_baselines(p)["majority"]([{}, {}]) == [labels[0]] * 2
 
 
 def test_a_tree_learns_fields_and_there_are_no_words():
     need_sklearn()
     p = problem(shown=applicants(200, 1), labels=("in", "out"), columns=GRADES, shape="fields",
                 val=applicants(50, 2), ind=applicants(100, 3))  # fmt: skip
-    by_name = {(one["name"], one["split"]): one["accuracy"] for one in beside(p)}
+    by_name = {(one["name"], one["split"]): one["accuracy"] for one in score_baselines(p)}
     assert set(by_name) == {(n, s) for n in ("majority", "tree") for s in ("ind", "val")}
     assert by_name["tree", "ind"] == by_name["tree", "val"] == 1.0
     strange = [{"grade": "Z", "books": None}, {}, {"grade": 3, "books": "many", "legacy": 1e300}]
-    assert set(trained(p)["tree"](strange)) <= {"in", "out"}
+    assert set(fit_baselines(p)["tree"](strange)) <= {"in", "out"}
 
 
 def test_texts_with_fields_have_both():
@@ -82,7 +82,7 @@ def test_texts_with_fields_have_both():
     mixed = [(one | {"note": "fine"}, label) for one, label in applicants(40, 1)]
     columns = GRADES | {"note": {"kind": "text", "about": ""}}
     p = problem(shown=mixed, labels=("in", "out"), columns=columns, shape="fields", ind=mixed)
-    assert list(trained(p)) == ["majority", "tfidf", "tree"]
+    assert list(fit_baselines(p)) == ["majority", "tfidf", "tree"]
 
 
 def test_two_texts_swapped_get_the_other_label():
@@ -96,7 +96,7 @@ def test_two_texts_swapped_get_the_other_label():
         pairs.append(({"first": texts[0], "second": texts[1]}, "First" if first else "Second"))
     columns = PAIR | {"about": {"kind": "text", "about": ""}}
     p = problem(shown=pairs, labels=("First", "Second"), columns=columns, shape="pair", ind=pairs)
-    predict = trained(p)["tfidf"]
+    predict = fit_baselines(p)["tfidf"]
     assert predict([one for one, _ in pairs]) == [label for _, label in pairs]
     texts = [(a, b) for a in (*RAIN, *SUN, "new words of rain") for b in (*SUN, "a") if a != b]
     there = predict([{"first": a, "second": b} for a, b in texts])
@@ -116,7 +116,7 @@ def test_two_texts_swapped_get_the_other_label():
 def test_rows_from_which_nothing_can_be_learnt_give_the_majority(shown):
     need_sklearn()
     p = problem(shown=shown, ind=[({"text": "qq"}, "wet"), ({}, "dry")])
-    (found,) = [one for one in beside(p) if one["name"] == "tfidf"]
+    (found,) = [one for one in score_baselines(p) if one["name"] == "tfidf"]
     assert found["accuracy"] == 0.5
 
 
@@ -125,9 +125,9 @@ def test_nothing_but_the_shown_rows_is_learnt_from():
     p = problem(shown=TEXTS, val=rows("ab"), ind=[({"text": "rain sun a the"}, "wet")])
     hidden = tuple(Observation(o.input, "dry") for o in p.hidden)
     texts = [{"text": t} for t in ("rain or sun", "the day", "nothing", "much here")]
-    for name, predict in trained(p).items():
-        assert predict(texts) == trained(replace(p, hidden=hidden))[name](texts)
-    assert beside(p) == beside(p)
+    for name, predict in fit_baselines(p).items():
+        assert predict(texts) == fit_baselines(replace(p, hidden=hidden))[name](texts)
+    assert score_baselines(p) == score_baselines(p)
 
 
 @pytest.mark.parametrize(
@@ -140,15 +140,15 @@ def test_published_sets_are_predicted_about_as_well_as_others_found(
     """ind: means of other samples of 200 rows, of which this is one."""
     need_sklearn()
     (folder,) = (one.parent for one in shared_data.glob(f"text/**/{name}/config.yaml"))
-    p = task("labels").load(str(folder), None, 42)[0]
-    found = {one["name"]: one for one in beside(p) if one["split"] == "ind"}
+    p = load_task("labels").load(str(folder), None, 42)[0]
+    found = {one["name"]: one for one in score_baselines(p) if one["split"] == "ind"}
     assert found["majority"]["accuracy"] == pytest.approx(0.5, abs=0.02)
     assert found[baseline]["accuracy"] == pytest.approx(ind, abs=0.06)
 
 
 def test_a_problem_without_shown_rows_is_refused():
     with pytest.raises(ValueError, match="p: no row is shown"):
-        beside(problem(ind=rows("ab")))
+        score_baselines(problem(ind=rows("ab")))
 
 
 # --- against them ---------------------------------------------------------------------
@@ -177,7 +177,7 @@ def results(ind, **more):
 def test_a_result_that_beats_no_baseline_has_found_nothing():
     need_sklearn()
     p, steps = results(["dry"] * 40)
-    (said,) = told(compare(p, steps))
+    (said,) = describe_comparisons(compare_with_baselines(p, steps))
     assert said.startswith("ind, 40 rows: accuracy 0.500 beside majority 0.500, tfidf 0.500; ")
     assert said.endswith("it does not beat majority (p 1, McNemar): it has found nothing beyond it")
 
@@ -185,9 +185,12 @@ def test_a_result_that_beats_no_baseline_has_found_nothing():
 def test_a_little_more_than_a_baseline_is_not_more():
     need_sklearn()
     p, steps = results(["wet", "dry"] * 2 + ["wet"] * 36)
-    (one, _) = compare(p, steps)
+    (one, _) = compare_with_baselines(p, steps)
     assert (one.accuracy, one.of_baseline, one.p, one.beats) == (0.55, 0.5, 0.5, False)
-    assert "McNemar): the difference may be chance" in told(compare(p, steps))[0]
+    assert (
+        "McNemar): the difference may be chance"
+        in describe_comparisons(compare_with_baselines(p, steps))[0]
+    )
 
 
 def test_comparing_reads_the_rows_of_a_split_once(monkeypatch):
@@ -195,14 +198,14 @@ def test_comparing_reads_the_rows_of_a_split_once(monkeypatch):
     p, steps = results(["wet", "dry"] * 20)
     read = []
     monkeypatch.setattr(baselines, "_row", lambda given: read.append(given) or given)
-    compare(p, steps)
+    compare_with_baselines(p, steps)
     assert len(read) == len(p.shown) + 40
 
 
 def test_a_result_that_beats_them_all_says_so():
     need_sklearn()
     p, steps = results(["wet", "dry"] * 20, val="ab")
-    (said,) = told(compare(p, steps))  # validation is no test
+    (said,) = describe_comparisons(compare_with_baselines(p, steps))  # validation is no test
     assert said.endswith("it beats all (p at most 1.91e-06, McNemar)")
 
 
@@ -210,21 +213,23 @@ def test_a_result_is_compared_on_the_rows_that_it_was_asked():
     need_sklearn()
     p, _ = results(["wet"] * 40)
     asked = step(ind={"labels": ["wet", "wet", None], "rows": [0, 2, 1]})
-    assert {one.n for one in compare(p, [asked])} == {3}
-    assert [one.accuracy for one in compare(p, [asked])] == pytest.approx([2 / 3] * 2)
+    assert {one.n for one in compare_with_baselines(p, [asked])} == {3}
+    assert [one.accuracy for one in compare_with_baselines(p, [asked])] == pytest.approx(
+        [2 / 3] * 2
+    )
 
 
 def test_without_scikit_learn_the_majority_stands_alone_and_one_sentence_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     p, steps = results(["wet", "dry"] * 20)
-    assert [one["name"] for one in beside(p)] == ["majority"]
-    said, absent = told(compare(p, steps))
+    assert [one["name"] for one in score_baselines(p)] == ["majority"]
+    said, absent = describe_comparisons(compare_with_baselines(p, steps))
     assert said.endswith("beside majority 0.500; it beats it (p at most 1.91e-06, McNemar)")
     assert absent == (
         "the baselines tfidf and tree are left out: they need scikit-learn,"
         " pip install 'peirce[text]'"
     )
-    assert baselines.told([]) == []
+    assert baselines.describe_comparisons([]) == []
 
 
 def test_a_stored_session_stands_beside_its_baselines(tmp_path):
@@ -240,6 +245,6 @@ def test_a_stored_session_stands_beside_its_baselines(tmp_path):
     with Store.open(tmp_path / "s.duckdb", write=True) as store:
         session = store.create_session(settings, [(p, InputSet("S", ({"text": "x"},)))])
         asyncio.run(record(store, session))
-        (found,) = beside_session(store, session)
-    assert (found["problem"], found["baselines"]) == ("p", beside(p))
-    assert found["said"] == told(compare(p, steps))
+        (found,) = session_baselines(store, session)
+    assert (found["problem"], found["baselines"]) == ("p", score_baselines(p))
+    assert found["said"] == describe_comparisons(compare_with_baselines(p, steps))

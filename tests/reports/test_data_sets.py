@@ -10,7 +10,7 @@ import asyncio
 import peirce
 import pytest
 from peirce.records import InputSet, Observation, Problem, Verdict
-from peirce.reports.metrics.grouping import data_sets
+from peirce.reports.metrics.grouping import name_data_sets
 from peirce.store import Store
 
 
@@ -30,34 +30,38 @@ ONE, TWO, OTHER = problem("1", 1, 2, 3), problem("2", 4, 5, 6), problem("1", 7, 
 
 
 def test_generated_problems_stand_apart_from_a_files_and_have_one_name_whatever_else_there_is():
-    assert data_sets([settings()], [[ONE]]) == ["acre (generated)"]
-    assert data_sets([settings(data="a.jsonl")], [[ONE]]) == ["acre"]
+    assert name_data_sets([settings()], [[ONE]]) == ["acre (generated)"]
+    assert name_data_sets([settings(data="a.jsonl")], [[ONE]]) == ["acre"]
     both = [settings(), settings(data="a.jsonl"), settings("arc")]
-    assert data_sets(both, [[ONE], [ONE], [TWO]]) == ["acre (generated)", "acre", "arc (generated)"]
-    assert data_sets([settings(), settings()], [[ONE], [OTHER]]) == ["acre (generated)"] * 2
+    assert name_data_sets(both, [[ONE], [ONE], [TWO]]) == [
+        "acre (generated)",
+        "acre",
+        "arc (generated)",
+    ]
+    assert name_data_sets([settings(), settings()], [[ONE], [OTHER]]) == ["acre (generated)"] * 2
 
 
 def test_files_of_different_problems_stand_apart_by_their_names():
     some = [settings(data="a.jsonl"), settings(data="b.jsonl"), settings("arc", "a.jsonl")]
-    found = data_sets(some, [[ONE], [TWO], [ONE]])
+    found = name_data_sets(some, [[ONE], [TWO], [ONE]])
     assert found == ["acre (a.jsonl)", "acre (b.jsonl)", "arc"]
-    found = data_sets(some, [[ONE], [OTHER, TWO], [ONE]])  # one id, other pairs
+    found = name_data_sets(some, [[ONE], [OTHER, TWO], [ONE]])  # one id, other pairs
     assert found == ["acre (a.jsonl)", "acre (b.jsonl)", "arc"]
-    again = data_sets([settings(data="a@1"), settings(data="a@2")], [[ONE], [TWO]])
+    again = name_data_sets([settings(data="a@1"), settings(data="a@2")], [[ONE], [TWO]])
     assert len(set(again)) == 2 and all(name.startswith("acre (a a@") for name in again)
 
 
 def test_a_part_of_a_file_is_the_same_data_whatever_is_shown_of_it():
     some = [settings(data=name) for name in ("whole.jsonl", "part.jsonl", "rest.jsonl")]
     shown_two = problem("1", 3, 1, 2, shown=2)
-    assert data_sets(some[:2], [[ONE, TWO], [shown_two]]) == ["acre"] * 2
-    assert data_sets(some, [[ONE, TWO], [ONE], [TWO]]) == ["acre"] * 3
-    alone = data_sets(some[1:], [[ONE], [TWO]])
+    assert name_data_sets(some[:2], [[ONE, TWO], [shown_two]]) == ["acre"] * 2
+    assert name_data_sets(some, [[ONE, TWO], [ONE], [TWO]]) == ["acre"] * 3
+    alone = name_data_sets(some[1:], [[ONE], [TWO]])
     assert alone == ["acre (part.jsonl)", "acre (rest.jsonl)"]
 
 
 def test_a_users_own_task_is_named_as_its_file_names_it():
-    assert data_sets([settings("dew", task_file="dew.yaml")], [[ONE]]) == ["dew"]
+    assert name_data_sets([settings("dew", task_file="dew.yaml")], [[ONE]]) == ["dew"]
 
 
 @pytest.fixture

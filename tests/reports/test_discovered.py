@@ -11,9 +11,9 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from peirce.records import Observation, Problem
-from peirce.reports.papers.hypobench.metrics import NAMES, discovered
+from peirce.reports.papers.hypobench.metrics import NAMES, discovery_metrics
 from peirce.tasks import load_problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -34,7 +34,7 @@ def problem(folder: Path) -> Problem:
 def run(folder: Path, store: Path, sentences: list[str]) -> dict[str, float]:
     said = "\n".join(f"{n}. {one}" for n, one in enumerate(sentences, 1))
     session = peirce.run(
-        "labels", data=folder, method="zero-shot-gen", model=Answering(lambda messages: said, said),
+        "labels", data=folder, method="zero-shot-gen", model=FunctionProposer(lambda messages: said, said),
         judge="exact", store=store, hypotheses=len(sentences),
     )  # fmt: skip
     assert session.status == "done"
@@ -60,9 +60,9 @@ def test_identified_rules_are_scored_by_themselves_and_from_shown_rows() -> None
     truths = ["If math is A, in; otherwise out.", "If papers is more than 2, in; otherwise out."]
     secret = {"splits": {}, "truths": truths}
     known = Problem("s#0", "labels", "text", shown, tuple(rows), public, secret, "s")
-    found = discovered(known, truths[:1])
+    found = discovery_metrics(known, truths[:1])
     assert (found["hdr"], found["identified"], found["hdr_identified"]) == (0.5, 0.5, 1.0)
-    assert discovered(known, truths[1:])["hdr_identified"] == 0.0
+    assert discovery_metrics(known, truths[1:])["hdr_identified"] == 0.0
 
 
 def test_a_bank_of_guesses_finds_nothing(admission: Path, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_method_without_hypotheses_has_no_discovery_scores(
     admission: Path, tmp_path: Path
 ) -> None:
     session = peirce.run(
-        "labels", data=admission, method="direct", model=Answering(lambda _: "admitted", "yes"),
+        "labels", data=admission, method="direct", model=FunctionProposer(lambda _: "admitted", "yes"),
         store=tmp_path / "s.duckdb", split=["val"],
     )  # fmt: skip
     found = peirce.evaluate(session.session, store=tmp_path / "s.duckdb")["sessions"][0]["metrics"]
@@ -93,4 +93,4 @@ def test_findings_of_the_literature_are_no_true_rules(admission: Path, tmp_path:
     (folder / "metadata.json").write_text(json.dumps(told | {"known_hypotheses": [sentence]}))
     real = problem(folder)
     assert real.secret["known"] == [sentence] and "truths" not in real.secret
-    assert set(discovered(real, [sentence]).values()) == {None}
+    assert set(discovery_metrics(real, [sentence]).values()) == {None}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 
-from peirce.reports.screen.reading import pair_lines, print_problem
+from peirce.reports.screen.listings import draw_grid_pair, print_problem
 from rich.console import Console
 
 PROBLEM = {
@@ -46,6 +46,6 @@ def test_colours_come_on_a_terminal_alone() -> None:
 
 
 def test_the_largest_grids_fit_a_terminal() -> None:
-    lines = pair_lines([[7] * 30] * 30, [[8] * 30] * 30)
+    lines = draw_grid_pair([[7] * 30] * 30, [[8] * 30] * 30)
     assert len(lines) == 30 and {len(line) for line in lines} == {66}
-    assert len(pair_lines([[1]], [[2]])[0]) == 2 + 6 + 2
+    assert len(draw_grid_pair([[1]], [[2]])[0]) == 2 + 6 + 2

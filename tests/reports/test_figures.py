@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from peirce.reports.files.plotting import SETTINGS
+from peirce.reports.files.plotting import RC_SETTINGS
 from peirce.reports.metrics.grouping import Study
 from peirce.reports.papers.gear import files, study_tables
 
@@ -52,15 +52,15 @@ def studied(name):
 
 
 DRAWN = {
-    "figure 3 of one model": lambda: files.figure_3(study(["search"]), ["acre (generated)"]),
-    "figure 3 of many": lambda: files.figure_3(
+    "figure 3 of one model": lambda: files.draw_figure_3(study(["search"]), ["acre (generated)"]),
+    "figure 3 of many": lambda: files.draw_figure_3(
         study([f"{LONG}-{i}" for i in range(9)], ("acre", "arc", "mini_arc")),
         ["acre", "arc", "mini_arc"],
     ),
-    "scatter of one model": lambda: files.scatter(study(["search"])),
-    "scatter of four": lambda: files.scatter(study(["search", LONG, "a", "b"])),
-    "defeasible": lambda: study_tables.figure(studied("defeasible")),
-    "general": lambda: study_tables.figure(studied("general")),
+    "scatter of one model": lambda: files.draw_scatter(study(["search"])),
+    "scatter of four": lambda: files.draw_scatter(study(["search", LONG, "a", "b"])),
+    "defeasible": lambda: study_tables.draw_study(studied("defeasible")),
+    "general": lambda: study_tables.draw_study(studied("general")),
 }
 
 
@@ -69,7 +69,7 @@ def test_words_stay_within_the_edges_and_titles_apart(name):
     from matplotlib import rc_context
     from matplotlib.text import Text
 
-    with rc_context(SETTINGS):
+    with rc_context(RC_SETTINGS):
         figure = DRAWN[name]()
         figure.draw_without_rendering()
     canvas = figure.bbox
@@ -100,18 +100,18 @@ def test_axes_of_shares_end_at_one_and_hold_the_points_at_it():
     drawn = DRAWN["figure 3 of one model"]()
     for axis, (_, metric) in zip(drawn.axes, files.PANELS, strict=True):
         low, high = axis.get_ylim()
-        if metric not in files.COUNTS:
+        if metric not in files.COUNT_METRICS:
             assert 1 < high < 1.05 and high - low >= 0.15
 
 
 def test_what_is_no_number_stands_apart_from_the_line_over_n():
-    drawn = files.figure_3(study(["m"], ns=(2, 3, "original")), ["acre (generated)"])
+    drawn = files.draw_figure_3(study(["m"], ns=(2, 3, "original")), ["acre (generated)"])
     lines = [line for line in drawn.axes[3].lines if len(line.get_xdata())]
     assert sorted(len(line.get_xdata()) for line in lines) == [1, 2]
 
 
 def test_files_of_data_sets_with_like_names_are_told_apart():
-    drawn = files.draw(study(["m"], ("acre (a b)", "acre (a.b)")))
+    drawn = files.draw_figures(study(["m"], ("acre (a b)", "acre (a.b)")))
     names = {name for name in drawn if name.startswith("figure3-") and name.endswith(".svg")}
     assert names == {"figure3-acre-a-b.svg", "figure3-acre-a-b-again.svg"}
 
@@ -120,12 +120,12 @@ def test_no_bar_of_a_ratio_is_cut_off_where_panels_share_an_axis():
     result = studied("general")
     for one in result["rows"]:
         one["odds_ratio"] = {"value": 0.4, "low": 0.2, "high": 4.0, "n": 3, "undefined": 0}
-    for panel in study_tables.figure(result).axes:
+    for panel in study_tables.draw_study(result).axes:
         low, high = panel.get_ylim()
         assert low < 0.2 and high > 4.0
 
 
 def test_a_legend_has_its_models_in_their_order():
-    drawn = study_tables.figure(studied("general"))
+    drawn = study_tables.draw_study(studied("general"))
     (legend,) = drawn.legends
     assert [text.get_text() for text in legend.get_texts()] == ["n = 2", "n = 3", "all n"]

@@ -100,7 +100,7 @@ def test_weights_of_the_sample_space_count(write):
 def test_means_stand_over_the_problems_that_have_a_value(write):
     with_one = metrics.problem_metrics(write.problem(), write.steps(write.judged(OK, [1, 1])))
     without = metrics.problem_metrics(write.problem(), write.steps(write.judged(BROKEN)))
-    found = metrics.summary([with_one, without])
+    found = metrics.summarize([with_one, without])
     assert (found["consistency"]["mean"], found["consistency"]["n"]) == (0.5, 2)
     assert (found["gamma"]["mean"], found["gamma"]["n"]) == (1.0, 1)
     assert (found["beta"]["mean"], found["beta"]["n"]) == (0.0, 2)

@@ -79,7 +79,7 @@ def store(write, tmp_path_factory):
 @pytest.fixture
 def no_figures(monkeypatch):
     """For tests of tables: drawing takes most of the time that `--out` takes."""
-    monkeypatch.setattr(plotting, "available", lambda: False)
+    monkeypatch.setattr(plotting, "has_matplotlib", lambda: False)
 
 
 def evaluate(store, **options):
@@ -128,7 +128,7 @@ def test_pairs_that_judge_nothing_are_left_out_and_counted_unless_asked_for(stor
     def determined(problem):
         return tuple(pair.output != "undetermined" for pair in problem.hidden)
 
-    monkeypatch.setattr(results, "judgeable", determined)
+    monkeypatch.setattr(results, "judgeable_pairs", determined)
     weak = evaluate(store)["sessions"][2]
     assert (weak["left_out_pairs"], weak["metrics"]["test_pass"]["mean"]) == (2, 0.5)
     assert weak["metrics"]["top1"]["mean"] == 1.0
@@ -157,7 +157,7 @@ def test_without_matplotlib_the_tables_are_there_and_one_sentence_says_so(
     store, tmp_path, no_figures
 ):
     found = evaluate(store, out=tmp_path / "out")
-    assert found["notes"] == [plotting.ABSENT]
+    assert found["notes"] == [plotting.MISSING_MATPLOTLIB]
     assert not list((tmp_path / "out").glob("*.png"))
     assert (tmp_path / "out" / "table3.txt").exists()
 

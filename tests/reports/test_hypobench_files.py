@@ -14,20 +14,20 @@ from typing import Any
 
 import peirce
 import pytest
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from peirce.records import Message
 from peirce.reports.files import plotting
 from peirce.reports.papers.hypobench import layout
 from peirce.reports.papers.hypobench.entries import (
     Entry,
     average,
-    difficulty,
-    entries,
-    metric,
-    reader_of,
+    build_entries,
+    find_reader,
+    metric_getter,
+    parse_difficulty,
 )
 from peirce.reports.papers.hypobench.layout import Grid
-from peirce.reports.papers.hypobench.tables import grids
+from peirce.reports.papers.hypobench.tables import build_grids
 from peirce.tasks import load_problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -40,7 +40,7 @@ def run(store: Path, name: str, method: str) -> str:
     ((problem, _),) = load_problems("labels:admission", ids=[name], seed=3)
     said = "\n".join(f"{n}. {one}" for n, one in enumerate(problem.secret["truths"], 1))
     return peirce.run(
-        "labels:admission", problem=[name], seed=3, method=method, model=Answering(lambda _: said, "oracle"),
+        "labels:admission", problem=[name], seed=3, method=method, model=FunctionProposer(lambda _: said, "oracle"),
         judge="exact", store=store,
     ).session  # fmt: skip
 
@@ -58,7 +58,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run(store, BASE, "zero-shot-gen"), run(store, BASE, "hypogenic"), run(store, DEEP, "hypogenic")
     ]  # fmt: skip
     result = peirce.evaluate(*sessions, name="hypobench", store=store, out=place / "out")
-    assert result["notes"] == ([] if plotting.available() else [plotting.ABSENT])
+    assert result["notes"] == ([] if plotting.has_matplotlib() else [plotting.MISSING_MATPLOTLIB])
     return place / "out"
 
 
@@ -103,12 +103,12 @@ def test_the_points_of_the_figures_are_a_table_and_the_figures_files(out: Path) 
     assert found["4", "depth normal", "2"] == "1.0"
     assert found["3", "admission, zero-shot generation", "base"] == "1.0"
     assert ("3", "election, HypoGeniC", "base") not in found
-    if plotting.available():
+    if plotting.has_matplotlib():
         drawn = {f"figure{number}{form}" for number in "23456" for form in (".png", ".svg")}
         assert drawn <= {one.name for one in out.iterdir()}
 
 
-class Other(Answering):
+class Other(FunctionProposer):
     """Another model, to the tables."""
 
 
@@ -133,7 +133,7 @@ def test_one_bank_read_by_two_models_is_a_row_of_the_cross_model_tables(tmp_path
             else "1. Keen essays are in."
         )
 
-    one = Answering(says("in"), "one")
+    one = FunctionProposer(says("in"), "one")
     first = peirce.run("labels", method="zero-shot-gen", model=one, store=store, **common).session
     second = peirce.run(
         "labels", method="infer", bank=[first], model=Other(says("out"), "other"), store=store, **common
@@ -155,7 +155,9 @@ def test_one_bank_read_by_two_models_is_a_row_of_the_cross_model_tables(tmp_path
 
 
 def entry(data_set: str, session: str = "s", reader: str = "m", **metrics: float) -> Entry:
-    return Entry(session, data_set, "HypoGeniC", "m", reader, True, metrics, difficulty(data_set))
+    return Entry(
+        session, data_set, "HypoGeniC", "m", reader, True, metrics, parse_difficulty(data_set)
+    )
 
 
 def named(name: str, tables: Iterable[Grid]) -> Grid:
@@ -164,15 +166,15 @@ def named(name: str, tables: Iterable[Grid]) -> Grid:
 
 def test_an_average_over_sets_is_the_mean_of_their_means() -> None:
     some = [entry("a", f1=0.0), entry("a", f1=1.0), entry("b", f1=1.0), entry("c")]
-    found = average(some, metric("f1"))
+    found = average(some, metric_getter("f1"))
     assert found is not None
     assert (found.mean, found.sets, found.values) == (0.75, ("a", "b"), 3)
-    assert average([entry("c")], metric("f1")) is None
+    assert average([entry("c")], metric_getter("f1")) is None
 
 
 def test_a_cross_model_table_has_who_proposed_by_who_labelled() -> None:
     some = [entry("a", "one", "x", accuracy_ood=0.5), entry("a", "two", "y", accuracy_ood=0.75)]
-    table = named("table6", grids(some, {"one": "x", "two": "x"}))
+    table = named("table6", build_grids(some, {"one": "x", "two": "x"}))
     assert {key: one.mean for key, one in table.values.items()} == {
         ("x", "x", "accuracy"): 0.5, ("x", "y", "accuracy"): 0.75
     }  # fmt: skip
@@ -181,24 +183,26 @@ def test_a_cross_model_table_has_who_proposed_by_who_labelled() -> None:
 
 
 def test_who_labelled_is_told_by_the_calls_and_marked_where_no_model_did() -> None:
-    assert reader_of({}, "m", {"propose", "rule"}) == "exact rules †"
-    assert reader_of({}, "m", {"propose", "judge"}) == "m"
-    assert reader_of({}, "m", {"label"}) == "m"
+    assert find_reader({}, "m", {"propose", "rule"}) == "exact rules †"
+    assert find_reader({}, "m", {"propose", "judge"}) == "m"
+    assert find_reader({}, "m", {"label"}) == "m"
     other = {"operational": {"players": {"judge": ["j", {}]}}}
-    assert reader_of(other, "m", {"propose", "judge", "rule"}) == "j, some by exact rules †"
+    assert find_reader(other, "m", {"propose", "judge", "rule"}) == "j, some by exact rules †"
     names = [entry("a", reader=one).read_by for one in ("m", "m, some by exact rules †", "j")]
     assert names == ["m", "m, some by exact rules †", "m · j"]
 
 
 def test_a_column_without_a_value_of_its_own_is_left_out() -> None:
     baseline = replace(entry("a", accuracy_ood=0.5), method="baseline: tree †", model="other")
-    table = named("table5", grids([baseline, entry("a", accuracy_ood=0.6)], {}))
+    table = named("table5", build_grids([baseline, entry("a", accuracy_ood=0.6)], {}))
     assert table.columns == ["m"] and ("baseline: tree †", "m", "accuracy") not in table.values
 
 
 def test_a_cell_has_a_letter_for_each_of_its_values_where_these_are_over_different_sets() -> None:
     some = [entry("a", accuracy_ood=0.5, f1_ood=0.25), entry("b", accuracy_ood=1.0)]
-    row = next(r for r in named("table5", grids(some, {})).table().rows if r[0] == "HypoGeniC")
+    row = next(
+        r for r in named("table5", build_grids(some, {})).table().rows if r[0] == "HypoGeniC"
+    )
     assert row[1] == "0.750 A / 0.250 B"
     assert row[2] == "0.712 / 0.703"
 
@@ -210,10 +214,12 @@ def test_a_set_of_which_sessions_were_shown_different_numbers_of_rows_stands_as_
         {"session": str(n), "settings": {"method": "hypogenic"}} for n in range(3)
     ]
     scored = [{"model": "m", "by_problem": [{"problem": one.id, "f1": 1.0}]} for one in loaded]
-    found = entries(recorded, scored, [[one] for one in loaded], [()] * 3)
+    found = build_entries(recorded, scored, [[one] for one in loaded], [()] * 3)
     names = [f"{BASE} ({rows} rows)" for rows in (50, 100, 50)]
     assert [one.data_set for one in found] == names
-    assert {one.data_set for one in entries(recorded[:1], scored[:1], [loaded[:1]], [()])} == {BASE}
+    assert {
+        one.data_set for one in build_entries(recorded[:1], scored[:1], [loaded[:1]], [()])
+    } == {BASE}
 
 
 def test_a_set_of_the_folder_that_was_named_has_that_folders_difficulty() -> None:
@@ -222,13 +228,13 @@ def test_a_set_of_the_folder_that_was_named_has_that_folders_difficulty() -> Non
     for folder, turned in (("admission", False), ("admission_adv", True)):
         settings = {"method": "hypogenic", "operational": {"data": {"name": folder}}}
         scored = [{"model": "m", "by_problem": [{"problem": alone.id, "f1": 1.0}]}]
-        (one,) = entries([{"session": "s", "settings": settings}], scored, [[alone]], [()])
+        (one,) = build_entries([{"session": "s", "settings": settings}], scored, [[alone]], [()])
         assert (one.difficulty.control, one.difficulty.turned) == ("depth", turned)
 
 
 def test_discovery_of_numbers_stands_in_table_11_whether_or_not_anything_was_predicted() -> None:
     one = replace(entry("marine", fdr=1.0, rc=0.5, hdr=0.5), real=False, numeric=True)
-    tables = grids([one], {})
+    tables = build_grids([one], {})
     assert named("table11", tables).values["HypoGeniC", "m · exact rules †", "HDR"].mean == 0.5
     assert not named("table14", tables).values and not named("table16", tables).values
 
@@ -236,7 +242,7 @@ def test_discovery_of_numbers_stands_in_table_11_whether_or_not_anything_was_pre
 def test_what_raters_say_stands_beside_what_exact_rules_do() -> None:
     told = {"released": {"fdr": 1.0, "rc": 0.75, "hdr": 0.75}}
     one = replace(entry(BASE, fdr=1.0, rc=0.5, hdr=0.5), real=False, rated=(("r", told),))
-    tables = grids([one], {})
+    tables = build_grids([one], {})
     of_methods, of_sets = (named(name, tables).values for name in ("table14", "table16"))
     assert of_methods["HypoGeniC", "m · rated by r", "HDR"].mean == 0.75
     assert of_sets[BASE, "HypoGeniC · m · rated by r", "HDR"].mean == 0.75
@@ -265,7 +271,7 @@ def test_what_raters_say_stands_beside_what_exact_rules_do() -> None:
 def test_a_difficulty_is_read_from_the_name(
     name: str, task: str, control: str, value: int, base: bool, hardest: bool
 ) -> None:
-    one = difficulty(name)
+    one = parse_difficulty(name)
     assert (one.task, one.control, one.value) == (task, control, value)
     assert (one.base, one.hardest) == (base, hardest)
 

@@ -14,13 +14,13 @@ import pytest
 from labelled import problem, rows, step
 from peirce.records import InputSet, Verdict
 from peirce.reports import default_evaluation, evaluate, evaluate_session
-from peirce.reports.metrics.statistics import over_rows, wilson
+from peirce.reports.metrics.statistics import bootstrap_rows, wilson_interval
 from peirce.reports.papers.hypobench.metrics import (
     EVALUATION,
-    inferred,
     intervals,
+    label_scores,
     problem_metrics,
-    scores,
+    read_predictions,
 )
 from peirce.store import Store
 
@@ -40,7 +40,7 @@ from peirce.store import Store
 )
 def test_accuracy_and_macro_f1_are_those_worked_by_hand(gold, given, accuracy, f1):
     labels = [None if one == "-" else one for one in given]
-    assert scores(list(gold), labels) == pytest.approx((accuracy, f1))
+    assert label_scores(list(gold), labels) == pytest.approx((accuracy, f1))
 
 
 def test_macro_f1_is_that_of_scikit_learn():
@@ -54,7 +54,7 @@ def test_macro_f1_is_that_of_scikit_learn():
             gold, [one or "other" for one in given], labels=sorted(set(gold)), average="macro",
             zero_division=0,
         )  # fmt: skip
-        assert scores(gold, given)[1] == pytest.approx(wanted)
+        assert label_scores(gold, given)[1] == pytest.approx(wanted)
 
 
 def test_each_split_is_scored_and_the_test_rows_stand_for_the_problem():
@@ -92,7 +92,7 @@ def test_an_answer_that_names_no_label_is_wrong_and_counted():
 def test_the_last_inference_counts():
     p = problem(ind=rows("ab"))
     steps = [step("best", ind="ba"), step("multi", number=2, ind="ab")]
-    assert inferred(p, steps).strategy == "multi"
+    assert read_predictions(p, steps).strategy == "multi"
     assert problem_metrics(p, steps)["accuracy"] == 1.0
 
 
@@ -124,7 +124,7 @@ def test_one_problem_has_its_intervals_over_rows_and_several_over_problems():
     one, two = problem("a", ind=rows("ab" * 50)), problem("b", ind=rows("ab" * 50))
     steps = [step(problem="a", ind="ab" * 40 + "ba" * 10), step(problem="b", ind="ab" * 50)]
     alone = evaluate("hypobench", [one], steps[:1])
-    assert alone["metrics"]["accuracy"] == wilson(80, 100)
+    assert alone["metrics"]["accuracy"] == wilson_interval(80, 100)
     assert alone["metrics"]["f1"]["n"] == 100
     assert alone["metrics"]["f1"]["low"] < 0.8 < alone["metrics"]["f1"]["high"]
     assert alone["metrics"]["accuracy_ood"]["n"] == 0
@@ -155,22 +155,22 @@ def test_a_stored_session_is_scored_with_its_rows(tmp_path):
     assert found["evaluation"] == "hypobench"
     (of_rows,) = found["rows"]
     assert of_rows["problem"] == "a"
-    assert of_rows["accuracy_ind"] == found["metrics"]["accuracy"] == wilson(3, 4)
+    assert of_rows["accuracy_ind"] == found["metrics"]["accuracy"] == wilson_interval(3, 4)
     assert of_rows["accuracy_val"]["n"] == 2
 
 
 def test_wilsons_interval_is_that_of_the_textbook():
-    found = wilson(81, 263)  # Newcombe 1998, table I: 0.2553 to 0.3662
+    found = wilson_interval(81, 263)  # Newcombe 1998, table I: 0.2553 to 0.3662
     assert (found["low"], found["high"]) == pytest.approx((0.2553, 0.3662), abs=5e-5)
-    assert wilson(0, 20)["low"] == 0.0 and wilson(0, 20)["high"] > 0.1
-    assert wilson(20, 20)["high"] == 1.0
-    assert wilson(0, 0)["mean"] is None
+    assert wilson_interval(0, 20)["low"] == 0.0 and wilson_interval(0, 20)["high"] > 0.1
+    assert wilson_interval(20, 20)["high"] == 1.0
+    assert wilson_interval(0, 0)["mean"] is None
 
 
 def test_an_interval_over_rows_draws_rows():
     kinds = np.array([0] * 30 + [1] * 70)
-    share = over_rows(kinds, lambda counts: counts[:, 1] / counts.sum(axis=1), seed=1)
+    share = bootstrap_rows(kinds, lambda counts: counts[:, 1] / counts.sum(axis=1), seed=1)
     assert (share["mean"], share["n"]) == (0.7, 100)
     assert (share["low"], share["high"]) == pytest.approx((0.61, 0.79), abs=0.02)
-    assert share == over_rows(kinds, lambda c: c[:, 1] / c.sum(axis=1), seed=1)
-    assert over_rows(np.zeros(0, np.intp), lambda c: c[:, 0])["mean"] is None
+    assert share == bootstrap_rows(kinds, lambda c: c[:, 1] / c.sum(axis=1), seed=1)
+    assert bootstrap_rows(np.zeros(0, np.intp), lambda c: c[:, 0])["mean"] is None

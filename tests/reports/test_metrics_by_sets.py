@@ -21,9 +21,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import (
     Agreement,
-    Answered,
     Hypothesis,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Observation,
     Predictions,
     Problem,
@@ -236,14 +236,14 @@ def session(shown, hidden, n, rows, expected):
     steps = []
     for i, row in enumerate(rows, 1):
         if row is None:
-            one = Judged(Verdict.MALFORMED, "no_code", bad=True)
+            one = JudgedHypothesis(Verdict.MALFORMED, "no_code", bad=True)
         else:
             on_shown = agreement(row[:shown], expected[:shown])
             verdict = Verdict.ACCEPTED if all(on_shown.marks) else Verdict.INCONSISTENT
             on_hidden = agreement(row[shown : shown + hidden], expected[shown:])
             over = predictions(row[shown + hidden :])
-            one = Judged(verdict, "", Hypothesis("f"), 0.0, on_shown, on_hidden, over)
-        steps.append(StepRecord("p", i, (Answered(f"step/{i}", "", (one,)),)))
+            one = JudgedHypothesis(verdict, "", Hypothesis("f"), 0.0, on_shown, on_hidden, over)
+        steps.append(StepRecord("p", i, (JudgedAnswer(f"step/{i}", "", (one,)),)))
     return problem, steps
 
 

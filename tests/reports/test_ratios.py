@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from peirce.reports.papers.gear.joining import Clusters, odds_ratio, share
+from peirce.reports.papers.gear.joined_problems import ClusteredSums, odds_ratio, share
 
 NAMES = ["b", "a", "b", "c", "d"]
 COUNTS = [
@@ -38,7 +38,7 @@ def drawn_again(seed, resamples, figure):
 
 
 def test_a_rate_and_its_interval_equal_those_of_a_loop():
-    found = Clusters(NAMES, COUNTS, seed=3, resamples=41).estimate(
+    found = ClusteredSums(NAMES, COUNTS, seed=3, resamples=41).estimate(
         share("right", "all"), "problems"
     )
     again = drawn_again(3, 41, lambda sums: sums["right"] / sums["all"])
@@ -48,37 +48,41 @@ def test_a_rate_and_its_interval_equal_those_of_a_loop():
 
 
 def test_an_odds_ratio_is_that_of_the_odds():
-    found = Clusters(NAMES, COUNTS).estimate(odds_ratio("wrong", "problems", "all"), "problems")
+    found = ClusteredSums(NAMES, COUNTS).estimate(
+        odds_ratio("wrong", "problems", "all"), "problems"
+    )
     assert found["value"] == pytest.approx((10 / 10) / (5 / 15))
 
 
 def test_nothing_to_divide_by_has_no_value_and_is_no_error():
     nothing = [{"right": 0.0, "all": 2.0, "problems": 1.0, "wrong": 0.0}] * 2
     for formula in (share("right", "wrong"), share("all", "wrong")):
-        found = Clusters(["a", "b"], nothing, resamples=10).estimate(formula, "problems")
+        found = ClusteredSums(["a", "b"], nothing, resamples=10).estimate(formula, "problems")
         assert found == {"value": None, "low": None, "high": None, "n": 2, "undefined": 10}
-    empty = Clusters([], []).estimate(share("right", "all"), "problems")
+    empty = ClusteredSums([], []).estimate(share("right", "all"), "problems")
     assert empty == {"value": None, "low": None, "high": None, "n": 0, "undefined": 0}
 
 
 def test_a_ratio_that_is_infinite_in_many_draws_has_no_upper_bound():
     counts = [{"one": 3.0, "other": 0.0, "n": 1.0}, {"one": 2.0, "other": 1.0, "n": 1.0}]
-    found = Clusters(["a", "b"], counts, resamples=100).estimate(share("one", "other"), "n")
+    found = ClusteredSums(["a", "b"], counts, resamples=100).estimate(share("one", "other"), "n")
     assert found["value"] == 5.0 and found["high"] is None
     assert 10 < found["undefined"] < 40 and 2.0 <= found["low"] <= 5.0
 
 
 def test_one_cluster_alone_has_a_value_and_no_interval():
-    alone = Clusters(["a", "a"], COUNTS[:2]).estimate(share("right", "all"), "problems")
+    alone = ClusteredSums(["a", "a"], COUNTS[:2]).estimate(share("right", "all"), "problems")
     assert (alone["value"], alone["low"], alone["high"], alone["n"]) == (3 / 8, None, None, 2)
     behind = [{"right": 1.0, "all": 4.0, "n": 1.0}, {"right": 0.0, "all": 0.0, "n": 0.0}]
-    one_of_two = Clusters(["a", "b"], behind).estimate(share("right", "all"), "n")
+    one_of_two = ClusteredSums(["a", "b"], behind).estimate(share("right", "all"), "n")
     assert (one_of_two["value"], one_of_two["low"], one_of_two["high"]) == (1 / 4, None, None)
 
 
 def test_entries_of_one_cluster_are_drawn_together():
     alike = [{"right": float(i % 2), "all": 1.0} for i in range(40)]
-    together = Clusters(["a", "a", "b", "b"] * 10, alike).estimate(share("right", "all"), "all")
-    apart = Clusters([str(i) for i in range(40)], alike).estimate(share("right", "all"), "all")
+    together = ClusteredSums(["a", "a", "b", "b"] * 10, alike).estimate(
+        share("right", "all"), "all"
+    )
+    apart = ClusteredSums([str(i) for i in range(40)], alike).estimate(share("right", "all"), "all")
     assert together["low"] == together["high"] == 0.5
     assert apart["low"] < 0.4 < 0.6 < apart["high"]

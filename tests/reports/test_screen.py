@@ -16,8 +16,8 @@ from typing import Any
 import peirce
 import pytest
 from peirce.reports import evaluations
-from peirce.reports.screen import endings, reading, text
-from peirce.reports.screen.running import CLOCK, Screen, banner
+from peirce.reports.screen import listings, summaries, text
+from peirce.reports.screen.progress import HEARTBEAT_THREAD, SessionProgress, banner
 from rich.console import Console
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]x[/] \u202egnp.exe\ud800 :smile:\r\n"
@@ -55,7 +55,9 @@ class Stage:
             file=self.out, force_terminal=self.live, width=100, markup=False, emoji=False,
             highlight=False,
         )  # fmt: skip
-        self.screen = Screen(quiet=self.quiet, out=console, live=self.live, clock=lambda: self.now)
+        self.screen = SessionProgress(
+            quiet=self.quiet, out=console, live=self.live, clock=lambda: self.now
+        )
 
     def tell(self, *events: dict[str, Any], after: float = 0.0) -> None:
         self.now += after
@@ -117,7 +119,7 @@ def test_where_nothing_happens_a_line_says_what_it_is_at_and_they_become_rarer()
 def test_a_quiet_screen_starts_no_clock_and_a_picture_brings_its_own():
     quiet = Stage(quiet=True)
     with quiet.screen:
-        assert not any(thread.name == CLOCK for thread in threading.enumerate())
+        assert not any(thread.name == HEARTBEAT_THREAD for thread in threading.enumerate())
     live = Stage(live=True)
     live.tell(started(1), after=1)
     live.screen._picture.stop()
@@ -256,11 +258,11 @@ def test_why_problems_ended_is_said_once_with_how_many_they_are():
     }  # fmt: skip
     out = io.StringIO()
     console = Console(file=out, width=120, markup=False, emoji=False, highlight=False)
-    reading.print_problems(console, [row, row, row | {"cause": "cap", "reason": ""}])
+    listings.print_problems(console, [row, row, row | {"cause": "cap", "reason": ""}])
     assert out.getvalue().splitlines()[-1] == (
         "the proposer had nothing more to say, 2 x: none is left [b]"
     )
-    reading.print_hypotheses(console, [])
+    listings.print_hypotheses(console, [])
     assert "peirce show SESSION" in out.getvalue()
 
 
@@ -288,14 +290,14 @@ def test_hostile_text_of_hypotheses_is_shown_and_not_obeyed():
     replayed = {"session": HOSTILE, "steps": 1, "differences": [difference]}
     numbers = {**row, "hidden": 1, "breaches": {HOSTILE: 1}}
     for draw, value in (
-        (reading.print_hypotheses, [row]),
-        (reading.print_hypotheses, [row | {"hypothesis": None}]),
-        (reading.print_bank, [row]),
-        (reading.print_check, row),
-        (reading.print_problems, [numbers]),
-        (reading.print_sessions, [row]),
-        (reading.print_problem, drawn),
-        (reading.print_differences, replayed),
+        (listings.print_hypotheses, [row]),
+        (listings.print_hypotheses, [row | {"hypothesis": None}]),
+        (listings.print_bank, [row]),
+        (listings.print_check, row),
+        (listings.print_problems, [numbers]),
+        (listings.print_sessions, [row]),
+        (listings.print_problem, drawn),
+        (listings.print_differences, replayed),
     ):
         out = io.StringIO()
         draw(Console(file=out, width=120, markup=False, emoji=False, highlight=False), value)
@@ -311,7 +313,7 @@ def test_hostile_names_of_a_stored_session_are_shown_and_not_obeyed(tmp_path: Pa
     )
     told.task = told.method = told.model = told.session = HOSTILE
     out = io.StringIO()
-    endings.print_outcome(
+    summaries.print_outcome(
         Console(file=out, width=120, markup=False, emoji=False, highlight=False), told
     )
     assert not set("\x1b\x07\u202e\r\ud800") & set(out.getvalue())
@@ -319,7 +321,7 @@ def test_hostile_names_of_a_stored_session_are_shown_and_not_obeyed(tmp_path: Pa
 
 
 def test_a_duration_reads_as_people_say_it():
-    assert [text.duration(s) for s in (0.44, 12.2, 185, 3723)] == [
+    assert [text.format_duration(s) for s in (0.44, 12.2, 185, 3723)] == [
         "0.4 s", "12 s", "3:05", "1:02:03",
     ]  # fmt: skip
 
@@ -331,7 +333,7 @@ def test_a_screen_that_nobody_hears_ends_no_session():
 
     for live in (False, True):
         console = Console(file=Gone(), force_terminal=live, width=100)
-        with Screen(out=console, live=live) as screen:
+        with SessionProgress(out=console, live=live) as screen:
             for event in (
                 started(1), {"type": "problem_started", "problem": "p"}, call("p", "step/1"),
                 {"type": "stopping"}, {"type": "ended", "status": "interrupted"},

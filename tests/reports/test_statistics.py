@@ -18,11 +18,11 @@ from peirce.reports.metrics import statistics
 from peirce.reports.metrics.statistics import (
     Stratum,
     bootstrap,
+    bootstrap_rows,
     mean_of_means,
-    over_rows,
+    metric_intervals,
     rank_correlation,
     stratified_mean,
-    summary,
 )
 
 
@@ -95,7 +95,7 @@ def test_large_sets_are_drawn_in_parts_without_a_change_in_the_mean():
 
 def test_a_summary_holds_every_metric_named_and_only_those():
     results = [{"a": 1.0, "b": None, "c": 9.0}, {"a": 0.0}]
-    found = summary(results, ["a", "b"])
+    found = metric_intervals(results, ["a", "b"])
     assert list(found) == ["a", "b"]
     assert found["a"]["mean"] == 0.5
     assert found["b"]["n"] == 0
@@ -203,7 +203,7 @@ def test_the_interval_of_a_stratified_mean_covers_the_truth_as_often_as_it_says(
         stratified_mean([0.4, 0.6], ["a", "b"]),
         stratified_mean([None, 0.4, None], ["a", "a", "b"]),
         mean_of_means([Stratum([0.4, 0.2], ["x", "x"]), Stratum([0.6], ["x"])]),
-        over_rows(np.array([1]), lambda counted: counted[:, 1]),
+        bootstrap_rows(np.array([1]), lambda counted: counted[:, 1]),
         rank_correlation([0.1, 0.2, 0.3], [1, 3, 2], ["x", "x", "x"]),
     ],
 )  # fmt: skip

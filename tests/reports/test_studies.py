@@ -21,9 +21,9 @@ from peirce.records import (
 )
 from peirce.reports.files import tables
 from peirce.reports.papers.gear import study_tables
-from peirce.reports.papers.gear.joining import Sources, joined
-from peirce.reports.papers.gear.studies import Choices
-from peirce.tools import contexts_of, hidden_draws
+from peirce.reports.papers.gear.joined_problems import StudySources, join_problems
+from peirce.reports.papers.gear.studies import StudySettings
+from peirce.tools import draw_contexts, draw_hidden_sets
 from study_shelf import SHOWN, Shelf, judged, problem, row_of
 
 TABLE = "def f(x):\n    return {(0,): [0], (1,): [1]}[tuple(x)]"
@@ -39,7 +39,7 @@ def test_memorising_hypotheses_are_counted_and_a_study_can_be_without_them(shelf
     whole, without = (shelf.study(name, without_memorising=left) for left in (False, True))
     assert (whole["memorising"], whole["hypotheses"]) == (2, 6)
     assert (without["memorising"], without["hypotheses"], without["problems"]) == (2, 4, 1)
-    said = [study_tables.facts(result) for result in (whole, without)]
+    said = [study_tables.study_facts(result) for result in (whole, without)]
     assert any("2 hypotheses memorise what they were shown (--without" in line for line in said[0])
     assert any("memorise what they were shown and are left out" in line for line in said[1])
     other = Shelf(shelf.path.with_name("honest.duckdb"))
@@ -49,9 +49,9 @@ def test_memorising_hypotheses_are_counted_and_a_study_can_be_without_them(shelf
 
 
 def test_unless_asked_five_draws_and_two_hundred_contexts_are_made():
-    chosen = Choices()
-    assert hidden_draws(10, 2, chosen.draws, "").shape == (5, 2)
-    assert contexts_of(40, 2, chosen.contexts, "").shape == (200, 2)
+    chosen = StudySettings()
+    assert draw_hidden_sets(10, 2, chosen.draws, "").shape == (5, 2)
+    assert draw_contexts(40, 2, chosen.contexts, "").shape == (200, 2)
 
 
 # --- what is joined ------------------------------------------------------------
@@ -63,7 +63,9 @@ def test_sessions_are_joined_by_problem_and_shown_pairs_whatever_the_order_of_pa
     other = judged("b", [0, 1, 9, 9, 4, 9], [True, None, False])
     shelf.session((problem("p", hidden), [one]), model="x")
     shelf.session((problem("p", hidden[::-1], SHOWN[::-1]), [other]), model="y")
-    (both,) = joined(shelf.store, [r["session"] for r in shelf.store.sessions()], Sources())
+    (both,) = join_problems(
+        shelf.store, [r["session"] for r in shelf.store.sessions()], StudySources()
+    )
     assert len(both.population) == 2
     by_row = {tuple(marks) for marks in both.population.right.tolist()}
     assert by_row == {(True, False, False), (False, False, True)}
@@ -113,7 +115,9 @@ def test_neither_the_order_of_sessions_nor_naming_one_twice_changes_a_result(she
 def test_pairs_that_judge_nothing_are_left_out_and_counted_unless_all_are_asked_for(
     shelf, monkeypatch
 ):
-    monkeypatch.setattr(tasks, "judgeable", lambda p: tuple(o.output != [9] for o in p.hidden))
+    monkeypatch.setattr(
+        tasks, "judgeable_pairs", lambda p: tuple(o.output != [9] for o in p.hidden)
+    )
     shelf.session((problem("p", ((2, 2), (3, 9))), [judged("a", range(6), [True, False])]))
     without = shelf.study("defeasible")
     assert without["hidden_left_out"] == {"not_judgeable": 1, "repeated": 0}
@@ -144,7 +148,7 @@ def test_problems_not_done_and_hypotheses_never_compared_are_left_out_and_counte
     assert (result["hypotheses"], result["not_judged"]) == (2, 1)
     assert [one["left_out"] for one in result["sessions"]] == [{"failed": 1}, {}, {}]
     assert row_of(result, m=1)["pass_rate"]["value"] == 0.5
-    told = " ".join(study_tables.facts(result))
+    told = " ".join(study_tables.study_facts(result))
     assert "1 hypotheses not judged" in told and "1 problems failed" in told
 
 

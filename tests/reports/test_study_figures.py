@@ -21,11 +21,11 @@ from peirce.records import (
     canonical_json,
 )
 from peirce.reports.files import tables
-from peirce.reports.files.plotting import rendered
+from peirce.reports.files.plotting import render_figure
 from peirce.reports.papers.gear import study_tables
-from peirce.reports.papers.gear.joining import Sources, joined
-from peirce.reports.papers.gear.studies import CONTEXT_SIZES, HIDDEN
-from peirce.tools import hidden_draws
+from peirce.reports.papers.gear.joined_problems import StudySources, join_problems
+from peirce.reports.papers.gear.studies import CONTEXT_SIZES, HIDDEN_COUNTS
+from peirce.tools import draw_hidden_sets
 from study_shelf import MARKS, SHOWN, judged, problem, row_of
 
 # --- figures ---------------------------------------------------------------------
@@ -55,14 +55,14 @@ def shelve(shelf, seed):
 def prepared(shelf, known, m, draws=5):
     """For each problem: n, its prediction sets, and who passes each draw of m hidden pairs."""
     ids = [row["session"] for row in shelf.store.sessions()]
-    for one in joined(shelf.store, ids, Sources()):
+    for one in join_problems(shelf.store, ids, StudySources()):
         hidden, some = known[one.data_set, one.n, one.problem]
         some = sorted(some, key=lambda h: Hypothesis(h[0]).digest)
         order = sorted(
             range(len(hidden)), key=lambda i: canonical_json([[hidden[i][0]], [hidden[i][1]]])
         )
         sets = [{(i, o) for i, o in enumerate(h[1]) if o is not None} for h in some]
-        drawn = hidden_draws(len(hidden), m, draws, f"0 {one.key}").tolist()
+        drawn = draw_hidden_sets(len(hidden), m, draws, f"0 {one.key}").tolist()
         passing = [
             [all(h[2][order[place]] is True for place in draw) for draw in drawn] for h in some
         ]
@@ -78,8 +78,8 @@ def mean(values):
 def test_the_figures_of_study_1_equal_those_of_loops(shelf, seed):
     known = shelve(shelf, seed)
     result = shelf.study("defeasible")
-    cases = {m: list(prepared(shelf, known, m)) for m in HIDDEN}
-    for n, m in ((n, m) for n in (1, 2, "all") for m in HIDDEN):
+    cases = {m: list(prepared(shelf, known, m)) for m in HIDDEN_COUNTS}
+    for n, m in ((n, m) for n in (1, 2, "all") for m in HIDDEN_COUNTS):
         rates, gammas, all_gammas, passed, trials = [], [], [], 0, 0
         for one, sets, drawn, passing in cases[m]:
             if n not in (one.n, "all") or not sets or not drawn:
@@ -128,9 +128,9 @@ def score(sets, context, f):
 def test_the_figures_of_study_2_equal_those_of_loops(shelf, seed):
     known = shelve(shelf, seed)
     result = shelf.study("general")
-    cases = {m: list(prepared(shelf, known, m)) for m in HIDDEN}
+    cases = {m: list(prepared(shelf, known, m)) for m in HIDDEN_COUNTS}
     for n, m, k in (
-        (n, m, k) for n in (1, 2, "all") for m in HIDDEN for k in (*CONTEXT_SIZES, "all")
+        (n, m, k) for n in (1, 2, "all") for m in HIDDEN_COUNTS for k in (*CONTEXT_SIZES, "all")
     ):
         sums = {"pairs": 0, "chosen": 0, "rejected": 0, "contexts": 0, "passing": 0, "ties": 0}
         rates = []
@@ -195,7 +195,7 @@ def test_a_case_worked_by_hand(shelf):
     assert (
         whole["rejected"]["low"] is whole["rejected"]["high"] is None
     )  # nothing is known of others
-    assert "reject 0.750 of a problem's" in study_tables.facts(first)[1]
+    assert "reject 0.750 of a problem's" in study_tables.study_facts(first)[1]
     assert first["whole"]["rejected"]["value"] == 3 / 4
     assert first["whole"]["data_sets"] == ["list_functions"]
     one = row_of(first, m=1)  # both pairs are drawn once: 2 and 1 of 4 pass
@@ -261,14 +261,16 @@ def test_text_is_no_wider_than_a_page_and_markdown_has_every_row(results):
         text = tables.as_text(study_tables.short_table(result), 120)
         assert max(map(len, text.splitlines())) <= 120
         assert len(text.split("\n\n")) == 1
-        markdown = tables.as_markdown(study_tables.whole_table(result))
+        markdown = tables.as_markdown(study_tables.full_table(result))
         assert len(markdown.splitlines()) == 2 + len(result["rows"])
 
 
 def test_a_plot_has_every_setting_and_is_the_same_twice(results):
     pytest.importorskip("matplotlib", reason="MATPLOTLIB ABSENT (extra `report`): no plot is drawn")
     for result in results:
-        drawn, again = (rendered(lambda r=result: study_tables.figure(r)) for _ in range(2))
+        drawn, again = (
+            render_figure(lambda r=result: study_tables.draw_study(r)) for _ in range(2)
+        )
         assert drawn == again and set(drawn) == {".png", ".svg"}
         words = re.findall(r"<!-- (.*?) -->", drawn[".svg"].decode())
         plotted = study_tables.PLOTTED[result["study"]]
@@ -288,4 +290,4 @@ def test_without_matplotlib_a_plot_is_refused_with_what_to_install(results, monk
     with pytest.raises(
         UsageError, match=r"a figure needs matplotlib: pip install 'peirce\[report\]'"
     ):
-        rendered(lambda: study_tables.figure(results[0]))
+        render_figure(lambda: study_tables.draw_study(results[0]))

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import peirce
 import pytest
-from peirce.agents.scripted import Answering
+from peirce.agents.scripted import FunctionProposer
 from peirce.records import Verdict
 from peirce.reports import evaluate
 from peirce.reports.papers.t3 import metrics as t3
@@ -62,7 +62,7 @@ def test_a_problem_without_hidden_pairs_is_left_out_and_counted(write):
     without = write.problem("q", hidden=0)
     steps = write.steps(write.judged(OK, [1], hidden=()))
     results = [t3.problem_metrics(without, steps), t3.problem_metrics(write.problem(), steps[:0])]
-    found = t3.summary(results)
+    found = t3.summarize(results)
     assert [found[k]["n"] for k in (*TOP, "test_pass")] == [1, 1, 1, 1]
     assert found["top1"]["mean"] == 0.0
     assert found["without_hidden"]["mean"] == 0.5
@@ -159,7 +159,7 @@ def test_the_constant_answer_of_an_inconsistent_hypothesis_is_read_from_the_stor
     store = tmp_path / "s.duckdb"
     for name in ("a", "b"):
         peirce.run("list_functions", method="t3", rounds=2, problems=2, observations=3,
-                   model=Answering(says, name), store=store)  # fmt: skip
+                   model=FunctionProposer(says, name), store=store)  # fmt: skip
     sessions = [one["session"] for one in peirce.sessions(store=store)]
     found = peirce.evaluate(*sessions, name="t3", store=store, out=tmp_path / "out")
     for one in found["sessions"]:

@@ -14,11 +14,11 @@ from peirce.reports.files.tables import (
     as_csv,
     as_markdown,
     as_text,
-    headings,
     long_table,
     problem_table,
+    session_headings,
+    split_valued,
     summary_table,
-    valued,
 )
 from peirce.reports.metrics.evaluation import Metric
 from peirce.reports.papers.abd import files
@@ -66,10 +66,10 @@ def test_sessions_stand_side_by_side_and_a_missing_metric_is_a_dash():
 def test_metrics_without_a_value_are_named_apart():
     some = session("search", consistency=interval(0.5, 125), gap=interval(None, 0))
     other = session("else", consistency=interval(None, 0), gap=interval(None, 0))
-    found, empty = valued(summary_table([some, other], METRICS))
+    found, empty = split_valued(summary_table([some, other], METRICS))
     assert empty == ["gap"] and [row[0] for row in found.rows] == ["consistency ↑"]
     nothing = summary_table([other], METRICS)
-    assert valued(nothing) == (nothing, [])
+    assert split_valued(nothing) == (nothing, [])
 
 
 def test_one_row_a_session_is_the_papers_form():
@@ -140,9 +140,12 @@ def test_csv_is_long_with_numbers_whole_and_missing_ones_empty():
 
 
 def test_a_heading_says_what_tells_sessions_apart():
-    assert headings([session("m"), session("m", task="arc")]) == ["acre · m", "arc · m"]
-    assert headings([session("m", session="1"), session("m", session="2")]) == ["m · 1", "m · 2"]
-    assert headings([session("m")]) == ["m"]
+    assert session_headings([session("m"), session("m", task="arc")]) == ["acre · m", "arc · m"]
+    assert session_headings([session("m", session="1"), session("m", session="2")]) == [
+        "m · 1",
+        "m · 2",
+    ]
+    assert session_headings([session("m")]) == ["m"]
 
 
 def test_a_metric_that_no_evaluation_names_is_still_printed():
@@ -168,7 +171,9 @@ def test_problems_stand_in_rows_with_a_dash_where_a_value_is_missing():
 
 def test_a_table_speaks_of_intervals_where_a_cell_has_one():
     def told(*cells):
-        return files.said("exact", "table2", Table(("a",), tuple((cell,) for cell in cells)))
+        return files.describe_table(
+            "exact", "table2", Table(("a",), tuple((cell,) for cell in cells))
+        )
 
     assert "Intervals" not in told(Mean(0.5, None, None), 3, "x")
     assert "Intervals: 95%" in told(Mean(0.5, None, None), Mean(0.5, 0.25, 0.75))

@@ -9,7 +9,7 @@ import io
 
 import pytest
 from peirce.reports.papers.hypobench import cross_model
-from peirce.reports.screen import endings, reading, running
+from peirce.reports.screen import listings, progress, summaries
 from rich.console import Console
 
 TEXT = {
@@ -28,7 +28,7 @@ def event(method="hypogenic", operational=None, **text):
 
 
 def said(**changed):
-    return dict(running.lines_of_text(event(**changed)))
+    return dict(progress.describe_text_session(event(**changed)))
 
 
 def printed(draw, *args):
@@ -85,7 +85,7 @@ def test_baselines_stand_in_a_row_each_with_means_over_problems():
         {"problem": "a#1", "baselines": [row("majority", "ind", 0.7, 0.5)], "said": ["ind, 9 rows: yes"]},
     ]  # fmt: skip
     metrics = {"accuracy_ind": {"mean": 0.9}, "f1_ind": {"mean": 0.8}}
-    out = printed(endings.print_beside, metrics, found)
+    out = printed(summaries.print_baselines, metrics, found)
     lines = [line.split() for line in out.splitlines()]
     assert ["majority", "0.600", "0.400"] in lines and ["the", "session", "0.900", "0.800"] in lines
     assert "a#0: ind, 9 rows: no" in out and "a#1: ind, 9 rows: yes" in out
@@ -95,14 +95,19 @@ def test_baselines_stand_in_a_row_each_with_means_over_problems():
 def test_more_sentences_than_a_screen_takes_are_counted(lines, more):
     said = [f"ind: {number}" for number in range(lines)]
     rows = [row("majority", "ind", 0.5, 0.3)]
-    out = printed(endings.print_beside, {}, [{"problem": "a", "baselines": rows, "said": said}])
+    out = printed(
+        summaries.print_baselines, {}, [{"problem": "a", "baselines": rows, "said": said}]
+    )
     assert "ind: 11" in out and "ind: 12" not in out
     assert more in out and (" more " in out) == bool(more)
 
 
 def test_nothing_is_said_where_nothing_was_predicted():
-    assert printed(endings.print_beside, {}, []) == ""
-    assert printed(endings.print_beside, {}, [{"problem": "a", "baselines": [], "said": []}]) == ""
+    assert printed(summaries.print_baselines, {}, []) == ""
+    assert (
+        printed(summaries.print_baselines, {}, [{"problem": "a", "baselines": [], "said": []}])
+        == ""
+    )
 
 
 def session(name, model, method="infer", bank=(), judge=None, **text):
@@ -122,7 +127,7 @@ def test_sessions_that_share_a_bank_are_a_table_of_proposer_and_judge():
         session("s4", "search", bank=["s9"]),
     ]  # fmt: skip
     records, scored = zip(*given, strict=True)
-    found = cross_model.cells(records, scored, {"s1": "small", "s9": "gone"})
+    found = cross_model.build_cells(records, scored, {"s1": "small", "s9": "gone"})
     assert [(one["bank"], one["proposer"], one["judge"]) for one in found] == [
         ("s1", "small", "small"), ("s1", "small", "large"), ("s1", "small", "openai:other"),
     ]  # fmt: skip
@@ -133,7 +138,7 @@ def test_sessions_that_share_a_bank_are_a_table_of_proposer_and_judge():
 def test_exact_rules_are_a_judge_of_their_own():
     (record, _) = session("s1", "search")
     record["settings"]["text"]["judge"] = "exact"
-    assert cross_model.judge_of(record["settings"], "search") == "exact rules"
+    assert cross_model.find_judge(record["settings"], "search") == "exact rules"
 
 
 def test_many_observations_are_counted_and_a_source_is_named():
@@ -143,6 +148,6 @@ def test_many_observations_are_counted_and_a_source_is_named():
         "coverage": None, "undefined": {"not_asked": 100}, "breaches": ["quote_not_in_source"],
         "meta": {"source": "one.pdf", "quote": "longer texts"}, "answer": "",
     }  # fmt: skip
-    out = printed(reading.print_hypotheses, [shown])
+    out = printed(listings.print_hypotheses, [shown])
     assert "shown 70 right, 5 wrong of 200" in out and "not_asked" not in out
     assert 'from one.pdf   "longer texts"' in out and "quote_not_in_source" in out

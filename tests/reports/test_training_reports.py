@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from peirce.reports.files import plotting, writing
 from peirce.reports.papers.gear import training
-from peirce.reports.papers.gear.training import BESIDE, Run, runs
+from peirce.reports.papers.gear.training import UNLABELLED_SETTINGS, TrainingRun, build_runs
 from peirce.store import Point
 from peirce.training.dpo import TrainConfig
 
@@ -60,24 +60,26 @@ def row(
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Run]:
+def found() -> list[TrainingRun]:
     told = [
         (f"{schedule[:3]}{base[2]}{seed}", schedule, seed, base)
         for base in ("m/llama", "m/neox")
         for schedule in ("momentum", "single:gear", "fixed", "single:parsing", "single:consistency")
         for seed in (0, 1)
     ]
-    return runs((row(t, s, seed, base), points(s, seed)) for t, s, seed, base in told)
+    return build_runs((row(t, s, seed, base), points(s, seed)) for t, s, seed, base in told)
 
 
-def test_trainings_stand_by_base_and_schedule_and_seeds_share_a_label(found: list[Run]) -> None:
+def test_trainings_stand_by_base_and_schedule_and_seeds_share_a_label(
+    found: list[TrainingRun],
+) -> None:
     assert [one.label for one in found[:4]] == ["fixed", "fixed", "momentum", "momentum"]
     assert [one.base for one in found] == ["llama"] * 10 + ["neox"] * 10
     assert [one.seed for one in found[:4]] == [0, 1, 0, 1]
 
 
 def test_labels_say_what_differs_and_nothing_else() -> None:
-    told = runs(
+    told = build_runs(
         [(row("a", "momentum"), []), (row("b", "momentum", w_min=0.2, w_max=2.0), []),
          (row("c", "fixed", w_min=0.2), []), (row("d", "fixed", seed=4, report_to="wandb", sample_tokens=64), []),
          (row("e", "single:gear", beta=0.1, digest="bb22"), [])]
@@ -91,35 +93,37 @@ def test_labels_say_what_differs_and_nothing_else() -> None:
 
 def test_settings_that_do_not_change_the_weights_are_in_no_label() -> None:
     told = TrainConfig()
-    assert told.record().keys() - told.deciding().keys() <= set(BESIDE)
+    assert told.record().keys() - told.deciding().keys() <= set(UNLABELLED_SETTINGS)
 
 
 def test_a_panel_without_a_curve_says_so_and_a_warning_stands_where_it_was_set() -> None:
-    if not plotting.available():
+    if not plotting.has_matplotlib():
         pytest.skip("NO FIGURES HERE: matplotlib absent; make test EXTRAS=test,report")
     some = [
         Point(0, "gear", "probe_accuracy", 0.5),
         Point(0, "gear", "chosen_logratio", 0.0),
         Point(0, "parsing", "probe_accuracy", 0.5),
     ]
-    told = runs([(row("a", "fixed", log_ratio_warning=-3.0), some),
+    told = build_runs([(row("a", "fixed", log_ratio_warning=-3.0), some),
                  (row("b", "fixed", base="m/neox", log_ratio_warning=-3.0), some[:2])])  # fmt: skip
-    figure = training.accuracies(told, "")
+    figure = training.draw_accuracies(told, "")
     assert figure is not None
     empty = [bool(panel.texts) for panel in figure.axes]  # a row a base, parsing before gear
     assert empty == [False, False, True, False]
-    figure = training.watch(told)
+    figure = training.draw_collapse_signs(told)
     assert figure is not None
     levels = [line.get_ydata()[0] for line in figure.axes[0].lines if line.get_linestyle() == ":"]
     assert levels == [-3.0]
 
 
-def test_every_figure_of_the_paper_is_drawn_from_logs(found: list[Run], tmp_path: Path) -> None:
-    files, without = training.files(found, tmp_path)
-    if not plotting.available():
-        assert without == plotting.ABSENT
+def test_every_figure_of_the_paper_is_drawn_from_logs(
+    found: list[TrainingRun], tmp_path: Path
+) -> None:
+    files, without = training.render_files(found, tmp_path)
+    if not plotting.has_matplotlib():
+        assert without == plotting.MISSING_MATPLOTLIB
         pytest.skip("NO FIGURES HERE: matplotlib absent; make test EXTRAS=test,report")
-    writing.write(files)
+    writing.write_files(files)
     names = {path.name for path in tmp_path.iterdir()}
     momentum = {one.training for one in found if one.schedule == "momentum"}
     assert len(momentum) == 4 and without == ""
@@ -130,36 +134,36 @@ def test_every_figure_of_the_paper_is_drawn_from_logs(found: list[Run], tmp_path
     drawn = (tmp_path / "figure6.svg").read_text()
     assert "single:gear" in drawn and "momentum" not in drawn
     few = found[:3]  # drawn twice, alike
-    files, _ = training.files(few, tmp_path)
-    assert all(files[tmp_path / name] == data for name, data in training.draw(few).items())
+    files, _ = training.render_files(few, tmp_path)
+    assert all(files[tmp_path / name] == data for name, data in training.draw_figures(few).items())
 
 
 def test_a_figure_without_data_is_left_out_and_said() -> None:
-    if not plotting.available():
+    if not plotting.has_matplotlib():
         pytest.skip("NO FIGURES HERE: matplotlib absent; make test EXTRAS=test,report")
-    (alone,) = runs([(row("a", "fixed"), [Point(16, "", "train_loss", 0.6)])])
-    assert training.files([alone], Path("x"))[1] == training.NO_PROBES
-    (probed,) = runs([(row("a", "fixed"), [Point(0, "gear", "probe_accuracy", 0.5)])])
-    assert {name[:7] for name in training.draw([probed])} == {"figure7"}
+    (alone,) = build_runs([(row("a", "fixed"), [Point(16, "", "train_loss", 0.6)])])
+    assert training.render_files([alone], Path("x"))[1] == training.NO_PROBES
+    (probed,) = build_runs([(row("a", "fixed"), [Point(0, "gear", "probe_accuracy", 0.5)])])
+    assert {name[:7] for name in training.draw_figures([probed])} == {"figure7"}
 
 
 def test_a_collapse_is_watched_by_the_limits_that_each_training_was_given() -> None:
-    if not plotting.available():
+    if not plotting.has_matplotlib():
         pytest.skip("NO FIGURES HERE: matplotlib absent; make test EXTRAS=test,report")
     ratios = [Point(0, "gear", "chosen_logratio", 0.0), Point(960, "gear", "chosen_logratio", -1.2)]
     told = [(row("a", "fixed", log_ratio_warning=-0.8), ratios),
             (row("b", "momentum", log_ratio_warning=-0.8), ratios),
             (row("c", "single:gear", log_ratio_warning=-2.0), ratios)]  # fmt: skip
-    figure = training.watch(runs(told))
+    figure = training.draw_collapse_signs(build_runs(told))
     (panel,) = figure.axes
     levels = [one.get_ydata()[0] for one in panel.lines if one.get_linestyle() == ":"]
     assert levels == [-2.0, -0.8]
 
 
 def test_the_summary_says_where_each_stage_began_and_ended(
-    found: list[Run], tmp_path: Path
+    found: list[TrainingRun], tmp_path: Path
 ) -> None:
-    files, _ = training.files(found[:3], tmp_path)
+    files, _ = training.render_files(found[:3], tmp_path)
     (line, *_) = [
         one for one in str(files[tmp_path / "training.md"]).splitlines() if "| fix" in one
     ]
@@ -178,6 +182,6 @@ def test_the_next_command_asks_as_the_pairs_did(template, more, capsys):
 
     record = {"training": "a", "status": "done", "examples": 8, "seconds": 1.0, "stages": {}, "said": [],
               "model": "out/model", "base": "b", "template": template}  # fmt: skip
-    trained.print_record(text.console(), record)
+    trained.print_training(text.create_console(), record)
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == f"Next: peirce run TASK --model hf:out/model{more}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 
-from peirce.reports.screen.training import ClassifierScreen, TrainingScreen
+from peirce.reports.screen.training import ClassifierProgress, TrainingProgress
 from peirce.training.dpo.progress import Progress
 from rich.console import Console
 
@@ -31,7 +31,7 @@ def test_bar_state_stages_and_warnings_have_lines_of_their_own() -> None:
     began = Progress(0, 51_200, 0.0)
     told = Progress(12_800, 51_200, 754.0, 0.4123, dict.fromkeys(stages, probe),
                     dict.fromkeys(stages, 1.182), {"instruction_following": 0.94}, (WARNING,), "sample")  # fmt: skip
-    lines = screen_lines(TrainingScreen, 100, began, told)
+    lines = screen_lines(TrainingProgress, 100, began, told)
     assert set(lines[0]) <= set("━╺╸") and len(lines[0]) == 60
     assert lines[1] == (
         "12,800 of 51,200 examples   loss 0.412   12:34, about 37:42 left   samples answers"
@@ -39,11 +39,11 @@ def test_bar_state_stages_and_warnings_have_lines_of_their_own() -> None:
     cells = [line.split() for line in lines[4:7]]
     assert cells == [[stage, "0.610", "0.700", "-0.620", "1.182"] for stage in stages]
     assert lines[7:] == ["sampled: instruction following 0.940", WARNING]
-    assert screen_lines(TrainingScreen, 100) == ["loads the model"]
+    assert screen_lines(TrainingProgress, 100) == ["loads the model"]
 
 
 def test_a_classifier_says_how_far_it_is() -> None:
     told = {"set": "dreaddit", "epoch": None, "update": 30, "updates": 130}
-    bar, line = screen_lines(ClassifierScreen, 60, told)
+    bar, line = screen_lines(ClassifierProgress, 60, told)
     assert set(bar) <= set("━╺╸") and len(bar) == 60
     assert line == "dreaddit: update 30 of at most 130   12:34, about 41:53 left"

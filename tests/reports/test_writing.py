@@ -15,7 +15,7 @@ from peirce.reports.files import writing
 def test_nothing_is_written_where_one_path_is_refused(tmp_path):
     (tmp_path / "b.csv").mkdir()
     with pytest.raises(UsageError, match=r"b\.csv: a folder"):
-        writing.write({tmp_path / "a.csv": "a", tmp_path / "b.csv": "b"})
+        writing.write_files({tmp_path / "a.csv": "a", tmp_path / "b.csv": "b"})
     assert [path.name for path in tmp_path.iterdir()] == ["b.csv"]
 
 
@@ -30,7 +30,7 @@ def test_a_failure_while_writing_leaves_what_was_there(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space") as caught:
-        writing.write({tmp_path / "a.csv": "after", tmp_path / "b.png": b"b"})
+        writing.write_files({tmp_path / "a.csv": "after", tmp_path / "b.png": b"b"})
     assert caught.value.filename == str(tmp_path / "b.png")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
     assert (tmp_path / "a.csv").read_text() == "before\n"
@@ -38,7 +38,7 @@ def test_a_failure_while_writing_leaves_what_was_there(tmp_path, monkeypatch):
 
 def test_text_ends_with_one_line_break_and_bytes_stand_as_they_are(tmp_path):
     files = {tmp_path / "new" / "a.md": "a\n\n", tmp_path / "new" / "b.png": b"b"}
-    assert writing.write(files) == [str(path) for path in files]
+    assert writing.write_files(files) == [str(path) for path in files]
     assert [path.read_bytes() for path in files] == [b"a\n", b"b"]
 
 
@@ -55,4 +55,4 @@ def test_a_file_or_a_dead_link_is_no_folder(tmp_path):
 def test_a_folder_that_may_not_be_written_to_is_refused(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(UsageError, match="may not be written to"):
-        writing.check([tmp_path / "a.csv"])
+        writing.check_paths([tmp_path / "a.csv"])

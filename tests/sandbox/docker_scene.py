@@ -53,5 +53,5 @@ def inside(client: Any, name: str, program: str) -> str:
 
 
 def ours(client: Any) -> list[str]:
-    found = client.containers(all=True, filters={"label": f"{engine.OWNER}={engine.owner()}"})
+    found = client.containers(all=True, filters={"label": f"{engine.OWNER}={engine.owner_label()}"})
     return [one["Names"][0].lstrip("/") for one in found]

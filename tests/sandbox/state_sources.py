@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from peirce.sandbox.inside.canonical import code_bytes
-from peirce.sandbox.inside.state import Reach, reach
-from peirce.sandbox.inside.trial import TICK, compiled
+from peirce.sandbox.inside.state import Reach, analyse_reach
+from peirce.sandbox.inside.trial import TICK, compile_tree
 
 SOURCES = Path(__file__).parent / "sources"
 PASSES = 2_000  # of `while` loops, for each call
@@ -22,7 +22,7 @@ left = 0
 
 
 def judge(source: str, entry: str = "f") -> Reach:
-    return reach(ast.parse(source), entry)
+    return analyse_reach(ast.parse(source), entry)
 
 
 def sources(name: str) -> list[str]:
@@ -50,7 +50,7 @@ def outcome(function: Any, one: Any) -> Any:
 def namespace(source: str) -> dict[str, Any]:
     made: dict[str, Any] = {"__name__": "hypothesis", TICK: tick}
     tree = ast.parse(source)
-    exec(compiled(tree, list(ast.walk(tree))), made)
+    exec(compile_tree(tree, list(ast.walk(tree))), made)
     return made
 
 

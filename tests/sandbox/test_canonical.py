@@ -17,7 +17,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.sandbox import Unrepresentable, code_of, equal
-from peirce.sandbox.inside.canonical import canonical_bytes, code_bytes, coder, plain, stored_bytes
+from peirce.sandbox.inside.canonical import (
+    canonical_bytes,
+    code_bytes,
+    make_coder,
+    stored_bytes,
+    to_json_value,
+)
 
 AWKWARD = [0, 1, True, False, 1.0, -0.0, 0.5, math.nan, math.inf, -math.inf, None, "", "1", "\ud800",
            2**31, -(2**31) - 1, 2**63, 2**200, float(2**70), 1e300, "N", "i"]  # fmt: skip
@@ -64,7 +70,7 @@ def test_near_misses_are_told_apart_as_the_naive_rule_does(a: Any, b: Any) -> No
 @given(values)
 @settings(max_examples=100)
 def test_the_coder_of_a_batch_agrees_with_code_of(value: Any) -> None:
-    code = coder()
+    code = make_coder()
     assert code(value) == code(value) == code_bytes(value)
     assert int.from_bytes(code(value), "little", signed=True) == code_of(value)
 
@@ -72,7 +78,7 @@ def test_the_coder_of_a_batch_agrees_with_code_of(value: Any) -> None:
 @given(values)
 @settings(max_examples=100)
 def test_plain_values_are_strict_json_and_restore_to_equal_ones(value: Any) -> None:
-    text = json.dumps(plain(value), allow_nan=False)
+    text = json.dumps(to_json_value(value), allow_nan=False)
     assert stored_bytes(json.loads(text)) == canonical_bytes(value)
 
 
@@ -87,7 +93,7 @@ grids = st.lists(
 
 @given(grids)
 def test_the_coder_agrees_on_grids_too(grid: Any) -> None:
-    assert coder()(grid) == coder()(tuple(map(tuple, grid))) == code_bytes(grid)
+    assert make_coder()(grid) == make_coder()(tuple(map(tuple, grid))) == code_bytes(grid)
 
 
 def test_numbers_are_one_by_value_and_strings_are_not_numbers() -> None:
@@ -147,7 +153,7 @@ Point = namedtuple("Point", "x y")
     ids=lambda v: type(v).__name__,
 )  # fmt: skip
 def test_other_types_have_no_form_and_run_no_method(value: Any) -> None:
-    for image in (canonical_bytes, coder()):
+    for image in (canonical_bytes, make_coder()):
         with pytest.raises(Unrepresentable) as caught:
             image(value)
         assert caught.value.reason == "unrepresentable"
@@ -173,14 +179,14 @@ def test_sizes_are_bounded_before_anything_is_written() -> None:
     huge = 1 << 10_000_000
     for value in (bomb, deep, huge, [huge] * 10**6, "x" * 200_000, ["x" * 10**6] * 50, [0] * 30_000,
                   {i: i for i in range(30_000)}, [[0] * 10] * 10_000):  # fmt: skip
-        for image in (canonical_bytes, coder()):
+        for image in (canonical_bytes, make_coder()):
             with pytest.raises(Unrepresentable) as caught:
                 image(value)
             assert caught.value.reason == "too_large"
 
 
 def test_the_bound_is_the_same_on_the_fast_path() -> None:
-    code = coder(max_bytes=30)
+    code = make_coder(max_bytes=30)
     assert code([1, 2, 3, 4, 5]) == code_bytes([1, 2, 3, 4, 5], 30)
     for value in ([1] * 6, ["abcdefghijklmnopqrstuvwxyz"], (1,) * 6):
         for image in (code, lambda v: canonical_bytes(v, 30)):
@@ -200,13 +206,13 @@ def test_an_unknown_tag_is_an_error() -> None:
 def test_two_surrogates_side_by_side_are_no_value_on_any_path(wrap: Any) -> None:
     """JSON reads them as one character, so a store would return another prediction than was made."""
     for text in ("\ud83d\ude00", "a\ud83d\ude00", "\ud800\udbff\udc00"):
-        for form in (canonical_bytes, code_bytes, coder(), stored_bytes):
+        for form in (canonical_bytes, code_bytes, make_coder(), stored_bytes):
             with pytest.raises(Unrepresentable, match="unrepresentable"):
-                form(wrap(text) if form is not stored_bytes else plain(wrap(text)))
+                form(wrap(text) if form is not stored_bytes else to_json_value(wrap(text)))
     for text in ("\U0001f600", "\ud83d", "\ude00\ud83d", "\ud83d \ude00", "\ud7ff\ude00"):
-        assert code_bytes(wrap(text)) == coder()(wrap(text))
-        assert stored_bytes(json.loads(json.dumps(plain(wrap(text))))) == canonical_bytes(
+        assert code_bytes(wrap(text)) == make_coder()(wrap(text))
+        assert stored_bytes(json.loads(json.dumps(to_json_value(wrap(text))))) == canonical_bytes(
             wrap(text)
         )
     odd = struct.unpack("<d", b"\xed\xa0\xbd\xed\xb8\x80\x01\x40")[0]  # the bytes of a pair
-    assert code_bytes(wrap(odd)) == coder()(wrap(odd))
+    assert code_bytes(wrap(odd)) == make_coder()(wrap(odd))

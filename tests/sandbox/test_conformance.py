@@ -20,7 +20,7 @@ import pytest
 from batches import IDENTITY, TEN, TIGHT, result, values
 from peirce.records import InputSet, Limits
 from peirce.sandbox import Unrepresentable, code_of
-from peirce.sandbox.inside.tolerance import coder, normaliser
+from peirce.sandbox.inside.tolerance import make_coder, make_normaliser
 from peirce.sandbox.inside.trial import Inputs, Trial
 
 # --- values and codes --------------------------------------------------------
@@ -205,7 +205,7 @@ MANY = InputSet(
 
 @pytest.mark.parametrize("rule", RULES)
 def test_codes_under_a_rule_are_those_of_the_normal_forms(served: Any, rule: Any) -> None:
-    code = coder(normaliser(rule), Limits().output_bytes)
+    code = make_coder(make_normaliser(rule), Limits().output_bytes)
     for source, function in (
         (IDENTITY, lambda x: x),
         ("def f(x):\n    return (x, [x, 'Ab'])", lambda x: (x, [x, "Ab"])),

@@ -282,7 +282,7 @@ def test_an_image_removed_meanwhile_is_made_again(client: Any) -> None:
 @pytest.fixture
 def dead_owner() -> str:
     with subprocess.Popen(["sleep", "60"]) as process:
-        label = engine.owner(process.pid)
+        label = engine.owner_label(process.pid)
         assert not engine.owner_is_gone(label)
         process.kill()
     return label
@@ -292,7 +292,9 @@ def test_clean_removes_orphans_and_spares_what_lives_or_cannot_be_judged(
     client: Any, dead_owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     present = {tag for one in client.images() for tag in one["RepoTags"] or []}
-    monkeypatch.setattr(cleaning, "tags", lambda: present)  # others may be at work on this engine
+    monkeypatch.setattr(
+        cleaning, "image_tags", lambda: present
+    )  # others may be at work on this engine
 
     async def work(sandbox: DockerSandbox) -> None:
         client.tag(sandbox.tag, "peirce-sandbox", "old")
@@ -317,8 +319,8 @@ def test_clean_removes_orphans_and_spares_what_lives_or_cannot_be_judged(
 
 def test_an_owner_is_named_apart_from_a_later_process_with_its_pid(dead_owner: str) -> None:
     assert engine.owner_is_gone(dead_owner)
-    assert not engine.owner_is_gone(engine.owner())
-    earlier = engine.owner().rpartition("/")[0] + "/1"
+    assert not engine.owner_is_gone(engine.owner_label())
+    earlier = engine.owner_label().rpartition("/")[0] + "/1"
     assert engine.owner_is_gone(earlier)
     for nonsense in ("", "/", "a/b", "elsewhere/boot/1/2/3", f"{engine._machine()}/x/1"):
         assert not engine.owner_is_gone(nonsense)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 
 import pytest
-from peirce.sandbox.inside.jail import ALLOWED, CLOCK_GETTIME, FUTEX, program
+from peirce.sandbox.inside.jail import ALLOWED, CLOCK_GETTIME, FUTEX, build_filter
 
 TABLES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050001, 0x80000000
@@ -34,7 +34,7 @@ def verdict(words: list[bytes], audit: int, number: int, *arguments: int) -> int
 @pytest.mark.parametrize("machine", TABLES)
 def test_a_child_may_compute_and_nothing_else(machine: str) -> None:
     column, audit = TABLES[machine]
-    words = program(column, audit)
+    words = build_filter(column, audit)
     some = {numbers[column] for _, *numbers in ALLOWED}
     assert len(words) < 100 and len(some) == len(ALLOWED)
     limited = {FUTEX[column], CLOCK_GETTIME[column]}
@@ -48,7 +48,7 @@ def test_a_child_may_compute_and_nothing_else(machine: str) -> None:
 @pytest.mark.parametrize("machine", TABLES)
 def test_it_may_read_its_own_clocks_and_wake_but_not_wait(machine: str) -> None:
     column, audit = TABLES[machine]
-    words = program(column, audit)
+    words = build_filter(column, audit)
     clocks = [verdict(words, audit, CLOCK_GETTIME[column], n) for n in range(12)]
     assert clocks == [ALLOW] * 4 + [REFUSE] * 8
     for pid in (0, 1, 2, 30_000):  # the clocks of a process or thread are negative numbers

@@ -1,4 +1,4 @@
-"""Whatever a child writes as its result, reading it ends in a batch or in `Lost`, never in an error
+"""Whatever a child writes as its result, reading it ends in a batch or in `ZygoteLost`, never in an error
 of the reader. The frames are drawn from a fixed seed.
 
 Internals: the reader of results gets forged frames here without a child that writes them.
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from peirce.records import Limits
 from peirce.sandbox.inside.frames import frame
-from peirce.sandbox.supervisor.zygote import Job, Lost, received_batches
+from peirce.sandbox.supervisor.zygote import Job, ZygoteLost, parse_batches
 
 LIMITS = Limits()
 WHOLE = {"verdict": "ok", "reason_names": [], "limited": False, "cpu_s": 0.0, "nonce": "n"}
@@ -36,7 +36,7 @@ def read(header: dict[str, Any], body: bytes, keep: Any, count: int, also: int =
     job = Job(b"", b"f", "d", b"[]", count, keep, LIMITS)
     further = [Job(b"", b"f", "d", b"[1]", 1, "values", LIMITS)] * also
     data = frame(header, body)
-    return received_batches({"ending": "ok", "reach": 0}, data, "n", job, further)
+    return parse_batches({"ending": "ok", "reach": 0}, data, "n", job, further)
 
 
 def body_of(*values: bytes) -> bytes:
@@ -75,7 +75,7 @@ def test_no_forged_frame_makes_the_reader_fail() -> None:
         body = body[: draw.choice([len(body), draw.randrange(len(body) + 1)])]
         try:
             batch, further = read(header, body, keep, count, also=draw.choice([0, 1]))
-        except Lost:
+        except ZygoteLost:
             continue
         for one in (batch, *further):
             json.dumps(one.values, allow_nan=False)

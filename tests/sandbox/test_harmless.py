@@ -14,13 +14,13 @@ import sys
 import types
 from pathlib import Path
 
-from peirce.sandbox.inside import harmless, state
+from peirce.sandbox.inside import allowlist, state
 
 MUTABLE = (list, dict, set, bytearray, types.ModuleType)
 
 
 def test_a_permitted_name_is_no_module_and_no_container_and_holds_none() -> None:
-    for module, names in harmless.PERMITTED.items():
+    for module, names in allowlist.PERMITTED.items():
         real = importlib.import_module(module)
         present = [name for name in names if hasattr(real, name)]
         assert len(present) >= 0.8 * len(names), module
@@ -32,7 +32,7 @@ def test_a_permitted_name_is_no_module_and_no_container_and_holds_none() -> None
                 for at in dir(value):
                     if not at.startswith("_") and (module, name) != ("typing", "Any"):
                         assert not isinstance(getattr(value, at, None), MUTABLE), (module, name, at)
-            if f"{module}.{name}" in harmless.CONSTANTS:
+            if f"{module}.{name}" in allowlist.CONSTANTS:
                 assert type(value) in (int, float, complex, str)
 
 
@@ -46,7 +46,7 @@ def test_foreign_classes_that_set_attributes_of_any_object_are_known() -> None:
     """Their methods could be called with a foreign function as `self`. The others: enumerations and
     typing are never values, those of C and of checked methods refuse a `self` of another type."""
     known = {"fractions.Fraction", "functools.cached_property", "random.Random"}
-    for module, names in harmless.PERMITTED.items():
+    for module, names in allowlist.PERMITTED.items():
         for name in names:
             kind = getattr(importlib.import_module(module), name, None)
             if isinstance(kind, type) and module not in ("enum", "typing"):
@@ -58,7 +58,7 @@ def test_foreign_classes_that_set_attributes_of_any_object_are_known() -> None:
 
 
 def test_foreign_functions_share_no_mutable_default() -> None:
-    for module, names in harmless.PERMITTED.items():
+    for module, names in allowlist.PERMITTED.items():
         for name in names:
             value = getattr(importlib.import_module(module), name, None)
             for one in [value, *(vars(value).values() if isinstance(value, type) else [])]:
@@ -100,7 +100,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 """
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", calls.replace("\\\\", "\\"),
-         json.dumps(harmless.PRELOADED)],
+         json.dumps(allowlist.PRELOADED)],
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     assert json.loads(done.stdout) == []

@@ -26,19 +26,19 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="made of a Linux Pyth
 def test_tags_follow_the_harness_and_the_way_it_was_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = image.tags()
-    assert len(set(before)) == 2 and image.tags() == before
+    before = image.image_tags()
+    assert len(set(before)) == 2 and image.image_tags() == before
     for path in (*(image.INSIDE / name for name in image.HARNESS_FILES), image.HERE / "Dockerfile"):
         shutil.copy(path, tmp_path)
     monkeypatch.setattr(image, "HERE", tmp_path)
     monkeypatch.setattr(image, "INSIDE", tmp_path)
-    assert image.tags() == before
+    assert image.image_tags() == before
     with (tmp_path / "Dockerfile").open("a") as file:
         file.write("\n")
-    assert image.tags()[0] != before[0] and image.tags()[1] == before[1]
+    assert image.image_tags()[0] != before[0] and image.image_tags()[1] == before[1]
     with (tmp_path / "harness.py").open("a") as file:
         file.write("\n")
-    assert image.tags()[1] != before[1]
+    assert image.image_tags()[1] != before[1]
 
 
 @linux
@@ -83,7 +83,7 @@ def test_an_engine_of_another_machine_is_told_of_the_other_way(
         def version(self) -> dict[str, str]:
             return {"Os": "linux", "Arch": "s390x"}
 
-    monkeypatch.setattr(image, "has", lambda engine, tag: False)
+    monkeypatch.setattr(image, "has_image", lambda engine, tag: False)
     with pytest.raises(SandboxUnavailable, match="--dockerfile"):
         image.make_local(Other())
 
@@ -105,12 +105,12 @@ def test_the_image_of_the_local_python_runs(client: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr(image, "RECIPE", f"of process {os.getpid()}")  # so that none is there yet
     tag = image.make_local(client)
     try:
-        assert tag == image.ready(client) == image.tags()[1]
+        assert tag == image.ensure_image(client) == image.image_tags()[1]
         assert client.inspect_image(tag)["Config"]["Labels"] == {engine.MARK: "1"}
         asyncio.run(runs(client, tag))
     finally:
         client.remove_image(tag)
-    assert not image.has(client, tag)
+    assert not image.has_image(client, tag)
 
 
 @linux
@@ -119,7 +119,7 @@ def test_the_program_prints_the_tag(client: Any) -> None:
         [sys.executable, "-m", "peirce.sandbox.backends.image"], capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split() == [image.tags()[1]]
+    assert done.stdout.split() == [image.image_tags()[1]]
 
 
 @linux

@@ -22,7 +22,7 @@ from peirce.sandbox import code_of, open_sandbox
 from peirce.sandbox.backends.process import ProcessSandbox, start_zygote
 from peirce.sandbox.inside import frames
 from peirce.sandbox.supervisor import pool
-from peirce.sandbox.supervisor.zygote import Lost, checked_batch
+from peirce.sandbox.supervisor.zygote import ZygoteLost, parse_batch
 
 TEN = InputSet("ten", tuple([n] for n in range(10)))
 SPIN = "def f(x):\n    for _ in range(10**12): pass"
@@ -214,7 +214,7 @@ BODY = bytes([0, 1]) + (7).to_bytes(8, "little") + (9).to_bytes(8, "little")
 
 
 def test_a_good_frame_is_a_batch_with_zeros_where_undefined() -> None:
-    batch = checked_batch(GOOD, BODY, 2, "codes", LIMITS)
+    batch = parse_batch(GOOD, BODY, 2, "codes", LIMITS)
     assert (batch.verdict, batch.codes.tolist(), batch.reasons.tolist()) == ("ok", [7, 0], [0, 1])
     assert batch.cpu_s == 0.5
 
@@ -229,13 +229,13 @@ def test_a_good_frame_is_a_batch_with_zeros_where_undefined() -> None:
     ],
 )  # fmt: skip
 def test_a_header_out_of_order_is_a_breach_of_protocol(change: dict[str, Any]) -> None:
-    batch = checked_batch({**GOOD, **change}, BODY, 2, "codes", LIMITS)
+    batch = parse_batch({**GOOD, **change}, BODY, 2, "codes", LIMITS)
     assert batch.verdict == "protocol" and batch.reasons.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("body", [b"", BODY[:-1], BODY + b"x", bytes([0, 2]) + BODY[2:]])
 def test_a_body_out_of_order_is_a_breach_of_protocol(body: bytes) -> None:
-    assert checked_batch(GOOD, body, 2, "codes", LIMITS).verdict == "protocol"
+    assert parse_batch(GOOD, body, 2, "codes", LIMITS).verdict == "protocol"
 
 
 def values_body(*texts: str) -> bytes:
@@ -245,7 +245,7 @@ def values_body(*texts: str) -> bytes:
 
 
 def test_a_good_body_of_values_has_values_and_their_codes() -> None:
-    batch = checked_batch(GOOD, values_body('{"$dict": [[[1, 2], "x"]]}', ""), 2, "values", LIMITS)
+    batch = parse_batch(GOOD, values_body('{"$dict": [[[1, 2], "x"]]}', ""), 2, "values", LIMITS)
     assert batch.verdict == "ok" and batch.values is not None
     assert batch.values[0] == {"value": {"$dict": [[[1, 2], "x"]]}}
     assert batch.codes[0] == code_of({(1, 2): "x"}) and "undefined" in batch.values[1]
@@ -260,26 +260,26 @@ def test_a_good_body_of_values_has_values_and_their_codes() -> None:
     ids=lambda text: text[:12],
 )  # fmt: skip
 def test_values_out_of_order_are_a_breach_of_protocol(text: str) -> None:
-    batch = checked_batch(GOOD, values_body(text, ""), 2, "values", LIMITS)
+    batch = parse_batch(GOOD, values_body(text, ""), 2, "values", LIMITS)
     assert batch.verdict == "protocol" and batch.values is None
 
 
 @pytest.mark.parametrize("body", [b"", bytes([0, 1]), values_body("1"), values_body("1", "") + b"x",
                                   bytes([0, 1]) + b"\xff" * 8 + b"1"])  # fmt: skip
 def test_lengths_out_of_order_are_a_breach_of_protocol(body: bytes) -> None:
-    assert checked_batch(GOOD, body, 2, "values", LIMITS).verdict == "protocol"
+    assert parse_batch(GOOD, body, 2, "values", LIMITS).verdict == "protocol"
 
 
 def test_keys_that_all_collide_do_not_hold_the_parent_up() -> None:
     pairs = [[n * (2**61 - 1), 0] for n in range(9_000)]
     start = time.process_time()
-    batch = checked_batch(GOOD, values_body(json.dumps({"$dict": pairs}), ""), 2, "values", LIMITS)
+    batch = parse_batch(GOOD, values_body(json.dumps({"$dict": pairs}), ""), 2, "values", LIMITS)
     assert batch.verdict in ("ok", "protocol") and time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("cpu", [float("nan"), -1.0, 1e9, 10**400, "1", None])
 def test_a_cpu_time_that_cannot_be_counts_as_none(cpu: Any) -> None:
-    assert checked_batch({**GOOD, "cpu_s": cpu}, BODY, 2, "codes", LIMITS).cpu_s == 0.0
+    assert parse_batch({**GOOD, "cpu_s": cpu}, BODY, 2, "codes", LIMITS).cpu_s == 0.0
 
 
 @pytest.mark.parametrize(
@@ -295,12 +295,12 @@ def test_a_zygote_that_talks_nonsense_is_lost_and_not_believed(noise: bytes) -> 
         reader.feed_data(noise)
         reader.feed_eof()
         link = pool.Link(reader, None, None)  # type: ignore[arg-type]
-        with pytest.raises(Lost):
+        with pytest.raises(ZygoteLost):
             await link.receive(1000)
 
     asyncio.run(session())
 
 
 def test_no_inputs_give_an_empty_batch() -> None:
-    batch = checked_batch({**GOOD, "reason_names": []}, b"", 0, "codes", LIMITS)
+    batch = parse_batch({**GOOD, "reason_names": []}, b"", 0, "codes", LIMITS)
     assert batch.verdict == "ok" and batch.codes.shape == (0,) and batch.codes.dtype == np.int64

@@ -71,7 +71,7 @@ def test_where_the_system_gives_no_layers_the_required_ones_hold_and_work_goes_o
         f"runpy.run_path({str(process.HARNESS)!r}, run_name='__main__')\n"
     )
     monkeypatch.setattr(process, "COMMAND", [*process.COMMAND[:-1], str(elsewhere)])
-    monkeypatch.setattr(process.Group, "make", classmethod(lambda cls: None))
+    monkeypatch.setattr(process.ControlGroup, "make", classmethod(lambda cls: None))
 
     async def session() -> tuple[dict[str, bool], list[Batch]]:
         sandbox = await open_sandbox("process", workers=1)

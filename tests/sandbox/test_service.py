@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from peirce.records import Batch, InputSet, Limits, SandboxUnavailable, UsageError
-from peirce.sandbox.backends.process import left_over
+from peirce.sandbox.backends.process import find_leftovers
 
 TEN = InputSet("ten", tuple([n, n + 1] for n in range(10)))
 IDENTITY = "def f(x):\n    return x"
@@ -247,7 +247,7 @@ def test_the_death_of_the_parent_ends_everything_that_it_started(backend: str, n
     while still(before) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not still(before)
-    for folder in left_over():  # a control group without members is all that a death leaves
+    for folder in find_leftovers():  # a control group without members is all that a death leaves
         if folder.name.startswith(f"peirce-{parent.pid}-"):
             folder.rmdir()
 

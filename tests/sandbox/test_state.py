@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 from peirce.records import InputSet, Limits, View
 from peirce.sandbox import missing_imports
-from peirce.sandbox.inside.state import Reach, reach
+from peirce.sandbox.inside.state import Reach, analyse_reach
 from peirce.sandbox.inside.trial import Trial
-from peirce.tasks import family
+from peirce.tasks import load_family
 from state_sources import fresh, judge, shared, sources
 
 STATELESS, OWN, BEYOND = Reach
@@ -173,7 +173,7 @@ def test_the_recorded_answers_of_gpt4_are_stateless_but_for_a_foreign_import(
     recorded = json.loads((shared_data / "recorded" / "gpt4_list_function_python.json").read_text())
     answers = [a for p in recorded["problems"] for t in p["turns"] for a in t["responses"]]
     view = View("recorded", "list_functions", "programs", (), {}, InputSet("none", ()))
-    read = family("programs").parse
+    read = load_family("programs").parse
     texts = [read(view, answer, "fenced_function")[0].text for answer in answers]
     judged = [judge(text, "fn") for text in texts]
     assert Counter(judged) == {STATELESS: 1_104, BEYOND: 1}
@@ -209,11 +209,11 @@ WRAPS = {
 
 @pytest.mark.parametrize("wrap", WRAPS.values(), ids=WRAPS)
 def test_a_deep_tree_is_walked_without_recursion(wrap: Any) -> None:
-    assert reach(deep(10_000, wrap), "f") is STATELESS
+    assert analyse_reach(deep(10_000, wrap), "f") is STATELESS
     hidden = deep(10_000, wrap)
     at: Any = hidden.body[0].body[0]
     at.value = ast.BinOp(at.value, ast.Add(), ast.Name("globals", ast.Load()))
-    assert reach(hidden, "f") is BEYOND
+    assert analyse_reach(hidden, "f") is BEYOND
 
 
 @pytest.mark.parametrize("wrap", [WRAPS[name] for name in ("unary", "binary", "attribute", "list")])
@@ -223,15 +223,15 @@ def test_a_deep_value_of_the_top_level_is_not_taken_for_constant(wrap: Any) -> N
     for _ in range(10_000):
         value = wrap(value)
     tree.body[0].value = value
-    assert reach(tree, "f") is OWN
+    assert analyse_reach(tree, "f") is OWN
 
 
 def test_an_unknown_kind_of_node_is_beyond() -> None:
     class Strange(ast.expr):
         _fields = ()
 
-    assert reach(deep(1, lambda _: Strange()), "f") is BEYOND
-    assert reach(ast.parse("1", mode="eval"), "f") is BEYOND
+    assert analyse_reach(deep(1, lambda _: Strange()), "f") is BEYOND
+    assert analyse_reach(ast.parse("1", mode="eval"), "f") is BEYOND
 
 
 def test_a_missing_entry_is_not_stateless() -> None:
@@ -246,6 +246,6 @@ def test_a_typical_source_takes_far_less_than_a_third_of_a_millisecond() -> None
     for _ in range(5):
         started = time.process_time()
         for tree in trees:
-            reach(tree, "f")
+            analyse_reach(tree, "f")
         spent.append((time.process_time() - started) / len(trees))
     assert min(spent) < 0.3e-3

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peirce.sandbox.inside.state import Reach, reach
+from peirce.sandbox.inside.state import Reach, analyse_reach
 from state_sources import fresh, judge, namespace, shared
 
 STATELESS, OWN, BEYOND = Reach
@@ -136,7 +136,7 @@ def test_composed_sources_are_of_both_kinds() -> None:
     for seed in range(400):
         source = composed(random.Random(seed))
         try:
-            judged[reach(ast.parse(source), "f")] += 1
+            judged[analyse_reach(ast.parse(source), "f")] += 1
             held += shared(source, "f", GIVEN) != fresh(source, "f", GIVEN)
         except Exception:
             continue

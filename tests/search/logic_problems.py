@@ -12,21 +12,21 @@ from functools import lru_cache
 from typing import Any
 
 from peirce.records import Problem
-from peirce.search.engines import Searching
-from peirce.search.logic.choice import Found
+from peirce.search.engines import SearchService
 from peirce.search.logic.features import Features
-from peirce.search.logic.rules import Writer
-from peirce.tasks import task
+from peirce.search.logic.ranking import CandidateRules
+from peirce.search.logic.rules import FormulaWriter
+from peirce.tasks import load_task
 from peirce.tools.logic import (
     SIGNATURE,
     Formula,
-    Prepared,
+    PreparedWorlds,
     Regime,
     Theory,
     World,
-    theory_from,
-    theory_of,
-    world_of,
+    parse_theory,
+    parse_world,
+    theory_from_json,
 )
 
 from ..tools.logic.worlds_at_random import world
@@ -37,7 +37,7 @@ BUDGET = 20_000
 @lru_cache(maxsize=1)
 def generated() -> tuple[Problem, ...]:
     """Twelve, four of each regime."""
-    return tuple(task("abd").generate(12, 11))
+    return tuple(load_task("abd").generate(12, 11))
 
 
 def of_regime(regime: Regime) -> Problem:
@@ -46,28 +46,28 @@ def of_regime(regime: Regime) -> Problem:
 
 @lru_cache(maxsize=16)
 def space_of(name: str) -> Any:
-    return task("abd").space(next(p for p in generated() if p.id == name), 0)
+    return load_task("abd").space(next(p for p in generated() if p.id == name), 0)
 
 
-def prepared_of(problem: Problem, hidden: bool = False) -> Prepared:
+def prepared_of(problem: Problem, hidden: bool = False) -> PreparedWorlds:
     said = problem.public["theory"]
-    theory = theory_from(said)
+    theory = theory_from_json(said)
     some = problem.hidden if hidden else problem.shown
-    worlds = tuple(world_of(o.input, theory.signature, "") for o in some)
-    return Prepared(theory, worlds, said["regime"])
+    worlds = tuple(parse_world(o.input, theory.signature, "") for o in some)
+    return PreparedWorlds(theory, worlds, said["regime"])
 
 
 @lru_cache(maxsize=16)
-def found_of(name: str, budget: int = BUDGET) -> Found:
+def found_of(name: str, budget: int = BUDGET) -> CandidateRules:
     """The candidates of a generated problem."""
     problem = next(p for p in generated() if p.id == name)
-    return Found(prepared_of(problem), name, budget)
+    return CandidateRules(prepared_of(problem), name, budget)
 
 
 def default(before: str, after: str, signature: Mapping[str, int], allowed: str = "") -> Theory:
     """A theory with one axiom. allowed: names of predicates; all where it is empty."""
     axiom = f"(forall x (implies (and {before} (not (Ab x))) {after}))"
-    return theory_of(("own",), [axiom], signature, allowed.split() or list(signature), "own")
+    return parse_theory(("own",), [axiom], signature, allowed.split() or list(signature), "own")
 
 
 def worlds_of(
@@ -104,9 +104,9 @@ def request(
 
 def answered(*args: Any, **more: Any) -> dict[str, Any]:
     """The reply of a fresh worker."""
-    return Searching().propose(request(*args, **more))
+    return SearchService().propose(request(*args, **more))
 
 
 def formula_of(features: Features, place: int) -> Formula:
-    writer = Writer(features)
+    writer = FormulaWriter(features)
     return writer.builder.formula(writer.write(place))

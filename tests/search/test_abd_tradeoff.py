@@ -158,8 +158,8 @@ def test_times_states_and_shares_are_printed_for_each_budget_and_the_search_is_l
     data: str, tmp_path: Path
 ) -> None:
     import abd_search
-    from peirce.search.logic import choice
-    from peirce.search.logic.choice import grown
+    from peirce.search.logic import ranking
+    from peirce.search.logic.ranking import grow_features
 
     said = run("abd_search", "--data", data, "--sample", "3", "--budgets", "2000", "4000",
                "--out", str(tmp_path))  # fmt: skip
@@ -168,7 +168,7 @@ def test_times_states_and_shares_are_printed_for_each_budget_and_the_search_is_l
     assert len(lines) == 1 + 3 * 2
     (problem, _), *_ = load_problems("abd", data)
     small, large = (abd_search.measure(problem, budget) for budget in (2_000, 20_000))
-    assert choice.grown is grown and choice.Evidence.judged.__name__ == "judged"
+    assert ranking.grow_features is grow_features and ranking.Evidence.judged.__name__ == "judged"
     assert small["valid"] and small["features_tried"] < large["features_tried"]
     assert small["rules_tried"] < large["rules_tried"]
     assert large["seconds"] == pytest.approx(sum(large[name] for name in abd_search.NAMES))

@@ -17,25 +17,25 @@ from typing import Any
 import numpy as np
 import peirce
 import pytest
-from peirce.search.acre.engine import sentence, serves, source
+from peirce.search.acre.engine import describe_rule, generate_source, supports
 from peirce.search.acre.search import (
-    DEARER,
-    NEW,
-    ROOMY,
-    Earlier,
+    MAX_EXTRA_COST,
+    MAX_NEW_SHARE,
+    MIN_NEW_SHARE,
+    EarlierPredictions,
     Evidence,
     Kind,
     Rule,
     Scenes,
     Search,
     Table,
-    attribute_literals,
-    literals,
+    list_attribute_literals,
+    list_literals,
 )
-from peirce.search.engines import Searching
-from peirce.tasks import judgeable, task
+from peirce.search.engines import SearchService
+from peirce.tasks import judgeable_pairs, load_task
 
-TASK = task("acre")
+TASK = load_task("acre")
 S = TASK.space(TASK.generate(1, 0)[0], 0)
 ENTITIES = tuple(scene[0] for scene in S.inputs if len(scene) == 1)  # each alone, in order
 SCENES = Scenes([list(scene) for scene in S.inputs])
@@ -65,7 +65,7 @@ def asked(shown: Pairs, earlier: list[str], skip: tuple[str, ...] = ()) -> dict[
 
 def answers(shown: Pairs, engine: Any = None) -> list[str]:
     """The engine's answers one after the other, as the protocol would take them."""
-    engine, texts = engine or Searching(), []
+    engine, texts = engine or SearchService(), []
     while "source" in (found := engine.propose(asked(shown, texts))):
         texts.append(found["source"])
     return texts
@@ -74,7 +74,9 @@ def answers(shown: Pairs, engine: Any = None) -> list[str]:
 def problems(count: int, n: int | None, seed: int = 51) -> Iterator[tuple[Pairs, Pairs]]:
     made = TASK.generate(count, seed)
     for problem in TASK.observe(made, str(n), 0) if n else made:
-        judged = [pair for pair, can in zip(problem.hidden, judgeable(problem), strict=True) if can]
+        judged = [
+            pair for pair, can in zip(problem.hidden, judgeable_pairs(problem), strict=True) if can
+        ]
         yield [[p.input, p.output] for p in problem.shown], [[p.input, p.output] for p in judged]
 
 
@@ -83,14 +85,14 @@ def problems(count: int, n: int | None, seed: int = 51) -> Iterator[tuple[Pairs,
 
 def test_with_all_scenes_shown_the_first_answer_is_right_on_the_rest() -> None:
     for shown, hidden in problems(60, None):
-        first = compiled(Searching().propose(asked(shown, []))["source"])
+        first = compiled(SearchService().propose(asked(shown, []))["source"])
         assert all(first(scene) == light for scene, light in hidden)
 
 
 def test_with_four_scenes_shown_the_first_answer_is_right_more_often_than_plain_blickets() -> None:
     first, plain = 0, 0
     for shown, hidden in problems(120, 4):
-        function = compiled(Searching().propose(asked(shown, []))["source"])
+        function = compiled(SearchService().propose(asked(shown, []))["source"])
         first += all(function(scene) == light for scene, light in hidden)
         evidence = Evidence([s for s, _ in shown], [light == "on" for _, light in shown])
         few = set(evidence.few)
@@ -149,12 +151,12 @@ def test_the_next_rule_is_hardly_dearer_than_the_smallest_that_is_new_enough() -
     scenes, on = [s for s, _ in shown], [light == "on" for _, light in shown]
     search = Search(scenes, on, SCENES, [])
     held = np.zeros(len(S.inputs), bool)
-    found = search.next(Earlier(SCENES, [held]), set(), BUDGET)
+    found = search.next(EarlierPredictions(SCENES, [held]), set(), BUDGET)
     assert found is not None and SCENES.table.on(found).mean() > 0.2
     table = Table(scenes)
     for one in search.literals:
         for rule in [Rule(one), *(Rule(one, "and", two) for two in search.literals)]:
-            if rule.cost < found.cost - DEARER and table.on(rule).tolist() == on:
+            if rule.cost < found.cost - MAX_EXTRA_COST and table.on(rule).tolist() == on:
                 assert SCENES.table.on(rule).mean() <= 0.2, rule
 
 
@@ -164,19 +166,19 @@ def test_of_what_is_new_enough_the_farthest_that_leaves_room_comes_next() -> Non
     scenes, on = [s for s, _ in shown], [light == "on" for _, light in shown]
     search, table = Search(scenes, on, SCENES, []), Table(scenes)
     first = SCENES.table.on(Rule(search.literals[0]))
-    found = search.next(Earlier(SCENES, [first]), set(), BUDGET)
+    found = search.next(EarlierPredictions(SCENES, [first]), set(), BUDGET)
     assert found is not None
 
     def worth(rule: Rule) -> float:
         differs = float((SCENES.table.on(rule) != first).mean())
-        return 2 * differs / (1 + differs) - 2 * max(0.0, differs - ROOMY)
+        return 2 * differs / (1 + differs) - 2 * max(0.0, differs - MAX_NEW_SHARE)
 
     joined = [Rule(one, join, two) for one, two in combinations(search.literals, 2) for join in ("and", "or")]  # fmt: skip
     agree = [r for r in (*map(Rule, search.literals), *joined) if table.on(r).tolist() == on]
-    fresh = [r for r in agree if (SCENES.table.on(r) != first).mean() > NEW]
+    fresh = [r for r in agree if (SCENES.table.on(r) != first).mean() > MIN_NEW_SHARE]
     least = min(r.cost for r in fresh)
-    assert found.cost <= least + DEARER
-    within = [r for r in fresh if r.cost <= least + DEARER]
+    assert found.cost <= least + MAX_EXTRA_COST
+    within = [r for r in fresh if r.cost <= least + MAX_EXTRA_COST]
     assert worth(found) >= max(map(worth, within)) - 1e-9
 
 
@@ -203,7 +205,7 @@ def test_every_consistent_rule_of_two_literals_is_reached_once() -> None:
 
 def test_what_the_tool_refused_is_not_proposed_again() -> None:
     shown, _ = next(problems(1, 4))
-    engine = Searching()
+    engine = SearchService()
     first = engine.propose(asked(shown, []))["source"]
     second = engine.propose(asked(shown, [], (first,)))["source"]
     third = engine.propose(asked(shown, [], (first, second)))["source"]
@@ -214,17 +216,17 @@ def test_answers_of_others_are_never_run_and_cover_nothing(tmp_path: Path) -> No
     shown, _ = next(problems(1, 4))
     trap = tmp_path / "trap"
     foreign = f"def f(x):\n    open({str(trap)!r}, 'w')\n    return 'on'\n"
-    first = Searching().propose(asked(shown, []))["source"]
-    assert Searching().propose(asked(shown, [foreign]))["source"] == first
+    first = SearchService().propose(asked(shown, []))["source"]
+    assert SearchService().propose(asked(shown, [foreign]))["source"] == first
     assert not trap.exists()
 
 
 def test_an_answer_depends_on_the_view_alone_and_not_on_what_was_asked_before() -> None:
     for shown, _ in problems(4, 4):
-        engine = Searching()
+        engine = SearchService()
         texts = answers(shown, engine)
         for k in range(len(texts)):
-            fresh = Searching().propose(asked(shown, texts[:k]))
+            fresh = SearchService().propose(asked(shown, texts[:k]))
             assert fresh["source"] == texts[k]
             assert engine.propose(asked(shown, texts[:k])) == fresh
 
@@ -241,7 +243,7 @@ def some_rules(count: int) -> list[Rule]:
         Kind(entities=ENTITIES[8:9], others=True),
         Kind(entities=ENTITIES[:3], others=True),
     ]
-    every = literals([list(ENTITIES[:3])], sets) + attribute_literals(ENTITIES)
+    every = list_literals([list(ENTITIES[:3])], sets) + list_attribute_literals(ENTITIES)
     rules = [Rule(one) for one in every]
     for _ in range(count):
         a, b, c = (rng.choice(every) for _ in range(3))
@@ -254,24 +256,24 @@ def test_a_rule_as_python_predicts_what_the_search_counted_on() -> None:
     scenes = [list(scene) for scene in S.inputs[::90]] + [[ENTITIES[0]] * 2]
     table = Table(scenes)
     for rule in some_rules(300):
-        function = compiled(source(rule))
+        function = compiled(generate_source(rule))
         assert [function(scene) == "on" for scene in scenes] == table.on(rule).tolist(), rule
 
 
 def test_a_rule_keeps_the_answer_contract_and_has_a_sentence() -> None:
     for rule in some_rules(300):
-        text = source(rule)
+        text = generate_source(rule)
         tree = ast.parse(text)
         assert len(tree.body) == 1 and isinstance(tree.body[0], ast.FunctionDef)
         assert all(len(line) < 80 for line in text.splitlines()), text
-        said = sentence(rule)
+        said = describe_rule(rule)
         assert said.startswith("A scene is on iff ") and said.endswith(".") and "  " not in said
 
 
 def test_different_rules_that_are_written_alike_predict_alike() -> None:
     by_text: dict[str, Rule] = {}
     for rule in some_rules(300):
-        other = by_text.setdefault(source(rule), rule)
+        other = by_text.setdefault(generate_source(rule), rule)
         assert (SCENES.table.on(rule) == SCENES.table.on(other)).all()
 
 
@@ -279,10 +281,10 @@ def test_different_rules_that_are_written_alike_predict_alike() -> None:
 
 
 def test_each_kind_of_input_meets_its_engine() -> None:
-    assert serves([[["red metal cube"], "on"], [[], "off"]])
-    assert not serves([]) and not serves([[["red"], "on"]]) and not serves([[[1], [1]]])
-    assert not serves([[["red metal cube"], "undetermined"]])
-    engine = Searching()
+    assert supports([[["red metal cube"], "on"], [[], "off"]])
+    assert not supports([]) and not supports([[["red"], "on"]]) and not supports([[[1], [1]]])
+    assert not supports([[["red metal cube"], "undetermined"]])
+    engine = SearchService()
     numbers = asked([[[1, 2], [2, 1]], [[5, 7, 1], [1, 7, 5]]], [])
     assert "x[::-1]" in engine.propose({**numbers, "inputs": [[1], [2, 3]], "space": "n"})["source"]
     assert "return" in engine.propose(asked([[["red metal cube"], "on"]], []))["source"]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from peirce.search.budget import Budget
-from peirce.search.lists.grammar import operations
-from peirce.search.lists.source import TooLong, source
+from peirce.search.lists.codegen import TooLong, generate_source
+from peirce.search.lists.grammar import list_operations
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTS = ROOT / "search" / "lists"
@@ -38,11 +38,11 @@ def test_values_of_the_plain_enumeration_are_what_its_programs_return() -> None:
     made.run(0.5, whole=True)
     parts = [part for (makes, _), some in made.made.items() if makes == "L" for part in some]
     # The guards of these are made for places from 1 on, which the search alone asks for.
-    parts = [p for p in parts if not {"nth_largest", "nth_least"} & {*operations(p.node)}]
+    parts = [p for p in parts if not {"nth_largest", "nth_least"} & {*list_operations(p.node)}]
     for part in random.Random(3).sample(parts, 200):
         names: dict = {}
         try:
-            exec(compile(source(part.node), "<part>", "exec"), names)
+            exec(compile(generate_source(part.node), "<part>", "exec"), names)
         except TooLong:
             continue
         assert part.values == tuple(names["f"](list(given)) for given in made.inputs), part.node

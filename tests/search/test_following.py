@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from peirce.search.following import DEARER, LOOKED_AT, Following, Predictions, gain, new
+from peirce.search.novelty import (
+    MAX_COMPARED,
+    MAX_EXTRA_COST,
+    NoveltyRanker,
+    Predictions,
+    diversity_gain,
+    new_share,
+)
 
 
 class Fixed:
@@ -35,8 +42,8 @@ UNDEFINED = Fixed("undefined", 2.2, [None] * 10)
 RANKED = [FIRST, ALIKE, NEAR, UNDEFINED, HALF, FAR]
 
 
-def following() -> Following:
-    return Following(INPUTS, 10)
+def following() -> NoveltyRanker:
+    return NoveltyRanker(INPUTS, 10)
 
 
 def test_the_first_is_the_cheapest_and_what_is_covered_to_a_fifth_is_passed_over() -> None:
@@ -46,11 +53,11 @@ def test_the_first_is_the_cheapest_and_what_is_covered_to_a_fifth_is_passed_over
 
 def test_after_some_by_price_the_one_that_adds_most_comes_next_where_there_are_many() -> None:
     known = [FIRST, Fixed("b", 1.0, [2] * 10), Fixed("c", 1.0, [3] * 10)]
-    many = [Fixed(f"d{k}", 2.0, [1] * 5 + [k + 4] * 5) for k in range(LOOKED_AT - 1)]
+    many = [Fixed(f"d{k}", 2.0, [1] * 5 + [k + 4] * 5) for k in range(MAX_COMPARED - 1)]
     assert following().next([*known, *many, FAR], known, frozenset({"first"})) is FAR
     few = [*known, *many[1:], FAR]
     assert following().next(few, known, frozenset({"first"})) is many[1], "the cheapest of few"
-    dear = Fixed("dear", 2.0 + DEARER + 0.1, [9] * 10)
+    dear = Fixed("dear", 2.0 + MAX_EXTRA_COST + 0.1, [9] * 10)
     chosen = following().next([*known, *many, dear], known, frozenset({"first"}))
     assert chosen is many[0], "diversity is not bought with a rule that is far dearer"
 
@@ -61,9 +68,9 @@ def test_nothing_novel_left_is_no_answer() -> None:
 
 def test_an_undefined_prediction_is_nothing_new() -> None:
     first, nothing = FIRST.predictions(INPUTS), UNDEFINED.predictions(INPUTS)
-    assert new(nothing, [first]) == new(nothing, [nothing]) == 0.0
-    assert new(first, [nothing]) == new(first, []) == 1.0
-    assert gain(FAR.predictions(INPUTS), [first]) == 2.0
+    assert new_share(nothing, [first]) == new_share(nothing, [nothing]) == 0.0
+    assert new_share(first, [nothing]) == new_share(first, []) == 1.0
+    assert diversity_gain(FAR.predictions(INPUTS), [first]) == 2.0
     partial = Fixed("partial", 2.0, [5] * 2 + [None] * 8)
     assert following().next([FIRST, partial], [FIRST], frozenset({"first"})) is None
 
@@ -74,5 +81,5 @@ def test_a_part_of_the_space_decides_only_what_is_looked_at() -> None:
     first = Fixed("first", 1.0, [1] * 100)
     cunning = Fixed("cunning", 2.0, [2 if k % 10 == 0 else 1 for k in inputs])
     honest = Fixed("honest", 3.0, [3] * 100)
-    chosen = Following(inputs, 10).next([first, cunning, honest], [first], frozenset({"first"}))
+    chosen = NoveltyRanker(inputs, 10).next([first, cunning, honest], [first], frozenset({"first"}))
     assert chosen is honest

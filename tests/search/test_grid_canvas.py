@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable
 
 import pytest
-from peirce.search.grids.canvas import corner
+from peirce.search.grids.corners import find_corner
 from peirce.search.grids.engine import Problem
 from peirce.search.grids.grammar import FAILURES, Grid
 
@@ -95,9 +95,9 @@ def test_the_first_answer_holds_on_other_grids(make: Callable[[int], tuple[Grid,
 
 def test_a_canvas_is_seen_only_where_most_of_the_outputs_is_empty() -> None:
     grids = tuple(noise(seed) for seed in range(3))
-    assert corner(grids, grids) is None
+    assert find_corner(grids, grids) is None
     outs = tuple([row[:2] + [0] * 3 for row in g[:2]] + [[0] * 5 for _ in range(3)] for g in grids)
-    found = corner(grids, outs)
+    found = find_corner(grids, outs)
     assert found is not None
     assert all(len(g) <= 2 for g in found[0])
 

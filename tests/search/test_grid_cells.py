@@ -16,23 +16,28 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.search.budget import Budget
-from peirce.search.grids.cells.cells import found
-from peirce.search.grids.cells.features import context, general, of_colour, table
-from peirce.search.grids.cells.frames import frames
-from peirce.search.grids.cells.rules import Clause, Lists, Tables
-from peirce.search.grids.cells.text import Colour, Condition, written
+from peirce.search.grids.cells.cell_rules import find_cell_rules
+from peirce.search.grids.cells.decision_lists import Clause, DecisionListSearch, Tables
+from peirce.search.grids.cells.features import (
+    colour_terms,
+    context_lines,
+    evaluate_terms,
+    general_terms,
+)
+from peirce.search.grids.cells.frames import list_frames
+from peirce.search.grids.cells.text import Colour, Condition, write_rule
 from peirce.search.grids.goal import Goal, State
 from peirce.search.grids.grammar import (
     Grid,
     Program,
     Step,
-    function,
+    compile_step,
+    describe_program,
+    find_used_helpers,
+    generate_source,
     is_grid,
-    sentence,
-    source,
-    used,
 )
-from peirce.search.grids.helpers import HELPERS
+from peirce.search.grids.step_functions import HELPERS
 
 Rule = Callable[[Grid], Grid]
 
@@ -47,12 +52,14 @@ def grids(
 def steps(rule: Rule, inputs: list[Grid], budget: float = 150_000) -> list[Step]:
     given = tuple(inputs)
     goal = Goal(given, tuple(rule(grid) for grid in given))
-    return sorted(found(State(given, Program()), goal, Budget(budget)), key=lambda s: s.cost)
+    return sorted(
+        find_cell_rules(State(given, Program()), goal, Budget(budget)), key=lambda s: s.cost
+    )
 
 
 def compiled(step: Step) -> Any:
     names: dict[str, Any] = {}
-    exec(compile(source(Program((step,))), "<test>", "exec"), names)
+    exec(compile(generate_source(Program((step,))), "<test>", "exec"), names)
     return names["f"]
 
 
@@ -95,11 +102,11 @@ def test_a_term_is_computed_as_its_text_says_on_random_grids() -> None:
     exec("\n".join(HELPERS.values()), helpers)
     for high, wide, seed in ((5, 5, 1), (1, 1, 2), (1, 6, 3), (7, 4, 4), (6, 6, 5)):
         square = high == wide
-        terms = (*general(square), *of_colour(1), *of_colour(4))
+        terms = (*general_terms(square), *colour_terms(1), *colour_terms(4))
         cases = [*grids(3, seed, high, wide), [[0] * wide for _ in range(high)]]
-        values = table(terms, cases)
+        values = evaluate_terms(terms, cases)
         for term, row in zip(terms, values, strict=True):
-            lines = context([term])
+            lines = context_lines([term])
             lines.append(
                 f"out = [{term.text} for i, row in enumerate(g) for j, v in enumerate(row)]"
             )
@@ -129,12 +136,12 @@ def test_every_step_is_right_total_readable_and_leaves_its_grid_alone(name: str)
         for grid in shown if turned else strange:
             before = copy.deepcopy(grid)
             assert is_grid(f(grid)) and grid == before, step.code
-        text = source(Program((step,)))
+        text = generate_source(Program((step,)))
         assert max(map(len, text.splitlines())) < 100
         assert not any(
             isinstance(node, ast.While | ast.Import) for node in ast.walk(ast.parse(text))
         )
-        assert sentence(Program((step,))).startswith("Colour each cell ")
+        assert describe_program(Program((step,))).startswith("Colour each cell ")
 
 
 def test_alternates_agree_on_the_shown_pairs_and_not_elsewhere() -> None:
@@ -185,8 +192,8 @@ def test_every_frame_makes_grids_of_the_outputs_size() -> None:
     for given, out in cases:
         state = State(tuple(grids(3, 61, *given)), Program())
         goal = Goal(state.grids, tuple(grids(3, 62, *out)))
-        for frame in frames(state, goal, [1, 2]):
-            values = table(frame.terms, state.grids, frame.prelude)
+        for frame in list_frames(state, goal, [1, 2]):
+            values = evaluate_terms(frame.terms, state.grids, frame.prelude)
             assert values.shape[1] == 3 * out[0] * out[1], frame.says
 
 
@@ -226,7 +233,7 @@ def test_lists_are_right_and_cheapest_first() -> None:
             np.arange(30) // 10,
             np.ones(30, np.float32),
         )
-        rules = Lists(tables, lambda _: True, (12, 4)).run()
+        rules = DecisionListSearch(tables, lambda _: True, (12, 4)).run()
         assert rules and [r.cost for r in rules] == sorted(r.cost for r in rules)
         for rule in rules:
             out = values[rule.other]
@@ -245,19 +252,19 @@ def test_the_budget_ends_the_work_and_the_same_question_has_the_same_answer() ->
     given = tuple(shown)
     goal = Goal(given, tuple(RULES["two clauses"](grid) for grid in given))
     small = Budget(500.0)
-    list(found(State(given, Program()), goal, small))
+    list(find_cell_rules(State(given, Program()), goal, small))
     assert small.spent < 5_000
 
 
 def test_steps_run_alike_in_search_and_in_answers() -> None:
     for step in steps(RULES["nearest"], grids(3, 91))[:30]:
-        f, made = compiled(step), function(step.code)
+        f, made = compiled(step), compile_step(step.code)
         for grid in grids(10, 92):
             assert f(grid) == made(grid)
 
 
 def test_no_word_of_a_rule_draws_in_a_helper_that_it_does_not_call() -> None:
-    codes = ["\n".join([*t.context, t.text]) for t in (*general(True), *of_colour(1))]
+    codes = ["\n".join([*t.context, t.text]) for t in (*general_terms(True), *colour_terms(1))]
     sizes = [
         ((7, 3), (3, 3)),
         ((6, 6), (3, 3)),
@@ -268,11 +275,11 @@ def test_no_word_of_a_rule_draws_in_a_helper_that_it_does_not_call() -> None:
     for given, out in sizes:
         state = State(tuple(grids(3, 61, *given)), Program())
         goal = Goal(state.grids, tuple(grids(3, 62, *out)))
-        for frame in frames(state, goal, [1]):
+        for frame in list_frames(state, goal, [1]):
             codes += ["\n".join([*frame.prelude, *t.context, t.text]) for t in frame.terms]
     for code in codes:
-        text = "\n".join([code, *(HELPERS[name] for name in used(code))])
-        for name in used(code):
+        text = "\n".join([code, *(HELPERS[name] for name in find_used_helpers(code))])
+        for name in find_used_helpers(code):
             assert text.count(f"{name}(") > 1, (name, code)
 
 
@@ -281,12 +288,12 @@ def test_or_within_and_is_written_in_brackets() -> None:
     blue = Condition("v == 1", "it is blue (1)", "v != 1", "it is not blue (1)", 1.0, V)
     red, own = Colour("2", "red (2)", 0.5, None), Colour("v", "as it is", 0.2, V)
     for conditions in ([edge, blue], [edge.denied(), blue], [blue, edge]):
-        code, _ = written([(conditions, red)], own)
-        assert function(code)([[1, 1], [0, 1]]) == (
+        code, _ = write_rule([(conditions, red)], own)
+        assert compile_step(code)([[1, 1], [0, 1]]) == (
             [[2, 1], [0, 1]] if conditions[0].text.startswith("not") else [[1, 2], [0, 2]]
         )
     for first, then in ((edge, blue), (edge.denied(), blue), (blue, edge)):
-        code, _ = written([([first], own), ([then], red)], own)
+        code, _ = write_rule([([first], own), ([then], red)], own)
         want = [
             [
                 (2 if holds(then, i, j, v) and not holds(first, i, j, v) else v)
@@ -294,10 +301,10 @@ def test_or_within_and_is_written_in_brackets() -> None:
             ]
             for i, row in enumerate([[1, 1], [0, 1]])
         ]
-        assert function(code)([[1, 1], [0, 1]]) == want, code
+        assert compile_step(code)([[1, 1], [0, 1]]) == want, code
 
 
-V = next(general(True))
+V = next(general_terms(True))
 
 
 def holds(condition: Condition, i: int, j: int, v: int) -> bool:

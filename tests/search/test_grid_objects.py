@@ -22,18 +22,18 @@ from peirce.search.grids.grammar import (
     Program,
     Step,
     apply,
-    function,
+    compile_step,
+    generate_source,
     is_grid,
-    source,
 )
-from peirce.search.grids.helpers import HELPERS
-from peirce.search.grids.objects import copying, extraction, moving, objects
-from peirce.search.grids.objects.features import VIEWS, Seen, compiled
+from peirce.search.grids.objects import copying, extraction, moving, painting
+from peirce.search.grids.objects.features import VIEWS, ViewedObjects, compile_expression
 from peirce.search.grids.panels import shrinking
 from peirce.search.grids.search import FINDERS
+from peirce.search.grids.step_functions import HELPERS
 
 MINE = (
-    *objects.FINDERS,
+    *painting.FINDERS,
     *extraction.FINDERS,
     *counting.FINDERS,
     *patterns.FINDERS,
@@ -70,7 +70,7 @@ def dots(seed: int, size: int = 9, colours: tuple[int, ...] = (1, 2)) -> Grid:
 
 
 def written(code: str) -> Callable[[Grid], Grid]:
-    return function(code)
+    return compile_step(code)
 
 
 def found(rule: Callable[[Grid], Grid], shown: list[Grid]) -> list[Step]:
@@ -216,13 +216,13 @@ def test_conditions_computed_at_once_are_what_their_texts_say() -> None:
     for _ in range(25):
         grids = tuple(noise(chance) for _ in range(2))
         for view in VIEWS:
-            look = Seen(view, grids)
+            look = ViewedObjects(view, grids)
             if not look.usable:
                 continue
             conditions, holds = look.conditions()
             for condition, row in zip(conditions, holds.tolist(), strict=True):
                 if condition.text:
-                    made = compiled(condition.text)
+                    made = compile_expression(condition.text)
                     said = [
                         bool(made(g, o, many))
                         for g, many in zip(grids, look.objects, strict=True)
@@ -252,8 +252,8 @@ def test_steps_leave_their_input_and_read_well() -> None:
     assert len(steps) > 60
     for step in steps:
         assert step.cost > 0 and step.says
-        assert max(map(len, source(Program((step,))).splitlines())) <= 100, step.code
-        made = function(step.code)
+        assert max(map(len, generate_source(Program((step,))).splitlines())) <= 100, step.code
+        made = compile_step(step.code)
         for grid in grids:
             before = copying_module.deepcopy(grid)
             try:

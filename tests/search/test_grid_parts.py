@@ -21,26 +21,26 @@ from peirce.search.grids.grammar import (
     Program,
     Step,
     apply,
-    function,
+    compile_step,
+    find_used_helpers,
+    generate_source,
     is_grid,
-    source,
-    used,
 )
-from peirce.search.grids.helpers import HELPERS, PARTS
 from peirce.search.grids.objects import (
-    balancing,
-    fitting,
     legends,
     moving,
     packing,
     pasting,
-    pointing,
+    pieces,
+    single_object,
     stamping,
+    symmetry,
 )
 from peirce.search.grids.objects.features import NUMBERS, TRUTHS
 from peirce.search.grids.objects.rules import VALUES
-from peirce.search.grids.panels import coarse, inside
+from peirce.search.grids.panels import block_grids, part_problems
 from peirce.search.grids.search import Finder
+from peirce.search.grids.step_functions import HELPERS, PARTS
 
 Cells = list[tuple[int, int, int]]
 Pair = tuple[Grid, Grid]
@@ -243,20 +243,20 @@ def pointed(chance: random.Random) -> Pair:
 
 
 KINDS: tuple[tuple[Callable[[random.Random], Pair], tuple[tuple[float, Finder], ...]], ...] = (
-    (panels, inside.FINDERS),
-    (blocks, coarse.FINDERS),
+    (panels, part_problems.FINDERS),
+    (blocks, block_grids.FINDERS),
     (marks, stamping.FINDERS),
     (turned_marks, stamping.FINDERS),
     (bare_shapes, stamping.FINDERS),
-    (symmetric, balancing.FINDERS),
-    (hidden, balancing.FINDERS),
+    (symmetric, symmetry.FINDERS),
+    (hidden, symmetry.FINDERS),
     (key, legends.FINDERS),
-    (holes, fitting.FINDERS),
+    (holes, pieces.FINDERS),
     (kin, moving.FINDERS),
     (pasted, pasting.FINDERS),
     (packed, packing.FINDERS),
     (repeated, packing.FINDERS),
-    (pointed, pointing.FINDERS),
+    (pointed, single_object.FINDERS),
 )
 
 
@@ -283,7 +283,7 @@ def test_a_rule_is_found_from_three_pairs_holds_on_others_and_reads_well(
     chance = random.Random(1)
     noisy = [[[chance.choice((0, 0, 0, 1, 2, 5)) for _ in range(w)] for _ in range(h)] for h, w in ((1, 1), (3, 5), (7, 6), (1, 4))]  # fmt: skip
     for step in steps:
-        text = source(Program((step,)))
+        text = generate_source(Program((step,)))
         assert step.cost > 0 and step.says and "import" not in text and "while" not in text
         assert max(map(len, text.splitlines())) <= 100, text
         names: dict = {}
@@ -291,7 +291,7 @@ def test_a_rule_is_found_from_three_pairs_holds_on_others_and_reads_well(
         for grid in (*given[:2], *noisy):
             before = copy.deepcopy(grid)
             try:
-                out = function(step.code)(grid)
+                out = compile_step(step.code)(grid)
             except FAILURES:
                 continue
             finally:
@@ -321,7 +321,7 @@ def test_templates_of_several_sizes_and_symmetry_about_a_part_are_found() -> Non
         out = [[max(grid[y][x] for y in (i, 14 - i) for x in (j, 14 - j)) for j in range(15)] for i in range(15)]  # fmt: skip
         return grid, out
 
-    assert found(about, balancing.FINDERS)
+    assert found(about, symmetry.FINDERS)
 
 
 def test_no_two_helpers_have_one_name():
@@ -336,5 +336,5 @@ def test_every_helper_that_a_feature_of_objects_names_is_found():
     ]
     for text in texts:
         named = {word for word in re.findall("[a-z_]+", text) if word in HELPERS}
-        assert named <= set(used(text)), text
-    assert len(texts) > 30 and {"peer", "pose"} <= set(used("peer(g, o, many, pose)"))
+        assert named <= set(find_used_helpers(text)), text
+    assert len(texts) > 30 and {"peer", "pose"} <= set(find_used_helpers("peer(g, o, many, pose)"))

@@ -22,13 +22,13 @@ from peirce.search.grids.grammar import (
     Program,
     Step,
     apply,
-    function,
+    compile_step,
+    generate_source,
     is_grid,
-    source,
 )
 from peirce.search.grids.panels import rooms
 from peirce.search.grids.strokes import strokes
-from peirce.search.grids.strokes.kinds import strokes as every_stroke
+from peirce.search.grids.strokes.kinds import list_strokes as every_stroke
 
 MINE = (*strokes.FINDERS, *rooms.FINDERS)
 
@@ -204,13 +204,13 @@ def test_a_spiral_leaves_one_row_or_column_between_its_turns() -> None:
         lambda k: grids[k],
         2,
     )
-    made = function(steps[0].code)(empty(6, 6))
+    made = compile_step(steps[0].code)(empty(6, 6))
     assert ["".join(map(str, row)) for row in made] == ["333333", "000003", "333303", "303303", "300003", "333333"]  # fmt: skip
 
 
 def test_nothing_is_drawn_where_strokes_leave_a_cell_unexplained() -> None:
     def rule(g: Grid) -> Grid:
-        made = function(CROSSED)(g)
+        made = compile_step(CROSSED)(g)
         made[0][0] = 9 - made[0][0] if sum(map(sum, g)) % 2 else 4
         return made
 
@@ -220,10 +220,10 @@ def test_nothing_is_drawn_where_strokes_leave_a_cell_unexplained() -> None:
 
 
 def test_a_stroke_for_one_cell_or_one_pair_is_a_patch() -> None:
-    def drawn(*cells: int) -> strokes.Drawn:
+    def drawn(*cells: int) -> strokes.PaintedStroke:
         made = np.full(12, -1, dtype=np.int8)
         made[list(cells)] = 4
-        return strokes.Drawn(strokes.Stroke("", "", 2.0), 4, 2.0, made)
+        return strokes.PaintedStroke(strokes.Stroke("", "", 2.0), 4, 2.0, made)
 
     changed, pairs = np.ones(12, dtype=bool), np.repeat(np.arange(2), 6)
     both, lone, one_pair = drawn(0, 1, 6, 7), drawn(8), drawn(2, 3, 4)
@@ -246,7 +246,7 @@ def test_a_pattern_with_faults_is_mended() -> None:
     faulty = [row[:] for row in whole]
     for i, j in ((0, 4), (5, 5), (7, 1), (3, 9)):
         faulty[i][j] = 8
-    assert function("g = mended(g)")(faulty) == whole
+    assert compile_step("g = mended(g)")(faulty) == whole
 
 
 def test_steps_and_strokes_leave_their_input_and_give_colours() -> None:
@@ -260,12 +260,15 @@ def test_steps_and_strokes_leave_their_input_and_give_colours() -> None:
     state = State(tuple(grids), Program())
     steps += cleaning.steps(Facts(state, Goal(tuple(grids), tuple(grids))))
     drawn = every_stroke(tuple(noisy(k) for k in range(2)), Goal((noisy(0),), (noisy(1),)))
-    steps += [strokes.written([strokes.Drawn(one, 4, 1.0, strokes.flat(()))], 1.0) for one in drawn]
+    steps += [
+        strokes.build_step([strokes.PaintedStroke(one, 4, 1.0, strokes.flatten_grids(()))], 1.0)
+        for one in drawn
+    ]
     assert len(steps) > 800
     for step in steps:
         assert step.cost > 0 and step.says and "  " not in step.says
-        assert max(map(len, source(Program((step,))).splitlines())) <= 100, step.code
-        made = function(step.code)
+        assert max(map(len, generate_source(Program((step,))).splitlines())) <= 100, step.code
+        made = compile_step(step.code)
         for grid in grids:
             before = copy.deepcopy(grid)
             try:
@@ -280,7 +283,7 @@ def test_steps_and_strokes_leave_their_input_and_give_colours() -> None:
 
 def test_a_finder_stops_where_the_budget_ends() -> None:
     grids = tuple(map(panels, range(3)))
-    goal = Goal(grids, tuple(function(FULLEST)(g) for g in grids))
+    goal = Goal(grids, tuple(compile_step(FULLEST)(g) for g in grids))
     for _, finder in MINE:
         budget = Budget(30)
         list(finder(State(grids, Program()), goal, budget))

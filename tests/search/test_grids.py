@@ -11,11 +11,19 @@ import random
 
 import pytest
 from peirce.search.budget import Budget
+from peirce.search.grids.catalogue import steps
 from peirce.search.grids.engine import Candidate, Problem
 from peirce.search.grids.goal import Goal, State
-from peirce.search.grids.grammar import FAILURES, Grid, Program, apply, is_grid, source, used
-from peirce.search.grids.operations import steps
-from peirce.search.grids.panels.combining import ways
+from peirce.search.grids.grammar import (
+    FAILURES,
+    Grid,
+    Program,
+    apply,
+    find_used_helpers,
+    generate_source,
+    is_grid,
+)
+from peirce.search.grids.panels.combining import find_combinations
 from peirce.search.grids.search import Search
 
 FEW = 20_000
@@ -58,7 +66,7 @@ def test_steps_change_no_grid_and_do_what_their_written_program_does(name: str, 
         return  # such grids have no such part
     seen = 0
     for step in steps(State(inputs, Program()), goal):
-        text = source(Program((step,)))
+        text = generate_source(Program((step,)))
         names: dict = {}
         exec(compile(text, "<test>", "exec"), names)
         made = apply(step, inputs)
@@ -181,11 +189,11 @@ def test_a_search_ends_at_its_budget() -> None:
 
 def test_ways_to_combine_hold_for_all_triples() -> None:
     triples = frozenset({(1, 2, 4), (1, 0, 0), (0, 2, 0), (0, 0, 0)})
-    assert next(text for text, _, _ in ways(triples, [4])) == "4 if v and w else 0"
-    assert list(ways(frozenset({(1, 1, 2), (1, 1, 3)}), [2, 3])) == []
+    assert next(text for text, _, _ in find_combinations(triples, [4])) == "4 if v and w else 0"
+    assert list(find_combinations(frozenset({(1, 1, 2), (1, 1, 3)}), [2, 3])) == []
 
 
 def test_an_answer_holds_the_helpers_that_it_calls_and_no_others() -> None:
-    assert used("places = 3\ng = cut(g, max(map(box, objects(g, True, False))))") == [
+    assert find_used_helpers("places = 3\ng = cut(g, max(map(box, objects(g, True, False))))") == [
         "box", "cut", "objects",
     ]  # fmt: skip

@@ -12,11 +12,19 @@ import random
 import pytest
 from peirce.search.budget import Budget
 from peirce.search.lists import bank as banks
-from peirce.search.lists.ahead import KERNELS, Plan
-from peirce.search.lists.bank import Bank, start
+from peirce.search.lists.bank import Bank, create_bank
+from peirce.search.lists.batched_expansion import KERNELS, Plan
 from peirce.search.lists.entries import Entries, Integers, Lists
 from peirce.search.lists.fingerprints import Block, fingerprint, value_code
-from peirce.search.lists.grammar import OPERATIONS, REPEATING, Node, X, constant, modest, node
+from peirce.search.lists.grammar import (
+    OPERATIONS,
+    REPEATING,
+    Node,
+    X,
+    constant_node,
+    is_modest,
+    operation_node,
+)
 
 
 def some_lists(seed: int) -> Lists:
@@ -48,7 +56,7 @@ def some_slots(inputs: Lists, seed: int) -> list:
                     for v in inputs
                 )
                 other = pick.random() < 0.3
-                operands.append((values, X) if other else ((k,) * len(inputs), constant(k)))
+                operands.append((values, X) if other else ((k,) * len(inputs), constant_node(k)))
             slots.append((op, tuple(operands)))
     return slots
 
@@ -56,7 +64,7 @@ def some_slots(inputs: Lists, seed: int) -> list:
 @pytest.mark.parametrize("seed", range(16))
 def test_operations_on_blocks_are_what_their_texts_say(seed: int) -> None:
     inputs = some_lists(seed)
-    bank = start(inputs, inputs)
+    bank = create_bank(inputs, inputs)
     slots = some_slots(inputs, seed)
     values = [inputs, tuple(v[::-1][:7] for v in inputs)]
     for value, outcome in zip(values, bank.blocks.outcomes(Plan(slots), values), strict=True):
@@ -74,7 +82,7 @@ def test_operations_on_blocks_are_what_their_texts_say(seed: int) -> None:
 
 
 def test_most_operations_of_the_bank_run_on_blocks() -> None:
-    bank = start(((3, 1, 2), (5,)), ((1,), (2,)))
+    bank = create_bank(((3, 1, 2), (5,)), ((1,), (2,)))
     lists = [list(v) for v in bank.inputs]
     asked = {made[0] for tier in banks._TIERS for made in tier(bank, lists, X)}
     assert len(asked - set(KERNELS)) < 0.1 * len(asked), asked - set(KERNELS)
@@ -108,10 +116,10 @@ class OneByOne:
             ):
                 budget.charge(1)
                 made = self.bank.evaluate(op, here, *operands)
-                full = node(op, program, *(n for _, n in operands))
-                if made is None or (op in REPEATING and not modest(full)):
+                full = operation_node(op, program, *(n for _, n in operands))
+                if made is None or (op in REPEATING and not is_modest(full)):
                     continue
-                if self.add(made, full) and full.cost < banks.DEAREST:
+                if self.add(made, full) and full.cost < banks.MAX_COST:
                     self.push(made, full.cost, 0)
             if tier + 1 < len(banks._TIERS):
                 self.push(values, program.cost, tier + 1)
@@ -139,8 +147,8 @@ def test_the_bank_holds_what_it_would_if_it_went_one_by_one(seed: int) -> None:
     pick = random.Random(seed)
     inputs = tuple(tuple(pick.randrange(12) for _ in range(pick.randint(0, 6))) for _ in range(5))
     goal = tuple(tuple(sorted(v)[1:]) for v in inputs)
-    bank = start(inputs, goal)
-    plain, budget = OneByOne(start(inputs, goal)), Budget(12_000)
+    bank = create_bank(inputs, goal)
+    plain, budget = OneByOne(create_bank(inputs, goal)), Budget(12_000)
     for _ in bank.expand(budget):
         pass
     other = Budget(12_000)
@@ -166,12 +174,12 @@ def test_integers_make_a_program_when_it_is_wanted_and_keep_the_cheapest() -> No
 
     def make(k: int) -> Node:
         made.append(k)
-        return constant(k)
+        return constant_node(k)
 
     numbers = Integers()
     numbers.enter((1, None), 4.0, (make, 4))
     numbers.enter((2, 2), 1.6, (make, 2))
     numbers.enter((1, None), 5.0, (make, 9))
-    assert numbers.cheapest(1) == [((2, 2), constant(2))] and made == [2]
-    assert numbers.get((1, None)) == constant(4) and numbers.get((3, 3)) is None
+    assert numbers.cheapest(1) == [((2, 2), constant_node(2))] and made == [2]
+    assert numbers.get((1, None)) == constant_node(4) and numbers.get((3, 3)) is None
     assert len(numbers) == 2

@@ -10,13 +10,18 @@ import random
 
 import pytest
 from peirce.search.budget import Budget
-from peirce.search.lists.bank import start
+from peirce.search.lists.backward_search import (
+    find_last_steps,
+    merge_fixed_elements,
+    search_backward,
+    undo_last_step,
+)
+from peirce.search.lists.bank import create_bank
+from peirce.search.lists.codegen import generate_source
 from peirce.search.lists.conditionals import Bundle
 from peirce.search.lists.elements import Elements
 from peirce.search.lists.engine import Problem, surcharge
-from peirce.search.lists.grammar import X, node
-from peirce.search.lists.source import source
-from peirce.search.lists.unwound import last_steps, merged, undone, unwound
+from peirce.search.lists.grammar import X, operation_node
 
 INPUTS = (
     (3, 8, 1, 9, 4), (2, 2, 7), (6, 5, 11, 0, 3, 8), (10, 4), (1, 9, 9, 2, 6), (7, 3, 8, 12), (5,), (4, 6, 1, 1, 0, 9, 13),
@@ -25,7 +30,7 @@ INPUTS = (
 
 def function(program):
     names: dict = {}
-    exec(compile(source(program), "<test>", "exec"), names)
+    exec(compile(generate_source(program), "<test>", "exec"), names)
     return names["f"]
 
 
@@ -57,19 +62,21 @@ def test_what_stood_before_the_last_step_leads_back_to_the_goal(name: str) -> No
     for seed in range(4):
         inputs = lists(seed)
         goal = tuple(tuple(RULES[name](list(x))) for x in inputs)
-        for before, back, _ in undone(goal):
+        for before, back, _ in undo_last_step(goal):
             made = function(back(X))
-            assert [made(list(b)) for b in before] == [list(o) for o in goal], source(back(X))
+            assert [made(list(b)) for b in before] == [list(o) for o in goal], generate_source(
+                back(X)
+            )
             led += before == inputs
     assert led >= 4
 
 
 def test_two_last_steps_are_undone() -> None:
     goal = tuple((7, *(v + 2 for v in sorted(x))) for x in INPUTS)
-    bank, budget = start(INPUTS, goal), Budget(50_000)
+    bank, budget = create_bank(INPUTS, goal), Budget(50_000)
     steps = bank.expand(budget)
     next(steps)
-    found = list(unwound(bank, goal, budget, twice=True))
+    found = list(search_backward(bank, goal, budget, twice=True))
     assert found
     for program in found:
         made = function(program)
@@ -78,13 +85,13 @@ def test_two_last_steps_are_undone() -> None:
 
 def test_last_steps_and_fixed_elements_put_in_order_are_right() -> None:
     goal = tuple(tuple(sorted([*x, 5, 17])) for x in INPUTS)
-    bank = start(INPUTS, goal)
-    assert [function(p)([9, 2]) for p in merged(bank, goal)] == [[2, 5, 9, 17]]
+    bank = create_bank(INPUTS, goal)
+    assert [function(p)([9, 2]) for p in merge_fixed_elements(bank, goal)] == [[2, 5, 9, 17]]
     goal = tuple(tuple(reversed([v for v in x if x.count(v) == 1])) for x in INPUTS)
-    bank, budget = start(INPUTS, goal), Budget(50_000)
+    bank, budget = create_bank(INPUTS, goal), Budget(50_000)
     for _ in range(3):
         next(bank.expand(budget))
-    found = list(last_steps(bank, goal, budget))
+    found = list(find_last_steps(bank, goal, budget))
     assert found
     for program in found:
         assert [function(program)(list(x)) for x in INPUTS] == [list(o) for o in goal]
@@ -92,9 +99,9 @@ def test_last_steps_and_fixed_elements_put_in_order_are_right() -> None:
 
 def test_lists_in_a_bundle_are_searched_as_one_is() -> None:
     bases = [
-        (tuple(tuple(sorted(x)) for x in INPUTS), node("sort", X)),
-        (tuple(tuple(x[::-1]) for x in INPUTS), node("reverse", X)),
-        (tuple(tuple(x[1:]) for x in INPUTS), node("tail", X)),
+        (tuple(tuple(sorted(x)) for x in INPUTS), operation_node("sort", X)),
+        (tuple(tuple(x[::-1]) for x in INPUTS), operation_node("reverse", X)),
+        (tuple(tuple(x[1:]) for x in INPUTS), operation_node("tail", X)),
     ]
     goals = [
         tuple(tuple(v for v in sorted(x) if v > 3) for x in INPUTS),
@@ -106,9 +113,11 @@ def test_lists_in_a_bundle_are_searched_as_one_is() -> None:
         assert found
         for program in found:
             made = function(program)
-            assert [made(list(x)) for x in INPUTS] == [list(o) for o in goal], source(program)
+            assert [made(list(x)) for x in INPUTS] == [list(o) for o in goal], generate_source(
+                program
+            )
     some = tuple(x for x in INPUTS if len(x) > 1)
-    bases = [(tuple(x[1:] for x in some), node("tail", X))]
+    bases = [(tuple(x[1:] for x in some), operation_node("tail", X))]
     counts = tuple(sum(v > 3 for v in x[1:]) for x in some)
     found = list(Bundle(bases, some, Budget(1e6)).folded(counts))
     assert found

@@ -14,12 +14,19 @@ import pytest
 from peirce.search.budget import Budget
 from peirce.search.lists import conditionals as list_conditionals
 from peirce.search.lists import integers as list_integers
-from peirce.search.lists.bank import start
+from peirce.search.lists.bank import create_bank
+from peirce.search.lists.codegen import TooLong, generate_source
 from peirce.search.lists.elements import Elements
-from peirce.search.lists.engine import Candidate, Problem, sentence
-from peirce.search.lists.grammar import OPERATIONS, Node, X, constant, modest, node
+from peirce.search.lists.engine import Candidate, Problem, describe_program
+from peirce.search.lists.grammar import (
+    OPERATIONS,
+    Node,
+    X,
+    constant_node,
+    is_modest,
+    operation_node,
+)
 from peirce.search.lists.search import Search
-from peirce.search.lists.source import TooLong, source
 from peirce.tests.counts import drawn
 
 
@@ -31,7 +38,7 @@ def some_lists(seed: int, count: int = 7) -> tuple[tuple[int, ...], ...]:
 
 def function(program: Node, kind: str = "list"):
     names: dict = {}
-    exec(compile(source(program, kind), "<test>", "exec"), names)
+    exec(compile(generate_source(program, kind), "<test>", "exec"), names)
     return names["f"]
 
 
@@ -58,14 +65,14 @@ def test_bank_values_are_what_the_written_programs_return(searched: Search) -> N
             continue
         written += 1
         for given, out in zip(searched.inputs, values, strict=True):
-            assert made(list(given)) == list(out), (source(program), given)
+            assert made(list(given)) == list(out), (generate_source(program), given)
     assert written > 400
 
 
 def test_every_list_operation_has_text_that_runs_as_the_engine_does() -> None:
     inputs = some_lists(4)
-    bank = start(inputs, inputs)
-    number = ((2,) * len(inputs), constant(2))
+    bank = create_bank(inputs, inputs)
+    number = ((2,) * len(inputs), constant_node(2))
     lists = ([list(v) for v in inputs], X)
     for name, operation in OPERATIONS.items():
         if operation.kind != "list":
@@ -74,7 +81,7 @@ def test_every_list_operation_has_text_that_runs_as_the_engine_does() -> None:
         values = bank.evaluate(name, *operands)
         if values is None:
             continue
-        made = function(node(name, *(program for _, program in operands)))
+        made = function(operation_node(name, *(program for _, program in operands)))
         assert [made(list(v)) for v in inputs] == [list(v) for v in values], name
 
 
@@ -86,16 +93,19 @@ def test_integers_are_there_exactly_where_the_engine_says(searched: Search) -> N
             continue
         for given, out in zip(searched.inputs, values, strict=True):
             wanted = [] if out is None else [out]
-            assert made(list(given)) == wanted, (source(Node("single", (program,), 0.0)), given)
+            assert made(list(given)) == wanted, (
+                generate_source(Node("single", (program,), 0.0)),
+                given,
+            )
 
 
 @pytest.mark.parametrize("base", ["x", "tail", "sort", "unique"])
 def test_terms_and_predicates_are_what_their_text_says(base: str) -> None:
     inputs = some_lists(6)
-    bank = start(inputs, inputs)
+    bank = create_bank(inputs, inputs)
     lists, program = (inputs, X)
     if base != "x":
-        program = node(base, X)
+        program = operation_node(base, X)
         values = bank.evaluate(base, ([list(v) for v in inputs], X))
         assert values is not None
         lists = values
@@ -114,33 +124,36 @@ def test_terms_and_predicates_are_what_their_text_says(base: str) -> None:
                         else [v for v, keep in zip(values_here, row, strict=True) if keep]
                     )
                     assert made(list(given)) == wanted, (
-                        source(Node(op, (program, recipe), 0.0)),
+                        generate_source(Node(op, (program, recipe), 0.0)),
                         given,
                     )
 
 
 def test_tests_of_conditionals_hold_where_the_engine_says() -> None:
     inputs = some_lists(9)
-    bank = start(inputs, inputs)
-    list_integers.counts(bank, Elements(X, inputs, inputs, Budget(10**9)))
-    for mask, tests in list_conditionals.guards(bank).items():
+    bank = create_bank(inputs, inputs)
+    list_integers.add_counts(bank, Elements(X, inputs, inputs, Budget(10**9)))
+    for mask, tests in list_conditionals.find_tests(bank).items():
         for test in tests[:2]:
             made = function(test, "bool")
             for k, given in enumerate(inputs):
-                assert bool(made(list(given))) == bool(mask >> k & 1), (source(test, "bool"), given)
+                assert bool(made(list(given))) == bool(mask >> k & 1), (
+                    generate_source(test, "bool"),
+                    given,
+                )
 
 
 def test_written_programs_keep_the_contract(searched: Search) -> None:
     for _, program in sample(searched.bank.entries.items(), 300, 11):
         try:
-            text = source(program)
+            text = generate_source(program)
         except TooLong:
             continue
         tree = ast.parse(text)
         assert len(tree.body) == 1 and isinstance(tree.body[0], ast.FunctionDef)
         assert all(len(line) < 80 for line in text.splitlines()), text
         assert not any(isinstance(n, ast.Import | ast.ImportFrom) for n in ast.walk(tree))
-        assert sentence(program).count("\n") == 0
+        assert describe_program(program).count("\n") == 0
 
 
 def test_found_programs_are_right_on_all_shown_pairs(searched: Search) -> None:
@@ -150,16 +163,18 @@ def test_found_programs_are_right_on_all_shown_pairs(searched: Search) -> None:
     for program in programs:
         try:
             if not Candidate(program, "list").right(shown):
-                wrong.append(source(program))
+                wrong.append(generate_source(program))
         except TooLong:
             continue
     assert not wrong, wrong[:3]
 
 
 def test_repetitions_of_products_are_no_candidates() -> None:
-    assert modest(node("by_itself", X))
-    assert not modest(node("by_itself", node("running_product", X)))
-    assert not modest(node("by_itself", node("by_itself", node("by_itself", X))))
+    assert is_modest(operation_node("by_itself", X))
+    assert not is_modest(operation_node("by_itself", operation_node("running_product", X)))
+    assert not is_modest(
+        operation_node("by_itself", operation_node("by_itself", operation_node("by_itself", X)))
+    )
 
 
 def test_large_values_in_the_shown_pairs_end_without_a_memory_bomb() -> None:
@@ -219,8 +234,8 @@ def test_a_rule_of_this_kind_is_answered_first(name: str) -> None:
 
 def test_folds_under_tests_are_what_their_text_says() -> None:
     inputs = some_lists(15)
-    bank = start(inputs, inputs)
-    list_integers.picks(bank, Elements(X, inputs, inputs, Budget(10**9)))
+    bank = create_bank(inputs, inputs)
+    list_integers.add_picks(bank, Elements(X, inputs, inputs, Budget(10**9)))
     picked = [(values, n) for values, n in bank.ints.items() if n.args and n.args[0].op == "filter"]
     assert len(picked) > 200
     for values, program in sample(picked, 300, 16):
@@ -230,9 +245,13 @@ def test_folds_under_tests_are_what_their_text_says() -> None:
 
 
 def test_walks_upon_walks_are_written_with_names_of_their_own() -> None:
-    program = node("concat", node("path", X), node("path", node("tail", X)))
+    program = operation_node(
+        "concat", operation_node("path", X), operation_node("path", operation_node("tail", X))
+    )
     assert function(program)([3, 1, 2]) == [3, 2, 1, 2, 1, 2]
-    assert function(node("path", node("reverse", node("path", X))))([3, 1]) == [1, 2, 3]
+    assert function(operation_node("path", operation_node("reverse", operation_node("path", X))))(
+        [3, 1]
+    ) == [1, 2, 3]
 
 
 def test_thresholds_lie_in_the_middle_of_the_gap() -> None:
@@ -247,7 +266,7 @@ def test_thresholds_lie_in_the_middle_of_the_gap() -> None:
 def test_names_of_lists_and_of_loops_do_not_meet() -> None:
     base = X
     for _ in range(5):
-        base = node("mirror", base)
+        base = operation_node("mirror", base)
     pair = Node("map_each", (base, Node("v", (), 0.4), Node("n", (), 1.6)), 0.0)
     assert function(pair)([1]) == [1, 32] * 32
 

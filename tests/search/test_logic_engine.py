@@ -18,19 +18,25 @@ import numpy as np
 import pytest
 from peirce.agents import open_model
 from peirce.records import (
-    Earlier,
     Hypothesis,
     InputSet,
     Observation,
+    PastAnswer,
     ToolSpec,
     UsageError,
     Verdict,
     View,
 )
 from peirce.search.budget import STANDARD
-from peirce.search.engines import Searching
+from peirce.search.engines import SearchService
 from peirce.search.logic.engine import Space
-from peirce.tools.logic import PUBLISHED, Prepared, World, read_formula, theory_of
+from peirce.tools.logic import (
+    PUBLISHED_THEORIES,
+    PreparedWorlds,
+    World,
+    parse_formula,
+    parse_theory,
+)
 
 from .logic_problems import (
     answered,
@@ -61,8 +67,8 @@ def asked(problem, earlier=(), budget=6_000, trade_off="", **more):
     }
 
 
-def following(problem, count: int, engine: Searching | None = None) -> list[str]:
-    engine, said = engine or Searching(), []
+def following(problem, count: int, engine: SearchService | None = None) -> list[str]:
+    engine, said = engine or SearchService(), []
     for _ in range(count):
         found = engine.propose(asked(problem, said))
         if "source" not in found:
@@ -71,8 +77,8 @@ def following(problem, count: int, engine: Searching | None = None) -> list[str]
     return said
 
 
-def valid(prepared: Prepared, text: str) -> bool:
-    formula = read_formula(text, prepared.theory.allowed)
+def valid(prepared: PreparedWorlds, text: str) -> bool:
+    formula = parse_formula(text, prepared.theory.allowed)
     return all(worth.valid for worth in prepared.judge(formula))
 
 
@@ -84,8 +90,8 @@ def test_answers_are_valid_and_each_is_novel_on_the_space(regime) -> None:
     assert all(valid(prepared_of(problem), text) for text in said)
     space = Space(list(space_of(problem.id).inputs))
     worlds, rows = space.known_to(prepared_of(problem).theory)
-    prepared = Prepared(prepared_of(problem).theory, worlds, regime)
-    tables = [prepared.extension(read_formula(text, "PQRS")) for text in said]
+    prepared = PreparedWorlds(prepared_of(problem).theory, worlds, regime)
+    tables = [prepared.extension(parse_formula(text, "PQRS")) for text in said]
     marks = [[int(table[at]) for at in rows] for table in tables]
     for place, row in enumerate(marks[1:], 1):
         known = sum(any(row[k] == other[k] for other in marks[:place]) for k in range(len(row)))
@@ -94,16 +100,16 @@ def test_answers_are_valid_and_each_is_novel_on_the_space(regime) -> None:
 
 def test_what_an_engine_was_asked_before_changes_nothing() -> None:
     one, other = of_regime("full"), of_regime("skeptical")
-    used = Searching()
+    used = SearchService()
     following(other, 2, used)
     used.propose(asked(one, mend="(= x x)"))
     used.propose(asked(one, ["(P x)"]))
     fresh = following(one, 3)
     assert following(one, 3, used) == fresh
-    met = Searching()
+    met = SearchService()
     met.propose(asked(one, fresh[1:]))  # as another model's
     assert following(one, 3, met) == fresh
-    late = Searching().propose(asked(one, fresh[:-1]))
+    late = SearchService().propose(asked(one, fresh[:-1]))
     assert late["source"] == fresh[-1], "a fresh memo in the midst"
 
 
@@ -120,7 +126,7 @@ def test_earlier_answers_of_a_model_never_disturb(regime, text) -> None:
     assert valid(prepared_of(problem), found["source"]) and found["source"] != text.strip()
 
 
-_shared = Searching()
+_shared = SearchService()
 
 
 def test_what_is_known_by_another_writing_is_known() -> None:
@@ -135,7 +141,7 @@ def test_what_is_known_by_another_writing_is_known() -> None:
     [["(exists x (Ab x))"], ["(forall x (iff (P x) (Ab x)))"], ["(forall x (not (Ab x)))"]],
 )
 def test_a_theory_of_another_form_is_not_searched_and_why_is_said(axioms) -> None:
-    theory = theory_of(("own",), axioms, {"P": 1, "R": 2}, ["P", "R"], "own")
+    theory = parse_theory(("own",), axioms, {"P": 1, "R": 2}, ["P", "R"], "own")
     worlds = worlds_of("form", (3, 4), 0, {"P": 1, "R": 2})
     for more in ({}, {"mend": "(P x)"}):
         found = answered(theory, worlds, "full", **more)
@@ -147,14 +153,16 @@ def test_worlds_beyond_the_fast_path_are_not_searched_and_why_is_said() -> None:
     row = tuple((0, k) for k in range(20))
     known = {"P": tuple((k,) for k in range(20)), "Q": (), "R": (), "S": ()}
     tangled = World("w", names, known, {"R": row})
-    assert "unknown atoms" in answered(PUBLISHED["TH2"], [tangled], "partial")["reason"]
+    assert "unknown atoms" in answered(PUBLISHED_THEORIES["TH2"], [tangled], "partial")["reason"]
     many = worlds_of("many", (12,), 100)
-    assert "unknown atoms" in answered(PUBLISHED["TH2"], many, "skeptical")["reason"]
-    assert "source" in answered(PUBLISHED["TH2"], worlds_of("many", (5,)), "skeptical", budget=9)
+    assert "unknown atoms" in answered(PUBLISHED_THEORIES["TH2"], many, "skeptical")["reason"]
+    assert "source" in answered(
+        PUBLISHED_THEORIES["TH2"], worlds_of("many", (5,)), "skeptical", budget=9
+    )
 
 
 def test_the_reason_reaches_the_reply() -> None:
-    theory = theory_of(("own",), ["(exists x (Ab x))"], {"P": 1}, ["P"], "own")
+    theory = parse_theory(("own",), ["(exists x (Ab x))"], {"P": 1}, ["P"], "own")
     worlds = worlds_of("form", (3,), 0, {"P": 1})
     view = View("p", "abd", "logic", tuple(Observation(w.as_json(), True) for w in worlds),
                 {"theory": theory.as_json() | {"regime": "full"}}, InputSet("none", ()))  # fmt: skip
@@ -186,10 +194,15 @@ SPACES = {
 @pytest.mark.parametrize("regime", ["full", "partial"])
 def test_a_space_that_was_made_for_other_problems_gives_a_first_answer(name, regime) -> None:
     worlds = worlds_of("space", (3, 4), 0 if regime == "full" else 2)
-    first = answered(PUBLISHED["TH2"], worlds, regime, inputs=SPACES[name], budget=500)
-    assert valid(Prepared(PUBLISHED["TH2"], worlds, regime), first["source"])
+    first = answered(PUBLISHED_THEORIES["TH2"], worlds, regime, inputs=SPACES[name], budget=500)
+    assert valid(PreparedWorlds(PUBLISHED_THEORIES["TH2"], worlds, regime), first["source"])
     later = answered(
-        PUBLISHED["TH2"], worlds, regime, inputs=SPACES[name], budget=500, earlier=[first["source"]]
+        PUBLISHED_THEORIES["TH2"],
+        worlds,
+        regime,
+        inputs=SPACES[name],
+        budget=500,
+        earlier=[first["source"]],
     )
     assert later == {"exhausted": True}, "nothing is novel there"
 
@@ -199,7 +212,7 @@ def test_a_space_of_some_other_worlds_counts_those_that_are_known() -> None:
     own = [[one.as_json(), name] for one in worlds for name in one.names]
     mixed = [*SPACES["of other predicates"], *own, *SPACES["of strangers"], *SPACES["of lists"]]
     space = Space(mixed)
-    read, rows = space.known_to(PUBLISHED["TH2"])
+    read, rows = space.known_to(PUBLISHED_THEORIES["TH2"])
     assert rows == [(w, e) for w, one in enumerate(worlds) for e in range(len(one.names))]
     assert [one.names for one in read[:2]] == [one.names for one in worlds]
 
@@ -208,7 +221,7 @@ def test_a_space_of_some_other_worlds_counts_those_that_are_known() -> None:
 @pytest.mark.parametrize("regime", REGIMES)
 def test_a_small_budget_still_gives_an_answer(regime, budget) -> None:
     problem = of_regime(regime)
-    found = Searching().propose(asked(problem, budget=budget))
+    found = SearchService().propose(asked(problem, budget=budget))
     assert valid(prepared_of(problem), found["source"])
 
 
@@ -233,15 +246,15 @@ def test_a_theory_of_ones_own_is_searched(name, regime, sizes) -> None:
     theory = default(before, after, signature)
     worlds = worlds_of(f"odd {name}", sizes, 0 if regime == "full" else 3, signature)
     found = answered(theory, worlds, regime, budget=1_000)
-    assert valid(Prepared(theory, worlds, regime), found["source"])
+    assert valid(PreparedWorlds(theory, worlds, regime), found["source"])
     mended = answered(theory, worlds, regime, budget=1_000, mend="(= x x)")
     assert "reason" not in mended
 
 
 def test_large_domains_are_searched() -> None:
     worlds = worlds_of("large", (40, 3))
-    found = answered(PUBLISHED["TH2"], worlds, "full", budget=1_000)
-    assert valid(Prepared(PUBLISHED["TH2"], worlds, "full"), found["source"])
+    found = answered(PUBLISHED_THEORIES["TH2"], worlds, "full", budget=1_000)
+    assert valid(PreparedWorlds(PUBLISHED_THEORIES["TH2"], worlds, "full"), found["source"])
 
 
 # --- the proposer ---------------------------------------------------------------------------------
@@ -259,7 +272,7 @@ def replay_of(workers: int, order: list[int], seed: int) -> dict[int, str]:
                 said = json.loads(first.text)
                 assert list(said) == ["formula", "description"] and "\n" not in first.text
                 rule = Hypothesis(said["formula"], said["description"])
-                earlier = Earlier(first.text, (rule,), Verdict.ACCEPTED)
+                earlier = PastAnswer(first.text, (rule,), Verdict.ACCEPTED)
                 second = await proposer.propose(
                     replace(views[k], earlier=(earlier,)), [], [], seed + 1
                 )
@@ -278,9 +291,9 @@ def test_answers_do_not_depend_on_workers_order_or_seed() -> None:
 
 _CHILD = """
 import json, sys
-from peirce.search.engines import Searching
+from peirce.search.engines import SearchService
 asked = json.load(sys.stdin)
-engine = Searching()
+engine = SearchService()
 said = [engine.propose(one) for one in asked]
 print(json.dumps([said, [one.text for p in engine.problems.values() for one in p._candidates()]]))
 """
@@ -323,14 +336,14 @@ def test_presets_and_what_the_settings_record() -> None:
 
 
 def test_presets_give_other_answers() -> None:
-    engine = Searching()
+    engine = SearchService()
     problems = [of_regime(regime) for regime in ("full", "partial", "skeptical")]
     said = {
         name: [engine.propose(asked(one, trade_off=name))["source"] for one in problems]
         for name in ("", "tight", "safe")
     }
     assert len({tuple(texts) for texts in said.values()}) == 3
-    sizes = {n: sum(read_formula(t, "PQRS").size for t in texts) for n, texts in said.items()}
+    sizes = {n: sum(parse_formula(t, "PQRS").size for t in texts) for n, texts in said.items()}
     assert sizes["tight"] >= sizes[""]
     assert engine.propose(asked(problems[0], trade_off=""))["source"] == said[""][0]
 
@@ -367,6 +380,6 @@ def test_tool_loop_solves_first_and_answers_when_the_tool_agrees() -> None:
 
 def test_a_request_says_whether_it_is_of_this_engine() -> None:
     worlds = worlds_of("kind", (3,))
-    made = request(PUBLISHED["TH2"], worlds, "full")
+    made = request(PUBLISHED_THEORIES["TH2"], worlds, "full")
     made["shown"] = [[made["shown"][0][0], False]]
-    assert "reason" in Searching().propose(made), "a world in which a rule must not be valid"
+    assert "reason" in SearchService().propose(made), "a world in which a rule must not be valid"

@@ -12,19 +12,19 @@ from itertools import product
 
 import numpy as np
 import pytest
-from peirce.search.logic.choice import grown, guards_of
 from peirce.search.logic.features import Features, Recipe
 from peirce.search.logic.lanes import EQUALITY, Guard, Lanes, Literal
+from peirce.search.logic.ranking import build_guards, grow_features
 from peirce.tools.logic import (
-    Stream,
+    RandomStream,
     Structures,
-    Truth,
-    about_elements,
-    drawn,
+    TruthAlgebra,
+    broadcast_to_elements,
+    draw_atoms,
+    element_mask,
     evaluate,
-    inside_of,
-    read_formula,
-    written,
+    format_sexpr,
+    parse_formula,
 )
 
 from ..tools.logic.worlds_at_random import completions, holds
@@ -52,12 +52,12 @@ def lanes_of(name: str, sizes: tuple[int, ...]) -> Lanes:
 
 @lru_cache(maxsize=8)
 def features_of(name: str, sizes: tuple[int, ...] = (1, 5, 3, 6, 4)) -> Features:
-    return grown(lanes_of(name, sizes), sorted(SIGNATURES[name]), 1_500)
+    return grow_features(lanes_of(name, sizes), sorted(SIGNATURES[name]), 1_500)
 
 
 def rows(formula, lanes: Lanes):
-    value = evaluate(formula, Truth(Structures.from_tables(lanes.inside, lanes.true)))
-    return (about_elements(value, formula, lanes.size) & lanes.inside).reshape(-1)
+    value = evaluate(formula, TruthAlgebra(Structures.from_tables(lanes.inside, lanes.true)))
+    return (broadcast_to_elements(value, formula, lanes.size) & lanes.inside).reshape(-1)
 
 
 @pytest.mark.parametrize("name", SIGNATURES)
@@ -69,8 +69,8 @@ def test_values_and_sizes_are_those_of_the_written_formula(name: str) -> None:
         *range(max(0, len(features) - 40), len(features)),
     ]:
         formula = formula_of(features, place)
-        text = written(formula)
-        assert written(read_formula(text, SIGNATURES[name])) == text
+        text = format_sexpr(formula)
+        assert format_sexpr(parse_formula(text, SIGNATURES[name])) == text
         assert formula.free <= {"x"}, text
         assert (features.values[place] == rows(formula, features.lanes)).all(), text
         assert features.sizes[place] == formula.size, text
@@ -84,7 +84,7 @@ def test_values_are_those_of_the_textbook() -> None:
         for number, world in enumerate(worlds):
             true, size = next(completions(world, closed=True)), len(world.names)
             marked = [holds(formula, true, size, {"x": e}) for e in range(size)]
-            assert table[number, :size].tolist() == marked, written(formula)
+            assert table[number, :size].tolist() == marked, format_sexpr(formula)
             assert not table[number, size:].any()
 
 
@@ -128,14 +128,14 @@ def test_over_other_worlds_they_are_the_same_formulas(name: str) -> None:
     assert set(values) == set(some)
     for place, table in values.items():
         formula = formula_of(features, place)
-        assert (table.reshape(-1) == rows(formula, others)).all(), written(formula)
+        assert (table.reshape(-1) == rows(formula, others)).all(), format_sexpr(formula)
     again = features.over(features.lanes, some)
     assert all((again[p].reshape(-1) == features.values[p]).all() for p in some)
 
 
 def test_guards_are_related_as_their_literals_say() -> None:
     lanes = lanes_of("published", (4, 6))
-    alone, together = guards_of(["R", "S"])
+    alone, together = build_guards(["R", "S"])
     literals = {Literal(name, way) for name in "RS" for way in (False, True)}
     assert {g.literals[0] for g in alone} == literals and len(alone) == 4
     assert all(len(g.literals) == 2 for g in together) and len(set(together)) == len(together)
@@ -157,19 +157,19 @@ def _holds(lanes: Lanes, literal: Literal, world: int, x: int, y: int) -> bool:
 
 def test_a_larger_budget_finds_more_and_the_smallest_budget_still_looks_at_neighbours() -> None:
     lanes = lanes_of("published", (5, 6, 4, 6, 6, 5))
-    counts = [len(grown(lanes, "PQRS", most)) for most in (0, 300, 3_000, 20_000)]
+    counts = [len(grow_features(lanes, "PQRS", most)) for most in (0, 300, 3_000, 20_000)]
     assert counts == sorted(counts) and counts[0] > 300 and counts[-1] > 2 * counts[0]
 
 
 def test_many_predicates_do_not_burst_the_budget() -> None:
     """Twenty predicates: the published four evaluate so many features, these hardly more."""
-    stream, inside = Stream("many"), inside_of(np.array([6, 7, 5]))
+    stream, inside = RandomStream("many"), element_mask(np.array([6, 7, 5]))
     true = {
-        f"{kind}{k}": drawn(stream, inside, np.array([2, 3, 2]) * places, places)
+        f"{kind}{k}": draw_atoms(stream, inside, np.array([2, 3, 2]) * places, places)
         for kind, places in (("U", 1), ("B", 2))
         for k in range(10)
     }
-    features = grown(Lanes(inside, true), sorted(true), 3_000)
+    features = grow_features(Lanes(inside, true), sorted(true), 3_000)
     assert 5_000 < features.tried < 120_000
     used = {recipe.name for recipe in features.recipes if recipe.kind == "atom"}
     assert used == set(true)

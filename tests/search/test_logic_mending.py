@@ -9,10 +9,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from peirce.search.logic.choice import TRADE_OFFS, Found, Ranking
-from peirce.search.logic.engine import LARGEST, VARIANTS, Space, _variants, mended
+from peirce.search.logic.engine import LARGEST, VARIANTS, Space, _variants, repair_rule
 from peirce.search.logic.engine import Problem as Engine
-from peirce.tools.logic import Formula, Prepared, read_formula, written
+from peirce.search.logic.ranking import TRADE_OFFS, CandidateRules, Ranking
+from peirce.tools.logic import Formula, PreparedWorlds, format_sexpr, parse_formula
 
 from ..tools.logic.worlds_at_random import rule
 from .logic_problems import default, found_of, of_regime, worlds_of
@@ -25,7 +25,7 @@ def ranking_of(regime: str, trade_off: str = "balanced") -> Ranking:
 
 
 def read(text: str) -> Formula:
-    return read_formula(text, "PQRS")
+    return parse_formula(text, "PQRS")
 
 
 def score(ranking: Ranking, formula: Formula) -> float:
@@ -67,11 +67,11 @@ CASES = [(r, name) for name in GIVEN for r in REGIMES if name not in LARGE or r 
 def test_a_mended_rule_is_valid_and_strictly_better(regime, name) -> None:
     ranking, given = ranking_of(regime), read(GIVEN[name])
     assert given.predicates <= ranking.found.prepared.theory.allowed
-    found = mended(ranking, given)
+    found = repair_rule(ranking, given)
     assert found is not None, "all of these are bad"
     assert score(ranking, found) < score(ranking, given)
     assert found.predicates <= ranking.found.prepared.theory.allowed and found.free <= {"x"}
-    assert mended(ranking, given) == found, "and again the same"
+    assert repair_rule(ranking, given) == found, "and again the same"
 
 
 @pytest.mark.parametrize("trade_off", TRADE_OFFS)
@@ -81,15 +81,15 @@ def test_random_rules_become_better_or_stay(regime, trade_off) -> None:
     draw = random.Random(f"rules {regime}")
     for _ in range(6):
         given = rule(draw, ranking.found.prepared.theory)
-        found = mended(ranking, given)
+        found = repair_rule(ranking, given)
         if found is not None:
-            assert score(ranking, found) < score(ranking, given), written(given)
+            assert score(ranking, found) < score(ranking, given), format_sexpr(given)
 
 
 @pytest.mark.parametrize("regime", REGIMES)
 def test_mending_comes_to_an_end_at_a_rule_that_it_leaves_alone(regime) -> None:
     ranking, given, scores = ranking_of(regime), read("(= x x)"), []
-    while (found := mended(ranking, given)) is not None:
+    while (found := repair_rule(ranking, given)) is not None:
         given = found
         scores.append(score(ranking, given))
         assert len(scores) < 10
@@ -102,26 +102,28 @@ def test_a_needless_conjunct_is_dropped(regime) -> None:
     """A rule that the search leaves alone, joined with what holds of all."""
     ranking = ranking_of(regime)
     good = read("(= x x)")
-    while (found := mended(ranking, good)) is not None:
+    while (found := repair_rule(ranking, good)) is not None:
         good = found
     for text in ("(and {} (or (P x) (not (P x))))", "(and (= x x) {})", "(or {} (not (= x x)))"):
-        longer = read(text.format(written(good)))
-        better = mended(ranking, longer)
+        longer = read(text.format(format_sexpr(good)))
+        better = repair_rule(ranking, longer)
         assert better is not None and score(ranking, better) <= score(ranking, good)
 
 
 def test_without_a_rule_to_mend_the_first_of_the_search_is_given() -> None:
     ranking = ranking_of("full")
-    assert mended(ranking, None) == next(iter(ranking)).formula
+    assert repair_rule(ranking, None) == next(iter(ranking)).formula
 
 
 def test_where_the_search_finds_no_rule_a_bad_one_is_still_mended_or_left() -> None:
     theory = default("(P x)", "(Q x)", {"P": 1, "Q": 1, "R": 2}, "R")
     worlds = worlds_of("left", (3, 4), 0, {"P": 1, "Q": 1, "R": 2})
     for regime in REGIMES:
-        ranking = Ranking(Found(Prepared(theory, worlds, regime), "left", 200), TRADE_OFFS["safe"])
+        ranking = Ranking(
+            CandidateRules(PreparedWorlds(theory, worlds, regime), "left", 200), TRADE_OFFS["safe"]
+        )
         for text in ("(R x x)", "(= x x)", "(not (= x x))", "(exists y (forall x (R x y)))"):
-            found = mended(ranking, read(text))
+            found = repair_rule(ranking, read(text))
             if found is not None:
                 assert score(ranking, found) < score(ranking, read(text))
 
@@ -136,10 +138,10 @@ def test_variants_are_rules_of_one_variable_each_once_and_hardly_larger() -> Non
         assert all(one.free <= {"x"} for one in variants)
         assert all(one.predicates <= given.predicates for one in variants)
         assert all(len(one.nodes) <= len(given.nodes) + 1 for one in variants)
-    parts = {written(one) for one in _variants(read("(and (P x) (or (Q x) (R x x)))"))}
+    parts = {format_sexpr(one) for one in _variants(read("(and (P x) (or (Q x) (R x x)))"))}
     assert {"(P x)", "(or (Q x) (R x x))", "(and (P x) (Q x))", "(or (P x) (or (Q x) (R x x)))",
             "(and (not (P x)) (or (Q x) (R x x)))", "(and (P x) (and (Q x) (R x x)))"} <= parts  # fmt: skip
-    quantified = {written(one) for one in _variants(read("(exists y (and (R x y) (P y)))"))}
+    quantified = {format_sexpr(one) for one in _variants(read("(exists y (and (R x y) (P y)))"))}
     assert "(forall y (and (R x y) (P y)))" in quantified and "(exists y (R x y))" in quantified
     assert "(and (R x y) (P y))" not in quantified, "y would be free"
     wide = read("(or " * 250 + "(P x)" + "".join(f" {_unlike(k)})" for k in range(250)))

@@ -9,22 +9,29 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from peirce.search.logic.choice import TRADE_OFFS, Found, Ranking, exact_cost, grown, likely
-from peirce.search.logic.lanes import any_of, broken_alike, completed
-from peirce.search.logic.rules import Evidence, Priced, Shape, _shape, candidates, narrowed
+from peirce.search.logic.lanes import any_of, complete_worlds, draw_broken
+from peirce.search.logic.ranking import (
+    TRADE_OFFS,
+    CandidateRules,
+    Ranking,
+    estimate_validity,
+    exact_cost,
+    grow_features,
+)
+from peirce.search.logic.rules import Evidence, PricedRule, Shape, _shape, find_candidates, narrow
 from peirce.tools.logic import (
-    PUBLISHED,
-    Beyond,
-    Prepared,
-    Solved,
-    Stream,
+    PUBLISHED_THEORIES,
+    BeyondFastPath,
+    GroundedWorlds,
+    PreparedWorlds,
+    RandomStream,
     Structures,
-    Truth,
+    TruthAlgebra,
     World,
-    about_elements,
+    broadcast_to_elements,
     evaluate,
-    read_formula,
-    written,
+    format_sexpr,
+    parse_formula,
 )
 
 from ..tools.logic.worlds_at_random import naive
@@ -41,7 +48,7 @@ from .logic_problems import (
 REGIMES = ("full", "partial", "skeptical")
 
 
-def of(regime: str) -> Found:
+def of(regime: str) -> CandidateRules:
     return found_of(of_regime(regime).id)
 
 
@@ -54,13 +61,13 @@ def test_candidates_are_what_they_say_and_valid_over_the_completions_at_hand(reg
     for rule in found.weighed[::3]:
         formula = rule.shape.formula(found.features)
         kinds.add(rule.shape.kind)
-        assert formula.size == rule.size, written(formula)
+        assert formula.size == rule.size, format_sexpr(formula)
         assert formula.predicates <= found.prepared.theory.allowed
-        value = evaluate(formula, Truth(structures))
-        covered = about_elements(value, formula, lanes.size) & lanes.inside
+        value = evaluate(formula, TruthAlgebra(structures))
+        covered = broadcast_to_elements(value, formula, lanes.size) & lanes.inside
         valid = ~any_of(evidence.broken & ~covered)
         right, cost = _judged(regime, found.prompt.of, valid, covered.sum(axis=1))
-        assert right and cost == rule.cost, written(formula)
+        assert right and cost == rule.cost, format_sexpr(formula)
     assert kinds == {"feature", "and", "or"}
     assert len({rule.shape for rule in found.weighed}) == len(found.weighed)
 
@@ -87,7 +94,7 @@ def test_costs_are_exact_or_err_to_the_side_that_is_told(regime) -> None:
     for rule in found.weighed:
         try:
             worths = found.prepared.judge(rule.shape.formula(found.features))
-        except Beyond:
+        except BeyondFastPath:
             continue
         if regime == "skeptical" and not all(worth.valid for worth in worths):
             continue  # a completion that is not at hand refutes it
@@ -132,18 +139,18 @@ def test_narrowing_keeps_so_many_and_the_cheapest_and_is_reproducible() -> None:
     found = of("full")
     some = found.weighed
     for count in (1, 7, 50, 10_000):
-        kept = narrowed(some, found.evidence, count)
+        kept = narrow(some, found.evidence, count)
         assert len(kept) == min(count, len(set(kept))) and set(kept) <= set(some)
-        assert kept == narrowed(some, found.evidence, count)
+        assert kept == narrow(some, found.evidence, count)
         assert min(r.cost for r in kept) == min(r.cost for r in some)
-    assert list(narrowed([], found.evidence, 5)) == []
+    assert list(narrow([], found.evidence, 5)) == []
 
 
 @lru_cache(maxsize=4)
 def tiny(regime: str, most: int = 400):
     """Worlds so small that a naive judge goes through all completions."""
     worlds = worlds_of(f"tiny {regime}", (3, 4), 0 if regime == "full" else 4)
-    return Found(Prepared(PUBLISHED["TH2"], worlds, regime), "tiny", most)
+    return CandidateRules(PreparedWorlds(PUBLISHED_THEORIES["TH2"], worlds, regime), "tiny", most)
 
 
 @pytest.mark.parametrize("regime", REGIMES)
@@ -156,7 +163,7 @@ def test_ranked_rules_are_valid_at_their_cost_by_the_naive_judge(regime) -> None
             naive(found.prepared.theory, world, regime, one.formula)
             for world in found.prepared.worlds
         ]
-        assert all(valid for valid, _, _ in judged), written(one.formula)
+        assert all(valid for valid, _, _ in judged), format_sexpr(one.formula)
         assert sum(cost for _, cost, _ in judged) == one.cost
         assert sum(bound for _, _, bound in judged) == found.bound
 
@@ -170,8 +177,12 @@ def test_chances_are_between_0_and_1_and_reproducible(regime) -> None:
     assert len(found.likely.released) == len(found.likely.exact) == len(found.weighed)
     for part in found.likely:
         assert (part >= 0).all() and (part <= 1 + 1e-9).all() and part.std() > 0
-    again = likely(found.prepared, found.features, found.weighed[:60], Stream("again"))
-    other = likely(found.prepared, found.features, found.weighed[:60], Stream("again"))
+    again = estimate_validity(
+        found.prepared, found.features, found.weighed[:60], RandomStream("again")
+    )
+    other = estimate_validity(
+        found.prepared, found.features, found.weighed[:60], RandomStream("again")
+    )
     assert all((a == b).all() for a, b in zip(again, other, strict=True))
 
 
@@ -184,11 +195,13 @@ def test_a_rule_that_marks_the_antecedent_holds_for_certain(regime) -> None:
         if found.prepared.regime != regime:
             continue
         before = _antecedent(found.prepared.theory)
-        texts = [written(formula) for formula in _features(found)]
+        texts = [format_sexpr(formula) for formula in _features(found)]
         if before not in texts:
             continue
-        rule = Priced(Shape("feature", texts.index(before)), 1, 4)
-        chances = likely(found.prepared, found.features, [*found.weighed[:50], rule], Stream("a"))
+        rule = PricedRule(Shape("feature", texts.index(before)), 1, 4)
+        chances = estimate_validity(
+            found.prepared, found.features, [*found.weighed[:50], rule], RandomStream("a")
+        )
         assert chances.exact[-1] == pytest.approx(1)
         if regime != "partial":  # whose unknown atoms are read as false
             assert chances.released[-1] == pytest.approx(1)
@@ -196,12 +209,12 @@ def test_a_rule_that_marks_the_antecedent_holds_for_certain(regime) -> None:
     assert done >= 2
 
 
-def _features(found: Found):
+def _features(found: CandidateRules):
     return [formula_of(found.features, place) for place in range(min(len(found.features), 500))]
 
 
 def _antecedent(theory) -> str:
-    text = written(theory.axioms[0])
+    text = format_sexpr(theory.axioms[0])
     return text.split("(implies (and ")[1].split(" (not (Ab x))")[0]
 
 
@@ -211,8 +224,8 @@ def test_a_rule_that_covers_more_everywhere_is_never_less_likely(regime) -> None
     some = list(found.weighed[:80])
     more = [Shape("or", parts=(rule.shape, some[0].shape)) for rule in some]
     fewer = [Shape("and", parts=(rule.shape, some[0].shape)) for rule in some]
-    wide = [*some, *(Priced(s, 10_000, 100) for s in (*more, *fewer))]  # that weigh nothing
-    for part in likely(found.prepared, found.features, wide, Stream("monotone")):
+    wide = [*some, *(PricedRule(s, 10_000, 100) for s in (*more, *fewer))]  # that weigh nothing
+    for part in estimate_validity(found.prepared, found.features, wide, RandomStream("monotone")):
         alone, or_, and_ = part[:80], part[80:160], part[160:]
         assert (or_ >= alone - 1e-9).all() and (and_ <= alone + 1e-9).all()
 
@@ -220,10 +233,10 @@ def test_a_rule_that_covers_more_everywhere_is_never_less_likely(regime) -> None
 def test_where_no_world_can_be_drawn_nothing_is_likely() -> None:
     """No element ever breaks this theory."""
     theory = default("(P x)", "(P x)", {"P": 1, "R": 2})
-    prepared = Prepared(theory, worlds_of("never", (4, 3), 0, {"P": 1, "R": 2}), "full")
-    found = Found(prepared, "never", 2_000)
+    prepared = PreparedWorlds(theory, worlds_of("never", (4, 3), 0, {"P": 1, "R": 2}), "full")
+    found = CandidateRules(prepared, "never", 2_000)
     assert found.weighed and not found.likely.released.any() and not found.likely.exact.any()
-    none = likely(prepared, found.features, [], Stream("none"))
+    none = estimate_validity(prepared, found.features, [], RandomStream("none"))
     assert none.released.shape == none.exact.shape == (0,)
 
 
@@ -242,7 +255,7 @@ def test_all_ranked_are_valid_by_the_exact_judge_and_sorted_in_each_batch(regime
     for one in ranked[::4]:
         try:
             worths = ranking.found.prepared.judge(one.formula)
-        except Beyond:
+        except BeyondFastPath:
             assert regime == "partial"
             continue
         assert all(worth.valid for worth in worths)
@@ -257,10 +270,12 @@ def test_all_ranked_are_valid_by_the_exact_judge_and_sorted_in_each_batch(regime
 def test_z3_says_the_same_of_the_first(regime) -> None:
     found = of(regime)
     prepared = found.prepared
-    solved = Solved(prepared.theory, prepared.worlds[:3], regime)
+    solved = GroundedWorlds(prepared.theory, prepared.worlds[:3], regime)
     for name in TRADE_OFFS:
         formula = next(iter(Ranking(found, TRADE_OFFS[name]))).formula
-        assert list(solved.judge(formula)) == list(prepared.judge(formula)[:3]), written(formula)
+        assert list(solved.judge(formula)) == list(prepared.judge(formula)[:3]), format_sexpr(
+            formula
+        )
 
 
 def firsts(name: str):
@@ -293,8 +308,8 @@ def test_where_no_part_of_what_breaks_is_covered_there_is_still_a_rule(regime, a
     signature = {"P": 1, "Q": 1, "R": 2, "T": 3, "Z": 0}
     for sizes in ((1,), (2, 3)):
         theory = default("(P x)", "(Q x)", signature, allowed)
-        prepared = Prepared(theory, worlds_of(f"few {sizes}", sizes, 0, signature), regime)
-        first = next(iter(Ranking(Found(prepared, "few", 500), TRADE_OFFS["balanced"])))
+        prepared = PreparedWorlds(theory, worlds_of(f"few {sizes}", sizes, 0, signature), regime)
+        first = next(iter(Ranking(CandidateRules(prepared, "few", 500), TRADE_OFFS["balanced"])))
         assert all(worth.valid for worth in prepared.judge(first.formula))
         assert first.formula.predicates <= theory.allowed
 
@@ -303,9 +318,9 @@ def test_where_all_break_the_theory_all_are_marked() -> None:
     theory = default("(P x)", "(Q x)", {"P": 1, "Q": 1, "R": 2}, "R")
     world = World("w", ("a", "b"), {"P": ((0,), (1,)), "Q": (), "R": ()}, {})
     for regime in REGIMES:
-        prepared = Prepared(theory, (world,), regime)
-        first = next(iter(Ranking(Found(prepared, "all", 500), TRADE_OFFS["balanced"])))
-        assert (first.cost, written(first.formula)) == (2, "(= x x)")
+        prepared = PreparedWorlds(theory, (world,), regime)
+        first = next(iter(Ranking(CandidateRules(prepared, "all", 500), TRADE_OFFS["balanced"])))
+        assert (first.cost, format_sexpr(first.formula)) == (2, "(= x x)")
 
 
 def test_a_cost_that_the_fast_path_does_not_reach_is_the_one_found_where_that_proves_it() -> None:
@@ -314,11 +329,12 @@ def test_a_cost_that_the_fast_path_does_not_reach_is_the_one_found_where_that_pr
     every = tuple((k,) for k in range(20))
     known = {"P": every, "Q": every, "R": (), "S": ()}
     world = World("w", names, known, {"R": tuple((0, k) for k in range(20))})
-    rule = read_formula("(exists y (R x y))", "R")
+    rule = parse_formula("(exists y (R x y))", "R")
     partial, skeptical = (
-        Prepared(PUBLISHED["TH2"], (world,), regime) for regime in ("partial", "skeptical")
+        PreparedWorlds(PUBLISHED_THEORIES["TH2"], (world,), regime)
+        for regime in ("partial", "skeptical")
     )
-    with pytest.raises(Beyond):
+    with pytest.raises(BeyondFastPath):
         partial.judge(rule)
     assert exact_cost(partial, rule, 7) == 7
     assert exact_cost(skeptical, rule, 7) is None
@@ -327,12 +343,12 @@ def test_a_cost_that_the_fast_path_does_not_reach_is_the_one_found_where_that_pr
 @pytest.mark.parametrize("regime", REGIMES)
 def test_few_features_give_few_candidates_and_no_error(regime) -> None:
     prepared = prepared_of(of_regime(regime))
-    stream = Stream("few")
-    prompt = completed(prepared, 3, stream)
-    drawn = broken_alike(prepared, 5, stream)
-    features = grown(prompt.lanes.and_also(drawn), ["P"], 0)
+    stream = RandomStream("few")
+    prompt = complete_worlds(prepared, 3, stream)
+    drawn = draw_broken(prepared, 5, stream)
+    features = grow_features(prompt.lanes.and_also(drawn), ["P"], 0)
     broken = [one.violated(prepared) for one in (prompt.lanes, drawn)]
-    found = candidates(features, Evidence(prompt, broken[0], regime, broken[1]), 0)
+    found = find_candidates(features, Evidence(prompt, broken[0], regime, broken[1]), 0)
     assert found and all(rule.cost >= 0 for rule in found)
 
 
@@ -340,6 +356,6 @@ def test_few_features_give_few_candidates_and_no_error(regime) -> None:
 def test_a_rule_that_is_not_valid_has_no_exact_cost(regime) -> None:
     prepared = prepared_of(of_regime(regime))
     assert sum(prepared.bounds) > 0
-    nobody, all_ = (read_formula(text, "P") for text in ("(not (= x x))", "(= x x)"))
+    nobody, all_ = (parse_formula(text, "P") for text in ("(not (= x x))", "(= x x)"))
     assert exact_cost(prepared, nobody, 3) is None
     assert exact_cost(prepared, all_, 3) == sum(len(world.names) for world in prepared.worlds)

@@ -11,18 +11,25 @@ from itertools import product
 import numpy as np
 import pytest
 from peirce.search.logic import lanes as lanes_module
-from peirce.search.logic.choice import drawn_worlds
 from peirce.search.logic.lanes import (
     COMPLETIONS_DRAWN,
     MOST_BROKEN,
     Lanes,
-    at_once,
-    broken_alike,
-    completed,
-    drawn_like,
-    hidden_like,
+    batch_size,
+    complete_worlds,
+    draw_broken,
+    draw_hidden,
+    draw_similar,
 )
-from peirce.tools.logic import PUBLISHED, SIGNATURE, Prepared, Regime, Stream, World
+from peirce.search.logic.ranking import draw_worlds
+from peirce.tools.logic import (
+    PUBLISHED_THEORIES,
+    SIGNATURE,
+    PreparedWorlds,
+    RandomStream,
+    Regime,
+    World,
+)
 
 from ..tools.logic.worlds_at_random import any_theory, completions, holds
 from .logic_problems import default, generated, of_regime, prepared_of, worlds_of
@@ -39,15 +46,15 @@ def atoms_of(lanes: Lanes, world: int) -> set:
     }
 
 
-def small(regime: Regime, seed: str = "small", sizes=(4, 2, 5), unknown: int = 4) -> Prepared:
+def small(regime: Regime, seed: str = "small", sizes=(4, 2, 5), unknown: int = 4) -> PreparedWorlds:
     worlds = worlds_of(seed, sizes, 0 if regime == "full" else unknown)
-    return Prepared(PUBLISHED["TH11"], worlds, regime)
+    return PreparedWorlds(PUBLISHED_THEORIES["TH11"], worlds, regime)
 
 
 @pytest.mark.parametrize("regime", REGIMES)
 def test_each_is_a_completion_of_its_world_and_the_first_makes_nothing_true(regime) -> None:
     prepared = small(regime)
-    found = completed(prepared, 10, Stream("c"))
+    found = complete_worlds(prepared, 10, RandomStream("c"))
     assert found.of.tolist() == sorted(found.of.tolist())
     for number, world in enumerate(prepared.worlds):
         possible = [set(one) for one in completions(world, closed=regime == "full")]
@@ -63,8 +70,8 @@ def test_each_is_a_completion_of_its_world_and_the_first_makes_nothing_true(regi
 
 def test_partial_keeps_the_completions_that_break_least() -> None:
     prepared = small("partial", sizes=(6, 7), unknown=9)
-    whole = completed(prepared, COMPLETIONS_DRAWN, Stream("p"))
-    kept = completed(prepared, 8, Stream("p"))
+    whole = complete_worlds(prepared, COMPLETIONS_DRAWN, RandomStream("p"))
+    kept = complete_worlds(prepared, 8, RandomStream("p"))
     for world in range(2):
         all_ = whole.lanes.violated(prepared).sum(axis=1)[whole.of == world]
         some = kept.lanes.violated(prepared).sum(axis=1)[kept.of == world]
@@ -76,7 +83,7 @@ def test_partial_keeps_the_completions_that_break_least() -> None:
 @pytest.mark.parametrize("regime", REGIMES)
 def test_a_world_whose_atoms_are_all_known_is_its_only_completion(regime) -> None:
     prepared = small(regime, unknown=0)
-    found = completed(prepared, 4, Stream("k"))
+    found = complete_worlds(prepared, 4, RandomStream("k"))
     assert all(
         atoms_of(found.lanes, place) == set(next(completions(prepared.worlds[world], True)))
         for place, world in enumerate(found.of)
@@ -87,8 +94,8 @@ def test_elements_that_break_the_theory_are_those_of_the_textbook() -> None:
     draw = random.Random("broken")
     for number in range(12):
         theory = any_theory(draw)
-        prepared = Prepared(theory, worlds_of(f"v{number}", (1, 4, 3)), "full")
-        lanes = completed(prepared, 1, Stream("v")).lanes
+        prepared = PreparedWorlds(theory, worlds_of(f"v{number}", (1, 4, 3)), "full")
+        lanes = complete_worlds(prepared, 1, RandomStream("v")).lanes
         broken = lanes.violated(prepared)
         for place, world in enumerate(prepared.worlds):
             true, size = next(completions(world, True)), len(world.names)
@@ -98,16 +105,16 @@ def test_elements_that_break_the_theory_are_those_of_the_textbook() -> None:
 
 def test_many_worlds_are_judged_in_parts_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = small("full", sizes=(6, 5, 4))
-    lanes = drawn_like(prepared, 50, Stream("parts"))
+    lanes = draw_similar(prepared, 50, RandomStream("parts"))
     whole = lanes.violated(prepared)
-    monkeypatch.setattr(lanes_module, "MOST_CELLS", 700)
+    monkeypatch.setattr(lanes_module, "MAX_CELLS", 700)
     assert whole.any() and (lanes.violated(prepared) == whole).all()
     assert lanes.some(np.zeros(50, bool)).violated(prepared).shape == (0, 6)
 
 
 def test_drawn_worlds_have_the_sizes_and_densities_of_prompt_worlds() -> None:
     prepared = prepared_of(of_regime("full"))
-    lanes = drawn_like(prepared, 3_000, Stream("drawn"))
+    lanes = draw_similar(prepared, 3_000, RandomStream("drawn"))
     sizes = lanes.inside.sum(axis=1)
     own = [len(world.names) for world in prepared.worlds]
     assert set(sizes.tolist()) == set(own)
@@ -129,10 +136,10 @@ def test_unknown_atoms_count_by_the_density_of_the_known_ones() -> None:
     worlds = (
         World("W", tuple("abcdef"), {"P": ((0,),), "R": tuple(atoms[:8])}, {"R": tuple(atoms[8:20])}),
     )  # fmt: skip
-    prepared = Prepared(default("(P x)", "(R x x)", signature), worlds, "partial")
-    lanes = drawn_like(prepared, 2_000, Stream("unknown"))
+    prepared = PreparedWorlds(default("(P x)", "(R x x)", signature), worlds, "partial")
+    lanes = draw_similar(prepared, 2_000, RandomStream("unknown"))
     assert abs(lanes.true["R"].sum(axis=(1, 2)).mean() - 36 * 8 / 24) < 0.2
-    hidden = hidden_like(prepared, lanes, Stream("hidden"))
+    hidden = draw_hidden(prepared, lanes, RandomStream("hidden"))
     assert abs(hidden["R"].mean() - 12 / 36) < 0.01
     assert not hidden["P"].any()
 
@@ -147,22 +154,24 @@ def _possible(lanes: Lanes, places: int):
 def test_broken_alike_are_worlds_in_which_some_break_the_theory_and_not_many() -> None:
     for problem in generated()[:6]:
         prepared = prepared_of(problem)
-        lanes = broken_alike(prepared, 40, Stream("alike"))
+        lanes = draw_broken(prepared, 40, RandomStream("alike"))
         counts = lanes.violated(prepared).sum(axis=1)
         assert lanes.worlds == 40 and (counts >= 1).all() and (counts <= MOST_BROKEN).all()
-    none = Prepared(default("(P x)", "(P x)", {"P": 1}), worlds_of("n", (3,), 0, {"P": 1}), "full")
-    assert broken_alike(none, 40, Stream("none")).worlds == 40, "any, where none breaks"
+    none = PreparedWorlds(
+        default("(P x)", "(P x)", {"P": 1}), worlds_of("n", (3,), 0, {"P": 1}), "full"
+    )
+    assert draw_broken(none, 40, RandomStream("none")).worlds == 40, "any, where none breaks"
 
 
 @pytest.mark.parametrize("regime", REGIMES)
 def test_predicates_of_any_number_of_arguments_are_completed_and_drawn(regime) -> None:
     worlds = worlds_of("odd", (3, 4), 0 if regime == "full" else 3, ODD)
     theory = default("(and (P x) (Z ))", "(exists y (T x y x))", ODD)
-    prepared = Prepared(theory, worlds, regime)
-    found = completed(prepared, 6, Stream("odd"))
+    prepared = PreparedWorlds(theory, worlds, regime)
+    found = complete_worlds(prepared, 6, RandomStream("odd"))
     for place, number in enumerate(found.of):
         assert atoms_of(found.lanes, place) in [set(c) for c in completions(worlds[number], False)]
-    lanes = drawn_like(prepared, 200, Stream("odd"))
+    lanes = draw_similar(prepared, 200, RandomStream("odd"))
     for name, places in ODD.items():
         assert lanes.true[name].ndim == 1 + places
         assert not (lanes.true[name] & ~_possible(lanes, places)).any()
@@ -170,19 +179,19 @@ def test_predicates_of_any_number_of_arguments_are_completed_and_drawn(regime) -
 
 def test_all_is_drawn_from_the_stream_alone_and_large_worlds_in_smaller_numbers() -> None:
     prepared = small("skeptical")
-    for made in (completed, drawn_like, broken_alike):
-        one, other = (made(prepared, 12, Stream("same")) for _ in range(2))
+    for made in (complete_worlds, draw_similar, draw_broken):
+        one, other = (made(prepared, 12, RandomStream("same")) for _ in range(2))
         one, other = (getattr(some, "lanes", some) for some in (one, other))
         assert all((one.true[name] == other.true[name]).all() for name in SIGNATURE)
-    assert at_once(prepared, 6_000) == 6_000
-    large = Prepared(PUBLISHED["TH2"], worlds_of("large", (64,)), "full")
-    assert 100 < at_once(large, 6_000) < 6_000
+    assert batch_size(prepared, 6_000) == 6_000
+    large = PreparedWorlds(PUBLISHED_THEORIES["TH2"], worlds_of("large", (64,)), "full")
+    assert 100 < batch_size(large, 6_000) < 6_000
 
 
 def test_further_worlds_are_read_and_completed_as_each_regime_has_it() -> None:
     for regime in REGIMES:
         prepared = prepared_of(of_regime(regime))
-        drawn = drawn_worlds(prepared, Stream("further"))
+        drawn = draw_worlds(prepared, RandomStream("further"))
         assert drawn is not None and drawn.worlds.worlds >= 150
         counts = drawn.worlds.violated(prepared).sum(axis=1)
         assert (counts >= 1).all() and (counts <= MOST_BROKEN).all()

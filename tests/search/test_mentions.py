@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 from peirce.records import Json
 from peirce.search.budget import Budget
-from peirce.search.text.engine import rules_over_texts
+from peirce.search.text.engine import find_text_rules
 from peirce.search.text.mentions import (
-    Mentioned,
+    MentionRules,
     Setting,
-    chances,
-    fitted,
-    judged,
-    mentioned,
-    pieces_of,
+    find_mention_rules,
+    find_pieces,
+    fit_weights,
+    predict_proba,
+    select_setting,
 )
-from peirce.search.text.pieces import repeated, share_repeated
-from peirce.tools.sentence_rules import Prepared, compile_sentence
+from peirce.search.text.pieces import find_repeated_phrases, repeated_share
+from peirce.tools.sentence_rules import PreparedRows, compile_sentence
 
 LABELS = ["cat", "dog", "hen"]
 PUBLIC = {"labels": LABELS, "columns": {"text": {"kind": "text"}}, "shape": "text"}
@@ -55,15 +55,15 @@ def made(
     return rows, labels
 
 
-def found(rows: Sequence[dict[str, Json]], labels: Sequence[str]) -> Mentioned:
-    prepared = Prepared(rows, PUBLIC)
-    pieces = pieces_of(prepared)
+def found(rows: Sequence[dict[str, Json]], labels: Sequence[str]) -> MentionRules:
+    prepared = PreparedRows(rows, PUBLIC)
+    pieces = find_pieces(prepared)
     assert pieces is not None
-    return mentioned(prepared, labels, pieces, Budget(BUDGET))
+    return find_mention_rules(prepared, labels, pieces, Budget(BUDGET))
 
 
 def test_phrases_are_whole_and_in_groups_of_which_each_text_has_one() -> None:
-    pieces = repeated([str(row["text"]) for row in made(200)[0]])
+    pieces = find_repeated_phrases([str(row["text"]) for row in made(200)[0]])
     groups = {frozenset(pieces.phrases[at] for at in group) for group in pieces.groups}
     assert frozenset(MOODS) in groups and frozenset(MEALS) in groups
     assert len(groups) == 3, "the frames are the third"
@@ -75,7 +75,7 @@ def test_words_at_an_edge_that_every_text_has_are_no_part_of_a_phrase() -> None:
     texts = [
         f"a man with {draw.choice(('red', 'blue'))} hat and {draw.choice(MEALS)}" for _ in range(90)
     ]
-    assert {"red", "blue"} < set(repeated(texts).phrases)
+    assert {"red", "blue"} < set(find_repeated_phrases(texts).phrases)
 
 
 def test_texts_that_people_write_are_not_put_together_from_pieces() -> None:
@@ -85,9 +85,9 @@ def test_texts_that_people_write_are_not_put_together_from_pieces() -> None:
     ]
     texts = [" ".join(draw.choices(words, k=40)) for _ in range(200)]
     assert (
-        share_repeated(texts) < 0.1 < 0.9 < share_repeated([str(r["text"]) for r in made(200)[0]])
+        repeated_share(texts) < 0.1 < 0.9 < repeated_share([str(r["text"]) for r in made(200)[0]])
     )
-    assert pieces_of(Prepared([{"text": text} for text in texts], PUBLIC)) is None
+    assert find_pieces(PreparedRows([{"text": text} for text in texts], PUBLIC)) is None
 
 
 @pytest.mark.parametrize(("noise", "rows"), [(0.0, 200), (0.2, 400)])
@@ -117,7 +117,7 @@ def test_phrases_that_do_not_weigh_are_not_spoken_of() -> None:
 
 def test_the_sentences_are_read_back() -> None:
     rows, labels = made(200, noise=0.3)
-    told = rules_over_texts(rows, labels, PUBLIC, 150_000)
+    told = find_text_rules(rows, labels, PUBLIC, 150_000)
     assert told.rules and told.meta["tried"] > 10
     for rule in told.rules:
         assert compile_sentence(rule.written(), PUBLIC) == rule
@@ -126,7 +126,7 @@ def test_the_sentences_are_read_back() -> None:
 def test_a_rule_names_the_whole_phrase() -> None:
     rows, _ = made(200)
     labels = ["cat" if "siren" in str(row["text"]) else "dog" for row in rows]
-    told = rules_over_texts(rows, labels, PUBLIC, 150_000)
+    told = find_text_rules(rows, labels, PUBLIC, 150_000)
     assert (
         told.rules[0]
         .written()
@@ -141,15 +141,15 @@ def test_the_regression_finds_the_weights_that_made_the_labels() -> None:
     scores = x @ true
     p = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
     codes = np.array([random_.choice(3, p=one) for one in p])
-    w = fitted(x, codes, 3, Setting(0.1))
+    w = fit_weights(x, codes, 3, Setting(0.1))
     assert (
         np.abs(
             (w[:-1] - w[:-1].mean(1, keepdims=True)) - (true - true.mean(1, keepdims=True))
         ).max()
         < 0.3
     )
-    assert np.allclose(chances(x, w).sum(1), 1)
-    assert judged(x[:300], codes[:300], 3).right > 0.5
+    assert np.allclose(predict_proba(x, w).sum(1), 1)
+    assert select_setting(x[:300], codes[:300], 3).right > 0.5
 
 
 def test_labels_changed_at_random_do_not_bend_the_weights_and_their_share_is_found() -> None:
@@ -158,10 +158,10 @@ def test_labels_changed_at_random_do_not_bend_the_weights_and_their_share_is_fou
     true = random_.uniform(-5, 5, (6, 3))
     clean = (x @ true).argmax(1)
     codes = np.where(random_.random(600) < 0.3, (clean + random_.integers(1, 3, 600)) % 3, clean)
-    found = judged(x, codes, 3)
+    found = select_setting(x, codes, 3)
     assert found.setting.slips in (0.2, 0.3)
     right = [
-        (chances(x, fitted(x, codes, 3, setting)).argmax(1) == clean).mean()
+        (predict_proba(x, fit_weights(x, codes, 3, setting)).argmax(1) == clean).mean()
         for setting in (found.setting, Setting(found.setting.penalty))
     ]
     assert right[0] >= max(right[1], 0.95)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pytest
 from peirce.search.acre import engine as acre
-from peirce.search.engines import Searching
+from peirce.search.engines import SearchService
 from peirce.search.grids import engine as grids
 from peirce.search.lists import engine as lists
-from peirce.search.patches import patched
+from peirce.search.memorisation import memorises_case
 from peirce.tasks import load_problems
 from peirce.tests.counts import drawn
 
@@ -33,11 +33,11 @@ INPUTS = [[3, 1], [5, 2, 8], [7], []]
     ],
 )  # fmt: skip
 def test_a_branch_for_a_single_case_is_a_patch(text, expected):
-    assert patched(text, INPUTS) is expected
+    assert memorises_case(text, INPUTS) is expected
 
 
 def test_of_a_single_pair_nothing_is_a_patch():
-    assert not patched("def f(x):\n    return [9 if v == 8 else v for v in x]", [[8]])
+    assert not memorises_case("def f(x):\n    return [9 if v == 8 else v for v in x]", [[8]])
 
 
 @pytest.mark.parametrize("task", ["list_functions", "mini_arc", "acre"])
@@ -52,13 +52,13 @@ def test_the_first_answer_is_the_same_after_others_were_asked(task):
                  "earlier": list(earlier), "skip": [], "expansions": drawn(6_000, soak=20_000)}
             )  # fmt: skip
 
-        engine = Searching()
+        engine = SearchService()
         first = ask(engine)
         if "source" not in first:
             continue
         answered += 1
         following = ask(engine, [first["source"]])
-        fresh = Searching()
+        fresh = SearchService()
         if (
             ask(engine) != first
             or ask(fresh, [first["source"]]) != following
@@ -84,7 +84,7 @@ def test_following_answers_hold_no_patch():
                 if said:
                     seen += 1
                     inputs = [given for given, _ in shown]
-                    assert not patched(answer.source, inputs), answer.source
+                    assert not memorises_case(answer.source, inputs), answer.source
                 said.append(answer.source)
     assert seen > 12
 
@@ -113,10 +113,12 @@ def test_a_word_that_holds_another_gives_no_wrong_rule():
         [["redder metal cube"], "off"], [["red metal cube"], "on"],
         [["redder metal cube", "blue metal cone"], "off"], [["red rubber cone"], "on"],
     ]  # fmt: skip
-    assert acre.serves(shown)
-    answer = acre.Problem(shown, acre.prepared([s for s, _ in shown]), 5_000).next([], frozenset())
+    assert acre.supports(shown)
+    answer = acre.Problem(shown, acre.prepare_space([s for s, _ in shown]), 5_000).next(
+        [], frozenset()
+    )
     if answer is not None:
         names: dict = {}
         exec(answer.source, names)
         assert [names["f"](scene) for scene, _ in shown] == [light for _, light in shown]
-    assert not acre.serves([[['re"d metal cube'], "on"]])
+    assert not acre.supports([[['re"d metal cube'], "on"]])

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from peirce.search.following import BY_PRICE
-from peirce.search.lists.sharing import DEARER, FEW, Sharing
+from peirce.search.lists.voting import DEARER, FEW, VotingRanker
+from peirce.search.novelty import ANSWERS_BY_COST
 
 INPUTS = list(range(200))
 
@@ -29,11 +29,11 @@ def said(text: str, cost: float, value: int) -> Rule:
     return Rule(text, cost, np.full(len(INPUTS), value, np.int64))
 
 
-KNOWN = [said(f"known {k}", 1.0 + k / 10, -1 - k) for k in range(BY_PRICE)]
+KNOWN = [said(f"known {k}", 1.0 + k / 10, -1 - k) for k in range(ANSWERS_BY_COST)]
 
 
 def next_of(candidates, known=KNOWN):
-    chosen = Sharing(INPUTS, 100).next([*known, *candidates], known, {k.text for k in known})
+    chosen = VotingRanker(INPUTS, 100).next([*known, *candidates], known, {k.text for k in known})
     return chosen.text if chosen else None
 
 

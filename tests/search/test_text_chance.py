@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from peirce.records import Json
-from peirce.search.text.chance import fisher, kept, surest
 from peirce.search.text.engine import Problem
+from peirce.search.text.significance import fisher_exact, most_significant, select_significant
 from peirce.tools.sentence_rules import NotExact, compile_sentence
 
 
@@ -54,18 +54,21 @@ def test_of_shuffled_labels_hardly_anything_is_said(rows: int, labels: int) -> N
 def test_a_phrase_that_was_chosen_by_the_labels_pays_for_all_phrases() -> None:
     wanted = np.arange(40) < 20
     holds = np.array([(np.arange(40) < 9) | (np.arange(40) == 30)])
-    alone, of_many = surest(holds, wanted, [1.0]), surest(holds, wanted, [1.0], unseen=999)
+    alone, of_many = (
+        most_significant(holds, wanted, [1.0]),
+        most_significant(holds, wanted, [1.0], unseen=999),
+    )
     assert alone[1] < 0.05 < of_many[1]
-    assert of_many[1] == pytest.approx(min(1.0, 1_000 * fisher(holds[0], wanted)))
-    assert kept([0.001, 0.5]) == [0]
-    assert kept([0.001, 0.5], unseen=98) == []
+    assert of_many[1] == pytest.approx(min(1.0, 1_000 * fisher_exact(holds[0], wanted)))
+    assert select_significant([0.001, 0.5]) == [0]
+    assert select_significant([0.001, 0.5], unseen=98) == []
 
 
 def test_fishers_test_is_that_of_the_lady_who_tasted_tea() -> None:
     milk = np.arange(8) < 4
     said_milk = np.isin(np.arange(8), [0, 1, 2, 4])
-    assert fisher(said_milk, milk) == pytest.approx(34 / 70)
-    assert fisher(milk, milk) == pytest.approx(2 / 70)
+    assert fisher_exact(said_milk, milk) == pytest.approx(34 / 70)
+    assert fisher_exact(milk, milk) == pytest.approx(2 / 70)
 
 
 def test_single_conditions_are_counted_among_those_tried() -> None:

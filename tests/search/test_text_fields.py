@@ -14,18 +14,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from peirce.agents import open_model
-from peirce.records import Earlier, Hypothesis, InputSet, Observation, Verdict, View
+from peirce.records import Hypothesis, InputSet, Observation, PastAnswer, Verdict, View
 from peirce.search.budget import Budget
-from peirce.search.engines import Searching
-from peirce.search.text.atoms import atoms_of, grain, roundest
-from peirce.search.text.chance import kept, surest
+from peirce.search.engines import SearchService
+from peirce.search.text.atoms import build_atoms, roundest_number, rounding_unit
 from peirce.search.text.covering import Covering
-from peirce.search.text.fields import rules_over_fields
-from peirce.search.text.phrases import places
-from peirce.tasks import family
-from peirce.tools.sentence_rules import Prepared, Term, compile_sentence, mentions
+from peirce.search.text.fields import find_field_rules
+from peirce.search.text.phrases import find_slots
+from peirce.search.text.significance import most_significant, select_significant
+from peirce.tasks import load_family
+from peirce.tools.sentence_rules import PreparedRows, Term, compile_sentence, mentions
 
-FAMILY = family("text")
+FAMILY = load_family("text")
 GRADES = ["A", "B", "C", "D", "F"]
 PUBLIC = {
     "labels": ["yes", "no"],
@@ -69,7 +69,7 @@ def drawn(rule, count=200, seed=0, noise=0.0):
 
 
 def said(rows, labels, public=PUBLIC, budget=60_000):
-    return [rule.written() for rule in rules_over_fields(rows, labels, public, budget).rules]
+    return [rule.written() for rule in find_field_rules(rows, labels, public, budget).rules]
 
 
 def test_one_value_that_decides_is_one_sentence():
@@ -107,9 +107,7 @@ def test_a_condition_that_no_row_refutes_is_found_by_what_the_rows_share():
         for at, (one, label) in enumerate(zip(rows, labels, strict=True))
         if label == "yes" or not (one["grade"] == "A" and one["papers"] > 2)
     ]
-    found = rules_over_fields(
-        [rows[at] for at in left], [labels[at] for at in left], PUBLIC, 60_000
-    )
+    found = find_field_rules([rows[at] for at in left], [labels[at] for at in left], PUBLIC, 60_000)
     assert 'grade is "A" and papers is more than 2 and hours' in found.rules[0].written()
     hours = found.meta["rules"][0]["conditions"]
     (told,) = [one for one in hours if one["condition"].startswith("hours is more than")]
@@ -127,10 +125,10 @@ def test_columns_that_hang_together_earn_no_condition_by_that():
     public = {
         **PUBLIC, "columns": {f"c{k}": {"kind": "number", "about": ""} for k in range(6)}
     }  # fmt: skip
-    rules = rules_over_fields(rows, labels, public, 60_000).rules
+    rules = find_field_rules(rows, labels, public, 60_000).rules
     assert max(rule.written().split("; ")[0].count(" and ") for rule in rules) <= 3
     assert (
-        rules[0].codes(Prepared(rows, public)) == [label == "no" for label in labels]
+        rules[0].codes(PreparedRows(rows, public)) == [label == "no" for label in labels]
     ).mean() > 0.9
 
 
@@ -138,8 +136,8 @@ def test_rows_that_are_left_get_a_rule_where_nothing_else_is_wrong():
     rows, labels = drawn(
         lambda one: one["papers"] > 2 or (one["grade"] == "A" and one["donor"]), seed=2
     )
-    prepared = Prepared(rows, PUBLIC)
-    atoms = atoms_of(prepared)
+    prepared = PreparedRows(rows, PUBLIC)
+    atoms = build_atoms(prepared)
     wanted = np.array(labels) == "yes"
     (papers,) = (
         (at,) for at, one in enumerate(atoms.conditions) if one.written() == "papers is more than 2"
@@ -162,7 +160,7 @@ def test_labels_by_chance_give_no_sentence(seed):
 
 def test_each_sentence_compiles_to_the_rule_that_it_says():
     rows, labels = drawn(lambda one: one["papers"] in (1, 2) or one["hours"] > 77.5, seed=5)
-    for rule in rules_over_fields(rows, labels, PUBLIC, 60_000).rules:
+    for rule in find_field_rules(rows, labels, PUBLIC, 60_000).rules:
         assert compile_sentence(rule.written(), PUBLIC) == rule
 
 
@@ -204,7 +202,7 @@ def test_two_places_of_made_texts_decide_together():
     public = {
         "labels": colours, "shape": "text", "columns": {"text": {"kind": "text", "about": ""}}
     }  # fmt: skip
-    found = rules_over_fields(rows, labels, public, 60_000).rules
+    found = find_field_rules(rows, labels, public, 60_000).rules
     wanted = {
         frozenset(
             (mentions(tuple(map(Term, hats))), mentions((Term(f"{one} {thing}"),)))
@@ -230,7 +228,7 @@ def test_texts_that_people_wrote_have_no_places():
         phrase: np.array([phrase in text for text in texts])
         for phrase in ("red car", "blue car", "the red", "the blue", "red bike")
     }
-    assert places(found) == []
+    assert find_slots(found) == []
 
 
 def test_missing_values_and_odd_columns_are_no_failure():
@@ -240,25 +238,25 @@ def test_missing_values_and_odd_columns_are_no_failure():
 
 
 def test_a_bound_is_the_roundest_number_that_the_rows_allow():
-    assert roundest(83, 92, True) == 90
-    assert roundest(3, 4, True) == 3
-    assert roundest(0.21, 0.29, False) == 0.25
-    assert (grain(80, 100), grain(0, 5), grain(1, 10)) == (5, 1, 1)
+    assert roundest_number(83, 92, True) == 90
+    assert roundest_number(3, 4, True) == 3
+    assert roundest_number(0.21, 0.29, False) == 0.25
+    assert (rounding_unit(80, 100), rounding_unit(0, 5), rounding_unit(1, 10)) == (5, 1, 1)
 
 
 def test_benjamini_and_hochberg_keep_by_rank():
-    assert kept([0.04, 0.001, 0.03, 0.9], 0.05) == [1]
-    assert kept([0.01, 0.02, 0.03, 0.04], 0.05) == [0, 1, 2, 3]
-    assert kept([], 0.05) == []
+    assert select_significant([0.04, 0.001, 0.03, 0.9], 0.05) == [1]
+    assert select_significant([0.01, 0.02, 0.03, 0.04], 0.05) == [0, 1, 2, 3]
+    assert select_significant([], 0.05) == []
 
 
 def test_the_surest_of_many_conditions_pays_for_the_choice():
     random_ = np.random.default_rng(0)
     holds = random_.random((60, 100)) < 0.5
     wanted = random_.random(100) < 0.5
-    _, chance = surest(holds, wanted, [1.0] * 60)
+    _, chance = most_significant(holds, wanted, [1.0] * 60)
     assert chance > 0.05
-    assert surest(np.array([wanted, holds[0]]), wanted, [1.0, 1.0])[0] == 0
+    assert most_significant(np.array([wanted, holds[0]]), wanted, [1.0, 1.0])[0] == 0
 
 
 def view(rows, labels, earlier=()):
@@ -291,7 +289,7 @@ def test_what_was_said_before_is_not_said_again():
     rows, labels = drawn(lambda one: one["grade"] == "A")
     once = view(rows, labels)
     first, *_ = FAMILY.parse(once, proposed(once).text, FAMILY.answer_formats[0])
-    before = Earlier("", (Hypothesis(first.text),), (Verdict.ACCEPTED,))
+    before = PastAnswer("", (Hypothesis(first.text),), (Verdict.ACCEPTED,))
     assert proposed(replace(once, earlier=(before,))).finish == "exhausted"
 
 
@@ -306,6 +304,6 @@ def test_the_engine_serves_records_and_no_worlds():
         "shown": [[{"domain": ["a"], "x": 1}, "yes"]], "space": "d", "inputs": [],
         "expansions": 100, "told": PUBLIC, "earlier": [], "skip": [],
     }  # fmt: skip
-    assert "reason" in Searching().propose(asked)
+    assert "reason" in SearchService().propose(asked)
     asked["shown"] = [[{"grade": "A"}, "yes"], [{"grade": "B"}, "no"]]
-    assert json.dumps(Searching().propose(asked)) == '{"exhausted": true}'
+    assert json.dumps(SearchService().propose(asked)) == '{"exhausted": true}'

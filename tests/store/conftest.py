@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from peirce.records import (
     Agreement,
-    Answered,
     BankEvent,
     CallKey,
     Hypothesis,
     InputSet,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Observation,
     Outcome,
     Predictions,
@@ -58,8 +58,12 @@ def step(name: str, number: int, text: str = "def fn(x):\n    return x[1:]") -> 
     hypothesis = Hypothesis(f"{text} # {seed}", "all but the first", {"entry": "fn"}, ("fences",))
     shown = Agreement((True, None), ({"value": [2]}, {"undefined": "IndexError"}))
     hidden = Agreement((False,), ({"value": [6, 7]},), "ok", {"cost": 3})
-    kept = Judged(Verdict.ACCEPTED, "", hypothesis, 0.25, shown, hidden, predictions(seed))
-    again = Judged(Verdict.REDUNDANT, "covered", hypothesis, 1.0, shown, hidden, kept.space, True)
+    kept = JudgedHypothesis(
+        Verdict.ACCEPTED, "", hypothesis, 0.25, shown, hidden, predictions(seed)
+    )
+    again = JudgedHypothesis(
+        Verdict.REDUNDANT, "covered", hypothesis, 1.0, shown, hidden, kept.space, True
+    )
     events = tuple(
         BankEvent(hypothesis.digest, hypothesis.text, hypothesis.description, place, right, place)
         for place, right in enumerate((True, False, True), 1)
@@ -68,16 +72,16 @@ def step(name: str, number: int, text: str = "def fn(x):\n    return x[1:]") -> 
         name,
         number,
         (
-            Answered(f"step/{number}/propose/0", "no idea", (malformed(),)),
-            Answered(f"step/{number}/propose/1", f"answer {seed}", (kept, again)),
+            JudgedAnswer(f"step/{number}/propose/0", "no idea", (malformed(),)),
+            JudgedAnswer(f"step/{number}/propose/1", f"answer {seed}", (kept, again)),
         ),
         {"chosen": seed},
         events,
     )
 
 
-def malformed() -> Judged:
-    return Judged(Verdict.MALFORMED, "no_tuple", bad=True)
+def malformed() -> JudgedHypothesis:
+    return JudgedHypothesis(Verdict.MALFORMED, "no_tuple", bad=True)
 
 
 def outcome(key: CallKey, kind: str) -> Outcome:
@@ -94,7 +98,9 @@ def same(one: object, other: object) -> bool:
     """Equality that looks into arrays: of values, dtypes and shapes."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one.dtype == other.dtype and one.shape == other.shape and bool((one == other).all())
-    if isinstance(one, Predictions | Judged | Answered | StepRecord) and type(one) is type(other):
+    if isinstance(one, Predictions | JudgedHypothesis | JudgedAnswer | StepRecord) and type(
+        one
+    ) is type(other):
         return all(same(value, getattr(other, name)) for name, value in vars(one).items())
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(same, one, other))

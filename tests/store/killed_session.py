@@ -25,14 +25,14 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from peirce.agents.scripted import Scripted
-from peirce.graphs import method
+from peirce.agents.scripted import ScriptedProposer
+from peirce.graphs import find_method
 from peirce.graphs.runtime.replay import replay_session
 from peirce.graphs.runtime.runner import run_session
 from peirce.records import InputSet, Observation, OracleSettings, Problem, Reply, ToolCall, View
 from peirce.store import Store
-from peirce.store.writing import Writer
-from peirce.tasks import family
+from peirce.store.writer import Writer
+from peirce.tasks import load_family
 from peirce.tools.execute import EXECUTE
 
 LANES = 2
@@ -78,7 +78,7 @@ def told(method: str) -> list[Any]:
 def new_session(path: Path, method: str) -> None:
     settings = {
         "task": "examples", "method": method, "model": "scripted", "seed": 0,
-        "model_settings": Scripted(told(method)).settings(),
+        "model_settings": ScriptedProposer(told(method)).settings(),
     }  # fmt: skip
     if method == "refine":
         settings |= {"repair": "script", "repairer_settings": Repairs().settings(), "tool_calls": 0}
@@ -96,7 +96,7 @@ async def drive(path: Path) -> None:
             session = store.find("last")
             method = store.session(session)["settings"]["method"]
             await run_session(
-                store, session, proposer=Scripted(told(method)), oracle=sandbox, concurrency=2,
+                store, session, proposer=ScriptedProposer(told(method)), oracle=sandbox, concurrency=2,
                 repairer=Repairs(),
             )  # fmt: skip
         finally:
@@ -191,8 +191,8 @@ def import_all(name: str) -> None:
     import duckdb  # noqa: F401
     from langchain_core.tools import StructuredTool  # noqa: F401
 
-    method(name, "programs")
-    family("programs")
+    find_method(name, "programs")
+    load_family("programs")
     if os.path.isdir("/proc/self/task"):
         assert len(os.listdir("/proc/self/task")) == 1
 

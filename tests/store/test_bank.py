@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from peirce.records import BankEvent, EventKind, StepRecord
 from peirce.store import Bank, Store
-from peirce.store.bank import folded
+from peirce.store.bank import build_bank
 
 
 def fold(log: Sequence[BankEvent], alpha: float) -> list[dict[str, Any]]:
-    return folded(log, alpha).rows()
+    return build_bank(log, alpha).rows()
 
 
 def event(name: str, observation: int, right: bool | None, t: int) -> BankEvent:
@@ -92,19 +92,23 @@ def test_twelve_updates_worked_by_hand() -> None:
     ]
     log = [event(name, t, came, t) for t, name, came, *_ in table]
     for count, (t, name, _, accuracy, visits, reward) in enumerate(table, 1):
-        bank = folded(log[:count], 0.5, 0.5)
+        bank = build_bank(log[:count], 0.5, 0.5)
         (row,) = (row for row in bank.rows() if row["text"] == f"text {name}")
         assert row["accuracy"] == pytest.approx(accuracy, abs=1e-12), t
         assert (row["visits"], row["t"]) == (visits, t)
         assert row["reward"] == pytest.approx(reward, abs=1e-6), t
         (entry,) = (one for one in bank.top() if one.text == f"text {name}")
         assert entry.reward == row["reward"]
-    rows = folded(log, 0.5, 0.5).rows()
+    rows = build_bank(log, 0.5, 0.5).rows()
     assert [row["text"] for row in rows] == ["text b", "text a", "text c"]
     assert [row["right"] for row in rows] == [[4, 5], [1, 10], [12]]
     assert [row["covered"] for row in rows] == [3, 3, 2]
     # By accuracy alone a and b are equal, and a came first.
-    assert [row["text"] for row in folded(log, 0.0, 0.5).rows()] == ["text a", "text b", "text c"]
+    assert [row["text"] for row in build_bank(log, 0.0, 0.5).rows()] == [
+        "text a",
+        "text b",
+        "text c",
+    ]
 
 
 def other(kind: EventKind, name: str = "", capacity: int = -1) -> BankEvent:
@@ -119,7 +123,7 @@ def names(bank: Bank) -> str:
 
 def test_the_reward_of_what_is_not_visited_stands_still() -> None:
     log = [event("a", 0, True, 2), event("b", 1, True, 2), event("b", 2, True, 100)]
-    first, second = folded(log).top()
+    first, second = build_bank(log).top()
     # b: 1 + .5 sqrt(ln 100 / 2) = 1.7587; a as at t = 2: 1 + .5 sqrt(ln 2) = 1.4163
     assert (first.text, second.text) == ("text b", "text a")
     assert second.reward == pytest.approx(1.416277, abs=1e-6)
@@ -132,7 +136,7 @@ def test_what_enters_without_a_visit_is_last_and_has_no_accuracy() -> None:
         event("c", 0, True, 3),
         other("enter", "d"),
     ]
-    bank = folded(log)
+    bank = build_bank(log)
     # b: 0 + .5 sqrt(ln 1) = 0, as a and d have without a visit: ties by insertion
     assert names(bank) == "cabd"
     told = {row["text"]: (row["accuracy"], row["visits"], row["reward"]) for row in bank.rows()}
@@ -143,7 +147,7 @@ def test_what_enters_without_a_visit_is_last_and_has_no_accuracy() -> None:
 
 
 def test_what_is_dropped_begins_anew_where_it_comes_again() -> None:
-    bank = folded([event("a", 0, True, 1), event("b", 0, True, 1), other("drop", "a")])
+    bank = build_bank([event("a", 0, True, 1), event("b", 0, True, 1), other("drop", "a")])
     assert names(bank) == "b" and not bank.holds("text a") and bank.holds("text b")
     bank.apply(other("drop", "z"))  # it was never there
     bank.apply(event("a", 5, False, 6))
@@ -152,7 +156,9 @@ def test_what_is_dropped_begins_anew_where_it_comes_again() -> None:
 
 def test_a_cut_keeps_the_best_and_of_equals_the_newcomers() -> None:
     # alpha 0: a, b, c have 1, 1, 0 and are there when the cut to 3 comes; nothing leaves.
-    bank = folded([event("a", 0, True, 1), event("b", 0, True, 1), event("c", 0, False, 1)], 0.0)
+    bank = build_bank(
+        [event("a", 0, True, 1), event("b", 0, True, 1), event("c", 0, False, 1)], 0.0
+    )
     bank.apply(other("cut", capacity=3))
     assert names(bank) == "abc"
     # d equals a and b, e equals c: the order is d (new), a, b, e (new), c; the cut to 4 takes c.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from peirce.store import Store
-from peirce.store.writing import LINGER_S, Change, Writer
+from peirce.store.writer import COMMIT_WAIT_S, Change, Writer
 
 
 def writes(store: Store, monkeypatch) -> list[int]:
@@ -30,7 +30,7 @@ def test_changes_that_are_waited_for_are_one_commit(store, monkeypatch) -> None:
     done = [store._writing().submit(Change()) for _ in range(5)]
     for one in done:
         one.result(10)
-    assert groups == [5] and time.monotonic() - began < LINGER_S * 20
+    assert groups == [5] and time.monotonic() - began < COMMIT_WAIT_S * 20
 
 
 def test_one_change_waits_a_moment_and_not_for_others(store, monkeypatch) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from peirce.records import StoreError
 from peirce.store import Store
-from peirce.store.cells import encode
+from peirce.store.codec import encode_vector
 
 from .conftest import SPACE, problem, step
 
@@ -54,7 +54,7 @@ def test_an_input_set_that_is_a_bomb_or_damaged_is_refused(
 
 def test_a_vector_longer_than_its_sample_space_is_refused(stored: tuple[Path, str]) -> None:
     path, session = stored
-    alter(path, "UPDATE vector SET data = ?", encode(np.zeros(41, np.int64)))
+    alter(path, "UPDATE vector SET data = ?", encode_vector(np.zeros(41, np.int64)))
     with (
         Store.open(path, write=False) as store,
         pytest.raises(StoreError, match="41 items where 40 are expected"),

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import (
     Agreement,
-    Answered,
     BankEvent,
     Hypothesis,
     InputSet,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Observation,
     Predictions,
     Problem,
@@ -56,7 +56,7 @@ spaces = st.builds(
 )
 hypotheses = st.builds(Hypothesis, texts, texts, objects, st.lists(texts, max_size=2).map(tuple))
 judgements = st.builds(
-    Judged,
+    JudgedHypothesis,
     st.sampled_from(list(Verdict)),
     texts,
     st.none() | hypotheses,
@@ -66,7 +66,7 @@ judgements = st.builds(
     st.none() | spaces,
     st.booleans(),
 )
-answers = st.builds(Answered, texts, texts, st.lists(judgements, max_size=3).map(tuple))
+answers = st.builds(JudgedAnswer, texts, texts, st.lists(judgements, max_size=3).map(tuple))
 events = st.builds(
     BankEvent,
     st.sampled_from(["0" * 64, "1" * 64]),

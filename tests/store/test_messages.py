@@ -102,7 +102,7 @@ def test_an_answer_that_trickles_in_is_given_up(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Store.open(path, write=True).close()
-    monkeypatch.setattr(owner, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(owner, "ANSWER_TIMEOUT_S", 0.5)
     with (
         impostor(path, struct.pack(">I", 200), slowly=True),
         pytest.raises(StoreError, match="does not answer"),

@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 from peirce.records import CallKey, Outcome, StoreError
 from peirce.store import Store
-from peirce.store.owner import Visitor, socket_path
+from peirce.store.owner import OwnerClient, socket_path
 
 NewSession = Callable[..., str]
 
@@ -267,7 +267,7 @@ def test_a_link_that_another_user_made_is_not_followed(short_temporary: Path) ->
         code = 1
         try:
             os.setuid(65534)
-            code = 3 if Visitor.reach(path) is None else 4
+            code = 3 if OwnerClient.reach(path) is None else 4
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
@@ -314,7 +314,7 @@ def test_a_message_without_one_meaning_is_not_answered(
 
 
 def test_numbers_that_are_not_finite_travel(store: Store, path: Path) -> None:
-    visitor = Visitor.reach(path)
+    visitor = OwnerClient.reach(path)
     assert visitor is not None
     with contextlib.closing(visitor):
         sql = "SELECT 'nan'::DOUBLE, 'inf'::DOUBLE, ?::DOUBLE, 1.5::DOUBLE"
@@ -345,13 +345,13 @@ def test_many_readers_at_once_while_the_owner_writes(
 
 
 def test_the_owner_tells_its_pid(store: Store, path: Path) -> None:
-    visitor = Visitor.reach(store.path)
+    visitor = OwnerClient.reach(store.path)
     assert visitor is not None and visitor.owner() == os.getpid()
     visitor.close()
 
 
 def test_a_long_query_of_a_reader_ends_with_the_owner(store: Store, path: Path) -> None:
-    visitor = Visitor.reach(path)
+    visitor = OwnerClient.reach(path)
     assert visitor is not None
     ended = threading.Event()
 

@@ -153,7 +153,7 @@ def version_3(path: Path) -> None:
 
     Store.open(path, write=True).close()
     with duckdb.connect(str(path)) as database:
-        for name in connection.ADDED["3"]:
+        for name in connection.TABLES_ADDED_SINCE["3"]:
             database.execute(f"DROP TABLE {name}")
         database.execute("UPDATE meta SET value = '3' WHERE name = 'schema'")
 
@@ -189,9 +189,11 @@ def test_an_upgrade_that_fails_leaves_version_3(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     version_3(path)
-    whole = connection.upgrade
+    whole = connection.upgrade_statements
     with monkeypatch.context() as patched:
-        patched.setattr(connection, "upgrade", lambda query: [*whole(query)[:3], "CREATE nonsense"])
+        patched.setattr(
+            connection, "upgrade_statements", lambda query: [*whole(query)[:3], "CREATE nonsense"]
+        )
         with pytest.raises(StoreError, match="no store can be made"):
             Store.open(path, write=True)
     assert "pair_set" not in tables(path)

@@ -151,7 +151,7 @@ def test_what_exceeds_the_memory_is_spilled_to_a_private_folder(
     place = tmp_path / "working"
     place.mkdir()
     monkeypatch.chdir(place)
-    monkeypatch.setattr(connection, "READ_MEMORY", "40MB")
+    monkeypatch.setattr(connection, "READER_MEMORY", "40MB")
     Store.open(tmp_path / "s.duckdb", write=True).close()
     with Store.open(tmp_path / "s.duckdb", write=False) as reader:
         spilled: Callable[..., list[tuple[int]]] = reader._reading.query

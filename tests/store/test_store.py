@@ -20,7 +20,7 @@ import duckdb
 import pytest
 from peirce.records import InputSet, StoreError
 from peirce.store import Store
-from peirce.store.sessions import LETTERS
+from peirce.store.sessions import ID_LETTERS
 
 NewSession = Callable[..., str]
 
@@ -45,7 +45,7 @@ def holder(path: Path, *arguments: str) -> subprocess.Popen[str]:
     assert process.stdout is not None
     while (line := process.stdout.readline().strip()) != "ready":
         assert process.poll() is None, "the owner did not start"
-        assert re.fullmatch(f"[{LETTERS}]{{8}}", line)
+        assert re.fullmatch(f"[{ID_LETTERS}]{{8}}", line)
     return process
 
 
@@ -218,8 +218,8 @@ def test_sessions_are_found_by_id_prefix_and_last(store: Store, new_session: New
     with pytest.raises(StoreError, match="no session yet"):
         store.find("last")
     ids = [new_session() for _ in range(40)]
-    assert all(re.fullmatch(f"[{LETTERS}]{{8}}", session) for session in ids)
-    assert len(set(ids)) == 40 and not set("il1o0") & set(LETTERS)
+    assert all(re.fullmatch(f"[{ID_LETTERS}]{{8}}", session) for session in ids)
+    assert len(set(ids)) == 40 and not set("il1o0") & set(ID_LETTERS)
     assert store.find("last") == ids[-1]
     assert store.find(ids[3]) == ids[3]
     assert store.find(ids[5][:7]) == ids[5]

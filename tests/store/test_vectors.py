@@ -14,7 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import StoreError
-from peirce.store.cells import CONSTANT, HEAD, MAGIC, RAW, decode, encode, is_intact, vector_digest
+from peirce.store.codec import (
+    CONSTANT,
+    HEADER,
+    MAGIC,
+    RAW,
+    decode_vector,
+    encode_vector,
+    is_intact,
+    vector_digest,
+)
 from peirce.tests.counts import drawn
 
 DTYPES = ["<i8", "|u1", "<i4", "<u2", "<f8", "<f4", "|b1", "|i1"]
@@ -39,8 +48,8 @@ def arrays(draw: st.DrawFn) -> np.ndarray:
 @settings(max_examples=drawn(75, soak=150), deadline=None)
 @given(arrays())
 def test_any_array_comes_back_bit_by_bit(array: np.ndarray) -> None:
-    blob = encode(array)
-    back = decode(blob)
+    blob = encode_vector(array)
+    back = decode_vector(blob)
     assert (back.dtype, back.shape) == (array.dtype, array.shape)
     assert back.tobytes() == array.tobytes()
     assert is_intact(vector_digest(array), blob)
@@ -48,14 +57,14 @@ def test_any_array_comes_back_bit_by_bit(array: np.ndarray) -> None:
 
 def test_zero_and_minus_zero_stay_apart() -> None:
     array = np.array([0.0, -0.0] * 500)
-    assert decode(encode(array)).tobytes() == array.tobytes()
+    assert decode_vector(encode_vector(array)).tobytes() == array.tobytes()
 
 
 def test_big_endian_and_strided_arrays_have_the_digest_of_their_values() -> None:
     plain = np.arange(100, dtype="<i8")
     assert vector_digest(plain.astype(">i8")) == vector_digest(plain)
     assert vector_digest(np.repeat(plain, 2)[::2]) == vector_digest(plain)
-    assert decode(encode(np.repeat(plain, 2)[::2])).tolist() == plain.tolist()
+    assert decode_vector(encode_vector(np.repeat(plain, 2)[::2])).tolist() == plain.tolist()
 
 
 @pytest.mark.parametrize(
@@ -68,7 +77,7 @@ def test_big_endian_and_strided_arrays_have_the_digest_of_their_values() -> None
     ],
 )
 def test_repetitive_vectors_are_small(array: np.ndarray, at_most: int) -> None:
-    assert len(encode(array)) <= at_most
+    assert len(encode_vector(array)) <= at_most
 
 
 @pytest.mark.counted
@@ -77,29 +86,29 @@ def test_repetitive_vectors_are_small(array: np.ndarray, at_most: int) -> None:
 def test_a_changed_byte_never_passes_for_the_same_vector(
     array: np.ndarray, data: st.DataObject
 ) -> None:
-    digest, blob = vector_digest(array), bytearray(encode(array))
+    digest, blob = vector_digest(array), bytearray(encode_vector(array))
     place = data.draw(st.integers(0, len(blob) - 1))
     blob[place] ^= data.draw(st.integers(1, 255))
     if is_intact(digest, bytes(blob)):  # a redundant bit of the compression, say
-        assert decode(bytes(blob)).tobytes() == array.tobytes()
+        assert decode_vector(bytes(blob)).tobytes() == array.tobytes()
 
 
 def test_one_altered_code_is_found() -> None:
     codes = np.arange(14_101)
     altered = codes.copy()
     altered[7_000] += 1
-    assert not is_intact(vector_digest(codes), encode(altered))
+    assert not is_intact(vector_digest(codes), encode_vector(altered))
 
 
-@pytest.mark.parametrize("blob", [b"", b"PV1", b"x" * 40, encode(np.arange(50))[:-3]])
+@pytest.mark.parametrize("blob", [b"", b"PV1", b"x" * 40, encode_vector(np.arange(50))[:-3]])
 def test_a_blob_that_is_no_vector_is_a_store_error(blob: bytes) -> None:
     with pytest.raises(StoreError, match="vector"):
-        decode(blob)
+        decode_vector(blob)
 
 
 def test_objects_are_refused() -> None:
     with pytest.raises(TypeError, match="numbers"):
-        encode(np.array([{}], dtype=object))
+        encode_vector(np.array([{}], dtype=object))
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -107,11 +116,11 @@ def test_a_small_blob_that_claims_gigabytes_is_refused_before_they_are_held(pack
     claimed = 170_000_000
     form, body = (RAW, zlib.compress(bytes(8 * 20_000_000), 9)) if packed else (CONSTANT, bytes(8))
     items = 20 if packed else claimed
-    blob = HEAD.pack(MAGIC, form, packed, b"<i8", 1) + struct.pack("<Q", items) + body
+    blob = HEADER.pack(MAGIC, form, packed, b"<i8", 1) + struct.pack("<Q", items) + body
     tracemalloc.start()
     try:
         with pytest.raises(StoreError, match="bytes"):
-            decode(blob)
+            decode_vector(blob)
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()

@@ -11,21 +11,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from peirce.tasks.logic.audit import audited
-from peirce.tasks.logic.generation.making import Instance, instances
-from peirce.tasks.logic.generation.published_form import holdout_rows, record
+from peirce.tasks.logic.audit import audit_file
+from peirce.tasks.logic.generation.instances import GeneratedInstance, generate_instances
+from peirce.tasks.logic.generation.published_form import holdout_rows, instance_record
 
 Records, Rows = list[dict[str, Any]], list[dict[str, Any]]
 REGIMES = ("full", "partial", "skeptical")
 
 
 @cache
-def made(count: int = 6, seed: int = 11) -> tuple[Instance, ...]:
+def made(count: int = 6, seed: int = 11) -> tuple[GeneratedInstance, ...]:
     """Two of each regime."""
-    return tuple(instances(count, seed))
+    return tuple(generate_instances(count, seed))
 
 
-def of(regime: str) -> Instance:
+def of(regime: str) -> GeneratedInstance:
     return next(one for one in made() if one.recipe.regime == regime)
 
 
@@ -34,8 +34,8 @@ def plain(value: Any) -> Any:
     return json.loads(json.dumps(value, default=lambda some: list(some) if some else some))
 
 
-def written(one: Instance) -> tuple[Records, Rows]:
-    return [plain(record(one))], plain(holdout_rows(one))
+def written(one: GeneratedInstance) -> tuple[Records, Rows]:
+    return [plain(instance_record(one))], plain(holdout_rows(one))
 
 
 def saved(folder: Path, records: Records, rows: Rows) -> Path:
@@ -53,5 +53,5 @@ def failed(folder: Path, regime: str, change: Change) -> dict[str, dict[str, Any
     """The checks that fail once an instance was changed, by name."""
     records, rows = written(of(regime))
     change(records[0], rows)
-    told = audited(saved(folder, records, rows))
+    told = audit_file(saved(folder, records, rows))
     return {one["check"]: one for one in told["checks"] if one["failed"]}

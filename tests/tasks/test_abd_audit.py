@@ -18,25 +18,29 @@ from peirce import cli
 from peirce.records import DataError, UsageError
 from peirce.tasks.io.files import read_jsonl, read_text
 from peirce.tasks.io.yaml_records import read_records
-from peirce.tasks.logic.audit import audited
-from peirce.tasks.logic.generation.filters import OF_HOLDOUTS, OF_SETS, OF_WORLDS
-from peirce.tasks.logic.generation.set_files import save
+from peirce.tasks.logic.audit import audit_file
+from peirce.tasks.logic.generation.filters import (
+    HOLDOUT_CONDITIONS,
+    SET_CONDITIONS,
+    WORLD_CONDITIONS,
+)
+from peirce.tasks.logic.generation.set_files import save_instances
 
 Record = dict[str, Any]
 
 
 def test_a_generated_set_passes_all_checks_and_says_what_it_counted(tmp_path: Path) -> None:
-    save(made(), tmp_path / "set")
-    told = audited(tmp_path / "set")
+    save_instances(made(), tmp_path / "set")
+    told = audit_file(tmp_path / "set")
     assert told["failed"] == 0 and (told["instances"], told["holdouts"]) == (6, 30)
     by_name = {one["check"]: one for one in told["checks"]}
     assert len(by_name) == len(told["checks"]) > 40
     worlds = sum(len(one.worlds) for one in made())
-    for claim in OF_WORLDS:
+    for claim in WORLD_CONDITIONS:
         assert by_name[f"prompt worlds: {claim}"]["passed"] == worlds
-    for claim in OF_HOLDOUTS:
+    for claim in HOLDOUT_CONDITIONS:
         assert by_name[f"holdouts: {claim}"]["passed"] == 30
-    assert all(by_name[claim]["passed"] == 6 for claim in OF_SETS)
+    assert all(by_name[claim]["passed"] == 6 for claim in SET_CONDITIONS)
     assert all(one["passed"] and not one["offenders"] for one in told["checks"])
     masks = [row for row in told["statistics"] if row["statistic"] == "R unknown"]
     assert {row["regime"]: row["least"] > 0 for row in masks} == {
@@ -302,7 +306,7 @@ def test_what_is_not_changed_passes(tmp_path: Path, regime: str) -> None:
 
 def test_an_id_that_stands_twice_is_found(tmp_path: Path) -> None:
     records, rows = written(of("full"))
-    told = audited(saved(tmp_path, records * 2, rows))
+    told = audit_file(saved(tmp_path, records * 2, rows))
     assert {one["check"] for one in told["checks"] if one["failed"]} == {"ids are unique"}
 
 
@@ -314,7 +318,7 @@ def test_a_template_that_is_used_too_often_is_found(tmp_path: Path) -> None:
         some[0]["instanceId"] = f"p{number}"
         records += some
         every += [{**row, "instanceId": f"p{number}"} for row in rows]
-    told = audited(saved(tmp_path, records, every))
+    told = audit_file(saved(tmp_path, records, every))
     (found,) = [one for one in told["checks"] if one["failed"]]
     assert found["check"] == "no template is used more often than its limit"
     assert found["offenders"][0].startswith("full T1 easy: t2-")
@@ -324,7 +328,7 @@ def test_an_instance_that_cannot_be_read_is_left_out_and_named(tmp_path: Path) -
     records, rows = written(of("full"))
     bad = {**copy.deepcopy(records[0]), "instanceId": "bad"}
     bad["problem"]["scenario"] = "odd"
-    told = audited(saved(tmp_path, [bad, *records], rows))
+    told = audit_file(saved(tmp_path, [bad, *records], rows))
     (found,) = [one for one in told["checks"] if one["failed"]]
     assert (found["check"], found["passed"], found["failed"]) == ("instances: can be read", 1, 1)
     assert "instance 'bad', problem.scenario: not one of ABD_FULL" in found["offenders"][0]
@@ -385,7 +389,7 @@ def test_an_instance_without_holdouts_is_audited(tmp_path: Path) -> None:
     records, _ = written(of("full"))
     folder = saved(tmp_path, records, [])
     (folder / "abd_holdouts_v1.jsonl").unlink()
-    told = audited(folder)
+    told = audit_file(folder)
     assert [one["check"] for one in told["checks"] if one["failed"]] == ["5 holdouts"]
 
 
@@ -420,7 +424,7 @@ def test_every_sixth_published_problem_shows_its_known_deviations(
     names = {one["instanceId"] for one in records}
     every = read_jsonl(shared_data / "abd" / "abd_holdouts_v1.jsonl.gz")
     rows = [row for _, row in every if row["instanceId"] in names]
-    told = audited(saved(tmp_path / "some", records, rows))
+    told = audit_file(saved(tmp_path / "some", records, rows))
     found = {one["check"]: one["failed"] for one in told["checks"] if one["failed"]}
     assert (told["instances"], told["holdouts"]) == (51, 255)
     assert found["the reference is a rule within the scope of its theory"] == 3
@@ -435,7 +439,7 @@ def test_every_sixth_published_problem_shows_its_known_deviations(
 
 @pytest.mark.soak
 def test_the_published_set_shows_its_known_deviations(shared_data: Path) -> None:
-    told = audited(shared_data / "abd")
+    told = audit_file(shared_data / "abd")
     found = {one["check"]: one["failed"] for one in told["checks"] if one["failed"]}
     assert (told["instances"], told["holdouts"]) == (305, 1518)
     assert found["the reference is a rule within the scope of its theory"] == 19

@@ -16,8 +16,8 @@ from abd_records import NEIGHBOURS, holdout, instance, save_holdouts, save_insta
 from peirce import cli
 from peirce.tasks import DataWarning
 from peirce.tasks.logic.abd import TASK
-from peirce.tasks.logic.problems import problem as made
-from peirce.tools.logic import PUBLISHED, World, theory_of
+from peirce.tasks.logic.problems import build_problem as made
+from peirce.tools.logic import PUBLISHED_THEORIES, World, parse_theory
 
 SHOWN = """\
 abd, problem PARTIAL: 1 shown, 1 hidden, a sample space of 48 inputs
@@ -76,10 +76,12 @@ def dense(size: int, marks: int = 1) -> World:
     return World("W0", names, true, {name: some for name, some in unknown.items() if some})
 
 
-@pytest.mark.parametrize("theory", PUBLISHED)
+@pytest.mark.parametrize("theory", PUBLISHED_THEORIES)
 @pytest.mark.parametrize("marks", [1, 2, 144])
 def test_the_fullest_worlds_of_12_elements_fit_100_columns(theory: str, marks: int) -> None:
-    text = TASK.drawn(made("p", PUBLISHED[theory], "skeptical", [dense(12, marks)], [], {}))
+    text = TASK.drawn(
+        made("p", PUBLISHED_THEORIES[theory], "skeptical", [dense(12, marks)], [], {})
+    )
     lines = text.splitlines()
     assert max(map(len, lines)) + 2 <= 100
     drawn = " ".join(lines)
@@ -88,7 +90,7 @@ def test_the_fullest_worlds_of_12_elements_fit_100_columns(theory: str, marks: i
 
 
 def test_a_theory_of_ones_own_is_drawn_with_all_its_predicates() -> None:
-    theory = theory_of(
+    theory = parse_theory(
         ("own",),
         ["(forall x (implies (and (Bird x) (not (Ab x))) (Night)))"] * 2,
         {"Bird": 1, "Night": 0, "Day": 0, "Dawn": 0, "Between": 3},

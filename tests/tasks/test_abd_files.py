@@ -158,7 +158,7 @@ def test_packed_and_plain_files_and_both_names_of_a_theory_are_alike(tmp_path: P
 def test_a_large_file_is_kept_in_the_cache_and_read_alike(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(yaml_records, "WORTH_CHARACTERS", 0)
+    monkeypatch.setattr(yaml_records, "MIN_CACHED_CHARACTERS", 0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     first = load(folder)
     assert len(list((folder / "cache" / "peirce").iterdir())) == 1

@@ -20,15 +20,15 @@ import pytest
 from abd_sets import REGIMES, made, of
 from peirce.records import Problem, UsageError
 from peirce.tasks import load_problems
-from peirce.tasks.io.files import write_whole
+from peirce.tasks.io.files import write_atomically
 from peirce.tasks.logic.abd import TASK
-from peirce.tasks.logic.audit.set_checks import maskings_of_one
-from peirce.tasks.logic.generation.candidates import Source, masked_with_care
-from peirce.tasks.logic.generation.filters import judged
-from peirce.tasks.logic.generation.holdouts import holdouts, same
-from peirce.tasks.logic.generation.making import instances
-from peirce.tasks.logic.generation.set_files import as_problem, save
-from peirce.tools.logic import Prepared, Solved, Stream
+from peirce.tasks.logic.audit.set_checks import are_maskings_of_one_world
+from peirce.tasks.logic.generation.candidates import CandidateSource, mask_while_valid
+from peirce.tasks.logic.generation.filters import judge_rule
+from peirce.tasks.logic.generation.holdouts import are_equal_worlds, choose_holdouts
+from peirce.tasks.logic.generation.instances import generate_instances
+from peirce.tasks.logic.generation.set_files import as_problem, save_instances
+from peirce.tools.logic import GroundedWorlds, PreparedWorlds, RandomStream
 
 # --- one seed, one set ------------------------------------------------------------------
 
@@ -54,9 +54,9 @@ def test_a_seed_gives_the_same_bytes_in_every_process(tmp_path: Path) -> None:
 
 
 def test_another_seed_gives_other_problems_and_more_begin_with_the_same() -> None:
-    few, more = list(instances(2, 11)), made()
+    few, more = list(generate_instances(2, 11)), made()
     assert few == list(more[:2])
-    other = next(iter(instances(1, 12)))
+    other = next(iter(generate_instances(1, 12)))
     assert other.id != few[0].id
     assert [c.world for c in other.worlds] != [c.world for c in few[0].worlds]
 
@@ -67,7 +67,7 @@ def test_regimes_difficulties_and_theories_take_turns() -> None:
         "easy", "easy", "medium", "hard", "hard", "medium",
     ]  # fmt: skip
     assert [one.theory.names[0] for one in made()] == ["T1"] * 3 + ["T2"] * 3
-    hard = list(instances(2, 1, "full", "hard"))
+    hard = list(generate_instances(2, 1, "full", "hard"))
     assert [(one.recipe.difficulty, len(one.worlds)) for one in hard] == [("hard", 10)] * 2
 
 
@@ -99,7 +99,7 @@ def test_no_problems_and_unknown_kinds_are_refused(tmp_path: Path) -> None:
 def test_the_published_form_reads_back_as_the_same_problems(
     tmp_path: Path, out: str, files: tuple[str, ...]
 ) -> None:
-    written = save(made(), tmp_path / out)
+    written = save_instances(made(), tmp_path / out)
     assert [str(one.relative_to(tmp_path)) for one in written] == list(files)
     back = [problem for problem, _ in load_problems("abd", str(tmp_path / out))]
     assert back == [as_problem(one) for one in made()]
@@ -110,7 +110,7 @@ def test_the_published_form_reads_back_as_the_same_problems(
 
 @pytest.mark.parametrize("out", ["mine.jsonl", "mine.json", "mine.jsonl.gz", "mine.json.gz"])
 def test_json_reads_back_with_holdouts_and_reference(tmp_path: Path, out: str) -> None:
-    save(made(), tmp_path / out)
+    save_instances(made(), tmp_path / out)
     back = [problem for problem, _ in load_problems("abd", str(tmp_path / out))]
     for one, problem in zip(made(), back, strict=True):
         whole = as_problem(one)
@@ -120,8 +120,8 @@ def test_json_reads_back_with_holdouts_and_reference(tmp_path: Path, out: str) -
 
 
 def test_two_sets_in_a_folder_keep_their_own_holdouts(tmp_path: Path) -> None:
-    save(made()[:1], tmp_path / "one.yaml")
-    save(made()[1:2], tmp_path / "two.yaml")
+    save_instances(made()[:1], tmp_path / "one.yaml")
+    save_instances(made()[1:2], tmp_path / "two.yaml")
     for name, one in (("one.yaml", made()[0]), ("two.yaml", made()[1])):
         assert load_problems("abd", str(tmp_path / name))[0][0] == as_problem(one)
 
@@ -146,7 +146,7 @@ def test_files_are_written_all_or_none(tmp_path: Path) -> None:
 
     (tmp_path / "a").write_text("before")
     with pytest.raises(OSError, match="no room"):
-        write_whole({tmp_path / "a": b"after", tmp_path / "b": breaks()})
+        write_atomically({tmp_path / "a": b"after", tmp_path / "b": breaks()})
     assert [one.name for one in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_text() == "before"
 
@@ -165,7 +165,7 @@ def test_references_are_valid_at_the_recorded_cost_by_z3_under_the_masks(regime:
     one = of(regime)
     for some in (one.worlds, tuple(held.candidate for held in one.holdouts)):
         worlds = [candidate.world for candidate in some]
-        found = Solved(one.theory, worlds, one.recipe.regime).judge(one.reference.formula)
+        found = GroundedWorlds(one.theory, worlds, one.recipe.regime).judge(one.reference.formula)
         assert [(w.valid, w.cost, w.bound) for w in found] == [
             (True, c.judged.cost, c.judged.bound) for c in some
         ]
@@ -187,7 +187,7 @@ def test_masks_are_of_r_and_s_alone_and_references_hold_with_unknown_atoms_false
         else:
             assert 8 <= counts.total() <= 10 and abs(counts["R"] - counts["S"]) <= 1
     closed = tuple(replace(world, unknown={}) for world in worlds)
-    found = Prepared(one.theory, closed, "full").judge(one.reference.formula)
+    found = PreparedWorlds(one.theory, closed, "full").judge(one.reference.formula)
     assert all(worth.valid for worth in found)
     if regime != "skeptical":  # masked after the first look
         assert all((worth.cost or 0) - (worth.bound or 0) <= 1 for worth in found)
@@ -196,7 +196,7 @@ def test_masks_are_of_r_and_s_alone_and_references_hold_with_unknown_atoms_false
 def test_masks_that_are_not_kept_with_care_break_skeptical_references() -> None:
     one = of("skeptical")
     closed = [replace(candidate.world, unknown={}) for candidate in one.worlds]
-    any_mask = Stream("any mask")
+    any_mask = RandomStream("any mask")
     broken = 0
     for world in closed:
         size = len(world.names)
@@ -206,7 +206,7 @@ def test_masks_that_are_not_kept_with_care_break_skeptical_references() -> None:
         }
         true = {name: tuple(at for at in some if at not in atoms.get(name, ()))
                 for name, some in world.true.items()}  # fmt: skip
-        (worth,) = judged(
+        (worth,) = judge_rule(
             one.theory,
             [replace(world, true=true, unknown=atoms)],
             "skeptical",
@@ -214,8 +214,8 @@ def test_masks_that_are_not_kept_with_care_break_skeptical_references() -> None:
         )
         broken += worth.known and worth.cost is None
     assert broken > 0
-    again = masked_with_care(any_mask, closed, one.theory, one.reference.formula, one.recipe)
-    found = judged(one.theory, again, "skeptical", one.reference.formula)
+    again = mask_while_valid(any_mask, closed, one.theory, one.reference.formula, one.recipe)
+    found = judge_rule(one.theory, again, "skeptical", one.reference.formula)
     assert again and all(worth.cost is not None for worth in found)
 
 
@@ -224,7 +224,7 @@ def test_holdouts_are_apart_from_prompt_worlds_and_like_them() -> None:
         prompts, held = [c.world for c in one.worlds], [h.candidate.world for h in one.holdouts]
         everything = [*prompts, *held]
         pairs = [(a, b) for k, a in enumerate(everything) for b in everything[:k]]
-        assert not any(same(a, b) or maskings_of_one(a, b) for a, b in pairs)
+        assert not any(are_equal_worlds(a, b) or are_maskings_of_one_world(a, b) for a, b in pairs)
         assert len(held) == 5 and {w.id for w in held} == {f"H{k}" for k in range(5)}
         mean = one.reference.cost / len(prompts)
         assert abs(sum(h.candidate.judged.cost or 0 for h in one.holdouts) / 5 - mean) <= 0.25
@@ -232,18 +232,18 @@ def test_holdouts_are_apart_from_prompt_worlds_and_like_them() -> None:
 
 def test_a_duplicate_is_no_holdout(monkeypatch: pytest.MonkeyPatch) -> None:
     one = of("full")
-    source = Source("again", one.theory, one.reference.formula, one.recipe, None)
+    source = CandidateSource("again", one.theory, one.reference.formula, one.recipe, None)
     fresh = source.more()
     again = [one.worlds[0], *fresh, *fresh]
-    monkeypatch.setattr(Source, "more", lambda self: again)
-    found = holdouts(source, one.worlds)
+    monkeypatch.setattr(CandidateSource, "more", lambda self: again)
+    found = choose_holdouts(source, one.worlds)
     assert found is not None and sum(held.duplicates for held in found) >= 1
-    assert all(not same(h.candidate.world, one.worlds[0].world) for h in found)
+    assert all(not are_equal_worlds(h.candidate.world, one.worlds[0].world) for h in found)
 
 
 def test_holdouts_that_take_too_many_attempts_reject_the_instance() -> None:
     """The prompt worlds cost 3 above their bound, which no candidate does."""
     one = of("full")
     dear = [c._replace(judged=c.judged._replace(cost=c.judged.bound + 3)) for c in one.worlds]
-    source = Source("dear", one.theory, one.reference.formula, one.recipe, None)
-    assert holdouts(source, dear) is None
+    source = CandidateSource("dear", one.theory, one.reference.formula, one.recipe, None)
+    assert choose_holdouts(source, dear) is None

@@ -15,59 +15,66 @@ import peirce
 import pytest
 from abd_sets import REGIMES, made, of
 from peirce.records import UsageError
-from peirce.tasks.logic.audit import audited
-from peirce.tasks.logic.generation.candidates import Candidate, Source
+from peirce.tasks.logic.audit import audit_file
+from peirce.tasks.logic.generation.candidates import Candidate, CandidateSource
 from peirce.tasks.logic.generation.competitors import (
     Competitor,
     behaviour,
-    mined_rules,
-    pool,
+    build_pool,
+    select_mined_rules,
 )
 from peirce.tasks.logic.generation.filters import (
-    OF_HOLDOUTS,
-    OF_SETS,
-    OF_WORLDS,
-    Judged,
-    Seen,
-    Used,
+    HOLDOUT_CONDITIONS,
+    SET_CONDITIONS,
+    WORLD_CONDITIONS,
+    Judgement,
+    PromptRanges,
+    TemplateUses,
     holdout_fault,
-    most_uses,
+    max_uses,
     set_fault,
     world_fault,
 )
 from peirce.tasks.logic.generation.hardening import (
-    INVALID,
-    Pool,
-    costs_in,
-    hardened,
-    surviving,
+    INVALID_COST,
+    CandidatePool,
+    choose_worlds,
+    compute_costs,
+    find_survivors,
 )
-from peirce.tasks.logic.generation.making import (
+from peirce.tasks.logic.generation.instances import (
     Cheater,
     Reference,
-    beaten,
-    cheapest,
-    instances,
-    refined,
-    template_for,
-    tried,
+    beats_cheater,
+    draw_template,
+    find_cheapest_cheater,
+    generate_instances,
+    refine_reference,
+    try_template,
 )
 from peirce.tasks.logic.generation.mutants import mutants
-from peirce.tasks.logic.generation.recipes import DIFFICULTIES, MARGIN, recipe
-from peirce.tasks.logic.generation.set_files import save
-from peirce.tasks.logic.generation.templates import Template, library
-from peirce.tools.logic import PUBLISHED, SIGNATURE, Prepared, Stream, published, read_formula
+from peirce.tasks.logic.generation.recipes import DIFFICULTIES, MARGIN, get_recipe
+from peirce.tasks.logic.generation.set_files import save_instances
+from peirce.tasks.logic.generation.templates import Template, template_library
+from peirce.tools.logic import (
+    PUBLISHED_THEORIES,
+    SIGNATURE,
+    PreparedWorlds,
+    RandomStream,
+    find_published,
+    parse_formula,
+)
 
-T2 = published("T2")
+T2 = find_published("T2")
 assert T2 is not None
 
 
 def formula(text: str):
-    return read_formula(text, tuple(SIGNATURE))
+    return parse_formula(text, tuple(SIGNATURE))
 
 
 def named(name: str) -> Template:
-    return next(one for one in library() if one.id == name)
+    return next(one for one in template_library() if one.id == name)
 
 
 PLANTED = named("t2-some-R(P&every-R(P))")
@@ -76,54 +83,54 @@ CLOSE = named("t2-P&some-R(some-R(P))")  # "t1-P&some-R(P)" is nearly as good
 
 # --- filters ----------------------------------------------------------------------------
 
-FULL = recipe("full", "easy")
-GOOD = Judged(2, 1, 10)
+FULL = get_recipe("full", "easy")
+GOOD = Judgement(2, 1, 10)
 WORLDS = {
     "the reference is valid": GOOD._replace(cost=None),
     "an exception is needed": GOOD._replace(cost=0, bound=0),
     "the reference costs little more than the lower bound": GOOD._replace(cost=3),
-    "few of the elements need to be exceptions": Judged(3, 2, 9),
-    "the reference marks few of the elements": Judged(3, 2, 8),
+    "few of the elements need to be exceptions": Judgement(3, 2, 9),
+    "the reference marks few of the elements": Judgement(3, 2, 8),
 }
 
 
-@pytest.mark.parametrize("claim", OF_WORLDS)
+@pytest.mark.parametrize("claim", WORLD_CONDITIONS)
 def test_a_world_filter_rejects_what_breaks_it_alone(claim: str) -> None:
     assert not world_fault(GOOD, FULL)
     wide = replace(FULL, share=1.0) if "marks" in claim else FULL
-    broken = [said for said, holds in OF_WORLDS.items() if not holds(WORLDS[claim], wide)]
+    broken = [said for said, holds in WORLD_CONDITIONS.items() if not holds(WORLDS[claim], wide)]
     assert broken == [claim] and world_fault(WORLDS[claim], wide) == claim
 
 
 def test_floors_reject_sets_that_are_too_easy_together() -> None:
-    enough = [Judged(2, 1, 10)] * 8
+    enough = [Judgement(2, 1, 10)] * 8
     assert not set_fault(enough, FULL)
-    bound, cost = OF_SETS
-    assert set_fault([Judged(2, 1, 10)] * 7, FULL) == bound
-    assert set_fault([Judged(1, 1, 10)] * 8, FULL) == cost
+    bound, cost = SET_CONDITIONS
+    assert set_fault([Judgement(2, 1, 10)] * 7, FULL) == bound
+    assert set_fault([Judgement(1, 1, 10)] * 8, FULL) == cost
 
 
 def test_an_instance_below_the_floors_is_rejected() -> None:
     assert T2 is not None
-    assert any(tried(f"floor {k}", T2, FULL, CLOSE) is not None for k in range(3))
+    assert any(try_template(f"floor {k}", T2, FULL, CLOSE) is not None for k in range(3))
     for floors in ((99, 0), (0, 99)):
         high = replace(FULL, floors=floors)
-        assert all(tried(f"floor {k}", T2, high, CLOSE) is None for k in range(3))
+        assert all(try_template(f"floor {k}", T2, high, CLOSE) is None for k in range(3))
 
 
 def test_holdouts_are_within_the_range_of_the_prompt_worlds() -> None:
-    range_ = Seen((2, 3), (1, 2), 2.5)
-    valid, cost, gap = OF_HOLDOUTS
-    assert not holdout_fault(Judged(2, 1, 10), range_)
-    assert holdout_fault(Judged(None, 1, 10), range_) == valid
-    assert holdout_fault(Judged(4, 2, 10), range_) == cost
-    assert holdout_fault(Judged(3, 3, 10), range_) == gap
+    range_ = PromptRanges((2, 3), (1, 2), 2.5)
+    valid, cost, gap = HOLDOUT_CONDITIONS
+    assert not holdout_fault(Judgement(2, 1, 10), range_)
+    assert holdout_fault(Judgement(None, 1, 10), range_) == valid
+    assert holdout_fault(Judgement(4, 2, 10), range_) == cost
+    assert holdout_fault(Judgement(3, 3, 10), range_) == gap
 
 
 @pytest.mark.parametrize("regime", REGIMES)
 def test_candidates_pass_all_filters_of_worlds(regime: str) -> None:
     one = of(regime)
-    source = Source("some", one.theory, one.reference.formula, one.recipe, None)
+    source = CandidateSource("some", one.theory, one.reference.formula, one.recipe, None)
     found = source.more()
     assert found and not any(world_fault(candidate.judged, one.recipe) for candidate in found)
 
@@ -131,36 +138,38 @@ def test_candidates_pass_all_filters_of_worlds(regime: str) -> None:
 # --- competitors ------------------------------------------------------------------------
 
 
-def pool_of(text: str, rivals: list[Competitor] | None = None) -> Pool:
+def pool_of(text: str, rivals: list[Competitor] | None = None) -> CandidatePool:
     assert T2 is not None
-    source = Source(text, T2, CLOSE.formula, FULL, None)
-    return Pool(source, pool(T2, CLOSE.formula, Stream(text)) if rivals is None else rivals)
+    source = CandidateSource(text, T2, CLOSE.formula, FULL, None)
+    return CandidatePool(
+        source, build_pool(T2, CLOSE.formula, RandomStream(text)) if rivals is None else rivals
+    )
 
 
 def test_competitors_that_survive_the_first_worlds_are_beaten_in_the_end() -> None:
     for text in ("one", "two", "three"):
         worlds = pool_of(text)
-        chosen = hardened(worlds, FULL, 8)
+        chosen = choose_worlds(worlds, FULL, 8)
         assert chosen is not None and len(chosen) == 8
         assert len(worlds.left(range(4))) > 0  # as drawn
         assert len(worlds.left(chosen)) == 0
         some = [worlds.candidates[place] for place in chosen]
-        again = costs_in(some, worlds.source, worlds.competitors)
+        again = compute_costs(some, worlds.source, worlds.competitors)
         reference = sum(candidate.judged.cost or 0 for candidate in some)
-        valid = again[(again < INVALID).all(axis=1)]
+        valid = again[(again < INVALID_COST).all(axis=1)]
         assert len(valid) > 0 and (valid.sum(axis=1) >= reference + MARGIN).all()
 
 
 def test_an_instance_whose_competitors_survive_the_budget_is_rejected() -> None:
     twin = Competitor("twin", "tier1", CLOSE.formula)  # as good as the reference, always
-    assert hardened(pool_of("one", [twin]), FULL, 8) is None
-    assert hardened(pool_of("one"), FULL, 8) is not None
-    assert hardened(pool_of("one"), replace(FULL, budget=4), 8) is None
+    assert choose_worlds(pool_of("one", [twin]), FULL, 8) is None
+    assert choose_worlds(pool_of("one"), FULL, 8) is not None
+    assert choose_worlds(pool_of("one"), replace(FULL, budget=4), 8) is None
 
 
 def test_a_competitor_survives_below_the_margin_alone() -> None:
-    costs = np.array([[1, 1], [2, 1], [3, 1], [INVALID, 0]], np.int64)
-    assert list(surviving(costs, 2)) == [0, 1]  # 2 and 3 are within the margin of 2, 4 is not
+    costs = np.array([[1, 1], [2, 1], [3, 1], [INVALID_COST, 0]], np.int64)
+    assert list(find_survivors(costs, 2)) == [0, 1]  # 2 and 3 are within the margin of 2, 4 is not
 
 
 def test_a_rule_that_is_as_cheap_cheats_and_tiers_are_told_apart() -> None:
@@ -170,32 +179,32 @@ def test_a_rule_that_is_as_cheap_cheats_and_tiers_are_told_apart() -> None:
         Competitor("changed", "mutant", PLANTED.formula),
         Competitor("wrong", "tier0", PLANTED.formula),
     ]
-    costs = np.array([[2, 2], [3, 1], [0, 1], [0, INVALID]], np.int64)
-    found = cheapest(rivals, costs)
+    costs = np.array([[2, 2], [3, 1], [0, 1], [0, INVALID_COST]], np.int64)
+    found = find_cheapest_cheater(rivals, costs)
     assert found == Cheater("plain", 1, 4)
-    assert beaten(found, 3) and not beaten(found, 4) and not beaten(found, 5)
-    assert cheapest(rivals[2:], costs[2:]) is None and beaten(None, 5)
+    assert beats_cheater(found, 3) and not beats_cheater(found, 4) and not beats_cheater(found, 5)
+    assert find_cheapest_cheater(rivals[2:], costs[2:]) is None and beats_cheater(None, 5)
 
 
 def test_a_mined_rule_that_beats_the_reference_rejects_the_instance() -> None:
     assert T2 is not None
     other = named("t2-some-R(every-R(P))")
     cheaper = formula(f"(and (exists y (and (R x y) (P y))) {other.text})")
-    assert any(tried(f"mined {k}", T2, FULL, other) is not None for k in range(4))
-    assert all(tried(f"mined {k}", T2, FULL, other, [cheaper]) is None for k in range(4))
+    assert any(try_template(f"mined {k}", T2, FULL, other) is not None for k in range(4))
+    assert all(try_template(f"mined {k}", T2, FULL, other, [cheaper]) is None for k in range(4))
 
 
 def test_mined_texts_are_rules_of_the_theory_shortest_first() -> None:
     assert T2 is not None
     long = "(and (P x) (exists y (and (R x y) (R y x))))"
     texts = [long, "(Q x)", "nonsense", "(P x)", "(or (P x) (R x x))", "(or (P x) (R x x))"]
-    found = mined_rules(texts, T2)
+    found = select_mined_rules(texts, T2)
     assert found == [formula("(or (P x) (R x x))"), formula(long)]  # (P x) is of the library
 
 
 def test_rules_of_a_store_compete(tmp_path: Path) -> None:
     store, data = tmp_path / "a.duckdb", tmp_path / "set.jsonl"
-    save(made()[:1], data)
+    save_instances(made()[:1], data)
     rule = "(and (exists y (and (R x y) (P y))) (= x x))"
     lines = tmp_path / "answers.jsonl"
     told = {
@@ -210,12 +219,12 @@ def test_rules_of_a_store_compete(tmp_path: Path) -> None:
     peirce.import_recorded(lines, data=data, store=store)
     out = tmp_path / "more"
     answer = peirce.tasks_generate("abd", out, problems=1, seed=11, regime="full", mined=store)
-    assert answer["problems"] == 1 and audited(out)["failed"] == 0
+    assert answer["problems"] == 1 and audit_file(out)["failed"] == 0
 
 
 def test_mutants_are_rules_of_the_theory_and_differ() -> None:
-    for theory in PUBLISHED.values():
-        for one in library()[40::17]:
+    for theory in PUBLISHED_THEORIES.values():
+        for one in template_library()[40::17]:
             if one.formula.predicates <= theory.allowed:
                 found = mutants(one.formula, theory)
                 assert len(found) == len(set(found)) and one.formula not in found
@@ -229,18 +238,18 @@ def test_mutants_are_rules_of_the_theory_and_differ() -> None:
 
 def test_no_competitor_covers_what_the_reference_does() -> None:
     assert T2 is not None
-    for one in library()[10:80:7]:
+    for one in template_library()[10:80:7]:
         if one.formula.predicates <= T2.allowed:
-            rivals = pool(T2, one.formula, Stream("x"))
+            rivals = build_pool(T2, one.formula, RandomStream("x"))
             found = [behaviour(rival.formula) for rival in rivals]
             assert behaviour(one.formula) not in found and len(set(found)) == len(found)
             assert sum(rival.kind == "mutant" for rival in rivals) <= 10
 
 
 def test_where_no_template_passes_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("peirce.tasks.logic.generation.making.tried", lambda *_: None)
+    monkeypatch.setattr("peirce.tasks.logic.generation.instances.try_template", lambda *_: None)
     with pytest.raises(UsageError, match="problem 0 of seed 3: none of 400 templates passed"):
-        next(instances(1, 3))
+        next(generate_instances(1, 3))
 
 
 # --- refinement -------------------------------------------------------------------------
@@ -250,24 +259,24 @@ def test_a_cheaper_alternative_takes_the_place_of_the_seed() -> None:
     """Planted is a rule that marks more than another template, in worlds where both are valid."""
     assert T2 is not None
     loose = named("t2-some-R(every-R(P))")
-    source = Source("loose", T2, PLANTED.formula, FULL, None)
+    source = CandidateSource("loose", T2, PLANTED.formula, FULL, None)
     kept: list[Candidate] = []
     for candidate in source.more():
-        (worth,) = Prepared(T2, (candidate.world,), "full").judge(loose.formula)
+        (worth,) = PreparedWorlds(T2, (candidate.world,), "full").judge(loose.formula)
         if worth.cost is not None and worth.cost - (worth.bound or 0) <= 1:
             kept.append(candidate)
     worlds = [one.world for one in kept[:12]]
-    worths = Prepared(T2, tuple(worlds), "full").judge(loose.formula)
+    worths = PreparedWorlds(T2, tuple(worlds), "full").judge(loose.formula)
     seed = Reference(
         loose.formula, loose.id, 2, "seed",
-        tuple(Judged(w.cost, w.bound or 0, len(x.names)) for w, x in zip(worths, worlds, strict=True)),
+        tuple(Judgement(w.cost, w.bound or 0, len(x.names)) for w, x in zip(worths, worlds, strict=True)),
     )  # fmt: skip
-    found = refined(seed, T2, worlds, FULL, Stream("any"))
+    found = refine_reference(seed, T2, worlds, FULL, RandomStream("any"))
     assert found.cost < seed.cost and found.source in ("template", "mutant")
     assert all(not world_fault(one, FULL) for one in found.worths)
     high = replace(FULL, floors=(0, seed.cost))  # cheaper ones are too cheap together
-    assert refined(seed, T2, worlds, high, Stream("any")) == seed
-    best = refined(found, T2, worlds, FULL, Stream("other"))
+    assert refine_reference(seed, T2, worlds, high, RandomStream("any")) == seed
+    best = refine_reference(found, T2, worlds, FULL, RandomStream("other"))
     assert best.cost <= found.cost
 
 
@@ -275,8 +284,8 @@ def test_a_cheaper_alternative_takes_the_place_of_the_seed() -> None:
 
 
 def test_a_template_is_used_twice_or_for_a_third_of_its_bucket() -> None:
-    assert [most_uses(n) for n in (1, 6, 7, 9, 10)] == [2, 2, 3, 3, 4]
-    used = Used()
+    assert [max_uses(n) for n in (1, 6, 7, 9, 10)] == [2, 2, 3, 3, 4]
+    used = TemplateUses()
     for _ in range(2):
         assert used.may("full", "easy", "T1", "a")
         used.count("full", "easy", "T1", "a")
@@ -288,23 +297,23 @@ def test_a_template_is_used_twice_or_for_a_third_of_its_bucket() -> None:
 
 def test_a_template_at_its_limit_is_not_planted_and_the_antecedent_never() -> None:
     assert T2 is not None
-    skeptical, used = recipe("skeptical", "easy"), Used()
-    drawn = {template_for(T2, skeptical, Stream(f"t {k}"), used) for k in range(300)}
+    skeptical, used = get_recipe("skeptical", "easy"), TemplateUses()
+    drawn = {draw_template(T2, skeptical, RandomStream(f"t {k}"), used) for k in range(300)}
     ids = {one.id for one in drawn if one is not None}
     assert len(ids) > 40 and "t1-some-R(P)" not in ids
     assert {one.tier for one in drawn if one is not None} == {1, 2, 3}
-    for one in library():
+    for one in template_library():
         if one.tier == 2 and one.id != CLOSE.id:
             for _ in range(2):
                 used.count("full", "easy", "T2", one.id)
     used.instances.clear()
-    some = {template_for(T2, FULL, Stream(f"t {k}"), used) for k in range(20)}
+    some = {draw_template(T2, FULL, RandomStream(f"t {k}"), used) for k in range(20)}
     assert some == {CLOSE}
 
 
 def test_recipes_have_the_worlds_and_sizes_of_the_paper() -> None:
     worlds = {
-        (regime, difficulty): recipe(regime, difficulty).worlds
+        (regime, difficulty): get_recipe(regime, difficulty).worlds
         for regime in ("full", "partial", "skeptical")
         for difficulty in DIFFICULTIES
     }

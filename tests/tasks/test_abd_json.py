@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from peirce.records import DataError, Problem
-from peirce.tasks import DataWarning, load_problems, task
-from peirce.tools.logic import Prepared, read_formula, theory_from, world_of
+from peirce.tasks import DataWarning, load_problems, load_task
+from peirce.tools.logic import PreparedWorlds, parse_formula, parse_world, theory_from_json
 
-TASK = task("abd")
+TASK = load_task("abd")
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data-logic.md"
 ROW: dict[str, Any] = {
     "id": "mine",
@@ -100,9 +100,11 @@ def test_a_theory_of_ones_own_brings_its_signature(tmp_path: Path) -> None:
     assert problem.public["theory"] == OWN | {"regime": "full", "allowed": ["Night", "Parent"]}
     assert problem.shown[0].input["true"]["Between"] == [["ann", "bob", "ann"]]
     assert problem.shown[0].input["true"]["Night"] == [[]]
-    theory = theory_from(problem.public["theory"])
-    world = world_of(problem.shown[0].input, theory.signature, "")
-    (worth,) = Prepared(theory, (world,), "full").judge(read_formula("(Night)", theory.predicates))
+    theory = theory_from_json(problem.public["theory"])
+    world = parse_world(problem.shown[0].input, theory.signature, "")
+    (worth,) = PreparedWorlds(theory, (world,), "full").judge(
+        parse_formula("(Night)", theory.predicates)
+    )
     assert (worth.valid, worth.cost, worth.bound) == (True, 2, 1)
     assert {name for _, name in space.inputs} == {"ann", "bob"}
 
@@ -288,9 +290,9 @@ def test_an_example_of_the_documentation_is_read(tmp_path: Path, number: int) ->
 
 
 def _cost_of_reference(problem: Problem) -> int:
-    theory = theory_from(problem.public["theory"])
-    worlds = tuple(world_of(pair.input, theory.signature, "") for pair in problem.shown)
-    rule = read_formula(problem.secret["reference"], theory.predicates)
-    worths = Prepared(theory, worlds, problem.public["theory"]["regime"]).judge(rule)
+    theory = theory_from_json(problem.public["theory"])
+    worlds = tuple(parse_world(pair.input, theory.signature, "") for pair in problem.shown)
+    rule = parse_formula(problem.secret["reference"], theory.predicates)
+    worths = PreparedWorlds(theory, worlds, problem.public["theory"]["regime"]).judge(rule)
     assert all(worth.valid for worth in worths)
     return sum(worth.cost or 0 for worth in worths)

@@ -24,20 +24,20 @@ from peirce.tasks.io.files import read_jsonl, read_text
 from peirce.tasks.io.yaml_records import read_records
 from peirce.tasks.logic.abd import TASK
 from peirce.tools.logic import (
-    Beyond,
+    BeyondFastPath,
     Formula,
-    NoRule,
-    Prepared,
+    GroundedWorlds,
+    InvalidRule,
+    PreparedWorlds,
     Regime,
     Rule,
-    Solved,
+    RuleJudgement,
     Theory,
     World,
-    Worth,
-    read_formula,
+    parse_formula,
+    parse_world,
     read_rule,
-    theory_from,
-    world_of,
+    theory_from_json,
 )
 
 Worlds = Sequence[World]
@@ -74,39 +74,41 @@ class Case:
 
     @cached_property
     def theory(self) -> Theory:
-        return theory_from(self.problem.public["theory"])
+        return theory_from_json(self.problem.public["theory"])
 
     @cached_property
     def reference(self) -> Formula:
-        return read_formula(self.problem.secret["reference"], self.theory.predicates)
+        return parse_formula(self.problem.secret["reference"], self.theory.predicates)
 
     @cached_property
-    def verdict(self) -> Rule | NoRule:
+    def verdict(self) -> Rule | InvalidRule:
         return read_rule(self.problem.secret["reference"], self.theory)
 
     def worlds(self, some: Sequence[Observation]) -> Worlds:
-        return [world_of(pair.input, self.theory.signature, "") for pair in some]
+        return [parse_world(pair.input, self.theory.signature, "") for pair in some]
 
-    def judged(self, rule: Formula, worlds: Worlds, regime: Regime | None = None) -> list[Worth]:
+    def judged(
+        self, rule: Formula, worlds: Worlds, regime: Regime | None = None
+    ) -> list[RuleJudgement]:
         regime = regime or self.regime
         if not worlds:
             return []
         try:
-            return list(Prepared(self.theory, tuple(worlds), regime).judge(rule))
-        except Beyond:
+            return list(PreparedWorlds(self.theory, tuple(worlds), regime).judge(rule))
+        except BeyondFastPath:
             BEYOND.append(self.problem.id)
-            return list(Solved(self.theory, worlds, regime).judge(rule))
+            return list(GroundedWorlds(self.theory, worlds, regime).judge(rule))
 
     @cached_property
-    def prompt(self) -> list[Worth]:
+    def prompt(self) -> list[RuleJudgement]:
         """Of the reference."""
         return self.judged(self.reference, self.worlds(self.problem.shown))
 
     @cached_property
-    def hidden(self) -> list[Worth]:
+    def hidden(self) -> list[RuleJudgement]:
         return self.judged(self.reference, self.worlds(self.problem.hidden))
 
-    def with_unknown(self, some: Sequence[Observation], true: bool) -> list[Worth]:
+    def with_unknown(self, some: Sequence[Observation], true: bool) -> list[RuleJudgement]:
         """The reference where all unknown atoms are false, or true."""
         return self.judged(self.reference, [decided(w, true) for w in self.worlds(some)], "full")
 
@@ -137,12 +139,12 @@ def of(cases: Sequence[Case], regime: str) -> list[Case]:
     return [case for case in cases if case.regime == regime]
 
 
-def total(worths: Sequence[Worth]) -> int:
+def total(worths: Sequence[RuleJudgement]) -> int:
     assert all(worth.valid and worth.cost is not None for worth in worths)
     return sum(worth.cost or 0 for worth in worths)
 
 
-def by_world(cases: Sequence[Case]) -> Iterator[tuple[Case, dict[str, Any], Worth]]:
+def by_world(cases: Sequence[Case]) -> Iterator[tuple[Case, dict[str, Any], RuleJudgement]]:
     for case in cases:
         for recorded, worth in zip(case.recorded, case.prompt, strict=True):
             yield case, recorded, worth
@@ -213,9 +215,9 @@ def test_stored_bounds_are_those_of_the_records(cases: list[Case]) -> None:
 
 
 def test_19_skeptical_references_are_out_of_scope_and_no_others(cases: list[Case]) -> None:
-    outside = [case for case in cases if isinstance(case.verdict, NoRule)]
+    outside = [case for case in cases if isinstance(case.verdict, InvalidRule)]
     assert len(outside) == 19 and {case.regime for case in outside} == {"skeptical"}
-    assert {case.verdict.reason for case in outside if isinstance(case.verdict, NoRule)} == {
+    assert {case.verdict.reason for case in outside if isinstance(case.verdict, InvalidRule)} == {
         "forbidden_predicate"
     }
 
@@ -254,7 +256,7 @@ def test_full_every_recorded_cost_and_bound_is_exact(cases: list[Case]) -> None:
 
 def test_full_the_required_set_is_the_violations(cases: list[Case]) -> None:
     for case in of(cases, "full"):
-        prepared = Prepared(case.theory, tuple(case.worlds(case.problem.shown)), "full")
+        prepared = PreparedWorlds(case.theory, tuple(case.worlds(case.problem.shown)), "full")
         violated, _ = prepared.extents(case.reference)
         for one, world, row in zip(case.recorded, prepared.worlds, violated, strict=True):
             broken = {name for name, breaks in zip(world.names, row, strict=False) if breaks}
@@ -296,7 +298,9 @@ def test_four_references_replaced_a_planted_rule_which_the_costs_by_world_are_of
     refined = [case for case in cases if case.refined]
     assert Counter(case.regime for case in refined) == {"full": 1, "partial": 3}
     for case in refined:
-        planted = read_formula(case.record["problem"]["seedAlpha"]["alpha"], case.theory.predicates)
+        planted = parse_formula(
+            case.record["problem"]["seedAlpha"]["alpha"], case.theory.predicates
+        )
         assert planted != case.reference
         worths = case.judged(planted, case.worlds(case.problem.shown))
         assert [one["goldAlphaCost"] for one in case.recorded] == [w.cost for w in worths]

@@ -16,11 +16,11 @@ import pytest
 from peirce.records import DataError, InputSet, Problem, digest_of
 from peirce.tasks import load_problems, read_space
 from peirce.tasks.io.spaces import write_space
-from peirce.tasks.logic.abd import TASK, WORLDS, space
-from peirce.tasks.logic.problems import problem as made
-from peirce.tools.logic import PUBLISHED, World, theory_of, world_of
+from peirce.tasks.logic.abd import TASK, WORLD_COUNT, sample_space
+from peirce.tasks.logic.problems import build_problem as made
+from peirce.tools.logic import PUBLISHED_THEORIES, World, parse_theory, parse_world
 
-THEORY = PUBLISHED["TH2"]
+THEORY = PUBLISHED_THEORIES["TH2"]
 
 
 def every(size: int, share: int, start: int = 0) -> tuple[tuple[int, int], ...]:
@@ -45,23 +45,23 @@ def worlds_of(found: InputSet) -> list[dict[str, Any]]:
 
 
 def test_s_holds_each_element_of_16_worlds_once_in_order() -> None:
-    found = space(problem(), 0)
+    found = sample_space(problem(), 0)
     worlds = worlds_of(found)
-    assert len(worlds) == WORLDS == 16
+    assert len(worlds) == WORLD_COUNT == 16
     assert [world["id"] for world in worlds] == [f"S{k}" for k in range(16)]
     assert list(found.inputs) == [[world, name] for world in worlds for name in world["domain"]]
 
 
 def test_fresh_worlds_are_worlds_in_the_form_of_problems() -> None:
-    for world in worlds_of(space(problem(), 0)):
-        assert world_of(world, THEORY.signature, "").as_json() == world
+    for world in worlds_of(sample_space(problem(), 0)):
+        assert parse_world(world, THEORY.signature, "").as_json() == world
 
 
 def test_sizes_densities_and_unknown_atoms_are_those_of_the_prompt_worlds() -> None:
     counts = {9: {len(every(9, 4)), len(every(9, 9))}, 12: {len(every(12, 4)), len(every(12, 9))}}
     sizes, of_r = set(), set()
     for seed in range(8):
-        for world in worlds_of(space(problem(), seed)):
+        for world in worlds_of(sample_space(problem(), seed)):
             size = len(world["domain"])
             sizes.add(size)
             assert min(abs(len(world["true"]["R"]) - count) for count in counts[size]) <= 1
@@ -74,7 +74,7 @@ def test_sizes_densities_and_unknown_atoms_are_those_of_the_prompt_worlds() -> N
 
 
 def test_the_full_regime_has_no_unknown_atoms() -> None:
-    assert all("unknown" not in world for world in worlds_of(space(problem("full"), 0)))
+    assert all("unknown" not in world for world in worlds_of(sample_space(problem("full"), 0)))
 
 
 def test_which_atoms_hold_is_uniform() -> None:
@@ -82,7 +82,7 @@ def test_which_atoms_hold_is_uniform() -> None:
     worlds = [
         world
         for seed in range(60)
-        for world in worlds_of(space(made("p", THEORY, "full", [prompt("W", 9, 4, False)], [], {}), seed))
+        for world in worlds_of(sample_space(made("p", THEORY, "full", [prompt("W", 9, 4, False)], [], {}), seed))
     ]  # fmt: skip
     for world in worlds:
         for one, other in world["true"]["R"]:
@@ -93,10 +93,10 @@ def test_which_atoms_hold_is_uniform() -> None:
 
 
 def test_one_problem_and_one_seed_give_one_space_on_any_machine() -> None:
-    found = space(problem(), 0)
-    assert found.digest == space(problem(), 0).digest
+    found = sample_space(problem(), 0)
+    assert found.digest == sample_space(problem(), 0).digest
     assert found.digest.startswith("de505793db99bcc9")
-    others = {space(problem(), 1).digest, space(problem(name="q"), 0).digest}
+    others = {sample_space(problem(), 1).digest, sample_space(problem(name="q"), 0).digest}
     assert len(others | {found.digest}) == 3
 
 
@@ -104,8 +104,8 @@ def test_hash_seeds_change_nothing(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text(json.dumps(problem().as_json()))
     script = (
         "import json, sys; from peirce.records import Problem;"
-        "from peirce.tasks.logic.abd import space;"
-        "print(space(Problem.from_json(json.load(open(sys.argv[1]))), 0).digest)"
+        "from peirce.tasks.logic.abd import sample_space;"
+        "print(sample_space(Problem.from_json(json.load(open(sys.argv[1]))), 0).digest)"
     )
     for seed in ("0", "1", "4242"):
         done = subprocess.run(
@@ -113,27 +113,30 @@ def test_hash_seeds_change_nothing(tmp_path: Path) -> None:
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True, text=True, check=True,
         )  # fmt: skip
-        assert done.stdout.strip() == space(problem(), 0).digest
+        assert done.stdout.strip() == sample_space(problem(), 0).digest
 
 
 def test_holdouts_and_secrets_have_no_part_in_it() -> None:
     plain = problem()
     worlds = [prompt("W0", 9, 4), prompt("W1", 12, 9)]
     full = made("p", THEORY, "partial", worlds, [prompt("H0", 5, 2)], {"reference": "(P x)"})
-    assert full.digest != plain.digest and space(full, 0).digest == space(plain, 0).digest
+    assert (
+        full.digest != plain.digest
+        and sample_space(full, 0).digest == sample_space(plain, 0).digest
+    )
 
 
 def test_where_few_worlds_are_possible_s_has_them_and_none_twice() -> None:
     tiny = World("W0", ("only",), {"P": ((0,),), "Q": (), "R": (), "S": ()})
-    found = space(made("p", THEORY, "full", [tiny], [], {}), 0)
+    found = sample_space(made("p", THEORY, "full", [tiny], [], {}), 0)
     assert found.inputs == ([{**tiny.as_json(), "id": "S0"}, "only"],)
     two = World("W0", ("b", "c"), {"P": ((0,),), "Q": (), "R": (), "S": ()})
-    worlds = worlds_of(space(made("p", THEORY, "full", [two], [], {}), 0))
+    worlds = worlds_of(sample_space(made("p", THEORY, "full", [two], [], {}), 0))
     assert sorted(world["true"]["P"] for world in worlds) == [[["b"]], [["c"]]]
 
 
 def test_a_signature_of_ones_own_is_sampled() -> None:
-    theory = theory_of(
+    theory = parse_theory(
         ("own",),
         ["(forall x (implies (and (Bird x) (not (Ab x))) (Night)))"],
         {"Bird": 1, "Night": 0, "Between": 3},
@@ -141,13 +144,13 @@ def test_a_signature_of_ones_own_is_sampled() -> None:
         "",
     )
     world = World("W0", ("b", "c", "d"), {"Bird": ((1,),), "Night": ((),), "Between": ((0, 1, 2),)})
-    for fresh in worlds_of(space(made("p", theory, "full", [world], [], {}), 0)):
+    for fresh in worlds_of(sample_space(made("p", theory, "full", [world], [], {}), 0)):
         assert fresh["true"]["Night"] == [[]] and len(fresh["true"]["Between"]) == 1
         assert fresh["domain"] == ["b", "c", "d"]
 
 
 def test_a_space_is_written_and_read_back(tmp_path: Path) -> None:
-    found = space(problem(), 0)
+    found = sample_space(problem(), 0)
     write_space(found, tmp_path / "space.jsonl")
     assert read_space(tmp_path / "space.jsonl", TASK.read_input).digest == found.digest
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 from peirce.records import DataError, Observation, Problem, UsageError, canonical_json
-from peirce.tasks import DataWarning, judgeable, load_problems
+from peirce.tasks import DataWarning, judgeable_pairs, load_problems
 from peirce.tasks.io import files
-from peirce.tasks.programs.acre import TASK, space
+from peirce.tasks.programs.acre import TASK, sample_space
 from peirce.tasks.programs.acre_scenes import ENTITIES, scene_name
 
 ROW = {
@@ -48,29 +48,29 @@ def _pool(problem: Problem) -> Counter[str]:
 
 
 def test_the_space_has_7049_scenes_in_the_strata_of_the_paper() -> None:
-    scenes = space(0).inputs
+    scenes = sample_space(0).inputs
     assert len(scenes) == 7_049
     assert Counter(map(len, scenes)) == {0: 1, 1: 48, **{k: 1_000 for k in range(2, 9)}}
     assert [scene[0] for scene in scenes[1:49]] == list(ENTITIES)
 
 
 def test_scenes_differ_as_sets_and_hold_no_entity_twice() -> None:
-    scenes = space(0).inputs
+    scenes = sample_space(0).inputs
     assert len({frozenset(scene) for scene in scenes}) == 7_049
     assert all(len(set(scene)) == len(scene) for scene in scenes)
     assert {entity for scene in scenes for entity in scene} == set(ENTITIES)
 
 
 def test_one_seed_gives_one_space_on_any_machine() -> None:
-    digest = hashlib.sha256(canonical_json(space(0).inputs).encode()).hexdigest()
+    digest = hashlib.sha256(canonical_json(sample_space(0).inputs).encode()).hexdigest()
     assert digest.startswith("fdc3c5dda0b7bc76")
-    assert space(1).digest != space(0).digest
-    assert space.__wrapped__(0).digest == space(0).digest
+    assert sample_space(1).digest != sample_space(0).digest
+    assert sample_space.__wrapped__(0).digest == sample_space(0).digest
 
 
 def test_entities_are_uniform_in_every_stratum_and_in_every_place() -> None:
     for size in range(2, 9):
-        scenes = space(0).inputs[49 + 1_000 * (size - 2) :][:1_000]
+        scenes = sample_space(0).inputs[49 + 1_000 * (size - 2) :][:1_000]
         for place in (None, 0):
             found = Counter(e for scene in scenes for e in (scene if place is None else scene[:1]))
             expected = sum(found.values()) / 48
@@ -80,7 +80,7 @@ def test_entities_are_uniform_in_every_stratum_and_in_every_place() -> None:
 
 def test_sessions_of_different_seeds_share_one_space() -> None:
     spaces = {load_problems("acre", problems=1, seed=seed)[0][1].digest for seed in range(3)}
-    assert spaces == {space(0).digest}
+    assert spaces == {sample_space(0).digest}
 
 
 # --- files --------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def test_a_bad_row_is_named_by_file_line_and_field(tmp_path: Path, row: object, 
 def test_bytes_that_are_no_scenes_are_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "LINE_CHARACTERS", 10_000)
+    monkeypatch.setattr(files, "MAX_LINE_CHARACTERS", 10_000)
     whole = json.dumps(ROW).encode() + b"\n"
     for content, said in [
         (b"", "the file is empty"),
@@ -215,10 +215,10 @@ def test_a_file_of_observations_that_shows_an_undetermined_pair_is_refused(tmp_p
 
 def test_a_hypothesis_is_not_judged_by_undetermined_pairs(tmp_path: Path) -> None:
     (problem,) = TASK.load(str(_file(tmp_path, ROW)), None, 0)
-    assert judgeable(problem) == (True, False)
+    assert judgeable_pairs(problem) == (True, False)
     (other,) = [problem for problem, _ in load_problems("list_functions", problems=1)]
-    assert judgeable(other) == (True,) * len(other.hidden)
-    assert judgeable(Problem("p", "gone", "programs", (), problem.hidden)) == (True, True)
+    assert judgeable_pairs(other) == (True,) * len(other.hidden)
+    assert judgeable_pairs(Problem("p", "gone", "programs", (), problem.hidden)) == (True, True)
 
 
 # --- the public data --------------------------------------------------------------------
@@ -228,7 +228,7 @@ def test_the_published_file_is_read_whole(shared_data: Path) -> None:
     problems = TASK.load(str(shared_data / "gear"), None, 0)
     assert len(problems) == 50
     assert {(len(p.shown), len(p.hidden)) for p in problems} == {(6, 4)}
-    assert sum(not all(judgeable(p)) for p in problems) == 30
+    assert sum(not all(judgeable_pairs(p)) for p in problems) == 30
     assert all(scene_name(pair.input) in p.secret["types"] for p in problems for pair in p.hidden)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import peirce
 import pytest
 from peirce.records import Problem, UsageError
-from peirce.tasks import judgeable
+from peirce.tasks import judgeable_pairs
 from peirce.tasks.programs.acre import TASK
 from peirce.tasks.programs.acre_generator import conclude, generate
 
@@ -88,7 +88,7 @@ def test_problems_have_the_shape_of_the_published_ones() -> None:
         assert len({frozenset(pair.input) for pair in pairs}) == 10
         assert all(1 <= len(pair.input) <= 5 for pair in pairs)
         assert {pair.output for pair in problem.shown} == {"on", "off"}
-    undetermined = sum(not all(judgeable(problem)) for problem in MADE)
+    undetermined = sum(not all(judgeable_pairs(problem)) for problem in MADE)
     assert 0.5 < undetermined / len(MADE) < 0.9  # 30 of 50 of the published ones
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from peirce import cli
 from peirce.records import DataError
-from peirce.tasks import DataWarning, load_problems, task
+from peirce.tasks import DataWarning, load_problems, load_task
 
 GRID = [[1, 2], [3, 4]]
 PAIRS: dict[str, dict[str, Any]] = {
@@ -189,7 +189,7 @@ def test_the_command_line_says_it_in_one_sentence_and_makes_no_store(
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sparse files, ru_maxrss in KiB")
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_line_of_200_mb_is_refused_before_it_is_read(tmp_path: Path, name: str) -> None:
-    whole = task(name)
+    whole = load_task(name)
     folder = tmp_path / {"mini_arc": "data/MiniARC", "arc": "data/training"}.get(name, "")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / ("f.json" if name in GRIDS else whole.files[0])
@@ -213,4 +213,4 @@ def test_a_table_given_to_a_task_of_jsonl_names_the_tasks_that_read_tables(tmp_p
     with pytest.raises(
         DataError, match=r"a table, where .* peirce run labels .* peirce run examples"
     ):
-        task(name).load(str(path), None, 0)
+        load_task(name).load(str(path), None, 0)

@@ -8,7 +8,7 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from peirce.tasks.io.compact_values import compact, one_line
+from peirce.tasks.io.compact_values import format_compact, join_lines
 
 CELLS = st.integers(0, 9)
 GRIDS = st.integers(1, 3).flatmap(
@@ -51,15 +51,15 @@ VALUES = st.recursive(
     ],
 )
 def test_values_are_written_in_few_tokens(value, written):
-    assert compact(value) == written
+    assert format_compact(value) == written
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)  # clocks of a busy machine
 @given(VALUES, VALUES)
 def test_values_that_differ_are_written_differently_and_each_in_one_line(one, other):
-    assert "\n" not in compact(one)
-    assert (compact(one) == compact(other)) == (json.dumps(one) == json.dumps(other))
+    assert "\n" not in format_compact(one)
+    assert (format_compact(one) == format_compact(other)) == (json.dumps(one) == json.dumps(other))
 
 
 def test_one_line_takes_blanks_and_breaks_together():
-    assert one_line("  a\n\n b\tc ") == "a b c"
+    assert join_lines("  a\n\n b\tc ") == "a b c"

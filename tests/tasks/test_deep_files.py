@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from peirce.records import DataError
-from peirce.tasks.text.tables import _info, _said
+from peirce.tasks.text.tables import _info, _parse_features
 
 DEEP = "[" * 100_000
 
@@ -23,4 +23,4 @@ def test_a_file_that_nests_too_deep_is_one_sentence_that_names_it(tmp_path: Path
 
 
 def test_metadata_that_nests_too_deep_says_nothing() -> None:
-    assert _said({b"huggingface": DEEP.encode()}) is None
+    assert _parse_features({b"huggingface": DEEP.encode()}) is None

@@ -11,30 +11,35 @@ from typing import Any
 import peirce
 import pytest
 from peirce.records import Problem, UsageError
-from peirce.tasks import load_problems, task
-from peirce.tasks.programs.difficulty import CELLS, cells, is_easy, of_difficulty
+from peirce.tasks import load_problems, load_task
+from peirce.tasks.programs.difficulty import (
+    MAX_EASY_CELLS,
+    count_cells,
+    generate_with_difficulty,
+    is_easy,
+)
 
 TASKS = ("list_functions", "acre", "mini_arc", "arc")
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_easy_and_hard_part_the_generated_problems(name: str) -> None:
-    source: Any = task(name)
+    source: Any = load_task(name)
     made = source.generate(24, 5)
     for difficulty in ("easy", "hard"):
         wanted = [one for one in made if is_easy(one) == (difficulty == "easy")][:4]
         assert len(wanted) > 1
-        assert of_difficulty(source, len(wanted), 5, difficulty) == wanted
+        assert generate_with_difficulty(source, len(wanted), 5, difficulty) == wanted
 
 
 def test_easy_is_one_step_and_small() -> None:
     for name in ("list_functions", "mini_arc", "arc"):
-        for problem in of_difficulty(task(name), 6, 3, "easy"):
+        for problem in generate_with_difficulty(load_task(name), 6, 3, "easy"):
             assert problem.secret["steps"] == 1
             if name != "list_functions":
                 grids = [grid for pair in problem.shown for grid in (pair.input, pair.output)]
-                assert max(map(cells, grids)) <= CELLS
-    for problem in of_difficulty(task("acre"), 6, 3, "easy"):
+                assert max(map(count_cells, grids)) <= MAX_EASY_CELLS
+    for problem in generate_with_difficulty(load_task("acre"), 6, 3, "easy"):
         assert "on indirect" not in problem.secret["objects"].values()
 
 
@@ -44,7 +49,7 @@ def test_a_file_of_easy_problems_is_read_back(name: str, tmp_path: Path) -> None
     told = peirce.tasks_generate(name, out, problems=3, seed=2, difficulty="easy")
     assert told["problems"] == 3
     read = [problem for problem, _ in load_problems(name, str(out))]
-    easy = of_difficulty(task(name), 3, 2, "easy")
+    easy = generate_with_difficulty(load_task(name), 3, 2, "easy")
     assert [one.id for one in read] == [one.id for one in easy]
     assert [one.shown for one in read] == [one.shown for one in easy]
 
@@ -52,7 +57,7 @@ def test_a_file_of_easy_problems_is_read_back(name: str, tmp_path: Path) -> None
 def test_without_a_difficulty_nothing_changes(tmp_path: Path) -> None:
     plain = tmp_path / "all.jsonl"
     peirce.tasks_generate("list_functions", plain, problems=4, seed=1)
-    made = task("list_functions").generate(4, 1)
+    made = load_task("list_functions").generate(4, 1)
     read = [problem for problem, _ in load_problems("list_functions", str(plain))]
     assert [one.shown for one in read] == [one.shown for one in made]
 
@@ -63,8 +68,8 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
 
     class Hard:
         def generate(self, count: int, seed: int) -> list[Problem]:
-            return of_difficulty(task("acre"), 1, seed, "hard") * count
+            return generate_with_difficulty(load_task("acre"), 1, seed, "hard") * count
 
     with pytest.raises(UsageError, match="of the first 4,000 problems of seed 0 0 are"):
-        of_difficulty(Hard(), 3, 0, "easy")
+        generate_with_difficulty(Hard(), 3, 0, "easy")
     assert not list(tmp_path.iterdir())

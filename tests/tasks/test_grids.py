@@ -22,7 +22,7 @@ from peirce.tasks import DataWarning, load_problems, read_space
 from peirce.tasks.io.messages import BadValue
 from peirce.tasks.io.spaces import write_space
 from peirce.tasks.programs.family import FAMILY
-from peirce.tasks.programs.grid_values import UNANSWERED, canonical, grid, is_grid
+from peirce.tasks.programs.grid_values import UNANSWERED, check_grid, is_grid, sort_unique_grids
 from peirce.tasks.programs.grids import ARC
 from peirce.tasks.programs.grids import MINI_ARC as MINI
 
@@ -66,18 +66,18 @@ def _file(folder: Path, rows: object = ROWS, name: str = "miniarc.jsonl") -> Pat
 )
 def test_what_is_no_grid_says_where_and_why(value: Json, keys: tuple[int, ...], said: str) -> None:
     with pytest.raises(BadValue) as error:
-        grid(value)
+        check_grid(value)
     assert error.value.keys == keys and said in str(error.value)
     assert not is_grid(value)
 
 
 def test_a_grid_is_itself_and_the_editors_cells_are_read_where_asked() -> None:
     largest = [[9] * 30] * 30
-    assert grid(largest) is largest and is_grid([[0]])
-    assert grid([[None, "3"], [0, "0"]], from_editor=True) == [[0, 3], [0, 0]]
+    assert check_grid(largest) is largest and is_grid([[0]])
+    assert check_grid([[None, "3"], [0, "0"]], from_editor=True) == [[0, 3], [0, 0]]
     for bad in ("", "10", "x", "²"):
         with pytest.raises(BadValue, match="not a colour"):
-            grid([[bad]], from_editor=True)
+            check_grid([[bad]], from_editor=True)
 
 
 def test_the_space_holds_each_input_of_all_problems_once_in_canonical_order(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_prompts_write_grids_without_blanks_and_lists_with_them() -> None:
 
 
 def test_canonical_keeps_each_grid_once() -> None:
-    assert canonical([[[2]], [[1]], [[2]], [[1], [0]]]) == ([[1], [0]], [[1]], [[2]])
+    assert sort_unique_grids([[[2]], [[1]], [[2]], [[1], [0]]]) == ([[1], [0]], [[1]], [[2]])
 
 
 # --- the published files ------------------------------------------------------------------

@@ -16,21 +16,26 @@ from peirce.records import InputSet, Limits, Problem, UsageError, digest_of
 from peirce.sandbox import open_sandbox
 from peirce.tasks.programs.family import FAMILY
 from peirce.tasks.programs.grid_generator import (
-    KINDS,
-    SHAPES,
+    PICTURE_KINDS,
+    PROBLEM_SIZES,
     Rule,
     _compile,
+    draw_inputs,
+    draw_picture,
     generate,
-    inputs,
-    picture,
 )
-from peirce.tasks.programs.grid_rules import CHANGING, SAME, Draw, fractal
+from peirce.tasks.programs.grid_rules import (
+    SIZE_CHANGING_STEPS,
+    SIZE_KEEPING_STEPS,
+    ParameterSampler,
+    fractal_step,
+)
 from peirce.tasks.programs.grid_values import Grid, is_grid
-from peirce.tools.execute import executor
+from peirce.tools.execute import build_executor
 
-MADE = {task: generate(task, 100, 3) for task in SHAPES}
+MADE = {task: generate(task, 100, 3) for task in PROBLEM_SIZES}
 DIGESTS = {"mini_arc": "cfa1b27567e4226e", "arc": "92510fd70b0afcda"}
-EVERY = [(task, problem) for task in SHAPES for problem in MADE[task]]
+EVERY = [(task, problem) for task in PROBLEM_SIZES for problem in MADE[task]]
 
 
 def _rule(problem: Problem) -> Callable[[Grid], Grid]:
@@ -42,7 +47,7 @@ def _rule(problem: Problem) -> Callable[[Grid], Grid]:
 def test_the_sandbox_confirms_every_rule_on_every_pair() -> None:
     async def judge() -> None:
         async with await open_sandbox("process", workers=2) as sandbox:
-            execute = executor(sandbox, Limits())
+            execute = build_executor(sandbox, Limits())
             for task, problem in EVERY:
                 hypothesis = FAMILY.read(problem.secret["rule"], problem.view(InputSet("s", ())))
                 pairs = problem.shown + problem.hidden
@@ -64,7 +69,7 @@ def test_rules_keep_the_answer_contract() -> None:
         assert hypothesis.breaches == (), problem.secret["rule"]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("task", SHAPES)
+@pytest.mark.parametrize("task", PROBLEM_SIZES)
 def test_one_seed_gives_one_set_of_problems_on_any_machine(task: str) -> None:
     assert digest_of([p.as_json() for p in MADE[task][:20]]).startswith(DIGESTS[task])
     assert generate(task, 10, 3) == MADE[task][:10]
@@ -97,9 +102,9 @@ def test_no_pair_is_trivial_or_degenerate() -> None:
         assert len({repr(pair.output) for pair in problem.shown}) > 1
 
 
-@pytest.mark.parametrize("task", SHAPES)
+@pytest.mark.parametrize("task", PROBLEM_SIZES)
 def test_no_two_rules_of_a_seed_behave_alike(task: str) -> None:
-    probes = inputs("arc", 1, 40) + inputs("mini_arc", 1, 40)
+    probes = draw_inputs("arc", 1, 40) + draw_inputs("mini_arc", 1, 40)
 
     def outputs(problem: Problem) -> str:
         rule, got = _rule(problem), []
@@ -114,7 +119,7 @@ def test_no_two_rules_of_a_seed_behave_alike(task: str) -> None:
 
 
 def test_rules_vary_in_length_and_kind() -> None:
-    for task in SHAPES:
+    for task in PROBLEM_SIZES:
         steps = Counter(problem.secret["steps"] for problem in MADE[task])
         assert set(steps) == {1, 2, 3} and steps[1] < 65
     resized = sum(len(p.shown[0].output) != len(p.shown[0].input) for p in MADE["arc"])
@@ -122,11 +127,13 @@ def test_rules_vary_in_length_and_kind() -> None:
     assert all(p.secret["description"].endswith(".") for _, p in EVERY)
 
 
-@pytest.mark.parametrize("make", [*SAME, *CHANGING], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make", [*SIZE_KEEPING_STEPS, *SIZE_CHANGING_STEPS], ids=lambda make: make.__name__
+)
 def test_every_step_of_the_catalogue_is_python_that_shows_on_its_pictures(
-    make: Callable[[Draw], object],
+    make: Callable[[ParameterSampler], object],
 ) -> None:
-    draw = Draw(random.Random(1))
+    draw = ParameterSampler(random.Random(1))
     for _ in range(40):
         step = make(draw)
         source = (
@@ -138,7 +145,7 @@ def test_every_step_of_the_catalogue_is_python_that_shows_on_its_pictures(
         for k in range(20):
             palette = [*step.colours, *draw.colours(2)]  # type: ignore[attr-defined]
             kind = step.pictures[k % len(step.pictures)]  # type: ignore[attr-defined]
-            given = picture(kind, draw.rng, 5, 5, palette)
+            given = draw_picture(kind, draw.rng, 5, 5, palette)
             before = repr(given)
             try:
                 output = names["f"](given)
@@ -153,9 +160,9 @@ def test_every_step_of_the_catalogue_is_python_that_shows_on_its_pictures(
 
 def test_pictures_are_grids_of_the_palette_in_every_size() -> None:
     rng = random.Random(0)
-    for kind in KINDS:
+    for kind in PICTURE_KINDS:
         for height, width in ((1, 1), (3, 3), (5, 5), (3, 15), (15, 4), (30, 30)):
-            made = picture(kind, rng, height, width, [4, 6])
+            made = draw_picture(kind, rng, height, width, [4, 6])
             assert is_grid(made) and (len(made), len(made[0])) == (height, width)
             assert {cell for row in made for cell in row} <= {0, 4, 6}
 
@@ -166,7 +173,7 @@ def test_no_problems_are_refused() -> None:
 
 
 def test_a_rule_that_squares_twice_is_undefined_before_it_fills_the_memory() -> None:
-    step = fractal(Draw(random.Random(1)))
+    step = fractal_step(ParameterSampler(random.Random(1)))
     assert step.kind == "fractal"
     twice = Rule((step, step))
     full = [[1] * 6 for _ in range(6)]

@@ -11,12 +11,12 @@ import time
 import pytest
 from peirce.tasks.text.answers import (
     NOT_APPLICABLE,
-    hypotheses_in,
-    judgement_in,
-    pattern_in,
-    sourced_in,
-    without_thoughts,
-    yes_no_in,
+    parse_hypotheses,
+    parse_judgement,
+    parse_pattern_number,
+    parse_sourced_hypotheses,
+    parse_yes_no,
+    strip_reasoning,
 )
 
 AB = ["truthful", "deceptive"]
@@ -59,12 +59,12 @@ TWO = ["Guests name a street.", "Guests praise all."]
     ],
 )
 def test_a_list_is_read_in_every_form(text):
-    assert hypotheses_in(text, 2) == TWO
+    assert parse_hypotheses(text, 2) == TWO
 
 
 def test_years_and_decimals_split_no_item():
     text = "1. It was built in 2013. Second, a rating of 0.5. is low.\n2. In 1998. or\n2013. it closed."
-    assert hypotheses_in(text, 10) == [
+    assert parse_hypotheses(text, 10) == [
         "It was built in 2013. Second, a rating of 0.5. is low.",
         "In 1998. or 2013. it closed.",
     ]
@@ -72,32 +72,32 @@ def test_years_and_decimals_split_no_item():
 
 def test_more_items_than_asked_for_keep_the_first_and_repeats_count_once():
     text = "\n".join(f"{n}. item {max(n, 2)}" for n in range(1, 13))
-    assert hypotheses_in(text, 10) == [f"item {n}" for n in range(2, 12)]
-    assert hypotheses_in(text, 0) == []
+    assert parse_hypotheses(text, 10) == [f"item {n}" for n in range(2, 12)]
+    assert parse_hypotheses(text, 0) == []
 
 
 def test_a_list_within_an_item_stays_in_it():
     text = "1. Both hold:\n   1. one\n   2. two\n2. Next\na. more\nb. less"
-    assert hypotheses_in(text, 5) == ["Both hold: 1. one 2. two", "Next a. more b. less"]
+    assert parse_hypotheses(text, 5) == ["Both hold: 1. one 2. two", "Next a. more b. less"]
 
 
 def test_a_list_of_words_within_an_item_is_no_answer_of_its_own():
     text = '1. The text mentions one of ["pool", "bar"].\n2. It mentions luxur* or **spa**.'
-    assert hypotheses_in(text, 2) == [
+    assert parse_hypotheses(text, 2) == [
         'The text mentions one of ["pool", "bar"].',
         "It mentions luxur* or spa.",
     ]
 
 
 def test_a_bare_sentence_counts_where_one_is_asked_for():
-    assert hypotheses_in("If the text is long, the label is x.", 1) == [
+    assert parse_hypotheses("If the text is long, the label is x.", 1) == [
         "If the text is long, the label is x."
     ]
-    assert hypotheses_in("Hypothesis: If the text is long, the label is x.", 1) == [
+    assert parse_hypotheses("Hypothesis: If the text is long, the label is x.", 1) == [
         "If the text is long, the label is x."
     ]
-    assert hypotheses_in("I have no idea.", 5) == []
-    assert hypotheses_in("", 1) == [] and hypotheses_in("<think>1. a", 3) == []
+    assert parse_hypotheses("I have no idea.", 5) == []
+    assert parse_hypotheses("", 1) == [] and parse_hypotheses("<think>1. a", 3) == []
 
 
 def test_sources_and_quotes_are_read_off_lists_and_json():
@@ -111,11 +111,11 @@ def test_sources_and_quotes_are_read_off_lists_and_json():
         ("They praise (all of it).", None, ""),
         ("Long", 3, "so (they) say"),
     ]
-    assert sourced_in(text, 9) == said
+    assert parse_sourced_hypotheses(text, 9) == said
     told = [{"hypothesis": h, "source": n, "quote": q} for h, n, q in said]
-    assert sourced_in(json.dumps({"hypotheses": told}), 9) == said
+    assert parse_sourced_hypotheses(json.dumps({"hypotheses": told}), 9) == said
     told = [{"hypothesis": h, "source": f"paper {n}", "quote": None} for h, n, q in said[:1]]
-    assert sourced_in(json.dumps(told), 9) == [("Liars say less.", 2, "")]
+    assert parse_sourced_hypotheses(json.dumps(told), 9) == [("Liars say less.", 2, "")]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_sources_and_quotes_are_read_off_lists_and_json():
     ],
 )
 def test_a_label_is_read_through_what_stands_around_it(text):
-    assert judgement_in(text, AB) == "truthful"
+    assert parse_judgement(text, AB) == "truthful"
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_label_is_read_through_what_stands_around_it(text):
     ],
 )
 def test_an_answer_without_one_label_is_unread(text):
-    assert judgement_in(text, AB) is None
+    assert parse_judgement(text, AB) is None
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_an_answer_without_one_label_is_unread(text):
     ],
 )
 def test_a_hypothesis_that_does_not_apply_is_said_to(text):
-    assert judgement_in(text, AB) is NOT_APPLICABLE
+    assert parse_judgement(text, AB) is NOT_APPLICABLE
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_hypothesis_that_does_not_apply_is_said_to(text):
     ],
 )
 def test_labels_within_labels_and_odd_ones_are_told_apart(said, labels, label):
-    assert judgement_in(said, labels) == label
+    assert parse_judgement(said, labels) == label
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_every_label_comes_back_from_every_form(labels):
         "Reason.\n[{}]",
     ]
     for form in forms:
-        assert [judgement_in(form.format(label), labels) for label in labels] == labels
+        assert [parse_judgement(form.format(label), labels) for label in labels] == labels
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_every_label_comes_back_from_every_form(labels):
     ],
 )
 def test_yes_and_no_are_read(text, meant):
-    assert yes_no_in(text) is meant
+    assert parse_yes_no(text) is meant
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_yes_and_no_are_read(text, meant):
     ],
 )
 def test_a_pattern_outside_of_those_shown_is_none(text, number):
-    assert pattern_in(text, 3) == number
+    assert parse_pattern_number(text, 3) == number
 
 
 def hostile(part: float) -> dict[str, str]:
@@ -385,10 +385,10 @@ def test_no_text_stops_the_reading(name, texts):
     text = texts[name]
     started = time.process_time()
     for count in (1, 10):
-        assert len(hypotheses_in(text, count)) <= count
-        assert len(sourced_in(text, count)) <= count
-    judgement_in(text, AB)
-    yes_no_in(text)
-    pattern_in(text, 3)
+        assert len(parse_hypotheses(text, count)) <= count
+        assert len(parse_sourced_hypotheses(text, count)) <= count
+    parse_judgement(text, AB)
+    parse_yes_no(text)
+    parse_pattern_number(text, 3)
     assert time.process_time() - started < 60  # in a square of the length it would be days
-    assert isinstance(without_thoughts(text), str)
+    assert isinstance(strip_reasoning(text), str)

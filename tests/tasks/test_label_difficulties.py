@@ -14,16 +14,20 @@ import numpy as np
 import pytest
 from peirce.records import DataError, Observation
 from peirce.tasks.text.columns import Columns
-from peirce.tasks.text.generation import GENERATORS, admission, election, logistic, named
-from peirce.tasks.text.generation.admission_rules import used
-from peirce.tasks.text.generation.planted import clean, planted, public_of
+from peirce.tasks.text.generation import GENERATORS, admission, election, logistic, select_set_names
+from peirce.tasks.text.generation.admission_rules import find_columns
+from peirce.tasks.text.generation.planted import (
+    build_labelled_data,
+    make_clean_splits,
+    public_facts,
+)
 from peirce.tasks.text.generation.posts import LEVELS, Level
 from peirce.tools.sentence_rules import Rule, compile_sentence
 
 
 def test_distractors_are_as_many_columns_as_are_said() -> None:
-    for one in admission.SETS.values():
-        assert len(one.columns) == len(used(one.cases)) + one.distractors
+    for one in admission.SETS_BY_NAME.values():
+        assert len(one.columns) == len(find_columns(one.cases)) + one.distractors
     said = {
         one.folder.rpartition("_")[2]: one.distractors for one in admission.GRID if one.distractors
     }
@@ -35,7 +39,7 @@ def test_weights_are_within_five_of_both_signs_and_dropped_at_the_exact_share(
     dropout: float,
 ) -> None:
     for count in (5, 10, 15, 20):
-        model = logistic.drawn(election.TOPIC, count, dropout, np.random.default_rng(count))
+        model = logistic.draw_model(election.TOPIC, count, dropout, np.random.default_rng(count))
         weights, intercepts = model.weights, model.intercepts
         assert (weights != 0).sum() == 3 * count - round(dropout * 3 * count)
         assert 3 < weights.max() < 5 and -5 < weights.min() < -3
@@ -109,11 +113,11 @@ def columns_asked(part: Any) -> Iterator[str]:
 
 
 def test_a_path_of_a_tree_asks_each_column_once() -> None:
-    for name in named(GENERATORS["tree"], None, 2):
+    for name in select_set_names(GENERATORS["tree"], None, 2):
         rows = GENERATORS["tree"].made(name, 2)
         assert rows.properties is not None
         for sentence in rows.known:
-            rule = compile_sentence(sentence, public_of(rows.columns, rows.labels))
+            rule = compile_sentence(sentence, public_facts(rows.columns, rows.labels))
             assert isinstance(rule, Rule)
             asked = list(columns_asked(rule))
             assert len(set(asked)) == len(asked) == rows.properties["depth"]
@@ -123,4 +127,4 @@ def test_a_set_of_one_label_is_a_fault() -> None:
     rows = {"train": [Observation({"x": n}, "a") for n in range(4)]}
     columns = Columns({"x": {"kind": "number", "about": ""}}, "fields", ("a", "b"))
     with pytest.raises(DataError, match="s, train: all rows have one label"):
-        planted("s", columns, ("a", "b"), clean(rows), "", [], [], {})
+        build_labelled_data("s", columns, ("a", "b"), make_clean_splits(rows), "", [], [], {})

@@ -14,31 +14,35 @@ from pathlib import Path
 import numpy as np
 import pytest
 from peirce.records import Observation, UsageError
-from peirce.tasks import load_problems, task
+from peirce.tasks import load_problems, load_task
 from peirce.tasks.text.generation import (
     GENERATORS,
     admission,
     election,
     logistic,
-    named,
+    select_set_names,
     shoe,
 )
-from peirce.tasks.text.generation.admission_rules import whole
+from peirce.tasks.text.generation.admission_rules import complete_rule
 from peirce.tasks.text.generation.marine import scaled_error
 from peirce.tasks.text.generation.phrases import Topic
-from peirce.tasks.text.generation.planted import Splits, clean, noisy, public_of
-from peirce.tasks.text.problems import Rows
-from peirce.tools.sentence_rules import Prepared, Rule, compile_sentence
+from peirce.tasks.text.generation.planted import Splits, add_noise, make_clean_splits, public_facts
+from peirce.tasks.text.problems import LabelledData
+from peirce.tools.sentence_rules import PreparedRows, Rule, compile_sentence
 
-EVERY = [(name, one) for name, maker in GENERATORS.items() for one in named(maker, None, 0)]
+EVERY = [
+    (name, one) for name, maker in GENERATORS.items() for one in select_set_names(maker, None, 0)
+]
 SOME = [(name, one) for name, one in EVERY if "_controlled" not in one]
 GRID = [one for name, one in EVERY if one.startswith("election_controlled")]
 
 
-def said(sentences: list[str], rows: Rows, some: tuple[Observation, ...]) -> list[str | None]:
+def said(
+    sentences: list[str], rows: LabelledData, some: tuple[Observation, ...]
+) -> list[str | None]:
     """What the sentences say of each row together; they may not contradict each other."""
-    public = public_of(rows.columns, rows.labels)
-    prepared = Prepared([one.input for one in some], public)
+    public = public_facts(rows.columns, rows.labels)
+    prepared = PreparedRows([one.input for one in some], public)
     found: list[str | None] = [None] * len(some)
     for sentence in sentences:
         rule = compile_sentence(sentence, public)
@@ -50,7 +54,7 @@ def said(sentences: list[str], rows: Rows, some: tuple[Observation, ...]) -> lis
     return found
 
 
-def checked(generator: str, name: str, seed: int, noise: str = "exact") -> Rows:
+def checked(generator: str, name: str, seed: int, noise: str = "exact") -> LabelledData:
     """A set: two labels in each split, and the stated rule as accurate as stated."""
     rows = GENERATORS[generator].made(name, seed, noise)  # type: ignore[arg-type]
     assert rows.name == name and rows.properties is not None
@@ -61,7 +65,7 @@ def checked(generator: str, name: str, seed: int, noise: str = "exact") -> Rows:
         assert None not in predicted
         right = np.mean([one == row.output for one, row in zip(predicted, some, strict=True)])
         assert right == pytest.approx(rows.properties["best_accuracy"][split], abs=1e-4)
-    public = public_of(rows.columns, rows.labels)
+    public = public_facts(rows.columns, rows.labels)
     for one in rows.known:
         assert isinstance(compile_sentence(one, public), Rule)
     return rows
@@ -133,14 +137,14 @@ def test_the_rows_are_as_many_as_in_table_2() -> None:
 
 @pytest.mark.parametrize("one", admission.GRID, ids=lambda one: one.folder)
 def test_the_rules_are_those_of_the_published_admission_sets(
-    one: admission.Admission, shared_data: Path
+    one: admission.AdmissionSet, shared_data: Path
 ) -> None:
     """All published labels where none was changed; with noise the ceilings that they leave."""
     ((problem, _),) = load_problems("labels", str(shared_data / "text" / one.folder))
     ceilings = {0.1: 0.835, 0.2: 0.68, 0.3: 0.615}
-    rule = whole(one.cases)
+    rule = complete_rule(one.cases)
     for split in (problem.shown, _split(problem, "val"), _split(problem, "ind")):
-        codes = rule.codes(Prepared([pair.input for pair in split], problem.public)).tolist()
+        codes = rule.codes(PreparedRows([pair.input for pair in split], problem.public)).tolist()
         right = [
             problem.public["labels"][c] == pair.output for c, pair in zip(codes, split, strict=True)
         ]
@@ -154,11 +158,11 @@ def test_the_rule_is_that_of_the_published_shoe_set(shared_data: Path) -> None:
     ((problem, _),) = load_problems(
         "labels", str(shared_data / "text" / "shoe"), observations="900"
     )
-    rule = Rule(tuple(clause for one in shoe.findings("shoe") for clause in one.clauses))
+    rule = Rule(tuple(clause for one in shoe.build_findings("shoe") for clause in one.clauses))
     everything = (*problem.shown, *problem.hidden)
-    codes = rule.codes(Prepared([pair.input for pair in everything], problem.public)).tolist()
+    codes = rule.codes(PreparedRows([pair.input for pair in everything], problem.public)).tolist()
     assert [problem.public["labels"][code] for code in codes] == [one.output for one in everything]
-    assert {one.input["appearance"] for one in everything} <= set(shoe.customers())
+    assert {one.input["appearance"] for one in everything} <= set(shoe.list_customers())
 
 
 def _split(problem: object, name: str) -> tuple[Observation, ...]:
@@ -170,7 +174,7 @@ def _split(problem: object, name: str) -> tuple[Observation, ...]:
 
 
 def test_every_condition_of_a_twin_is_turned_round() -> None:
-    known = {name: GENERATORS["admission"].made(name, 0).known for name in admission.SETS}
+    known = {name: GENERATORS["admission"].made(name, 0).known for name in admission.SETS_BY_NAME}
     assert known["admission_adv/level_1/base"] == (
         'If math is "F", the label is "admitted"; otherwise, the label is "rejected".',
     )
@@ -179,7 +183,7 @@ def test_every_condition_of_a_twin_is_turned_round() -> None:
         ' label is "rejected".',
     )
     for plain in admission.GRID:
-        for one, other in zip(plain.cases, admission.twin(plain).cases, strict=True):
+        for one, other in zip(plain.cases, admission.make_twin(plain).cases, strict=True):
             assert len(one) == len(other) and one != other
 
 
@@ -222,12 +226,12 @@ def test_sampled_noise_is_counted_as_it_came_out() -> None:
 
 
 def test_noise_that_leaves_nothing_to_find_is_refused() -> None:
-    rows = clean({"train": [Observation({"x": n}, "ab"[n % 2]) for n in range(10)]})
+    rows = make_clean_splits({"train": [Observation({"x": n}, "ab"[n % 2]) for n in range(10)]})
     with pytest.raises(UsageError, match=r"noise of 0\.5: from 0 to less than"):
-        noisy(rows, 0.5, "ab", "exact", "")
+        add_noise(rows, 0.5, "ab", "exact", "")
     with pytest.raises(UsageError, match="--noise sample; did you mean sampled"):
-        noisy(rows, 0.1, "ab", "sample", "")  # type: ignore[arg-type]
-    assert isinstance(noisy(rows, 0.2, "ab", "exact", ""), Splits)
+        add_noise(rows, 0.1, "ab", "sample", "")  # type: ignore[arg-type]
+    assert isinstance(add_noise(rows, 0.2, "ab", "exact", ""), Splits)
 
 
 def test_a_set_is_a_pure_function_of_seed_and_name() -> None:
@@ -247,9 +251,11 @@ def test_every_post_has_one_phrase_of_each_type_and_the_judge_sees_it(name: str)
         texts = [one.input["text"] for some in rows.splits.values() for one in some]
         assert len(set(texts)) == len(texts) == (625 if form else 2_500)
         topic: Topic = GENERATORS[name].topic  # type: ignore[attr-defined]
-        prepared = Prepared([{"text": one} for one in texts], public_of(rows.columns, rows.labels))
+        prepared = PreparedRows(
+            [{"text": one} for one in texts], public_facts(rows.columns, rows.labels)
+        )
         for _, phrases in topic.types:
-            marks = np.array([logistic.has(one).holds(prepared) for one in phrases])
+            marks = np.array([logistic.mentions_any(one).holds(prepared) for one in phrases])
             assert (marks.sum(axis=0) == 1).all() and (marks.mean(axis=1) == 0.2).all()
 
 
@@ -268,7 +274,7 @@ def test_likelihoods_of_a_phrase_are_worded_by_the_signs_of_its_weights() -> Non
     phrase, labels = election.TOPIC.phrases[0], ("one", "two", "three")
 
     def words(*weights: float) -> str:
-        told = logistic.likelihoods("kind", phrase, np.array(weights), labels)
+        told = logistic.describe_likelihoods("kind", phrase, np.array(weights), labels)
         return told.removeprefix('If the kind of a post is "backs the blue ticket", it is ')
 
     assert words(2, -1, 0) == "likely to be by a one author and unlikely to be by a two author."
@@ -318,7 +324,7 @@ def test_marine_errors_are_scaled_by_the_training_range() -> None:
 def test_what_is_written_reads_back(
     name: str, level: str | None, form: str, tmp_path: Path
 ) -> None:
-    maker = task(f"labels:{name}")
+    maker = load_task(f"labels:{name}")
     told = maker.write(tmp_path / "new", None, 3, {"level": level, "format": form})  # type: ignore[attr-defined]
     for one in told["sets"]:
         made = GENERATORS[name].made(one["name"], 3)
@@ -335,7 +341,7 @@ def test_what_is_written_reads_back(
 @pytest.mark.parametrize("form", ["published", "huggingface"])
 def test_all_sets_that_were_written_are_read_from_their_root(form: str, tmp_path: Path) -> None:
     for generator, level in (("admission", "base"), ("shoe", None)):
-        maker = task(f"labels:{generator}")
+        maker = load_task(f"labels:{generator}")
         told = maker.write(tmp_path / generator, None, 3, {"level": level, "format": form})  # type: ignore[attr-defined]
         names = [one["name"] for one in told["sets"]]
         back = load_problems("labels", str(tmp_path / generator), seed=3)
@@ -346,7 +352,7 @@ def test_all_sets_that_were_written_are_read_from_their_root(form: str, tmp_path
 
 
 def test_what_could_not_be_written_leaves_no_folder(tmp_path: Path) -> None:
-    maker = task("labels:shoe")
+    maker = load_task("labels:shoe")
     out = tmp_path / "deep" / "new"
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -362,12 +368,12 @@ def test_what_could_not_be_written_leaves_no_folder(tmp_path: Path) -> None:
 
 def test_levels_that_are_none_are_refused_with_the_nearest() -> None:
     maker = GENERATORS["election"]
-    assert named(maker, None, 0, "3,plain") == ["election/level3_nosubtlety"]
-    assert len(named(maker, None, 0, "grid")) == 64
-    assert len(named(GENERATORS["admission"], None, 0, "adv")) == 13
+    assert select_set_names(maker, None, 0, "3,plain") == ["election/level3_nosubtlety"]
+    assert len(select_set_names(maker, None, 0, "grid")) == 64
+    assert len(select_set_names(GENERATORS["admission"], None, 0, "adv")) == 13
     with pytest.raises(
         UsageError, match="--level plane: election has no 'plane'; did you mean plain"
     ):
-        named(maker, None, 0, "plane")
+        select_set_names(maker, None, 0, "plane")
     with pytest.raises(UsageError, match="no set of election has all of these"):
-        named(maker, None, 0, "grid,plain")
+        select_set_names(maker, None, 0, "grid,plain")

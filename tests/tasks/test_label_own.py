@@ -17,8 +17,8 @@ import pytest
 from label_sets import loaded, published, rows, split, three, write
 from peirce import check
 from peirce.records import DataError, Json, UsageError
-from peirce.tasks import DataWarning, load_problems, task
-from peirce.tasks.text.sources import rows_of
+from peirce.tasks import DataWarning, load_problems, load_task
+from peirce.tasks.text.sources import read_rows
 
 RECORDS = {
     "math": [("A", "B")[n % 2] for n in range(40)],
@@ -67,7 +67,7 @@ def test_a_parquet_file_is_read_alone_whatever_its_name(tmp_path: Path, name: st
     (tmp_path / "label=x").mkdir()
     (tmp_path / "own.parquet").touch()
     own = written(tmp_path / "own.parquet", {"text": ["a", "b", "c", "d"], "label": ["y", "z"] * 2})
-    found = rows_of(own.rename(tmp_path / name), {"text": {"kind": "text"}}, "label")
+    found = read_rows(own.rename(tmp_path / name), {"text": {"kind": "text"}}, "label")
     assert [(row.input["text"], row.label) for row in found] == [*zip("abcd", "yzyz", strict=True)]
 
 
@@ -80,7 +80,7 @@ def test_a_small_parquet_file_of_very_many_rows_is_refused_before_it_is_read(
     duckdb.sql("SELECT 'a' AS text, 'b' AS label FROM range(10_000_001)").write_parquet(str(place))
     assert place.stat().st_size < 1_000_000
     with pytest.raises(DataError, match="10,000,001 rows of 2 columns are too many"):
-        rows_of(place, {"text": {"kind": "text"}}, "label")
+        read_rows(place, {"text": {"kind": "text"}}, "label")
 
 
 def test_integers_beyond_floats_are_data_like_others(tmp_path: Path) -> None:
@@ -270,14 +270,14 @@ def test_rows_to_predict_need_no_labels(tmp_path: Path, name: str) -> None:
     with pytest.warns(DataWarning):
         columns = loaded(written(tmp_path / "r.json", RECORDS)).public["columns"]
     fresh = {key: RECORDS[key][:3] for key in ("zip", "sport", "share", "papers", "math")}
-    found = rows_of(written(tmp_path / name, fresh), columns)
+    found = read_rows(written(tmp_path / name, fresh), columns)
     assert [one.input for one in found] == as_rows({key: fresh[key] for key in columns})
     assert {one.label for one in found} == {None} and name in found[0].where
     with_label = written(tmp_path / f"l-{name}", {**fresh, "label": ["in", "out", "in"]})
-    assert [one.label for one in rows_of(with_label, columns, "label")] == ["in", "out", "in"]
+    assert [one.label for one in read_rows(with_label, columns, "label")] == ["in", "out", "in"]
     del fresh["math"]
     with pytest.raises(DataError, match="no column 'math'"):
-        rows_of(written(tmp_path / name, fresh), columns)
+        read_rows(written(tmp_path / name, fresh), columns)
 
 
 def test_bare_labels_are_the_admission_sets_of_the_seed() -> None:
@@ -286,14 +286,16 @@ def test_bare_labels_are_the_admission_sets_of_the_seed() -> None:
         "admission/level_1/base#0", "admission/level_2/depth_2#0", "admission/level_2/size_5#0",
         "admission/level_2/distractor_3#0",
     ]  # fmt: skip
-    assert made == task("labels").generate(4, 5) == task("labels:admission").generate(4, 5)
-    assert made != task("labels").generate(4, 6)
+    assert (
+        made == load_task("labels").generate(4, 5) == load_task("labels:admission").generate(4, 5)
+    )
+    assert made != load_task("labels").generate(4, 6)
     (again, _), = load_problems("labels", ids=["admission/level_2/size_5#2"], seed=5)  # fmt: skip
     assert again.hidden == made[2].hidden and again.shown != made[2].shown
     with pytest.raises(
         UsageError, match="labels has no generator 'admision'; did you mean admission"
     ):
-        task("labels:admision")
+        load_task("labels:admision")
 
 
 def test_beyond_the_grid_rules_are_drawn_and_splits_balanced() -> None:
@@ -312,7 +314,7 @@ def test_beyond_the_grid_rules_are_drawn_and_splits_balanced() -> None:
 
 
 def test_what_is_generated_reads_back_as_the_same_problems(tmp_path: Path) -> None:
-    write_sets = getattr(task("labels"), "write")  # noqa: B009 - beyond the Protocol
+    write_sets = getattr(load_task("labels"), "write")  # noqa: B009 - beyond the Protocol
     told = write_sets(tmp_path / "new", 2, 7, {})
     assert told["problems"] == 2 and len(told["files"]) == 10
     back = [problem for problem, _ in load_problems("labels", str(tmp_path / "new"), seed=7)]
@@ -323,7 +325,7 @@ def test_what_is_generated_reads_back_as_the_same_problems(tmp_path: Path) -> No
 
 def test_a_problem_is_drawn_for_a_person() -> None:
     (problem, _), = load_problems("labels", problems=1)  # fmt: skip
-    said = task("labels").drawn(problem)  # type: ignore[attr-defined]
+    said = load_task("labels").drawn(problem)  # type: ignore[attr-defined]
     assert max(map(len, said.splitlines())) <= 98
     assert "labels: admitted 100, rejected 100" in said and "200 validation, 200 test" in said
 

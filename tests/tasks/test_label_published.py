@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from label_sets import loaded, published, rows, split, three, write
 from peirce.records import DataError, UsageError
-from peirce.tasks import DataWarning, load_problems, task
+from peirce.tasks import DataWarning, load_problems, load_task
 
 KNOWN = {
     "labels": {"label": {"values": ["good", "bad"]}},
@@ -270,7 +270,7 @@ def test_the_sample_space_is_of_validation_rows_and_at_most_100(tmp_path: Path) 
 
 def test_the_identity_of_data_changes_with_any_of_its_files(tmp_path: Path) -> None:
     root = published(tmp_path / "meals", three(), metadata=KNOWN)
-    identity = getattr(task("labels"), "identity")  # noqa: B009 - beyond the Protocol
+    identity = getattr(load_task("labels"), "identity")  # noqa: B009 - beyond the Protocol
     before = identity(root)
     assert before["name"] == "meals" and before == identity(str(root))
     write(root / "metadata.json", {})
@@ -312,4 +312,4 @@ def test_all_published_data_sets_load(shared_data: Path) -> None:
         assert {one.output for one in (*problem.shown, *problem.hidden)} <= set(
             problem.public["labels"]
         )
-        assert len(task("labels").drawn(problem)) < 12_000  # type: ignore[attr-defined]
+        assert len(load_task("labels").drawn(problem)) < 12_000  # type: ignore[attr-defined]

@@ -8,8 +8,8 @@ import json
 
 import pytest
 from peirce.records import Agreement, Hypothesis, InputSet, Observation, View
-from peirce.tasks.text.answers import hypotheses_in
-from peirce.tasks.text.words import ANSWER_FORMATS, TextWords, input_text, shortened
+from peirce.tasks.text.answers import parse_hypotheses
+from peirce.tasks.text.words import ANSWER_FORMATS, TextWords, format_input, truncate_middle
 from peirce.tools.sentence_rules import compile_sentence
 
 TEXT = {
@@ -78,20 +78,20 @@ def test_no_example_names_a_label_or_a_value(shape):
 @pytest.mark.parametrize("answer_format", ANSWER_FORMATS)
 def test_the_contract_shows_what_is_read(answer_format):
     contract = TextWords().contract(answer_format)
-    assert hypotheses_in(contract, 2) == ["first hypothesis", "second hypothesis"]
+    assert parse_hypotheses(contract, 2) == ["first hypothesis", "second hypothesis"]
     schema = TextWords().schema(answer_format)
     assert (schema is None) == (answer_format == "list")
     json.dumps(schema)
 
 
 def test_an_input_of_one_text_stands_alone_and_others_by_column():
-    assert input_text({"review": " Fine. "}) == "Fine."
-    assert input_text({"math": "A", "publications": 2, "veteran": True}) == (
+    assert format_input({"review": " Fine. "}) == "Fine."
+    assert format_input({"math": "A", "publications": 2, "veteran": True}) == (
         "math: A; publications: 2; veteran: true"
     )
     long = "word " * 10
-    assert input_text({"one": long, "two": "b"}) == f"one: {long.strip()}\n   two: b"
-    assert input_text({}) == ""
+    assert format_input({"one": long, "two": "b"}) == f"one: {long.strip()}\n   two: b"
+    assert format_input({}) == ""
 
 
 def test_an_observation_stands_with_its_label_on_a_line_of_its_own():
@@ -133,5 +133,5 @@ def test_feedback_tells_unread_answers_from_rows_not_applied_to_and_is_bounded()
 
 
 def test_long_texts_are_cut_in_the_middle_of_a_feedback():
-    assert len(shortened("word " * 1000)) < 450 and shortened("short") == "short"
+    assert len(truncate_middle("word " * 1000)) < 450 and truncate_middle("short") == "short"
     assert TextWords().show_hypothesis(Hypothesis("a sentence")) == "a sentence"

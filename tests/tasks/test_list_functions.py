@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from peirce.records import DataError, UsageError, canonical_json
 from peirce.tasks import load_problems
-from peirce.tasks.programs.list_functions import TASK, space
+from peirce.tasks.programs.list_functions import TASK, sample_space
 
 ROW = {
     "idx": 7,
@@ -31,7 +31,7 @@ def _file(folder: Path, *rows: object, name: str = "list_function.jsonl") -> Pat
 
 
 def test_the_space_has_14101_distinct_lists_in_the_strata_of_the_paper() -> None:
-    lists = space(0).inputs
+    lists = sample_space(0).inputs
     lengths = Counter(len(row) for row in lists)
     assert len(lists) == 14_101
     assert lengths == {0: 1, 1: 100, **{k: 1_000 for k in range(2, 16)}}
@@ -40,20 +40,20 @@ def test_the_space_has_14101_distinct_lists_in_the_strata_of_the_paper() -> None
 
 
 def test_one_seed_gives_one_space_on_any_machine() -> None:
-    digest = hashlib.sha256(canonical_json(space(0).inputs).encode()).hexdigest()
+    digest = hashlib.sha256(canonical_json(sample_space(0).inputs).encode()).hexdigest()
     assert digest.startswith("602e9f9cacc39208")
-    assert space(1).digest != space(0).digest
-    assert space.__wrapped__(0).digest == space(0).digest
+    assert sample_space(1).digest != sample_space(0).digest
+    assert sample_space.__wrapped__(0).digest == sample_space(0).digest
 
 
 def test_the_space_tells_identity_from_removing_duplicates() -> None:
-    repeating = sum(list(dict.fromkeys(row)) != row for row in space(0).inputs)
+    repeating = sum(list(dict.fromkeys(row)) != row for row in sample_space(0).inputs)
     assert 0.2 < repeating / 14_101 < 0.5  # uniform elements: 0.30 expected
 
 
 def test_elements_are_uniform_in_every_stratum() -> None:
     by_length: dict[int, Counter[int]] = {}
-    for row in space(0).inputs[101:]:
+    for row in sample_space(0).inputs[101:]:
         by_length.setdefault(len(row), Counter()).update(row)
     for length, counts in by_length.items():
         expected = 1_000 * length / 100
@@ -63,7 +63,7 @@ def test_elements_are_uniform_in_every_stratum() -> None:
 
 def test_sessions_of_different_seeds_share_one_space() -> None:
     spaces = {load_problems("list_functions", problems=1, seed=s)[0][1].digest for s in range(3)}
-    assert spaces == {space(0).digest}
+    assert spaces == {sample_space(0).digest}
 
 
 def test_pairs_that_are_strings_become_lists(tmp_path: Path) -> None:

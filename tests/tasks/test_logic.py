@@ -10,10 +10,10 @@ import json
 
 import pytest
 from peirce.records import Hypothesis, Malformed, Observation, Oracles, Problem, UsageError
-from peirce.tasks import family_of
-from peirce.tasks.logic.abd import space
+from peirce.tasks import problem_family
+from peirce.tasks.logic.abd import sample_space
 from peirce.tasks.logic.family import FAMILY
-from peirce.tools.logic import PUBLISHED
+from peirce.tools.logic import PUBLISHED_THEORIES
 from peirce.tools.solve import Solver
 
 BIRD = {"id": "W0", "domain": ["a0", "a1", "a2"],
@@ -29,14 +29,14 @@ def problem(regime: str = "skeptical", name: str = "TH2") -> Problem:
     return Problem(
         "birds", "abd", "logic",
         tuple(Observation(one, True) for one in shown), (Observation(HELD, True),),
-        {"theory": {**PUBLISHED[name].as_json(), "regime": regime}},
+        {"theory": {**PUBLISHED_THEORIES[name].as_json(), "regime": regime}},
         {"reference": "(exists y (R x y))", "reference_cost": 3, "bounds": [1, 0],
          "hidden_bounds": [0]},
         "birds",
     )  # fmt: skip
 
 
-VIEW = problem().view(space(problem(), 0))
+VIEW = problem().view(sample_space(problem(), 0))
 
 
 def read(answer: str, family=FAMILY):
@@ -50,7 +50,7 @@ def judged(text: str, one: Problem):
     async def ask():
         solver = Solver()
         oracles = Oracles(solve=solver)
-        view = one.view(space(one, 0))
+        view = one.view(sample_space(one, 0))
         rule = FAMILY.read(text, view)
         assert isinstance(rule, Hypothesis), rule
         try:
@@ -123,7 +123,7 @@ def test_agreement_holds_cost_and_bound_and_explains():
     shown, _, _ = judged("(exists y (and (R x y) (P y)))", problem())
     assert shown.marks == (True, True) and FAMILY.consistent(shown)
     assert shown.detail == {"cost": 3, "bound": 2}
-    words = family_of(problem()).words
+    words = problem_family(problem()).words
     said = words.show_feedback(VIEW, shown)
     assert "valid in all 2 worlds. Its cost is 3; no rule can cost less than 2." in said
     assert "Marked without need: a2 in world W0." in said
@@ -158,7 +158,7 @@ def test_predictions_are_extensions_over_the_space_in_three_values():
     for text, codes in {"(= x x)": {1}, "(not (= x x))": {0}}.items():
         assert set(judged(text, one)[2].codes.tolist()) == codes
     found = judged("(exists y (R x y))", one)[2]
-    assert found.codes.shape == (len(space(one, 0)),) and found.defined.all()
+    assert found.codes.shape == (len(sample_space(one, 0)),) and found.defined.all()
     assert set(found.codes.tolist()) <= {0, 1, 2}
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from peirce.records import DataError, Observation, Problem, UsageError
 from peirce.tasks import DataWarning, load_problems
-from peirce.tasks.io.observations import apply
+from peirce.tasks.io.observations import choose_observations
 from peirce.tasks.programs.list_functions import TASK
 
 
@@ -31,7 +31,7 @@ def _pool(problem: Problem) -> Counter[str]:
 @pytest.mark.parametrize("n", [1, 2, 4, 6])
 def test_n_pairs_are_shown_and_all_the_rest_is_hidden(n: int) -> None:
     before = [_problem("a"), _problem("bc")]
-    for old, new in zip(before, apply(before, str(n), 5), strict=True):
+    for old, new in zip(before, choose_observations(before, str(n), 5), strict=True):
         assert len(new.shown) == n
         assert _pool(new) == _pool(old)
         assert (new.id, new.group) == (old.id, old.id)
@@ -39,10 +39,10 @@ def test_n_pairs_are_shown_and_all_the_rest_is_hidden(n: int) -> None:
 
 def test_the_draw_depends_on_seed_and_id_and_not_on_the_other_problems() -> None:
     many = [_problem(name, 8, 8) for name in "abcdefgh"]
-    drawn = apply(many, "4", 1)
-    assert apply(list(reversed(many)), "4", 1) == list(reversed(drawn))
-    assert apply(many[3:4], "4", 1) == drawn[3:4]
-    assert apply(many, "4", 2) != drawn
+    drawn = choose_observations(many, "4", 1)
+    assert choose_observations(list(reversed(many)), "4", 1) == list(reversed(drawn))
+    assert choose_observations(many[3:4], "4", 1) == drawn[3:4]
+    assert choose_observations(many, "4", 2) != drawn
     choices = {tuple(pair.input[0] for pair in p.shown) for p in drawn}
     assert len(choices) > 4  # not one choice for all
     assert any(len({p.input[0] for p in q.shown} & {8, 9, 10, 11, 12, 13, 14, 15}) for q in drawn)
@@ -50,16 +50,16 @@ def test_the_draw_depends_on_seed_and_id_and_not_on_the_other_problems() -> None
 
 def test_too_few_pairs_leave_a_problem_out_with_a_warning() -> None:
     with pytest.warns(DataWarning, match="1 of 2 problems have fewer than 4 pairs"):
-        (kept,) = apply([_problem("a", 1, 1), _problem("b")], "4", 0)
+        (kept,) = choose_observations([_problem("a", 1, 1), _problem("b")], "4", 0)
     assert kept.id == "b"
     with pytest.raises(UsageError, match="--observations 9"):
-        apply([_problem("a")], "9", 0)
+        choose_observations([_problem("a")], "9", 0)
 
 
 @pytest.mark.parametrize("given", ["0", "-2", "no/such/file.json"])
 def test_what_is_neither_a_number_nor_a_file_is_named(given: str) -> None:
     with pytest.raises(UsageError, match=given):
-        apply([_problem("a")], given, 0)
+        choose_observations([_problem("a")], given, 0)
 
 
 def _given(folder: Path, table: object) -> str:
@@ -70,7 +70,7 @@ def _given(folder: Path, table: object) -> str:
 
 def test_a_file_shows_its_pairs_in_its_order_and_drops_other_problems(tmp_path: Path) -> None:
     path = _given(tmp_path, {"b": [[[4], [4, 1]], [[0], [0, 1]]]})
-    (only,) = apply([_problem("a"), _problem("b")], path, 0)
+    (only,) = choose_observations([_problem("a"), _problem("b")], path, 0)
     assert only.id == "b"
     assert [pair.input for pair in only.shown] == [[4], [0]]
     assert [pair.input for pair in only.hidden] == [[1], [2], [3], [5]]
@@ -79,7 +79,7 @@ def test_a_file_shows_its_pairs_in_its_order_and_drops_other_problems(tmp_path: 
 def test_a_pair_that_the_data_hold_twice_may_be_shown_once_and_hidden_once(tmp_path: Path) -> None:
     pair = Observation([1], [2])
     problem = Problem("a", "t", "programs", (pair, pair), (Observation([3], [3]),))
-    (new,) = apply([problem], _given(tmp_path, {"a": [[[1], [2]]]}), 0)
+    (new,) = choose_observations([problem], _given(tmp_path, {"a": [[[1], [2]]]}), 0)
     assert new.shown == (pair,)
     assert new.hidden == (pair, Observation([3], [3]))
 
@@ -87,12 +87,12 @@ def test_a_pair_that_the_data_hold_twice_may_be_shown_once_and_hidden_once(tmp_p
 def test_unknown_ids_and_foreign_pairs_are_told(tmp_path: Path) -> None:
     path = _given(tmp_path, {"a": [[[99], [99]]], "zz": [[[0], [0]]]})
     with pytest.warns(DataWarning) as told:
-        (new,) = apply([_problem("a")], path, 0)
+        (new,) = choose_observations([_problem("a")], path, 0)
     said = " ".join(str(one.message) for one in told)
     assert "1 ids are not in the data: zz" in said and "do not hold: a" in said
     assert len(new.hidden) == 6
     with pytest.raises(DataError, match="none of its 1 ids is in the data: 'zz'"):
-        apply([_problem("a")], _given(tmp_path, {"zz": [[[0], [0]]]}), 0)
+        choose_observations([_problem("a")], _given(tmp_path, {"zz": [[[0], [0]]]}), 0)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_unknown_ids_and_foreign_pairs_are_told(tmp_path: Path) -> None:
 def test_a_file_of_another_form_is_refused(tmp_path: Path, table: object) -> None:
     path = _given(tmp_path, table)
     with pytest.raises(DataError, match=r"given\.json"):
-        apply([_problem("a")], path, 0)
+        choose_observations([_problem("a")], path, 0)
 
 
 @cache

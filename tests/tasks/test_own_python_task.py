@@ -9,7 +9,7 @@ import peirce
 import pytest
 from own_files import PYTHON, load, write
 from peirce import tasks
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 from peirce.records import (
     DataError,
     Observation,
@@ -43,7 +43,7 @@ def test_its_words_its_rule_and_its_marks_stand_in_the_problem(tmp_path):
     ((problem, _),) = load(tmp_path, text, "own.py", problems=1)
     assert problem.public["equality"] == {"numbers": {"nearest": 1}}
     assert problem.public["instructions"] == "Add."
-    assert tasks.judgeable(problem) == (False,)  # without the file, from what the store keeps
+    assert tasks.judgeable_pairs(problem) == (False,)  # without the file, from what the store keeps
     assert Problem.from_json(json.loads(json.dumps(problem.as_json()))) == problem
 
 
@@ -68,7 +68,7 @@ def test_it_may_read_a_folder_of_its_own(tmp_path):
     )
     path = write(tmp_path, text, "own.py")
     session = peirce.run(
-        path, data=folder, model=Scripted([]), store=tmp_path / "s.duckdb", workers=1
+        path, data=folder, model=ScriptedProposer([]), store=tmp_path / "s.duckdb", workers=1
     )
     trace = peirce.load(session.session, store=session.store)
     assert [problem.id for problem in trace.problems] == ["3"]

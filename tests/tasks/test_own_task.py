@@ -22,8 +22,8 @@ from peirce.records import (
 )
 from peirce.sandbox import open_sandbox
 from peirce.tasks import DataWarning
-from peirce.tasks.custom.words import OwnWords, equality_said, shown
-from peirce.tools.execute import executor
+from peirce.tasks.custom.words import OwnWords, describe_equality, format_pair
+from peirce.tools.execute import build_executor
 
 # --- YAML: what it becomes -----------------------------------------------------------
 
@@ -39,7 +39,7 @@ def test_a_yaml_file_is_a_task_with_space_weights_words_and_equality(tmp_path):
 
 def test_the_rule_holds_for_shown_pairs_and_for_the_space(tmp_path):
     ((problem, space),) = load(tmp_path, WHOLE)
-    family = tasks.family_of(problem)
+    family = tasks.problem_family(problem)
     near, off = (
         Hypothesis(f"def f(x):\n    return 0.4 * x['cm'] + {more}", meta={"entry": "f"})
         for more in (0.04, 0.06)
@@ -49,7 +49,7 @@ def test_the_rule_holds_for_shown_pairs_and_for_the_space(tmp_path):
     async def ask():
         sandbox = await open_sandbox("process", 1)
         try:
-            oracles = Oracles(execute=executor(sandbox, Limits()))
+            oracles = Oracles(execute=build_executor(sandbox, Limits()))
             view = problem.view(space)
             agreed = [await family.agree(h, problem.shown, view, oracles) for h in (near, off)]
             return agreed, await family.predict([exact, near, off], space, view, oracles)
@@ -65,7 +65,10 @@ def test_the_rule_holds_for_shown_pairs_and_for_the_space(tmp_path):
 
 def test_a_task_without_words_of_its_own_asks_as_every_other(tmp_path):
     ((problem, _),) = load(tmp_path, SHORT)
-    assert problem.public == {} and tasks.family_of(problem).words is tasks.family("programs").words
+    assert (
+        problem.public == {}
+        and tasks.problem_family(problem).words is tasks.load_family("programs").words
+    )
 
 
 def test_several_problems_stand_in_one_file(tmp_path):
@@ -92,7 +95,7 @@ def test_pairs_may_stand_in_a_file_beside_it(tmp_path):
     path = write(tmp_path, "name: t\nabout: a task\ndata: pairs.csv\n")
     ((problem, _),) = tasks.load_problems(path)
     assert problem.id == "p" and problem.task == "t" and len(problem.hidden) == 1
-    beside = tasks.task(path).task_file["beside"]
+    beside = tasks.load_task(path).task_file["beside"]
     assert [one["name"] for one in beside] == ["pairs.csv"]
 
 
@@ -226,7 +229,7 @@ def test_a_large_file_is_refused_unread(tmp_path):
 def test_what_is_no_utf_8_is_named_with_its_line(tmp_path):
     (tmp_path / "t.yaml").write_bytes(b"name: t\nabout: \xff\n")
     with pytest.raises(DataError, match=r"t\.yaml, line 2: not UTF-8 text"):
-        tasks.task(str(tmp_path / "t.yaml"))
+        tasks.load_task(str(tmp_path / "t.yaml"))
 
 
 def test_outputs_that_the_rule_rounds_are_told(tmp_path):
@@ -240,11 +243,11 @@ def test_outputs_that_the_rule_rounds_are_told(tmp_path):
 def test_a_path_names_its_neighbours_where_it_is_wrong(tmp_path):
     path = write(tmp_path, SHORT)
     with pytest.raises(UsageError, match=r"no such file; did you mean t\.yaml"):
-        tasks.task(path.replace("t.yaml", "tt.yaml"))
+        tasks.load_task(path.replace("t.yaml", "tt.yaml"))
     with pytest.raises(UsageError, match=r"name ends in \.yaml, \.yml, \.py"):
-        tasks.task(write(tmp_path, SHORT, "t.txt"))
+        tasks.load_task(write(tmp_path, SHORT, "t.txt"))
     with pytest.raises(UsageError, match="no task 'lst_functions'; did you mean list_functions"):
-        tasks.task("lst_functions")
+        tasks.load_task("lst_functions")
 
 
 # --- words ---------------------------------------------------------------------------
@@ -252,9 +255,9 @@ def test_a_path_names_its_neighbours_where_it_is_wrong(tmp_path):
 
 def test_a_template_names_no_attribute_of_anything():
     pair = Observation({"a": [1, 2]}, "text")
-    assert shown("{input[a][-1]} {output} {number}", 3, pair) == "2 'text' 3"
+    assert format_pair("{input[a][-1]} {output} {number}", 3, pair) == "2 'text' 3"
     for template in ("{input.__class__}", "{input[__class__]}", "{0}", "{input!r}", "{output[0]}"):
-        assert shown(template, 3, pair) == template
+        assert format_pair(template, 3, pair) == template
 
 
 def test_each_rule_is_said_in_a_sentence():
@@ -262,7 +265,7 @@ def test_each_rule_is_said_in_a_sentence():
         "numbers": {"significant": 3}, "strings": {"ignore": ["case", "blanks"]},
         "lists": {"ignore": "repeats", "at": "everywhere"},
     }  # fmt: skip
-    assert equality_said(rule) == (
+    assert describe_equality(rule) == (
         "Before outputs are compared, numbers are rounded to 3 significant digits; in texts the case"
         " of letters and blanks that lead, end or repeat do not count; the order of lists at every"
         " depth and how often an element stands in it does not count."
@@ -271,11 +274,11 @@ def test_each_rule_is_said_in_a_sentence():
 
 def test_own_words_answer_as_the_family_s_do(tmp_path):
     ((problem, space),) = load(tmp_path, WHOLE)
-    own, family = tasks.family_of(problem).words, tasks.family("programs").words
+    own, family = tasks.problem_family(problem).words, tasks.load_family("programs").words
     assert isinstance(own, OwnWords)
     agreement = Agreement((True, True), ({"value": 0.4}, {"value": 0.8}))
     view = problem.view(space)
     assert own.show_feedback(view, agreement) == family.show_feedback(view, agreement)
-    for form in tasks.family("programs").answer_formats:
+    for form in tasks.load_family("programs").answer_formats:
         assert own.contract(form) == family.contract(form)
         assert own.schema(form) == family.schema(form)

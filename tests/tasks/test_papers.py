@@ -18,7 +18,7 @@ import pytest
 from peirce.records import DataError, UsageError
 from peirce.tasks import DataWarning
 from peirce.tasks.io.bad_records import skip_bad_records
-from peirce.tasks.text.papers import Paper, paper_identity, read_papers
+from peirce.tasks.text.papers import Paper, data_identity, read_papers
 
 TEXT = "Liars use fewer words about space.\n\nThey use more exaggeration."
 
@@ -64,7 +64,7 @@ def test_a_folder_is_read_in_the_order_of_its_files_names(tmp_path):
         ("a.md", "First"), ("b/inner.txt", "Inner"), ("c.txt", "Last"),
     ]  # fmt: skip
     assert read_silently(tmp_path) == found
-    assert paper_identity(tmp_path) == paper_identity(tmp_path)
+    assert data_identity(tmp_path) == data_identity(tmp_path)
     assert read_silently(tmp_path / "c.txt") == [Paper("c.txt", "Last", "Last\nwords")]
 
 

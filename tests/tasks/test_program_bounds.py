@@ -18,18 +18,18 @@ import pytest
 from peirce.records import Hypothesis, Malformed
 from peirce.tasks.programs.answers import read_answer
 from peirce.tasks.programs.source import (
-    COMPILED_NODES,
-    DEPTH,
-    SOURCE_CHARACTERS,
+    MAX_COMPILED_NODES,
+    MAX_DEPTH,
+    MAX_SOURCE_CHARACTERS,
     TOO_DEEP,
+    check_compile_cost,
     read_source,
-    too_costly,
 )
 
 
 def filled(start: str, unit: str, end: str = "") -> str:
     """`unit` as often as it fits into a source of the largest size."""
-    return start + unit * ((SOURCE_CHARACTERS - len(start) - len(end)) // len(unit)) + end
+    return start + unit * ((MAX_SOURCE_CHARACTERS - len(start) - len(end)) // len(unit)) + end
 
 
 def finals(levels: int, exits: int) -> str:
@@ -115,7 +115,7 @@ for name, source in json.load(sys.stdin).items():
 def told() -> dict[str, tuple[list[str] | None, float, float]]:
     """By name: why it is malformed, CPU seconds, and by how many MB the process grew."""
     sources = {
-        name: source[:SOURCE_CHARACTERS]
+        name: source[:MAX_SOURCE_CHARACTERS]
         for group in (BOMBS, BORNE)
         for name, source in group.items()
     }
@@ -142,9 +142,9 @@ def test_a_source_that_asks_too_much_is_malformed_by_its_syntax(told, name: str)
 
 
 def test_the_bounds_decide_before_the_compiler() -> None:
-    assert f"{COMPILED_NODES:,}" in str(too_costly(ast.parse(finals(3, 100))))
-    assert too_costly(ast.parse("x" + "+x" * DEPTH)) == TOO_DEEP
-    assert too_costly(ast.parse("x" + "+x" * (DEPTH - 10))) is None
+    assert f"{MAX_COMPILED_NODES:,}" in str(check_compile_cost(ast.parse(finals(3, 100))))
+    assert check_compile_cost(ast.parse("x" + "+x" * MAX_DEPTH)) == TOO_DEEP
+    assert check_compile_cost(ast.parse("x" + "+x" * (MAX_DEPTH - 10))) is None
 
 
 def test_what_people_write_is_within_the_bounds() -> None:
@@ -167,7 +167,7 @@ def _in_a_deep_stack(work: Callable[[], object], frames: int) -> object:
     return work() if frames == 0 else _in_a_deep_stack(work, frames - 1)
 
 
-@pytest.mark.parametrize("depth", [100, DEPTH - 10, DEPTH, 400, 900])
+@pytest.mark.parametrize("depth", [100, MAX_DEPTH - 10, MAX_DEPTH, 400, 900])
 def test_a_verdict_does_not_depend_on_the_stack_of_the_caller(depth: int) -> None:
     for source in (
         "def f(x): return x" + "+x" * depth,
@@ -226,7 +226,7 @@ def test_all_ways_to_read_an_answer_share_one_budget(monkeypatch: pytest.MonkeyP
 
 def test_what_no_file_could_hold_is_malformed() -> None:
     for source, reason in (
-        ("def f(x):\n    return x" + " " * SOURCE_CHARACTERS + "+ 1", "too_long"),
+        ("def f(x):\n    return x" + " " * MAX_SOURCE_CHARACTERS + "+ 1", "too_long"),
         ("-" * 200_000 + "1", "too_long"),
         ("def f(x):\x00\n    return x", "syntax"),
         ("def f(x):\n    return '\ud800'", "syntax"),

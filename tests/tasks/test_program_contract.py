@@ -12,7 +12,7 @@ import re
 
 import pytest
 from peirce.records import Hypothesis, InputSet, Malformed, Observation, Oracles, Problem
-from peirce.tasks import family
+from peirce.tasks import load_family
 from peirce.tasks.programs.answers import BREACHES
 from peirce.tasks.programs.family import FAMILY
 
@@ -72,8 +72,8 @@ def test_what_keeps_the_contract_is_read_alike():
 
 
 def test_the_setting_is_the_familys_and_no_global():
-    assert family("programs", strict_contract=True) == STRICT
-    assert family("programs") == FAMILY
+    assert load_family("programs", strict_contract=True) == STRICT
+    assert load_family("programs") == FAMILY
     assert isinstance(FAMILY.read(BREACHED["import"], VIEW), Hypothesis)
 
 

@@ -27,10 +27,10 @@ from peirce.records import (
     View,
 )
 from peirce.sandbox import open_sandbox
-from peirce.tasks import family
-from peirce.tools.execute import executor
+from peirce.tasks import load_family
+from peirce.tools.execute import build_executor
 
-FAMILY = family("programs")
+FAMILY = load_family("programs")
 PAIRS = (
     Observation([3, 1], [1, 3]),
     Observation([], []),
@@ -171,7 +171,7 @@ def live() -> Iterator[Any]:
     """(run, oracles) over one sandbox of one worker."""
     with asyncio.Runner() as runner:
         sandbox = runner.run(open_sandbox("process", 1))
-        yield runner.run, Oracles(execute=executor(sandbox, Limits()))
+        yield runner.run, Oracles(execute=build_executor(sandbox, Limits()))
         runner.run(sandbox.close())
 
 

@@ -6,7 +6,12 @@ Internals: the readers of ratings are called on single answers of a rater.
 from __future__ import annotations
 
 import pytest
-from peirce.tasks.text.rating_answers import MARKS, QUARTERS, number_in, reason_in
+from peirce.tasks.text.rating_answers import (
+    FIVE_POINT_SCALE,
+    QUARTER_SCALE,
+    parse_rating,
+    parse_reason,
+)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +40,7 @@ from peirce.tasks.text.rating_answers import MARKS, QUARTERS, number_in, reason_
     ],
 )
 def test_quarters(said: str, score: float | None) -> None:
-    assert number_in(said, QUARTERS) == score
+    assert parse_rating(said, QUARTER_SCALE) == score
 
 
 @pytest.mark.parametrize(
@@ -54,14 +59,14 @@ def test_quarters(said: str, score: float | None) -> None:
     ],
 )
 def test_marks(said: str, score: float | None) -> None:
-    assert number_in(said, MARKS) == score
+    assert parse_rating(said, FIVE_POINT_SCALE) == score
 
 
 def test_the_reason_is_what_follows_its_name() -> None:
-    assert reason_in("Score: 4\n**Reasoning:** It is\nnew.") == "It is new."
-    assert reason_in("Score: 2. Known long ago.") == ". Known long ago."
+    assert parse_reason("Score: 4\n**Reasoning:** It is\nnew.") == "It is new."
+    assert parse_reason("Score: 2. Known long ago.") == ". Known long ago."
 
 
 def test_a_long_answer_is_read_in_bounded_time() -> None:
-    assert number_in("1 " * 500_000, QUARTERS) == 1.0
-    assert number_in("score " * 200_000, QUARTERS) is None
+    assert parse_rating("1 " * 500_000, QUARTER_SCALE) == 1.0
+    assert parse_rating("score " * 200_000, QUARTER_SCALE) is None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from peirce.tasks.io import yaml_records
-from peirce.tasks.io.yaml_records import Record, cache_folder, kept_records
+from peirce.tasks.io.yaml_records import Record, find_cache_folder, read_cached_records
 
 TEXT = "- " + "word " * 50_000
 RECORDS = [Record(1, {"é": [1, None, 2.5]}), Record(7, "line\nline\u2028\r")]
@@ -35,15 +35,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_text_is_read_once(folder: Path) -> None:
     reading = Reading()
-    assert [kept_records(TEXT, reading) for _ in range(3)] == [RECORDS] * 3
+    assert [read_cached_records(TEXT, reading) for _ in range(3)] == [RECORDS] * 3
     assert reading.times == 1 and len(list(folder.iterdir())) == 1
     assert folder.stat().st_mode & 0o777 == 0o700
-    kept_records(TEXT + "more", reading)
+    read_cached_records(TEXT + "more", reading)
     assert reading.times == 2 and len(list(folder.iterdir())) == 2
 
 
 def test_a_short_text_is_not_kept(folder: Path) -> None:
-    assert kept_records("- 1", Reading()) == RECORDS
+    assert read_cached_records("- 1", Reading()) == RECORDS
     assert not folder.exists()
 
 
@@ -61,20 +61,20 @@ def test_a_short_text_is_not_kept(folder: Path) -> None:
 )
 def test_a_damaged_cache_is_made_anew(folder: Path, damage) -> None:  # type: ignore[no-untyped-def]
     reading = Reading()
-    kept_records(TEXT, reading)
+    read_cached_records(TEXT, reading)
     (kept,) = folder.iterdir()
     whole = kept.read_bytes()
     kept.write_bytes(damage(whole))
-    assert kept_records(TEXT, reading) == RECORDS and reading.times == 2
+    assert read_cached_records(TEXT, reading) == RECORDS and reading.times == 2
     assert kept.read_bytes() == whole
 
 
 def test_a_folder_under_the_name_of_the_kept_file_is_left_alone(folder: Path) -> None:
-    kept_records(TEXT, Reading())
+    read_cached_records(TEXT, Reading())
     (kept,) = folder.iterdir()
     kept.unlink()
     kept.mkdir()
-    assert kept_records(TEXT, Reading()) == RECORDS and kept.is_dir()
+    assert read_cached_records(TEXT, Reading()) == RECORDS and kept.is_dir()
 
 
 def test_a_folder_that_cannot_be_written_is_no_failure(
@@ -83,23 +83,23 @@ def test_a_folder_that_cannot_be_written_is_no_failure(
     (tmp_path / "file").write_text("in the way")
     for place in (tmp_path / "file", tmp_path / "file" / "deeper"):
         monkeypatch.setenv("XDG_CACHE_HOME", str(place))
-        assert kept_records(TEXT, Reading()) == RECORDS
+        assert read_cached_records(TEXT, Reading()) == RECORDS
 
     def full(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(yaml_records, "write_lines", full)
-    assert kept_records(TEXT, Reading()) == RECORDS
+    assert read_cached_records(TEXT, Reading()) == RECORDS
 
 
 def test_the_folder_is_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / "peirce"
+    assert find_cache_folder() == tmp_path / "peirce"
     monkeypatch.setenv("HOME", str(tmp_path))
     for relative in ("", "cache"):  # of a relative path the specification makes nothing
         monkeypatch.setenv("XDG_CACHE_HOME", relative)
-        assert cache_folder() == tmp_path / ".cache" / "peirce"
+        assert find_cache_folder() == tmp_path / ".cache" / "peirce"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    assert cache_folder() is None
+    assert find_cache_folder() is None

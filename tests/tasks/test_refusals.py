@@ -10,7 +10,7 @@ import json
 
 import pytest
 from peirce.records import Hypothesis, InputSet, Malformed, View
-from peirce.tasks.logic.family import read_said
+from peirce.tasks.logic.family import extract_formula
 from peirce.tasks.programs.answers import read_answer
 from peirce.tasks.text.family import FAMILY
 
@@ -213,4 +213,4 @@ def test_a_refusal_is_no_program_and_no_rule(text: str) -> None:
     for answer in (text, json.dumps({"description": text, "code": text}), repr((text, text))):
         for form in ("tuple", "json", "fenced_function"):
             assert isinstance(read_answer(answer, form), Malformed), answer
-    assert read_said(text, ("P",)).formula is None
+    assert extract_formula(text, ("P",)).formula is None

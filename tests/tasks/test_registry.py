@@ -10,18 +10,20 @@ from pathlib import Path
 import peirce
 import pytest
 from peirce.records import DataError, UsageError
-from peirce.tasks import family, load_problems, read_space, task, tasks
-from peirce.tasks.io.json_text import NotFinite, literal, parse_json
+from peirce.tasks import load_family, load_problems, load_task, load_tasks, read_space
+from peirce.tasks.io.json_text import NotFinite, parse_json, parse_literal
 
 
 def test_every_task_has_a_family_and_a_line_about_it() -> None:
-    names = [one.name for one in tasks()]
+    names = [one.name for one in load_tasks()]
     assert names == sorted(names) and {"list_functions", "examples"} <= set(names)
-    for one in tasks():
-        assert family(one.family).name == one.family and one.about and task(one.name) is one
+    for one in load_tasks():
+        assert (
+            load_family(one.family).name == one.family and one.about and load_task(one.name) is one
+        )
 
 
-@pytest.mark.parametrize("name", [one.name for one in tasks()])
+@pytest.mark.parametrize("name", [one.name for one in load_tasks()])
 def test_a_generated_problem_of_every_task_is_shown(name: str) -> None:
     try:
         (shown,) = peirce.tasks_show(name, problems=1)
@@ -33,11 +35,11 @@ def test_a_generated_problem_of_every_task_is_shown(name: str) -> None:
 
 def test_an_unknown_name_gets_its_nearest_match() -> None:
     with pytest.raises(UsageError, match="no task 'list_function'; did you mean list_functions"):
-        task("list_function")
+        load_task("list_function")
     with pytest.raises(UsageError, match=r"no task 'zzz'; there are .*examples"):
-        task("zzz")
+        load_task("zzz")
     with pytest.raises(UsageError, match="no family 'program'; did you mean programs"):
-        family("program")
+        load_family("program")
 
 
 def test_problems_are_counted_and_chosen_by_id() -> None:
@@ -71,7 +73,7 @@ def test_a_number_that_no_float_holds_is_found_in_text_of_many_lines() -> None:
 
 
 def test_tasks_say_which_file_they_look_for_in_a_folder() -> None:
-    assert all(getattr(one, "files", ()) for one in tasks())
+    assert all(getattr(one, "files", ()) for one in load_tasks())
 
 
 def test_half_a_character_and_deep_nesting_are_refused() -> None:
@@ -109,7 +111,7 @@ def test_the_same_key_in_several_objects_is_none_that_stands_twice() -> None:
 
 
 def test_a_literal_with_a_key_that_stands_twice_is_refused() -> None:
-    assert literal("{'a': {'b': 1}, 'b': 2}", "f") == {"a": {"b": 1}, "b": 2}
+    assert parse_literal("{'a': {'b': 1}, 'b': 2}", "f") == {"a": {"b": 1}, "b": 2}
     for text in ("{'a': 1, 'a': 2}", "[{'b': {'a': 1, 'a': 1}}]"):
         with pytest.raises(DataError, match=r"^f: a key stands twice in "):
-            literal(text, "f")
+            parse_literal(text, "f")

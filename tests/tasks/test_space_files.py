@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from peirce.records import DataError, InputSet
 from peirce.tasks import DataWarning, load_problems, read_space
-from peirce.tasks.io.spaces import as_set, each_once, write_space
+from peirce.tasks.io.spaces import drop_repeated, drop_repeated_inputs, write_space
 
 
 def write(folder: Path, *rows: Any) -> str:
@@ -52,18 +52,18 @@ def test_a_bad_space_file_is_named(tmp_path: Path) -> None:
 
 def test_inputs_are_one_by_the_equality_of_predictions() -> None:
     inputs = [1, 1.0, True, "1", [1], [True], {"a": 1, "b": 0}, {"b": False, "a": 1.0}, -0.0, 0]
-    assert [repr(one) for one in each_once(inputs)] == [
+    assert [repr(one) for one in drop_repeated(inputs)] == [
         "1", "'1'", "[1]", "{'a': 1, 'b': 0}", "-0.0"
     ]  # fmt: skip
     large = [[0] * 40_000, [1] * 40_000, [0] * 40_000]  # too large to be predicted
-    assert each_once(large) == large[:2]
+    assert drop_repeated(large) == large[:2]
 
 
 def test_a_space_of_different_inputs_is_left_as_it_is() -> None:
     space = InputSet("s", ([1], [2]), (1.0, 1.0))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert as_set(space, "", str) is space
+        assert drop_repeated_inputs(space, "", str) is space
 
 
 def test_a_weight_beyond_floats_is_named(tmp_path: Path) -> None:

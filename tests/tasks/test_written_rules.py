@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import pytest
 from peirce.records import DataError
-from peirce.tasks.text.generation import written_rules as rules
-from peirce.tasks.text.generation.written import Draft, Named, Template, WrittenPhrase
-from peirce.tools.sentence_rules import tokens
+from peirce.tasks.text.generation import topic_parsers as rules
+from peirce.tasks.text.generation.topic_draft import Definition, Draft, Template, WrittenPhrase
+from peirce.tools.sentence_rules import tokenize
 
 LABELS = ("stays", "moves out")
 
 
 def draft() -> Draft:
     """Two types of two phrases, and a template."""
-    made = Draft("notes", "Notes to a landlord.", [Named(one) for one in LABELS])
-    made.types = [Named("complaint"), Named("next_step")]
+    made = Draft("notes", "Notes to a landlord.", [Definition(one) for one in LABELS])
+    made.types = [Definition("complaint"), Definition("next_step")]
     made.phrases = [
         [WrittenPhrase("reports a dripping tap", "a dripping tap", 0),
          WrittenPhrase("dislikes noisy neighbours", "noisy neighbours", 1)],
@@ -28,7 +28,7 @@ def draft() -> Draft:
     return made
 
 
-def faults(found: rules.Read[object]) -> str:
+def faults(found: rules.ParsedItems[object]) -> str:
     assert not found.good
     return " | ".join(found.wrong)
 
@@ -47,14 +47,14 @@ def faults(found: rules.Read[object]) -> str:
     ],
 )
 def test_labels_are_read_in_the_forms_that_models_write(said: str) -> None:
-    found = rules.read_labels(said, Draft("n", "a"), 2)
+    found = rules.parse_labels(said, Draft("n", "a"), 2)
     assert [one.name for one in found.good] == ["Quiet tenant", "Loud tenant"]
     assert found.good[0].about == "pays and stays"
 
 
 def test_labels_that_a_rule_cannot_name_are_sent_back() -> None:
     said = "1. Stays.\n2. yes, no\n3. one two three four five six\n4. fine\n5. FINE"
-    found = rules.read_labels(said, draft(), 5)
+    found = rules.parse_labels(said, draft(), 5)
     assert [one.name for one in found.good] == ["fine"]
     assert [one.split(": ")[1][:24] for one in found.wrong] == [
         "there is such a label al",
@@ -66,7 +66,7 @@ def test_labels_that_a_rule_cannot_name_are_sent_back() -> None:
 
 def test_names_of_types_become_one_word() -> None:
     said = "1. [Policy Stance]: what is favored\n2. mood: how\n3. Moves-out: when\n4. template: x\n5. Über: y"
-    found = rules.read_types(said, draft(), 5)
+    found = rules.parse_types(said, draft(), 5)
     assert [one.name for one in found.good] == ["policy_stance", "mood"]
     assert len(found.wrong) == 3
 
@@ -78,7 +78,7 @@ def test_words_that_stay_are_those_in_brackets_else_all_but_the_first() -> None:
     made = draft()
     made.phrases[1] = []
     said = '1. **calls [the plumber]** | Stays\n2. "sells old furniture" | Moves Out.'
-    found = rules.read_phrases(said, made, 1, 2)
+    found = rules.parse_phrases(said, made, 1, 2)
     assert [(one.said, one.core, one.leaning) for one in found.good] == [
         ("calls the plumber", "the plumber", 0),
         ("sells old furniture", "old furniture", 1),
@@ -99,7 +99,7 @@ def test_words_that_stay_are_those_in_brackets_else_all_but_the_first() -> None:
 def test_a_label_may_stand_after_other_marks_than_a_bar(line: str) -> None:
     made = draft()
     made.phrases[1] = []
-    (one,) = rules.read_phrases(f"1. {line}", made, 1, 2).good
+    (one,) = rules.parse_phrases(f"1. {line}", made, 1, 2).good
     assert (one.core, one.leaning) == ("the plumber", 1)
 
 
@@ -122,7 +122,7 @@ def test_a_label_may_stand_after_other_marks_than_a_bar(line: str) -> None:
 def test_a_phrase_that_the_judge_could_not_tell_apart_is_sent_back(line: str, why: str) -> None:
     made = draft()
     made.phrases[1] = []
-    assert why in faults(rules.read_phrases(f"1. {line}", made, 1, 2))
+    assert why in faults(rules.parse_phrases(f"1. {line}", made, 1, 2))
 
 
 def test_the_phrases_of_a_type_suggest_every_label() -> None:
@@ -131,7 +131,7 @@ def test_the_phrases_of_a_type_suggest_every_label() -> None:
     said = (
         "1. calls [the plumber] | stays\n2. waters [the lawn] | stays\n3. rents [a van] | moves out"
     )
-    found = rules.read_phrases(said, made, 1, 2)
+    found = rules.parse_phrases(said, made, 1, 2)
     assert [one.core for one in found.good] == ["the plumber", "a van"]
     assert "has to suggest moves out" in found.wrong[0]
 
@@ -141,7 +141,7 @@ def test_the_phrases_of_a_type_suggest_every_label() -> None:
 
 def test_a_template_has_each_slot_once_and_is_whole_again() -> None:
     text = "Well, since I [Next Step], {so} it is; and [complaint] is all that I’ll add."
-    found = rules.read_templates(f"1. {text}", draft(), 1)
+    found = rules.parse_templates(f"1. {text}", draft(), 1)
     (one,) = found.good
     assert one.slots == (1, 0)
     assert one.shown(["complaint", "next_step"]) == (
@@ -164,7 +164,7 @@ def test_a_template_has_each_slot_once_and_is_whole_again() -> None:
     ],
 )  # fmt: skip
 def test_a_template_that_breaks_a_rule_is_sent_back(text: str, why: str) -> None:
-    assert why in faults(rules.read_templates(f"1. {text}", draft(), 1))
+    assert why in faults(rules.parse_templates(f"1. {text}", draft(), 1))
 
 
 # --- forms ----------------------------------------------------------------------------
@@ -172,9 +172,9 @@ def test_a_template_that_breaks_a_rule_is_sent_back(text: str, why: str) -> None
 BEFORE, AFTER = "Dear landlord, I [complaint]. Soon I'll be ", ", as you know."
 
 
-def forms(*lines: str) -> rules.Read[tuple[int, str]]:
+def forms(*lines: str) -> rules.ParsedItems[tuple[int, str]]:
     said = "\n".join(f"{n}. {one}" for n, one in enumerate(lines, 1))
-    return rules.read_forms(said, draft(), 0, 1, 2)
+    return rules.parse_forms(said, draft(), 0, 1, 2)
 
 
 def test_a_form_is_what_stands_in_the_slot_whatever_the_order() -> None:
@@ -182,7 +182,7 @@ def test_a_form_is_what_stands_in_the_slot_whatever_the_order() -> None:
         f"{BEFORE}[painting the hall]{AFTER}",
         "**Dear landlord, I [complaint]. Soon I’ll be packing cardboard boxes, as you know.**",
     )
-    assert found == rules.Read(((0, "packing cardboard boxes"), (1, "painting the hall")))
+    assert found == rules.ParsedItems(((0, "packing cardboard boxes"), (1, "painting the hall")))
 
 
 @pytest.mark.parametrize(
@@ -206,16 +206,16 @@ def test_dashes_are_alike_in_the_text_around_a_slot() -> None:
     made = draft()
     made.templates = [Template(("Well – I ", " it is: ", " - as you know."), (0, 1))]
     said = "1. Well - I [report a dripping tap] it is: [next_step] — as you know."
-    assert rules.read_forms(said, made, 0, 0, 1).good == ((0, "report a dripping tap"),)
+    assert rules.parse_forms(said, made, 0, 0, 1).good == ((0, "report a dripping tap"),)
 
 
 def test_a_form_at_the_beginning_of_a_sentence_has_a_capital() -> None:
     made = draft()
     made.templates = [Template(("", " is on my list. ", " was yesterday, as you know."), (0, 1))]
     said = "1. [reporting a dripping tap] is on my list. [next_step] was yesterday, as you know."
-    assert rules.read_forms(said, made, 0, 0, 1).good == ((0, "Reporting a dripping tap"),)
+    assert rules.parse_forms(said, made, 0, 0, 1).good == ((0, "Reporting a dripping tap"),)
     said = "1. [complaint] is on my list. painting the hall was yesterday, as you know."
-    assert rules.read_forms(said, made, 0, 1, 1).good == ((1, "Painting the hall"),)
+    assert rules.parse_forms(said, made, 0, 1, 1).good == ((1, "Painting the hall"),)
 
 
 # --- the whole ------------------------------------------------------------------------
@@ -243,13 +243,13 @@ HOSTILE = (
 @pytest.mark.parametrize("said", HOSTILE, ids=lambda said: f"{said[:8]!r} {len(said)}")
 def test_no_answer_makes_a_reader_raise(said: str) -> None:
     made = draft()
-    rules.read_labels(said, made, 3)
-    rules.read_types(said, made, 4)
-    rules.read_phrases(said, made, 0, 5)
-    rules.read_templates(said, made, 4)
-    rules.read_forms(said, made, 0, 0, 5)
+    rules.parse_labels(said, made, 3)
+    rules.parse_types(said, made, 4)
+    rules.parse_phrases(said, made, 0, 5)
+    rules.parse_templates(said, made, 4)
+    rules.parse_forms(said, made, 0, 0, 5)
 
 
 def test_runs_are_found_as_the_judge_finds_them() -> None:
-    assert rules.runs_in(tokens("the hall"), tokens("In THE hall."))
-    assert not rules.runs_in(tokens("the hall"), tokens("the, hall hallway"))
+    assert rules.contains_tokens(tokenize("the hall"), tokenize("In THE hall."))
+    assert not rules.contains_tokens(tokenize("the hall"), tokenize("the, hall hallway"))

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from peirce import tasks_generate
-from peirce.agents.scripted import Answering
-from peirce.tasks.text.generation.planted import public_of
-from peirce.tasks.text.sources import source_of
-from peirce.tools.sentence_rules import Prepared, Rule, compile_sentence
+from peirce.agents.scripted import FunctionProposer
+from peirce.tasks.text.generation.planted import public_facts
+from peirce.tasks.text.sources import parse_source
+from peirce.tools.sentence_rules import PreparedRows, Rule, compile_sentence
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "commands"))
 from topic_writer import ABOUT, LABELS, TopicWriter
@@ -23,23 +23,23 @@ from topic_writer import ABOUT, LABELS, TopicWriter
 def test_the_stated_rules_of_written_sets_score_the_stated_accuracy(tmp_path: Path) -> None:
     writer = TopicWriter()
     told = tasks_generate(
-        "labels:subject", tmp_path / "made", model=Answering(writer, "writer"), about=ABOUT,
+        "labels:subject", tmp_path / "made", model=FunctionProposer(writer, "writer"), about=ABOUT,
         problems=15, calls=tmp_path / "calls.jsonl",
     )  # fmt: skip
     assert (told["problems"], told["calls"]["asked"], len(writer.asked)) == (15, 23, 23)
-    source = source_of(tmp_path / "made")
+    source = parse_source(tmp_path / "made")
     assert "subject/counterfactual/normal" in source.places()
     for name, place in source.places().items():
         rows = source.read(place, 0)
         assert set(rows.labels) <= set(LABELS) and rows.properties is not None
-        public = public_of(rows.columns, rows.labels)
+        public = public_facts(rows.columns, rows.labels)
         for split, some in rows.splits.items():
             assert len({one.output for one in some}) > 1
             found = np.full(len(some), -1)
             for sentence in rows.properties["optimal"]:
                 rule = compile_sentence(sentence, public)
                 assert isinstance(rule, Rule), name
-                codes = rule.codes(Prepared([one.input for one in some], public))
+                codes = rule.codes(PreparedRows([one.input for one in some], public))
                 assert not ((found >= 0) & (codes >= 0) & (found != codes)).any()
                 found = np.where(codes >= 0, codes, found)
             right = np.mean(

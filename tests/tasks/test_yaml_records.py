@@ -139,7 +139,7 @@ def test_a_number_of_a_million_digits_is_text_and_costs_nothing(parser: str) -> 
 def test_aliases_stand_for_one_object(parser: str, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = values("- &a [1, 2]\n- {b: *a}")
     assert second["b"] is first
-    monkeypatch.setattr(yaml_records, "MOST_VALUES", 7)
+    monkeypatch.setattr(yaml_records, "MAX_VALUES", 7)
     assert values("- [1, 2, 3, 4]") == [[1, 2, 3, 4]]
     with pytest.raises(DataError, match="line 2: more than 7 values"):
         read_records("- &a [1, 2]\n- [*a]", FILE)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from peirce.tasks.io.yaml_records import Members, read_records, yaml_text
+from peirce.tasks.io.yaml_records import SetMembers, format_yaml, read_records
 
 RECORDS = [
     {
@@ -27,21 +27,21 @@ RECORDS = [
 
 
 def test_values_come_back(tmp_path: Path) -> None:
-    text = yaml_text(RECORDS)
+    text = format_yaml(RECORDS)
     assert [one.value for one in read_records(text, tmp_path)] == RECORDS
     assert yaml.safe_load(text) == RECORDS
     assert text.isascii()
 
 
 def test_sets_are_sets_of_yaml_and_sorted_lists_here(tmp_path: Path) -> None:
-    text = yaml_text([{"broken": Members(("a1", "a0")), "none": Members(())}])
+    text = format_yaml([{"broken": SetMembers(("a1", "a0")), "none": SetMembers(())}])
     assert yaml.safe_load(text) == [{"broken": {"a0", "a1"}, "none": set()}]
     (one,) = read_records(text, tmp_path)
     assert one.value == {"broken": ["a0", "a1"], "none": []}
 
 
 def test_records_begin_where_their_lines_say(tmp_path: Path) -> None:
-    text = yaml_text(RECORDS)
+    text = format_yaml(RECORDS)
     first, second = read_records(text, tmp_path)
     lines = text.splitlines()
     assert first.line == 1 and lines[second.line - 1] == "- only: 1"
@@ -49,4 +49,4 @@ def test_records_begin_where_their_lines_say(tmp_path: Path) -> None:
 
 def test_what_is_no_json_is_refused() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        yaml_text([{"a": float("nan")}])
+        format_yaml([{"a": float("nan")}])

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 import numpy as np
 from peirce.records import Batch, Digest, InputSet, Keep, Limits, Observation
 from peirce.tools.execute import (
-    FAILING_SHOWN,
-    TRIAL_CHARACTERS,
-    VALUE_CHARACTERS,
-    executor,
-    trial,
-    trial_text,
+    MAX_FAILING_SHOWN,
+    MAX_TRIAL_CHARACTERS,
+    MAX_VALUE_CHARACTERS,
+    build_executor,
+    format_trial,
+    summarise_trial,
 )
 
 
@@ -46,7 +46,7 @@ class Forgets:
 
 def test_an_input_set_that_the_sandbox_has_forgotten_is_put_again() -> None:
     sandbox, limits = Forgets(), Limits(loop_steps=7)
-    execute = executor(sandbox, limits)
+    execute = build_executor(sandbox, limits)
     first, second = InputSet("a", ([1], [2])), InputSet("b", ([3],))
 
     async def ask() -> None:
@@ -63,19 +63,19 @@ PAIRS = [Observation([i], [i]) for i in range(5)]
 
 def test_a_trial_counts_all_and_shows_the_first_failures() -> None:
     got = [{"value": [0]}, {"value": [9]}, {"undefined": "steps"}, {"value": 3}, {"value": 4}]
-    found = trial(PAIRS, [True, False, None, False, False], got)
+    found = summarise_trial(PAIRS, [True, False, None, False, False], got)
     assert (found["consistent"], found["passed"], found["of"]) == (False, 1, 5)
-    assert len(found["failing"]) == FAILING_SHOWN == 3
+    assert len(found["failing"]) == MAX_FAILING_SHOWN == 3
     assert found["failing"][1] == {"input": [2], "expected": [2], "got": "undefined: steps"}
-    right = trial(PAIRS, [True] * 5, [{"value": [i]} for i in range(5)])
+    right = summarise_trial(PAIRS, [True] * 5, [{"value": [i]} for i in range(5)])
     assert right == {"consistent": True, "passed": 5, "of": 5, "failing": []}
 
 
 def test_long_values_are_trimmed_and_a_failed_run_is_named() -> None:
     got = [{"value": list(range(10_000))}] + [{"undefined": "memory"}] * 4
-    found = trial(PAIRS, [False] + [None] * 4, got, "memory")
+    found = summarise_trial(PAIRS, [False] + [None] * 4, got, "memory")
     assert found["verdict"] == "memory"
-    assert len(str(found["failing"][0]["got"])) == VALUE_CHARACTERS
+    assert len(str(found["failing"][0]["got"])) == MAX_VALUE_CHARACTERS
 
 
 def grid(size: int, cell: int = 0) -> list[list[int]]:
@@ -85,22 +85,26 @@ def grid(size: int, cell: int = 0) -> list[list[int]]:
 def test_grids_are_shown_whole_up_to_thirty_by_thirty() -> None:
     for size, fit in ((5, 3), (12, 3), (20, 3), (30, 1)):
         pairs = [Observation(grid(size), grid(size, 1)) for _ in range(5)]
-        found = trial(pairs, [False] * 5, [{"value": grid(size, 2)}] * 5)
+        found = summarise_trial(pairs, [False] * 5, [{"value": grid(size, 2)}] * 5)
         whole = {"input": grid(size), "expected": grid(size, 1), "got": grid(size, 2)}
-        assert json.loads(trial_text(found))["failing"] == [whole] * fit, size
+        assert json.loads(format_trial(found))["failing"] == [whole] * fit, size
         assert (found["passed"], found["of"]) == (0, 5)
 
 
 def test_what_is_cut_keeps_both_ends_and_says_its_size() -> None:
-    shown = trial([Observation(1, 2)], [False], [{"value": list(range(10_000))}])["failing"][0]
+    shown = summarise_trial([Observation(1, 2)], [False], [{"value": list(range(10_000))}])[
+        "failing"
+    ][0]
     assert shown["got"].startswith("[0,1,2,") and shown["got"].endswith(",9998,9999]")
     assert "[10,000 items, 48,891 characters, the middle left out]" in shown["got"]
-    text = trial([Observation("a" * 5000, 2)], [False], [{"value": "b"}])["failing"][0]["input"]
-    assert len(text) == VALUE_CHARACTERS and "[5,000 characters, the middle left out]" in text
+    text = summarise_trial([Observation("a" * 5000, 2)], [False], [{"value": "b"}])["failing"][0][
+        "input"
+    ]
+    assert len(text) == MAX_VALUE_CHARACTERS and "[5,000 characters, the middle left out]" in text
 
 
 def test_a_result_is_bounded_whatever_the_values_are() -> None:
     for text in ("x", "\u0001", "\\", '"'):
         long = Observation(text * 10**6, list(range(10**5)))
-        found = trial([long] * 9, [False] * 9, [{"value": text * 10**6}] * 9)
-        assert len(trial_text(found)) < 2 * TRIAL_CHARACTERS, text
+        found = summarise_trial([long] * 9, [False] * 9, [{"value": text * 10**6}] * 9)
+        assert len(format_trial(found)) < 2 * MAX_TRIAL_CHARACTERS, text

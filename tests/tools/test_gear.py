@@ -151,7 +151,7 @@ def test_a_weight_that_is_no_size_is_refused(weight):
 def test_predictions_over_input_sets_of_different_sizes_are_refused():
     some = [Predictions(np.zeros(n, np.int64), np.zeros(n, np.uint8)) for n in (3, 4)]
     with pytest.raises(ValueError, match=r"\[3, 4\]"):
-        gear.matrix(some)
+        gear.stack_predictions(some)
 
 
 # --- against the definitions -------------------------------------------------
@@ -210,7 +210,7 @@ def test_one_pass_gives_what_the_functions_give(case, weighted):
         Predictions(row, np.where(known, 0, 1).astype(np.uint8), ("error",))
         for row, known in zip(codes, defined, strict=True)
     ]
-    scores = gear.set_scores(codes, defined, weights)
+    scores = gear.score_set(codes, defined, weights)
     assert scores.generalizability == gear.generalizability(defined, weights)
     assert scores.beta == gear.beta(codes, defined, weights)
     assert close(scores.gamma, gear.gamma(codes, defined, weights))
@@ -232,7 +232,7 @@ def test_scores_do_not_depend_on_the_order_of_hypotheses_or_inputs(case, rng):
 def test_what_lies_beneath_an_undefined_prediction_does_not_count(case):
     codes, defined = case
     other = np.where(defined, codes, 1)
-    assert gear.set_scores(codes, defined) == gear.set_scores(other, defined)
+    assert gear.score_set(codes, defined) == gear.score_set(other, defined)
 
 
 @pytest.mark.parametrize("seed", range(200))

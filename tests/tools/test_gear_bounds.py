@@ -9,7 +9,7 @@ import peirce.tools.gear.scores as scores
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peirce.tools import beta_bounds, scatter_point, undefined_as_output
+from peirce.tools import beta_bounds, encode_undefined, scatter_point
 
 
 @st.composite
@@ -69,7 +69,7 @@ def test_partial_hypotheses_can_lie_outside_by_the_definition():
 
 def test_undefined_equals_undefined_and_no_prediction():
     least = np.iinfo(np.int64).min
-    codes, defined = undefined_as_output([[least, 5], [7, 5]], [[True, False], [False, False]])
+    codes, defined = encode_undefined([[least, 5], [7, 5]], [[True, False], [False, False]])
     assert defined.all()
     assert codes[0, 1] == codes[1, 1] == codes[1, 0] != codes[0, 0] == least
 

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from peirce.records import Observation, Predictions
-from peirce.tools.gear.memorising import Inputs, holds_pairs, is_memorising, is_unvaried, literals
+from peirce.tools.gear.memorisation import (
+    Inputs,
+    contains_pairs,
+    find_literals,
+    is_memorising,
+    is_mostly_constant,
+)
 
 SHOWN = (Observation([1, 2], [3]), Observation([4], [5, 6]))
 SPACE = [[1, 2], [4], *([i] for i in range(100, 138))]
@@ -54,7 +60,7 @@ def test_95_percent_is_enough_and_less_is_not():
     # 38 inputs that were not shown: 37 are 97%, 36 are 94.7%.
     assert is_memorising(TABLE, SHOWN, predictions([7, 8, 1] + [5] * 37), OTHER)
     assert not is_memorising(TABLE, SHOWN, predictions([7, 8, 1, 2] + [5] * 36), OTHER)
-    assert is_unvaried(predictions([5] * 19 + [1]), np.ones(20, bool))  # exactly 95%
+    assert is_mostly_constant(predictions([5] * 19 + [1]), np.ones(20, bool))  # exactly 95%
 
 
 def test_undefined_and_constant_inputs_count_together():
@@ -78,16 +84,16 @@ def test_shown_inputs_are_found_in_s_by_value():
     ],
 )
 def test_pairs_are_found_in_tables_tests_and_strings(source):
-    assert holds_pairs(source, SHOWN)
+    assert contains_pairs(source, SHOWN)
 
 
 def test_one_pair_missing_is_not_all_pairs():
-    assert not holds_pairs("def f(x):\n    return {(1, 2): [3]}.get(tuple(x))", SHOWN)
+    assert not contains_pairs("def f(x):\n    return {(1, 2): [3]}.get(tuple(x))", SHOWN)
 
 
 def test_negative_numbers_strings_and_grids_are_literals():
     shown = (Observation([["red", "blue"], [-1, 2.5]], "on"),)
-    assert holds_pairs(
+    assert contains_pairs(
         "def f(x):\n    return 'on' if x == [('red', 'blue'), (-1, 2.5)] else 0", shown
     )
 
@@ -96,8 +102,8 @@ def test_negative_numbers_strings_and_grids_are_literals():
     "source", ["def f(x:", "x = " + "(" * 5_000, "-" * 5_000 + "1", "\0", "é = '\\q'"]
 )
 def test_odd_sources_hold_nothing_and_raise_nothing(source):
-    assert not holds_pairs(source, SHOWN)
-    literals(source)
+    assert not contains_pairs(source, SHOWN)
+    find_literals(source)
 
 
 @given(st.lists(st.none() | st.integers(0, 3), max_size=60), st.data())
@@ -107,19 +113,19 @@ def test_unvaried_is_what_counting_says(codes, data):
     defined = [code for code in kept if code is not None]
     most = max((defined.count(code) for code in defined), default=0)
     expected = bool(kept) and 100 * (len(kept) - len(defined) + most) >= 95 * len(kept)
-    assert is_unvaried(predictions(codes), np.array(among, bool)) == expected
+    assert is_mostly_constant(predictions(codes), np.array(among, bool)) == expected
 
 
 def test_inputs_without_their_outputs_are_not_all_pairs():
-    assert not holds_pairs("def f(x):\n    return x if x in ([1, 2], [4]) else None", SHOWN)
-    assert not holds_pairs("def f(x):\n    return [3] if len(x) == 2 else [5, 6]", SHOWN)
+    assert not contains_pairs("def f(x):\n    return x if x in ([1, 2], [4]) else None", SHOWN)
+    assert not contains_pairs("def f(x):\n    return [3] if len(x) == 2 else [5, 6]", SHOWN)
 
 
 def test_exceptions_that_stand_apart_are_no_more_than_those_side_by_side():
     # 40 inputs, 2 exceptions: 95% in either order, though the prediction changes four times.
     everywhere = np.ones(40, bool)
-    assert is_unvaried(predictions([1, 2] + [5] * 38), everywhere)
-    assert is_unvaried(predictions([5] * 9 + [1] + [5] * 20 + [2] + [5] * 9), everywhere)
+    assert is_mostly_constant(predictions([1, 2] + [5] * 38), everywhere)
+    assert is_mostly_constant(predictions([5] * 9 + [1] + [5] * 20 + [2] + [5] * 9), everywhere)
 
 
 @pytest.mark.parametrize(("strings", "found"), [(0, True), (1, True), (3, True), (4, False)])
@@ -127,10 +133,10 @@ def test_pairs_are_found_up_to_three_strings_deep(strings, found):
     text = "[[[1, 2], [3]], [[4], [5, 6]]]"
     for _ in range(strings):
         text = repr(text)
-    assert holds_pairs(f"TABLE = {text}\ndef f(x):\n    return None", SHOWN) == found
+    assert contains_pairs(f"TABLE = {text}\ndef f(x):\n    return None", SHOWN) == found
 
 
 def test_negative_floats_are_literals():
     shown = (Observation([-0.5], -2.25),)
-    assert holds_pairs("def f(x):\n    return {(-0.5,): -2.25}.get(tuple(x))", shown)
-    assert not holds_pairs("def f(x):\n    return {(0.5,): 2.25}.get(tuple(x))", shown)
+    assert contains_pairs("def f(x):\n    return {(-0.5,): -2.25}.get(tuple(x))", shown)
+    assert not contains_pairs("def f(x):\n    return {(0.5,): 2.25}.get(tuple(x))", shown)

@@ -11,8 +11,8 @@ import json
 import pytest
 from peirce.records import InputSet, Unavailable, UsageError
 from peirce.tools import ProcessDied, solve
-from peirce.tools.logic import PUBLISHED, theory_of
-from peirce.tools.solve import Solver, solve_tool
+from peirce.tools.logic import PUBLISHED_THEORIES, parse_theory
+from peirce.tools.solve import Solver, build_solve_tool
 
 WORLD = {
     "id": "W0",
@@ -26,7 +26,7 @@ RULE = "(exists y (R x y))"
 
 
 def theory(regime: str, name: str = "TH2") -> dict:
-    return {**PUBLISHED[name].as_json(), "regime": regime}
+    return {**PUBLISHED_THEORIES[name].as_json(), "regime": regime}
 
 
 def asked(solver: Solver, *questions):
@@ -73,7 +73,7 @@ def test_worlds_read_again_are_the_same_worlds():
 
 
 def test_a_theory_of_another_form_goes_to_z3_by_itself():
-    own = theory_of(
+    own = parse_theory(
         ["own"],
         ["(forall x (forall y (implies (R x y) (or (Ab x) (Ab y)))))"],
         {"R": 2},
@@ -149,7 +149,7 @@ def test_questions_side_by_side_share_the_processes():
     async def many():
         found = await asyncio.gather(
             *(solver(theory(r, t), RULE, WORLDS, "worth") for r in ("partial", "skeptical", "full")
-              for t in PUBLISHED for _ in range(2))
+              for t in PUBLISHED_THEORIES for _ in range(2))
         )  # fmt: skip
         await solver.close()
         return found
@@ -167,7 +167,7 @@ def test_the_tool_hands_on_what_it_is_told():
     async def attempt(formula: str) -> str:
         return f"judged {formula}"
 
-    tool = solve_tool(attempt)
+    tool = build_solve_tool(attempt)
     assert asyncio.run(tool.ainvoke({"formula": RULE})) == f"judged {RULE}"
     assert list(tool.args_schema.model_json_schema()["properties"]) == ["formula"]
 

@@ -45,7 +45,7 @@ class Case:
         self.h, self.n, self.q = h, n, q
 
     def population(self):
-        return studies.population(
+        return studies.build_population(
             np.array(self.codes, np.int64).reshape(self.h, self.n),
             np.array(self.defined, bool).reshape(self.h, self.n),
             np.array(self.right, bool).reshape(self.h, self.q),
@@ -123,9 +123,9 @@ def test_survivors_and_their_gamma_equal_those_of_loops(seed):
     case = Case(seed)
     some = case.population()
     for m in range(1, 5):
-        draws = studies.hidden_draws(case.q, m, 5, str(seed))
+        draws = studies.draw_hidden_sets(case.q, m, 5, str(seed))
         assert len(draws) == min(5, math.comb(case.q, m))
-        found = studies.survival(some, draws)
+        found = studies.measure_survival(some, draws)
         for d, draw in enumerate(draws.tolist()):
             survivors = [i for i in range(case.h) if naive_passes(case, i, draw)]
             assert found.survivors[d] == len(survivors)
@@ -140,9 +140,9 @@ def test_comparisons_equal_those_of_loops_over_contexts_and_pairs(seed):
     case = Case(seed)
     some = case.population()
     cap = random.Random(seed).choice([1, 3, 1_000])
-    draws = studies.hidden_draws(case.q, 1 + seed % 3, 3, str(seed))
-    contexts = [studies.contexts_of(case.h, k, 6, str(seed)) for k in (0, 1, 2)]
-    scores = studies.context_scores(some, contexts)
+    draws = studies.draw_hidden_sets(case.q, 1 + seed % 3, 3, str(seed))
+    contexts = [studies.draw_contexts(case.h, k, 6, str(seed)) for k in (0, 1, 2)]
+    scores = studies.score_in_contexts(some, contexts)
     for places, scored in zip(contexts, scores, strict=True):
         for context, row in zip(places.tolist(), scored, strict=True):
             expected = [
@@ -150,7 +150,7 @@ def test_comparisons_equal_those_of_loops_over_contexts_and_pairs(seed):
                 for f in range(case.h)
             ]
             assert row == pytest.approx(expected, nan_ok=True, abs=1e-11)
-        found = studies.comparison(places, scored, studies.passes(some, draws), cap)
+        found = studies.compare_candidates(places, scored, studies.find_passing(some, draws), cap)
         expected = naive_comparison(case, places.tolist(), draws.tolist(), cap)
         for name in studies.Comparison._fields:
             told = [float(counts[name]) for counts in expected]
@@ -160,9 +160,9 @@ def test_comparisons_equal_those_of_loops_over_contexts_and_pairs(seed):
 def test_scores_are_those_of_the_marginal_gains():
     rng = np.random.Generator(np.random.PCG64(1))
     codes, defined = rng.integers(0, 3, (9, 200)), rng.random((9, 200)) < 0.9
-    some = studies.population(codes, defined, np.zeros((9, 1), bool))
-    contexts = [studies.contexts_of(9, k, 10, "") for k in (0, 1, 2)]
-    scored = studies.context_scores(some, contexts)
+    some = studies.build_population(codes, defined, np.zeros((9, 1), bool))
+    contexts = [studies.draw_contexts(9, k, 10, "") for k in (0, 1, 2)]
+    scored = studies.score_in_contexts(some, contexts)
     for places, scores in zip(contexts, scored, strict=True):
         for members, row in zip(places, scores, strict=True):
             gains = marginal_gains(codes, defined, codes[members], defined[members])
@@ -175,49 +175,51 @@ def test_a_case_worked_by_hand():
     both, c on none."""
     codes = np.array([[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 0, 0]])
     defined = np.array([[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 0]], bool)
-    some = studies.population(codes, defined, np.array([[1, 0], [1, 1], [0, 0]], bool))
+    some = studies.build_population(codes, defined, np.array([[1, 0], [1, 1], [0, 0]], bool))
 
-    both = studies.survival(some, np.array([[0], [1]]))
+    both = studies.measure_survival(some, np.array([[0], [1]]))
     assert both.survivors.tolist() == [2, 1]
     assert both.gamma.tolist() == [6 / 4, 1.0]  # a and b: 1, 1, 2 and 2 predictions
 
     none, one = (np.zeros((1, 0), np.intp), np.array([[2]]))
-    alone, after_c = studies.context_scores(some, [none, one])
+    alone, after_c = studies.score_in_contexts(some, [none, one])
     assert alone[0] == pytest.approx([2 / 3, 2 / 3, 1 / 3])
     # c shares one prediction with each: 3 of 4 are new, and 4 of 5 together are not shared.
     assert after_c[0, :2] == pytest.approx([(1 + 3 / 4 + 4 / 5) / 3] * 2)
     assert math.isnan(after_c[0, 2])
 
-    passed = studies.passes(some, np.array([[0], [1]]))
-    found = studies.comparison(none, alone, passed)
+    passed = studies.find_passing(some, np.array([[0], [1]]))
+    found = studies.compare_candidates(none, alone, passed)
     assert (found.pairs.tolist(), found.ties.tolist()) == ([2, 2], [1, 1])  # a and b tie
     assert (found.chosen.tolist(), found.rejected.tolist()) == ([2.0, 1.0], [0.0, 0.0])
-    capped = studies.comparison(none, alone, passed, pairs=1)
+    capped = studies.compare_candidates(none, alone, passed, pairs=1)
     assert (capped.weight.tolist(), capped.chosen.tolist()) == ([1.0, 1.0], [1.0, 0.5])
-    assert studies.comparison(one, after_c, passed).ties.tolist() == [1, 1]
+    assert studies.compare_candidates(one, after_c, passed).ties.tolist() == [1, 1]
 
 
 def test_a_context_with_a_member_that_passes_is_left_out_and_counted():
-    some = studies.population(np.arange(4)[:, None], np.ones((4, 1), bool), np.eye(4, 1) > 0)
-    contexts = studies.contexts_of(4, 1, 10, "")
-    (scores,) = studies.context_scores(some, [contexts])
-    found = studies.comparison(contexts, scores, studies.passes(some, np.array([[0]])))
+    some = studies.build_population(np.arange(4)[:, None], np.ones((4, 1), bool), np.eye(4, 1) > 0)
+    contexts = studies.draw_contexts(4, 1, 10, "")
+    (scores,) = studies.score_in_contexts(some, [contexts])
+    found = studies.compare_candidates(
+        contexts, scores, studies.find_passing(some, np.array([[0]]))
+    )
     assert (found.contexts.tolist(), found.passing.tolist()) == ([3], [1])
 
 
 def test_contexts_of_three_are_refused():
-    some = studies.population(np.zeros((4, 1)), np.ones((4, 1), bool), np.zeros((4, 1), bool))
+    some = studies.build_population(np.zeros((4, 1)), np.ones((4, 1), bool), np.zeros((4, 1), bool))
     with pytest.raises(ValueError, match="contexts of 3 hypotheses: at most 2"):
-        studies.context_scores(some, [np.array([[0, 1, 2]])])
+        studies.score_in_contexts(some, [np.array([[0, 1, 2]])])
 
 
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match=r"2 rows of marks for behaviours of shape \(1,\)"):
-        studies.population(np.zeros((1, 2)), np.ones((1, 2), bool), np.zeros((2, 1), bool))
+        studies.build_population(np.zeros((1, 2)), np.ones((1, 2), bool), np.zeros((2, 1), bool))
     with pytest.raises(ValueError, match="a matrix"):
-        studies.population(np.zeros((1, 2)), np.ones((1, 2), bool), np.zeros(1, bool))
+        studies.build_population(np.zeros((1, 2)), np.ones((1, 2), bool), np.zeros(1, bool))
     with pytest.raises(UsageError, match="weight -1"):
-        studies.population(
+        studies.build_population(
             np.zeros((1, 1)), np.ones((1, 1), bool), np.zeros((1, 1), bool), weights=[-1]
         )
 
@@ -226,25 +228,25 @@ def test_equal_predictions_become_one_hypothesis_only_if_they_pass_alike():
     codes = np.array([[1, 2], [1, 9], [1, 2], [3, 3]])
     defined = np.array([[1, 1], [1, 0], [1, 1], [1, 1]], bool)
     right = np.array([[1], [1], [1], [1]], bool)
-    some = studies.population(codes, defined, right)
+    some = studies.build_population(codes, defined, right)
     assert (len(some), len(some.codes)) == (4, 3)
-    assert len(studies.distinct(some)) == 3
+    assert len(studies.merge_equal(some)) == 3
     right[2] = False
-    assert len(studies.distinct(studies.population(codes, defined, right))) == 4
+    assert len(studies.merge_equal(studies.build_population(codes, defined, right))) == 4
 
 
 def test_codes_beneath_undefined_predictions_do_not_count():
     defined = np.array([[1, 0], [1, 0]], bool)
-    some = studies.population(np.array([[1, 5], [1, 6]]), defined, np.ones((2, 1), bool))
+    some = studies.build_population(np.array([[1, 5], [1, 6]]), defined, np.ones((2, 1), bool))
     assert len(some.codes) == 1
 
 
 @pytest.mark.parametrize(("items", "size"), [(6, 0), (6, 1), (9, 2), (7, 3), (8, 4), (3, 4)])
 def test_subsets_are_all_of_them_or_so_many_different_ones(items, size):
     every = set(combinations(range(items), size))
-    assert set(map(tuple, studies.subsets(items, size, 10_000, "a").tolist())) == every
+    assert set(map(tuple, studies.draw_subsets(items, size, 10_000, "a").tolist())) == every
     for seed in "abc":
-        drawn = [tuple(row) for row in studies.subsets(items, size, 5, seed).tolist()]
+        drawn = [tuple(row) for row in studies.draw_subsets(items, size, 5, seed).tolist()]
         assert len(set(drawn)) == len(drawn) == min(5, len(every))
         assert set(drawn) <= every
 
@@ -252,13 +254,13 @@ def test_subsets_are_all_of_them_or_so_many_different_ones(items, size):
 def test_every_subset_is_drawn_as_often_as_any_other():
     counts = dict.fromkeys(combinations(range(6), 3), 0)
     for seed in range(2_000):
-        for row in studies.subsets(6, 3, 4, str(seed)).tolist():
+        for row in studies.draw_subsets(6, 3, 4, str(seed)).tolist():
             counts[tuple(row)] += 1
     assert all(abs(count - 400) < 5 * math.sqrt(400) for count in counts.values())
 
 
 def test_one_seed_gives_the_same_draws_on_any_machine():
-    assert studies.hidden_draws(12, 3, 4, "0 key").tolist() == [
+    assert studies.draw_hidden_sets(12, 3, 4, "0 key").tolist() == [
         [0, 3, 4],
         [0, 1, 5],
         [0, 3, 6],
@@ -267,7 +269,7 @@ def test_one_seed_gives_the_same_draws_on_any_machine():
 
 
 def test_many_hypotheses_have_contexts_at_once():
-    drawn = studies.contexts_of(20_000, 2, 200, "")
+    drawn = studies.draw_contexts(20_000, 2, 200, "")
     assert drawn.shape == (200, 2) and drawn.max() < 20_000
     assert (drawn[:, 0] < drawn[:, 1]).all()
 
@@ -276,16 +278,16 @@ def test_a_context_counts_as_at_most_a_hundred_comparisons():
     """20 hypotheses with scores that all differ are 190 pairs; the best passes."""
     scores = np.arange(20.0)[None]
     passed = np.arange(20)[:, None] == 19
-    found = studies.comparison(np.zeros((1, 0), np.intp), scores, passed)
+    found = studies.compare_candidates(np.zeros((1, 0), np.intp), scores, passed)
     assert (found.pairs.tolist(), found.weight.tolist()) == ([190], [pytest.approx(100)])
     assert found.chosen.tolist() == [pytest.approx(19 * 100 / 190)]
 
 
 def test_contexts_of_one_size_say_nothing_of_those_of_another():
-    assert studies.contexts_of(12, 1, 3, "0 key").tolist() == [[5], [8], [9]]
-    assert studies.contexts_of(12, 2, 3, "0 key").tolist() == [[0, 4], [3, 8], [7, 8]]
+    assert studies.draw_contexts(12, 1, 3, "0 key").tolist() == [[5], [8], [9]]
+    assert studies.draw_contexts(12, 2, 3, "0 key").tolist() == [[0, 4], [3, 8], [7, 8]]
     # As many of one of 66 hypotheses as of two of 12: by one seed they would have one rank.
-    every = [tuple(row) for row in studies.subsets(12, 2, 66, "").tolist()]
+    every = [tuple(row) for row in studies.draw_subsets(12, 2, 66, "").tolist()]
     by_rank = sorted(every, key=lambda row: row[::-1])
-    of_two = [by_rank.index(tuple(row)) for row in studies.contexts_of(12, 2, 9, "s").tolist()]
-    assert sorted(of_two) != studies.contexts_of(66, 1, 9, "s")[:, 0].tolist()
+    of_two = [by_rank.index(tuple(row)) for row in studies.draw_contexts(12, 2, 9, "s").tolist()]
+    assert sorted(of_two) != studies.draw_contexts(66, 1, 9, "s")[:, 0].tolist()

@@ -15,10 +15,10 @@ from itertools import combinations
 import numpy as np
 from peirce.records import (
     Agreement,
-    Answered,
     Hypothesis,
     InputSet,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Observation,
     Predictions,
     Problem,
@@ -26,8 +26,8 @@ from peirce.records import (
     Verdict,
 )
 from peirce.store import Store
-from peirce.tasks import family_of
-from peirce.training import rendering
+from peirce.tasks import problem_family
+from peirce.training import pair_prompts
 
 NAMES = ("IndexError", "loop_steps")
 
@@ -42,10 +42,10 @@ def space(size: int, weighted: bool = False) -> InputSet:
     return InputSet("S", tuple([i] for i in range(size)), weights)
 
 
-def judged(verdict: Verdict, text: str, codes: list[int | None]) -> Judged:
+def judged(verdict: Verdict, text: str, codes: list[int | None]) -> JudgedHypothesis:
     """codes: None where undefined."""
     if verdict is Verdict.MALFORMED:
-        return Judged(verdict, "no_tuple: there is no tuple", bad=True)
+        return JudgedHypothesis(verdict, "no_tuple: there is no tuple", bad=True)
     shown = Agreement((verdict.consistent,), ({"value": [1]},))
     predictions = Predictions(
         np.array([code or 0 for code in codes], np.int64),
@@ -53,12 +53,12 @@ def judged(verdict: Verdict, text: str, codes: list[int | None]) -> Judged:
         NAMES,
     )
     said = Hypothesis(f"def f(x): return {text!r}", f"It is {text}.", {"entry": "f"})
-    return Judged(verdict, "", said, 0.0, shown, None, predictions)
+    return JudgedHypothesis(verdict, "", said, 0.0, shown, None, predictions)
 
 
 def write(
     store: Store,
-    listed: list[tuple[Problem, list[Answered]]],
+    listed: list[tuple[Problem, list[JudgedAnswer]]],
     over: InputSet,
     **settings: object,
 ) -> str:
@@ -79,8 +79,10 @@ def write(
     return session
 
 
-def answered(verdict: Verdict, text: str, codes: list[int | None], *more: Judged) -> Answered:
-    return Answered("step/1/propose/0", f"answer {text}", (judged(verdict, text, codes), *more))
+def answered(
+    verdict: Verdict, text: str, codes: list[int | None], *more: JudgedHypothesis
+) -> JudgedAnswer:
+    return JudgedAnswer("step/1/propose/0", f"answer {text}", (judged(verdict, text, codes), *more))
 
 
 def draw_sessions(store: Store, seed: int) -> list[str]:
@@ -124,7 +126,7 @@ Pair = tuple[str, str, str, int]  # prompt, chosen, rejected, stage
 
 
 def naive_pairs(store: Store, sessions: list[str]) -> set[Pair]:
-    pools: dict[str, dict[str, Judged]] = {}
+    pools: dict[str, dict[str, JudgedHypothesis]] = {}
     problems: dict[str, tuple[Problem, InputSet]] = {}
     for session in sessions:
         for row in store.problems(session):
@@ -149,7 +151,7 @@ def naive_pairs(store: Store, sessions: list[str]) -> set[Pair]:
     return found
 
 
-def predicted(said: Judged) -> set[tuple[int, int]]:
+def predicted(said: JudgedHypothesis) -> set[tuple[int, int]]:
     assert said.space is not None
     return {
         (i, int(code))
@@ -158,14 +160,14 @@ def predicted(said: Judged) -> set[tuple[int, int]]:
     }
 
 
-def prompt(one: Problem, over: InputSet, context: list[Judged]) -> str:
+def prompt(one: Problem, over: InputSet, context: list[JudgedHypothesis]) -> str:
     said = [found.hypothesis for found in context if found.hypothesis is not None]
-    (asked,) = rendering.prompt(one.view(over), said, family_of(one).words, "tuple")
+    (asked,) = pair_prompts.render_prompt(one.view(over), said, problem_family(one).words, "tuple")
     return str(asked["content"])
 
 
 def decide(
-    pool: dict[str, Judged],
+    pool: dict[str, JudgedHypothesis],
     sets: dict[str, set[tuple[int, int]]],
     context: tuple[str, ...],
     two: tuple[str, ...],

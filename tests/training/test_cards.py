@@ -5,8 +5,8 @@ Internals: the card is written from a record by hand, without a training.
 
 from __future__ import annotations
 
-from peirce.training.cards import dpo_card
 from peirce.training.dpo import TrainConfig
+from peirce.training.model_cards import dpo_card
 
 
 def test_no_path_of_a_machine_stands_in_it() -> None:

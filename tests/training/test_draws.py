@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peirce.training.draws import combinations, distinct, draw, key_of
+from peirce.training.draws import combinations, draw, hash_key, sorted_unique
 
 DRAWN = [[9, 69, 70, 95], [50153025, 325816251, 696862165, 950330829]]
 COUNTS = st.lists(st.sampled_from([0, 1, 2, 3, 7, 20, 1000, 10**12]), max_size=6)
@@ -54,7 +54,7 @@ def test_other_keys_and_names_draw_other_numbers():
 
 def test_a_draw_is_known_for_good():
     # Written down once: pairs of a seed are to be the same with any numpy.
-    assert drawn([100, 10**9], 4, key_of("a draw", 7)) == DRAWN
+    assert drawn([100, 10**9], 4, hash_key("a draw", 7)) == DRAWN
 
 
 @pytest.mark.parametrize(("count", "most"), [(5, 2), (5, 4), (3, 1), (6, 3)])
@@ -78,11 +78,14 @@ def test_combinations_stand_where_itertools_has_them(items, size):
 
 
 def test_a_key_tells_texts_from_numbers_and_where_they_end():
-    assert len({key_of("1", 2), key_of(1, 2), key_of("12"), key_of(12), key_of("1", "2")}) == 5
-    assert 0 <= key_of("a") < 2**64
+    assert (
+        len({hash_key("1", 2), hash_key(1, 2), hash_key("12"), hash_key(12), hash_key("1", "2")})
+        == 5
+    )
+    assert 0 <= hash_key("a") < 2**64
 
 
 def test_distinct_numbers_are_those_of_numpy() -> None:
     for size in (0, 1, 7, 500):
         numbers = np.random.default_rng(size).integers(0, 40, size)
-        assert distinct(numbers).tolist() == np.unique(numbers).tolist()
+        assert sorted_unique(numbers).tolist() == np.unique(numbers).tolist()

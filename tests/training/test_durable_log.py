@@ -15,7 +15,7 @@ import pytest
 from peirce.records import DataError, UsageError
 from peirce.store import Point, Store
 from peirce.training import durable_log
-from peirce.training.durable_log import LINES, LOCK, DurableLog, alive, read_lines
+from peirce.training.durable_log import LOCK_FILE, LOG_FILE, DurableLog, is_training, read_points
 
 
 class Clock:
@@ -36,13 +36,13 @@ def test_points_are_in_the_store_after_some_seconds_and_at_the_end(tmp_path: Pat
     log = DurableLog(tmp_path / "out", store, {"kind": "dpo"}, clock=clock)
     log.open("abcd", {"seed": 3})
     log.point(16, "", "train_loss", 0.7)
-    assert stored(store) == [] and alive(tmp_path / "out")
-    clock.now += durable_log.EVERY_S
+    assert stored(store) == [] and is_training(tmp_path / "out")
+    clock.now += durable_log.SYNC_INTERVAL_S
     log.point(32, "gear", "probe_loss", 0.5)
     assert len(stored(store)) == 2
     log.point(48, "", "train_loss", 0.6)
     log.close("done", {"seconds": 2.0})
-    assert len(stored(store)) == 3 and not alive(tmp_path / "out")
+    assert len(stored(store)) == 3 and not is_training(tmp_path / "out")
     with Store.open(store, write=False) as opened:
         (row,) = opened.trainings.list()
     assert row["settings"] == {"kind": "dpo", "seed": 3} and row["fields"] == {"seconds": 2.0}
@@ -53,7 +53,7 @@ def test_a_store_in_use_stops_nothing_and_gets_all_of_it_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, store = Clock(), tmp_path / "s.duckdb"
-    monkeypatch.setattr(durable_log, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(durable_log, "CLOSE_TIMEOUT_S", 0.0)
     log = DurableLog(tmp_path / "out", store, clock=clock)
     held = Store.open(store, write=True)
     log.open("abcd", {})
@@ -79,8 +79,8 @@ def test_a_killed_training_loses_no_point_and_is_known_to_be_dead(tmp_path: Path
     )
     made = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert made.stdout == "ready\n" and made.returncode == -9
-    assert not alive(out) and stored(store) == []
-    with (out / LINES).open("a") as file:
+    assert not is_training(out) and stored(store) == []
+    with (out / LOG_FILE).open("a") as file:
         file.write('[50, "gear", "pro')  # cut short
     log = DurableLog(out, store)
     log.open("abcd", {})
@@ -89,7 +89,7 @@ def test_a_killed_training_loses_no_point_and_is_known_to_be_dead(tmp_path: Path
     log.close("done", {})
     wanted = [Point(n, "gear", "probe_loss", n / 3) for n in range(49)]
     wanted += [Point(49, "gear", "probe_loss", 0.25), Point(50, "gear", "probe_loss", 0.5)]
-    assert stored(store) == wanted == read_lines(out / LINES)
+    assert stored(store) == wanted == read_points(out / LOG_FILE)
 
 
 def test_a_folder_that_can_only_be_read_is_looked_at_and_by_several_at_once(
@@ -105,12 +105,12 @@ def test_a_folder_that_can_only_be_read_is_looked_at_and_by_several_at_once(
         return opened(path, mode, *more, **told)
 
     monkeypatch.setattr(Path, "open", read_only)
-    assert alive(tmp_path)
+    assert is_training(tmp_path)
     monkeypatch.undo()
     first.close("interrupted", {})
-    with (tmp_path / LOCK).open() as looking:
+    with (tmp_path / LOCK_FILE).open() as looking:
         fcntl.flock(looking, fcntl.LOCK_SH)  # another `peirce train --list`
-        assert not alive(tmp_path)
+        assert not is_training(tmp_path)
 
 
 def test_two_trainings_cannot_share_a_folder(tmp_path: Path) -> None:
@@ -124,20 +124,20 @@ def test_two_trainings_cannot_share_a_folder(tmp_path: Path) -> None:
 
 def test_a_log_that_is_none_is_one_sentence(tmp_path: Path) -> None:
     text = json.dumps([1, "", "train_loss", 0.5]) + "\nno line\n"
-    (tmp_path / LINES).write_text(text)
+    (tmp_path / LOG_FILE).write_text(text)
     with pytest.raises(DataError, match="line 2: no point"):
         DurableLog(tmp_path, None).open("abcd", {})
-    assert (tmp_path / LINES).read_text() == text
+    assert (tmp_path / LOG_FILE).read_text() == text
 
 
 def test_a_line_that_was_cut_is_taken_away_at_its_byte(tmp_path: Path) -> None:
     whole = json.dumps([1, "", "train_loss", 0.5]).encode() + b"\n"
     for cut in (b'[2, "gr\xc3', b'[2, "\xff\xfe'):
-        (tmp_path / LINES).write_bytes(whole + cut)
-        assert read_lines(tmp_path / LINES, mend=True) == [Point(1, "", "train_loss", 0.5)]
-        assert (tmp_path / LINES).read_bytes() == whole
+        (tmp_path / LOG_FILE).write_bytes(whole + cut)
+        assert read_points(tmp_path / LOG_FILE, mend=True) == [Point(1, "", "train_loss", 0.5)]
+        assert (tmp_path / LOG_FILE).read_bytes() == whole
     bad = b'[1, "\xff", "train_loss", 0.5]\n'
-    (tmp_path / LINES).write_bytes(bad + b"[2")
+    (tmp_path / LOG_FILE).write_bytes(bad + b"[2")
     with pytest.raises(DataError, match="line 1: no point"):
-        read_lines(tmp_path / LINES, mend=True)
-    assert (tmp_path / LINES).read_bytes() == bad
+        read_points(tmp_path / LOG_FILE, mend=True)
+    assert (tmp_path / LOG_FILE).read_bytes() == bad

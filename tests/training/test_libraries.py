@@ -9,9 +9,9 @@ import pytest
 from tiny_model import require
 
 require()
-from peirce.training.libraries import writes  # noqa: E402
+from peirce.training.external_libraries import report_write_errors  # noqa: E402
 
 
 def test_other_faults_keep_their_traceback(tmp_path):
-    with pytest.raises(RuntimeError, match="shapes"), writes(tmp_path):
+    with pytest.raises(RuntimeError, match="shapes"), report_write_errors(tmp_path):
         raise RuntimeError("shapes do not fit")

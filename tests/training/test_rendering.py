@@ -11,13 +11,13 @@ import peirce
 import pytest
 from peirce import tasks
 from peirce.records import Hypothesis, InputSet, Observation, Reply, UsageError, View
-from peirce.training.rendering import prompt
+from peirce.training.pair_prompts import render_prompt
 
 DOUBLES = repr(("doubles\nall", "def f(x):\n    return [2 * one for one in x]"))
 WRONG = repr(("keeps it", "def f(x):\n    return x"))
 BOUNDED = repr(("doubles what is small", "def f(x):\n    return [2 * n for n in x if n < 50]"))
 ANSWERS = (DOUBLES, BOUNDED, WRONG, "no function")
-WORDS = tasks.family("programs").words
+WORDS = tasks.load_family("programs").words
 
 
 class Listed:
@@ -57,17 +57,17 @@ def test_a_pair_s_prompt_is_what_a_session_asks_after_the_answers_of_its_context
     for count, (view, asked, tools) in enumerate(proposer.asked[:3]):
         context = [one for answer in view.earlier for one in answer.hypotheses]
         assert len(context) == count and not tools
-        assert prompt(view, context, WORDS, "tuple", template) == asked
+        assert render_prompt(view, context, WORDS, "tuple", template) == asked
 
 
 def test_what_the_view_holds_as_earlier_does_not_count():
     view = View("p", "t", "programs", (Observation([1], [2]),), {}, InputSet("S", ()))
     hypothesis = Hypothesis("def f(x):\n    return x", "as it is")
-    (first,) = prompt(view, (), WORDS, "tuple", "compact")
-    (second,) = prompt(view, [hypothesis], WORDS, "tuple", "compact")
+    (first,) = render_prompt(view, (), WORDS, "tuple", "compact")
+    (second,) = render_prompt(view, [hypothesis], WORDS, "tuple", "compact")
     assert second["content"] == first["content"] + "\n- as it is\nanother:"
-    later = peirce.records.Earlier("", (hypothesis,), peirce.records.Verdict.ACCEPTED)
+    later = peirce.records.PastAnswer("", (hypothesis,), peirce.records.Verdict.ACCEPTED)
     told = View("p", "t", "programs", view.shown, {}, view.space, (later,))
-    assert prompt(told, (), WORDS, "tuple", "compact") == (first,)
+    assert render_prompt(told, (), WORDS, "tuple", "compact") == (first,)
     with pytest.raises(UsageError, match="unknown template"):
-        prompt(view, (), WORDS, "tuple", "short")
+        render_prompt(view, (), WORDS, "tuple", "short")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from peirce.records import Problem, UsageError
 from peirce.training import Fractions, Split, Splits
-from peirce.training.splits import group_of
+from peirce.training.splits import problem_group
 
 NAMES = [f"c{i:03}" for i in range(2000)]
 PLACES = ["train", "validation", "train", "validation", "held-out", "held-out", "train", "train"]
@@ -44,9 +44,13 @@ def test_a_problem_stands_in_one_split_for_every_number_of_observations_and_ever
 
 
 def test_samples_of_a_labelled_set_stand_together():
-    assert group_of(problem("shoe#12", "text")) == group_of(problem("shoe", "text")) == "shoe"
-    assert group_of(problem("shoe#12", "text", group="boots")) == "boots"
-    assert group_of(problem("a#12")) == "a#12"
+    assert (
+        problem_group(problem("shoe#12", "text"))
+        == problem_group(problem("shoe", "text"))
+        == "shoe"
+    )
+    assert problem_group(problem("shoe#12", "text", group="boots")) == "boots"
+    assert problem_group(problem("a#12")) == "a#12"
 
 
 @settings(max_examples=60, deadline=None)

@@ -12,18 +12,18 @@ import peirce
 import pytest
 from peirce.records import UsageError, Verdict
 from peirce.store import Store
-from peirce.training.pairs import Choices, Length, ModelText
-from peirce.training.pairs.harvest import harvest
+from peirce.training.pairs import ModelText, PairChoices, TokenLimit
+from peirce.training.pairs.build_pairs import build_pairs
 from sessions_of_pairs import answered, problem, space, write
 from tiny_model import TEMPLATE, make_model, require
 
 require("trl", "datasets")
-from peirce.agents.scripted import Answering  # noqa: E402
+from peirce.agents.scripted import FunctionProposer  # noqa: E402
 from peirce.training import find_base, read_table  # noqa: E402
 from peirce.training.dpo import ListLog, TrainConfig, train  # noqa: E402
-from peirce.training.dpo import tokens as tokens_module  # noqa: E402
-from peirce.training.dpo.models import open_base  # noqa: E402
-from peirce.training.dpo.tokens import PairTokens  # noqa: E402
+from peirce.training.dpo import pair_tokens as tokens_module  # noqa: E402
+from peirce.training.dpo.models import load_base  # noqa: E402
+from peirce.training.dpo.pair_tokens import PairTokens  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 THINKING = TEMPLATE.replace(
@@ -54,7 +54,9 @@ def asked_session(base, tmp_path_factory):
                 tool_calls=0, workers=1, store=folder / "store.duckdb", template="compact")  # fmt: skip
     own = peirce.run("examples", model=f"hf:{base}", model_arg=VARIABLES, max_tokens=8, **told)
     others = [
-        peirce.run("examples", model=Answering(lambda messages, text=text: text, text), **told)
+        peirce.run(
+            "examples", model=FunctionProposer(lambda messages, text=text: text, text), **told
+        )
         for text in (GOOD, "no function")
     ]
     tokenizer = AutoTokenizer.from_pretrained(base)
@@ -106,8 +108,8 @@ def test_lengths_and_plain_texts_are_those_of_the_prompts_that_were_asked(
     counts = peirce.pairs(*sessions, store=place, base=base, max_length=longest, dry_run=True)
     assert counts["left_out"].get("too_long", 0) == 0
     with Store.open(place, write=False) as store:
-        length = Length(ModelText(base), 10_000)
-        table = harvest(store, sessions, Choices(), length).table
+        length = TokenLimit(ModelText(base), 10_000)
+        table = build_pairs(store, sessions, PairChoices(), length).table
         text = ModelText(base, table.settings["template_variables"])
     at = [prompts[name] for name in table.prompt_problem]
     assert text.prompts(table.prompts) == [len(ids) for ids in at]
@@ -157,11 +159,11 @@ def test_sessions_that_differ_in_them_make_no_set(tmp_path, first, second, named
     with Store.open(tmp_path / "store.duckdb", write=True) as store:
         sessions = sessions_with(store, first, second)
         with pytest.raises(UsageError) as caught:
-            harvest(store, sessions, Choices())
+            build_pairs(store, sessions, PairChoices())
         said = str(caught.value)
         assert "\n" not in said and all(f"{one} with {two}" in said for one, two in zip(sessions, named, strict=True))  # fmt: skip
         for session in sessions:
-            assert len(harvest(store, [session], Choices()).table)
+            assert len(build_pairs(store, [session], PairChoices()).table)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,7 @@ def test_sessions_that_agree_in_them_make_one_set(tmp_path, models, variables):
     with Store.open(tmp_path / "store.duckdb", write=True) as store:
         sessions = sessions_with(store, *models)
         assert (
-            harvest(store, sessions, Choices()).table.settings.get("template_variables")
+            build_pairs(store, sessions, PairChoices()).table.settings.get("template_variables")
             == variables
         )
 
@@ -187,6 +189,6 @@ def test_a_base_whose_template_lacks_a_variable_is_worded_without_it(tmp_path):
     messages = [{"role": "user", "content": "a"}]
     assert ModelText(other, VARIABLES).text(messages) == ModelText(other).text(messages)
     settings = TrainConfig.of({"device": "cpu"})
-    opened = open_base(find_base(str(other)), settings, "cpu", VARIABLES)
+    opened = load_base(find_base(str(other)), settings, "cpu", VARIABLES)
     assert opened.wording.text(messages) == ModelText(other).text(messages)
-    assert tokens_module.end_of_answer(opened.wording, [2]) == 2
+    assert tokens_module.answer_end_token(opened.wording, [2]) == 2

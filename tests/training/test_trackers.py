@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import pytest
 from peirce.training.dpo import ListLog, TrainConfig, train
-from peirce.training.libraries import trackers
+from peirce.training.external_libraries import parse_trackers
 from tiny_model import make_model, require
 from tiny_pairs import make_table
 
@@ -40,7 +40,7 @@ def notes(monkeypatch):
 
 
 def test_a_tracker_is_told_the_losses_that_the_log_has(notes, tmp_path: Path) -> None:
-    assert trackers(" notes ,none") == ["notes"] and trackers("none") == []
+    assert parse_trackers(" notes ,none") == ["notes"] and parse_trackers("none") == []
     base, log = make_model(tmp_path / "base"), ListLog()
     settings = TrainConfig.of({**SMALL, "report_to": "notes"})
     train(str(base), make_table(9), settings, tmp_path / "out", log)

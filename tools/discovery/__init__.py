@@ -10,22 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 # isort: off
 if TYPE_CHECKING:
-    from .parts import compile_truth as compile_truth
+    from .rule_cases import compile_truth as compile_truth
     from .scores import (
-        Discovery as Discovery,
-        Exact as Exact,
-        exact as exact,
-        paper as paper,
-        released as released,
+        DiscoveryScores as DiscoveryScores,
+        ExactScores as ExactScores,
+        score_exact as score_exact,
+        score_as_defined as score_as_defined,
+        score_as_released as score_as_released,
     )
-    from .space import Space as Space
+    from .input_space import InputSpace as InputSpace
 # isort: on
 
 # The public names of each module. A module is imported when one of its names is first used.
 _NAMES = {
-    "parts": ("compile_truth",),
-    "scores": ("Discovery", "Exact", "exact", "paper", "released"),
-    "space": ("Space",),
+    "rule_cases": ("compile_truth",),
+    "scores": (
+        "DiscoveryScores",
+        "ExactScores",
+        "score_exact",
+        "score_as_defined",
+        "score_as_released",
+    ),
+    "input_space": ("InputSpace",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_MODULE_OF)

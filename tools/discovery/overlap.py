@@ -13,7 +13,7 @@ alone, and the rules as total functions. In the second reading `otherwise` appli
 a rule that only ever claims one claims the other one otherwise. So "if A, admitted" equals both "if
 A, admitted; otherwise rejected" and "if not A, rejected".
 
-`overlaps` compares many rules with many on one product of the inputs that they distinguish. Each
+`overlap_matrix` compares many rules with many on one product of the inputs that they distinguish. Each
 rule is applied once, and all pairs are counted by matrix products. Columns that only other rules
 read do not affect a pair, and finer classes of inputs together weigh as much as a coarser one, so
 the values equal those of each pair alone. If all rules together distinguish more inputs than
@@ -28,24 +28,26 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sentence_rules.rules import NOT_APPLICABLE, Codes, Rule, When
-from .space import Cells, Space
+from ..sentence_rules.rules import NOT_APPLICABLE, Codes, ConditionClause, Rule
+from .input_space import InputSpace, WeightedInputs
 
-SURE = 1e-9
-NEARLY = (
+EPSILON = 1e-9
+MAX_SAMPLED_OVERLAP = (
     0.999  # the largest overlap of rules that are known to agree on a sample of the inputs only
 )
 
 
-def whole(rule: Rule, labels: Sequence[str]) -> Rule:
+def complete_rule(rule: Rule, labels: Sequence[str]) -> Rule:
     """Complete a rule to a function of every input if its two labels leave no choice."""
-    given = {clause.label if isinstance(clause, When) else None for clause in rule.clauses}
+    given = {
+        clause.label if isinstance(clause, ConditionClause) else None for clause in rule.clauses
+    }
     if rule.otherwise is not None or len(labels) != 2 or len(given) != 1 or None in given:
         return rule
     return replace(rule, otherwise=next(label for label in labels if label not in given))
 
 
-def overlap(one: Rule, other: Rule, space: Space) -> float:
+def overlap(one: Rule, other: Rule, space: InputSpace) -> float:
     """Return the overlap of two rules, from 0 to 1.
 
     Raises UsageError for a column or label that the problem lacks.
@@ -56,16 +58,16 @@ def overlap(one: Rule, other: Rule, space: Space) -> float:
     labels = cells.labels
     readings = (
         (replace(one, otherwise=None), replace(other, otherwise=None)),
-        (whole(one, labels), whole(other, labels)),
+        (complete_rule(one, labels), complete_rule(other, labels)),
     )
     found = max(
-        claimed(cells.codes(left), cells.codes(right), cells.weights, len(labels))
+        claim_overlap(cells.codes(left), cells.codes(right), cells.weights, len(labels))
         for left, right in readings
     )
-    return min(found, NEARLY) if cells.drawn else found
+    return min(found, MAX_SAMPLED_OVERLAP) if cells.drawn else found
 
 
-def claimed(
+def claim_overlap(
     one: Codes, other: Codes, weights: NDArray[np.float64], labels: int
 ) -> float:  # fmt: skip
     """Return the overlap of two vectors of label indices, in which -1 stands for no claim.
@@ -83,21 +85,21 @@ def claimed(
     either = float(weights[(one != NOT_APPLICABLE) | (other != NOT_APPLICABLE)].sum())
     shares = [float(one.sum()) for one in says]
     by_chance = shares[0] + shares[1] - shares[0] * shares[1]
-    chance = float(says[0] @ says[1]) / by_chance if by_chance > SURE else 1.0
-    if either < SURE or 1 - chance < SURE:
+    chance = float(says[0] @ says[1]) / by_chance if by_chance > EPSILON else 1.0
+    if either < EPSILON or 1 - chance < EPSILON:
         return 0.0
     found = (both / either - chance) / (1 - chance)
-    return found if found > SURE else 0.0
+    return found if found > EPSILON else 0.0
 
 
 Matrix = NDArray[np.float64]
 AllCodes = NDArray[np.int64]  # (rules, inputs)
-AT_ONCE = 2_000_000  # codes, over all rules, that one matrix product takes
+MAX_BATCH_CODES = 2_000_000  # codes, over all rules, that one matrix product takes
 _DIGITS = 12  # Rounding keeps equal overlaps equal in whichever order the inputs are summed.
 _LESS = 1 - 1e-9  # the largest overlap of rules that differ on some input
 
 
-def overlaps(ones: Sequence[Rule], others: Sequence[Rule], space: Space) -> Matrix:
+def overlap_matrix(ones: Sequence[Rule], others: Sequence[Rule], space: InputSpace) -> Matrix:
     """Return the overlap of each of `ones` with each of `others`: (ones, others), from 0 to 1.
 
     Raises UsageError for a column or label that the problem lacks.
@@ -116,20 +118,20 @@ def overlaps(ones: Sequence[Rule], others: Sequence[Rule], space: Space) -> Matr
     return best
 
 
-def _readings(rules: Sequence[Rule], cells: Cells) -> tuple[AllCodes, AllCodes]:
+def _readings(rules: Sequence[Rule], cells: WeightedInputs) -> tuple[AllCodes, AllCodes]:
     """Return the codes of the rules' clauses alone, and those of the rules as total functions."""
     alone = np.array([cells.codes(replace(rule, otherwise=None)) for rule in rules], np.int64)
-    rest = [whole(rule, cells.labels).otherwise for rule in rules]
+    rest = [complete_rule(rule, cells.labels).otherwise for rule in rules]
     codes = [NOT_APPLICABLE if label is None else cells.labels.index(label) for label in rest]
     return alone, np.where(alone == NOT_APPLICABLE, np.array(codes)[:, None], alone)
 
 
-def _claimed(left: AllCodes, right: AllCodes, cells: Cells) -> Matrix:
-    """Return the overlap `claimed` of each row of `left` with each row of `right`."""
+def _claimed(left: AllCodes, right: AllCodes, cells: WeightedInputs) -> Matrix:
+    """Return the overlap `claim_overlap` of each row of `left` with each row of `right`."""
     labels = np.arange(len(cells.labels))
     both, common = (np.zeros((len(left), len(right))) for _ in range(2))
     says, told = (np.zeros((len(some), labels.size)) for some in (left, right))
-    step = max(1, AT_ONCE // (len(left) + len(right)))
+    step = max(1, MAX_BATCH_CODES // (len(left) + len(right)))
     for start in range(0, len(cells), step):
         here = slice(start, start + step)
         a, b, weights = left[:, here], right[:, here], cells.weights[here]
@@ -141,11 +143,11 @@ def _claimed(left: AllCodes, right: AllCodes, cells: Cells) -> Matrix:
             told[:, label] += theirs @ weights
     given, got = says.sum(axis=1)[:, None], told.sum(axis=1)[None, :]
     by_chance = given + got - given * got
-    chance = np.where(by_chance > SURE, says @ told.T / np.maximum(by_chance, SURE), 1.0)
+    chance = np.where(by_chance > EPSILON, says @ told.T / np.maximum(by_chance, EPSILON), 1.0)
     either = given + got - common
-    clear = (either >= SURE) & (1 - chance >= SURE)
+    clear = (either >= EPSILON) & (1 - chance >= EPSILON)
     found = (both / np.where(clear, either, 1.0) - chance) / np.where(clear, 1 - chance, 1.0)
-    found = np.minimum(np.round(np.where(clear & (found > SURE), found, 0.0), _DIGITS), _LESS)
+    found = np.minimum(np.round(np.where(clear & (found > EPSILON), found, 0.0), _DIGITS), _LESS)
     same = np.equal.outer(_names(left), _names(right))
     varied = (left != left[:, :1]).any(axis=1)
     return np.where(same, varied[:, None].astype(np.float64), found)

@@ -1,14 +1,14 @@
 """Three discovery scores of a bank against the true sentences of a data set.
 
-`released` is what HypoBench's published evaluation computes. A true sentence is found if a rater
+`score_as_released` is what HypoBench's published evaluation computes. A true sentence is found if a rater
 says that some generated sentence is about one of its variables. RC is the mean, over the found
 ones, of the best rating (0, .25, .5, .75, 1) of a matching generated sentence. HDR = FDR x RC.
 
-`paper` is what section 3 of that paper defines. FDR is the share of true variables that some
+`score_as_defined` is what section 3 of that paper defines. FDR is the share of true variables that some
 generated sentence is about. RC is the mean, over those, of the best rating of a sentence about
 them. HDR = FDR x RC.
 
-`exact` needs no rater. True and generated sentences are compiled, compared on all inputs
+`score_exact` needs no rater. True and generated sentences are compiled, compared on all inputs
 (overlap.py) and matched one to one for the largest sum of overlaps. FDR is the share of true parts
 that are matched, RC is their mean overlap, and HDR is the product. Precision is the sum of overlaps
 divided by the number of different statements in the bank; a sentence that is no exact rule counts
@@ -30,17 +30,17 @@ from numpy.typing import NDArray
 from ...records import Json, UsageError
 from ..sentence_rules.rules import NotExact, Rule
 from ..sentence_rules.sentence_compiler import compile_sentence
-from .overlap import overlaps
-from .parts import compile_truth, parts
-from .space import Space
+from .input_space import InputSpace
+from .overlap import overlap_matrix
+from .rule_cases import compile_truth, split_into_cases
 
 Matrix = NDArray[np.float64]
-SAME = 1.0
+FULL_OVERLAP = 1.0
 _DIGITS = 9  # Two ways of counting whose HDR agrees to this many decimals are equal.
 
 
 @dataclass(frozen=True)
-class Discovery:
+class DiscoveryScores:
     """FDR, RC and HDR of one score; RC is 0 if nothing is found.
 
     Attributes:
@@ -56,7 +56,7 @@ class Discovery:
     missing: int = 0
 
 
-def product_of(found: int, true: int, ratings: float) -> tuple[float, float, float]:
+def discovery_rates(found: int, true: int, ratings: float) -> tuple[float, float, float]:
     """Return FDR, RC and HDR.
 
     Args:
@@ -69,7 +69,7 @@ def product_of(found: int, true: int, ratings: float) -> tuple[float, float, flo
     return fdr, rc, fdr * rc
 
 
-def released(matches: Matrix, ratings: Matrix) -> Discovery:
+def score_as_released(matches: Matrix, ratings: Matrix) -> DiscoveryScores:
     """Compute the score of HypoBench's published evaluation.
 
     A true sentence whose ratings are all missing counts as found and is left out of RC.
@@ -89,7 +89,7 @@ def released(matches: Matrix, ratings: Matrix) -> Discovery:
     return _rated(found, best, int(np.isnan(matches).sum() + np.isnan(ratings[match]).sum()))
 
 
-def paper(true: Matrix, about: Matrix, ratings: Matrix) -> Discovery:
+def score_as_defined(true: Matrix, about: Matrix, ratings: Matrix) -> DiscoveryScores:
     """Compute the score that HypoBench defines in section 3.
 
     Args:
@@ -119,15 +119,15 @@ def _best(ratings: Matrix) -> Matrix:
     return np.where(np.isinf(best), np.nan, best)
 
 
-def _rated(found: NDArray[np.bool_], best: Matrix, missing: int) -> Discovery:
+def _rated(found: NDArray[np.bool_], best: Matrix, missing: int) -> DiscoveryScores:
     rated = best[found & ~np.isnan(best)]
     fdr = float(found.mean())
     rc = float(rated.mean()) if rated.size else 0.0
-    return Discovery(fdr, rc, fdr * rc, missing)
+    return DiscoveryScores(fdr, rc, fdr * rc, missing)
 
 
 @dataclass(frozen=True)
-class Pair:
+class MatchedPair:
     """A true part and the generated one that it is matched with.
 
     Attributes:
@@ -142,7 +142,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Exact:
+class ExactScores:
     """The exact discovery score, with what it is based on.
 
     Attributes:
@@ -158,10 +158,10 @@ class Exact:
         unread: True sentences that are no exact rule; they are left out.
         not_exact: Generated sentences that are no exact rule.
         drawn: Whether rules were compared on a sample of their inputs.
-        released: The score `released` with a rater that is not a model. The rater calls a variable
+        released: The score `score_as_released` with a rater that is not a model. The rater calls a variable
             shared if both rules read it (in texts without slots, also in other words that occur in
             the same texts), and rates a pair by its overlap, to the nearest quarter.
-        paper: The score `paper` with the same rater.
+        paper: The score `score_as_defined` with the same rater.
         rules: The true rules, each once.
         of_parts: A pair for each part of `rules`.
     """
@@ -172,20 +172,20 @@ class Exact:
     precision: float | None
     identical: float
     by: str
-    pairs: tuple[Pair, ...]
+    pairs: tuple[MatchedPair, ...]
     truths: int
     unread: int
     not_exact: int
     drawn: bool
-    released: Discovery
-    paper: Discovery
+    released: DiscoveryScores
+    paper: DiscoveryScores
     rules: tuple[Rule, ...] = field(default=(), repr=False)
-    of_parts: tuple[Pair, ...] = field(default=(), repr=False)
+    of_parts: tuple[MatchedPair, ...] = field(default=(), repr=False)
 
 
-def exact(
-    truths: Sequence[str], bank: Sequence[str], space: Space, public: Mapping[str, Json]
-) -> Exact | None:
+def score_exact(
+    truths: Sequence[str], bank: Sequence[str], space: InputSpace, public: Mapping[str, Json]
+) -> ExactScores | None:
     """Score a bank of sentences against the true sentences without a rater.
 
     Statements that repeat another one, in the same or other words, count once on either side. With
@@ -204,34 +204,34 @@ def exact(
     there = [rule for rule in read if isinstance(rule, Rule)]
     if not there:
         return None
-    true = _different(there, space)
+    true = _drop_repeated(there, space)
     given = [compile_sentence(sentence, public) for sentence in bank]
     rules = list(dict.fromkeys(rule for rule in given if isinstance(rule, Rule)))
     strange = sum(isinstance(rule, NotExact) for rule in given)
-    gains = overlaps(true, rules, space)
-    ways = [_matched(true, rules, strange + len(_different(rules, space)), gains, "sentence")]
-    true_parts, found_parts = _apart(true), _apart(rules)
+    gains = overlap_matrix(true, rules, space)
+    ways = [_matched(true, rules, strange + len(_drop_repeated(rules, space)), gains, "sentence")]
+    true_parts, found_parts = _split_rules(true), _split_rules(rules)
     if (true_parts, found_parts) != (true, rules):
-        by_part = overlaps(true_parts, found_parts, space)
-        said = strange + len(_different(found_parts, space))
+        by_part = overlap_matrix(true_parts, found_parts, space)
+        said = strange + len(_drop_repeated(found_parts, space))
         ways.append(_matched(true_parts, found_parts, said, by_part, "part"))
     best = max(ways, key=lambda way: (round(way[2], _DIGITS), way[3] or 0.0))
     of_parts = best if true_parts == true else ways[-1]
     fdr, rc, hdr, precision, identical, by, pairs = best
-    return Exact(
+    return ExactScores(
         fdr, rc, hdr, precision, identical, by, pairs, len(pairs), len(read) - len(there), strange,
         space.drawn, *_as_rated(true, rules, gains, space), tuple(true),
         of_parts[-1],
     )  # fmt: skip
 
 
-def _apart(rules: Sequence[Rule]) -> list[Rule]:
-    return list(dict.fromkeys(part for rule in rules for part in parts(rule)))
+def _split_rules(rules: Sequence[Rule]) -> list[Rule]:
+    return list(dict.fromkeys(part for rule in rules for part in split_into_cases(rule)))
 
 
-def _different(rules: Sequence[Rule], space: Space) -> list[Rule]:
+def _drop_repeated(rules: Sequence[Rule], space: InputSpace) -> list[Rule]:
     """Return the rules without those that repeat an earlier one, in the same or other words."""
-    same = overlaps(rules, rules, space) >= SAME
+    same = overlap_matrix(rules, rules, space) >= FULL_OVERLAP
     kept: list[int] = []
     for place in range(len(rules)):
         if not same[place, kept].any():
@@ -241,16 +241,18 @@ def _different(rules: Sequence[Rule], space: Space) -> list[Rule]:
 
 def _matched(
     true: Sequence[Rule], rules: Sequence[Rule], said: int, gains: Matrix, by: str
-) -> tuple[float, float, float, float | None, float, str, tuple[Pair, ...]]:
-    of_true = dict(matched(gains))
+) -> tuple[float, float, float, float | None, float, str, tuple[MatchedPair, ...]]:
+    of_true = dict(match_one_to_one(gains))
     got = {t: float(gains[t, g]) for t, g in of_true.items()}
     pairs = tuple(
-        Pair(one.written(), rules[of_true[t]].written() if t in got else None, got.get(t, 0.0))
+        MatchedPair(
+            one.written(), rules[of_true[t]].written() if t in got else None, got.get(t, 0.0)
+        )
         for t, one in enumerate(true)
     )
     total = sum(got.values())
-    fdr, rc, hdr = product_of(len(got), len(true), total)
-    identical = sum(one == SAME for one in got.values()) / len(true)
+    fdr, rc, hdr = discovery_rates(len(got), len(true), total)
+    identical = sum(one == FULL_OVERLAP for one in got.values()) / len(true)
     # The count is at least the number of matches, because sameness is not transitive: with three
     # labels "if A, in" is the same as "if A, in; otherwise out" and as "if A, in; if not A, out",
     # which differ from each other.
@@ -259,23 +261,25 @@ def _matched(
 
 
 def _as_rated(
-    true: Sequence[Rule], rules: Sequence[Rule], gains: Matrix, space: Space
-) -> tuple[Discovery, Discovery]:
+    true: Sequence[Rule], rules: Sequence[Rule], gains: Matrix, space: InputSpace
+) -> tuple[DiscoveryScores, DiscoveryScores]:
     of_true = [space.variables(one) for one in true]
     of_rules = [space.variables(one) | space.alike(one, true) for one in rules]
     names = sorted(frozenset().union(*of_true))
     if not rules:
-        return Discovery(0.0, 0.0, 0.0), Discovery(0.0, 0.0, 0.0)
+        return DiscoveryScores(0.0, 0.0, 0.0), DiscoveryScores(0.0, 0.0, 0.0)
     shared = np.array([[bool(one & other) for other in of_rules] for one in of_true], np.float64)
     ratings = np.round(gains * 4) / 4
     has = [
         np.array([[name in one for name in names] for one in some], np.float64)
         for some in (of_true, of_rules)
     ]
-    return released(shared, ratings), paper(has[0], has[1], np.where(shared > 0, ratings, np.nan))
+    return score_as_released(shared, ratings), score_as_defined(
+        has[0], has[1], np.where(shared > 0, ratings, np.nan)
+    )
 
 
-def matched(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
+def match_one_to_one(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Return the one-to-one matching of rows and columns with the largest total gain.
 
     The method is that of Kuhn and Munkres, by shortest augmenting paths, in O(n m min(n, m)).
@@ -291,7 +295,7 @@ def matched(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
     if not gain.size:
         return []
     if rows > columns:
-        return sorted((row, column) for column, row in matched(gain.T))
+        return sorted((row, column) for column, row in match_one_to_one(gain.T))
     cost = -np.asarray(gain, np.float64)
     of_row, of_column = np.zeros(rows + 1), np.zeros(columns + 1)
     holder = np.zeros(columns + 1, np.int64)  # For each column + 1, the row + 1 matched with it.

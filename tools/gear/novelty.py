@@ -32,14 +32,14 @@ Mask = NDArray[np.bool_]
 Sizes = NDArray[np.float64]
 
 
-def hypothesis_rows(array: NDArray[np.generic]) -> NDArray[np.generic]:
+def check_matrix(array: NDArray[np.generic]) -> NDArray[np.generic]:
     """Return the array unchanged if it is a matrix, else raise ValueError."""
     if array.ndim != 2:
         raise ValueError(f"a matrix (hypotheses, inputs) is needed, not shape {array.shape}")
     return array
 
 
-def prediction_matrix(
+def check_predictions(
     codes: ArrayLike, defined: ArrayLike, inputs: int | None = None
 ) -> tuple[Codes, Mask]:
     """Return codes and definedness as arrays (h, n).
@@ -48,7 +48,7 @@ def prediction_matrix(
         ValueError: The shapes differ, or n is not `inputs`.
     """
     rows, known = np.asarray(codes, np.int64), np.asarray(defined, np.bool_)
-    hypothesis_rows(rows)
+    check_matrix(rows)
     if rows.shape != known.shape:
         raise ValueError(f"codes {rows.shape} and defined {known.shape} differ in shape")
     if inputs is not None and rows.shape[1] != inputs:
@@ -56,7 +56,7 @@ def prediction_matrix(
     return rows, known
 
 
-def unused_code(rows: Codes) -> int:
+def find_unused_code(rows: Codes) -> int:
     """Return an int64 that does not occur in `rows`."""
     unused = int(np.iinfo(np.int64).min)
     if not rows.size or rows.min() > unused:
@@ -66,12 +66,12 @@ def unused_code(rows: Codes) -> int:
     return unused
 
 
-def unused_codes(rows: Codes) -> tuple[int, int]:
+def find_unused_codes(rows: Codes) -> tuple[int, int]:
     """Return two different int64 that do not occur in `rows`."""
     first = int(np.iinfo(np.int64).min)
     if not rows.size or rows.min() > first + 1:
         return first, first + 1
-    first = unused_code(rows)
+    first = find_unused_code(rows)
     second = first + 1
     while (rows == second).any():
         second += 1
@@ -88,10 +88,10 @@ def input_sizes(weights: ArrayLike, n: int) -> Sizes:
     sizes = np.asarray(weights, np.float64)
     if sizes.shape != (n,):
         raise ValueError(f"weights of shape {sizes.shape} for {n} inputs")
-    return checked_sizes(sizes)
+    return check_sizes(sizes)
 
 
-def checked_sizes(sizes: Sizes) -> Sizes:
+def check_sizes(sizes: Sizes) -> Sizes:
     """Return the sizes unchanged; raise UsageError for a negative, infinite or NaN one."""
     wrong = ~np.isfinite(sizes) | (sizes < 0)
     if wrong.any():
@@ -128,10 +128,10 @@ def prediction_sizes(
     if torn.any():
         column = int(np.argwhere(torn)[0][1])
         raise ValueError(f"prediction weights give one prediction of input {column} two sizes")
-    return checked_sizes(sizes)
+    return check_sizes(sizes)
 
 
-REDUNDANT_FROM = 0.8
+REDUNDANCY_THRESHOLD = 0.8
 
 
 def is_redundant(coverage: float) -> bool:
@@ -139,7 +139,7 @@ def is_redundant(coverage: float) -> bool:
 
     The comparison is exact for coverages computed in this module.
     """
-    return coverage >= REDUNDANT_FROM
+    return coverage >= REDUNDANCY_THRESHOLD
 
 
 class Coverage:
@@ -238,13 +238,13 @@ def _share(covered: NDArray[np.bool_], units: list[int] | None) -> float:
     total, part = sum(units), sum(compress(units, covered.tolist()))
     share = part / total if total else 0.0
     # Units of weights may have more than 53 bits; a fraction just below the bound then rounds to it.
-    return nextafter(share, 0) if share == REDUNDANT_FROM and 5 * part < 4 * total else share
+    return nextafter(share, 0) if share == REDUNDANCY_THRESHOLD and 5 * part < 4 * total else share
 
 
 def _units(weights: NDArray[np.float64]) -> list[int]:
     """Scale the weights by one common factor that makes all of them integers."""
     if weights.ndim != 1:
         raise ValueError(f"weights of shape {weights.shape}; one for each input is needed")
-    exact = [Fraction(w) for w in checked_sizes(weights).tolist()]
+    exact = [Fraction(w) for w in check_sizes(weights).tolist()]
     factor = lcm(*(w.denominator for w in exact))
     return [int(w * factor) for w in exact]

@@ -18,7 +18,7 @@ The formulas follow the paper. Where its text is silent: two empty prediction se
 
 `beta_bounds` is what gamma implies about beta (GEAR, appendix D and figure 5). The bounds hold if
 each of k hypotheses makes exactly one prediction per input. If some are undefined,
-`undefined_as_output` turns "undefined" into one more output. The resulting scores are not those of
+`encode_undefined` turns "undefined" into one more output. The resulting scores are not those of
 the definition, and a plot of them has to say so.
 """
 
@@ -36,14 +36,14 @@ from .novelty import (
     Codes,
     Mask,
     Sizes,
+    check_matrix,
+    check_predictions,
     covered_shares,
-    hypothesis_rows,
+    find_unused_code,
+    find_unused_codes,
     input_sizes,
-    prediction_matrix,
     prediction_sizes,
     space_size,
-    unused_code,
-    unused_codes,
 )
 from .novelty import Coverage as Coverage
 from .novelty import coverage as coverage
@@ -53,7 +53,7 @@ from .novelty import is_redundant as is_redundant
 _BLOCK = 32_768  # codes that are sorted at once
 
 
-def matrix(predictions: Sequence[Predictions]) -> tuple[Codes, Mask]:
+def stack_predictions(predictions: Sequence[Predictions]) -> tuple[Codes, Mask]:
     """Stack predictions over one input set into `codes` and `defined`, each (h, n).
 
     Raises:
@@ -114,7 +114,7 @@ def generalizability(defined: ArrayLike, weights: ArrayLike | None = None) -> fl
 
     None without a hypothesis, or if S has size 0.
     """
-    rows = hypothesis_rows(np.asarray(defined, np.bool_))
+    rows = check_matrix(np.asarray(defined, np.bool_))
     if not len(rows) or not space_size(rows.shape[1], weights):
         return None
     return math.fsum(prediction_share(row, weights) for row in rows) / len(rows)
@@ -134,14 +134,14 @@ def gamma(
     By cardinality, this is the mean number of distinct predictions per input. None without a
     hypothesis, or if S has size 0.
     """
-    rows, known = prediction_matrix(codes, defined)
+    rows, known = check_predictions(codes, defined)
     space = space_size(rows.shape[1], weights)
     if not len(rows) or not space:
         return None
     sizes = prediction_sizes(rows, known, weights, prediction_weights)
     if sizes is None:
         return _distinct_predictions(rows, known) / space
-    return _union_size(new_predictions(rows, known), sizes) / space
+    return _union_size(first_prediction_mask(rows, known), sizes) / space
 
 
 def beta(
@@ -164,10 +164,10 @@ def jaccard_distances(
 
     Two sets of size 0 are at distance 0.
     """
-    return distances_of(intersections(codes, defined, weights, prediction_weights))
+    return distances_from_intersections(intersections(codes, defined, weights, prediction_weights))
 
 
-def distances_of(shared: NDArray[np.int64] | Sizes) -> NDArray[np.float64]:
+def distances_from_intersections(shared: NDArray[np.int64] | Sizes) -> NDArray[np.float64]:
     """Return the Jaccard distances (h, h) that follow from the result of `intersections`."""
     sizes = np.diagonal(shared)
     union = sizes[:, None] + sizes[None, :] - shared
@@ -186,17 +186,17 @@ def intersections(
 
     The sizes are int64 if sets are counted, float64 under weights.
     """
-    rows, known = prediction_matrix(codes, defined)
+    rows, known = check_predictions(codes, defined)
     sizes = prediction_sizes(rows, known, weights, prediction_weights)
     return _overlap(rows, known, sizes, novelty=False).shared
 
 
-def new_predictions(codes: ArrayLike, defined: ArrayLike) -> Mask:
+def first_prediction_mask(codes: ArrayLike, defined: ArrayLike) -> Mask:
     """Return where (h, n) a hypothesis is the first, by row, to make its prediction.
 
     False where it is undefined. The sum over an input is the number of distinct predictions there.
     """
-    return _overlap(*prediction_matrix(codes, defined), None).new
+    return _overlap(*check_predictions(codes, defined), None).new
 
 
 class SetScores(NamedTuple):
@@ -208,14 +208,14 @@ class SetScores(NamedTuple):
     coverages: list[float]  # cov of each row against all rows before it
 
 
-def set_scores(
+def score_set(
     codes: ArrayLike,
     defined: ArrayLike,
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> SetScores:
     """Compute all scores of a set in one pass over its pairs of hypotheses."""
-    rows, known = prediction_matrix(codes, defined)
+    rows, known = check_predictions(codes, defined)
     sizes = prediction_sizes(rows, known, weights, prediction_weights)
     overlap = _overlap(rows, known, sizes)
     space = space_size(rows.shape[1], weights)
@@ -223,7 +223,7 @@ def set_scores(
     return SetScores(
         generalizability(known, weights),
         union / space if len(rows) and space else None,
-        _mean_distance(distances_of(overlap.shared)),
+        _mean_distance(distances_from_intersections(overlap.shared)),
         covered_shares(known & ~overlap.new, weights),
     )
 
@@ -245,7 +245,7 @@ def _overlap(rows: Codes, known: Mask, sizes: Sizes | None, *, novelty: bool = T
     h, n = rows.shape
     total = np.asarray(known.all(axis=1), np.bool_)
     # Two different unused codes stand for undefined, so an undefined prediction equals no other.
-    unused = (0, 0) if total.all() else unused_codes(rows)
+    unused = (0, 0) if total.all() else find_unused_codes(rows)
     shared: NDArray[np.int64] | Sizes
     shared = np.zeros((h, h), np.int64) if sizes is None else np.zeros((h, h), np.float64)
     new = np.array(known)
@@ -290,7 +290,7 @@ def _distinct_predictions(rows: Codes, known: Mask) -> int:
     if not h:
         return 0
     total = bool(known.all())
-    unused = 0 if total else unused_code(rows)
+    unused = 0 if total else find_unused_code(rows)
     distinct = 0
     width = max(1, _BLOCK // h)
     for start in range(0, n, width):
@@ -338,14 +338,14 @@ def beta_bounds(gamma: float, k: int, *, integral: bool = False) -> tuple[float,
     return low, max(low, 1 - shared / (2 - shared))
 
 
-def undefined_as_output(
+def encode_undefined(
     codes: ArrayLike, defined: ArrayLike
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Make hypotheses total: "undefined" becomes one more output, which is equal to itself."""
     rows, known = np.asarray(codes, np.int64), np.asarray(defined, np.bool_)
     if known.all():
         return rows, known
-    return np.where(known, rows, unused_code(rows)), np.ones_like(known)
+    return np.where(known, rows, find_unused_code(rows)), np.ones_like(known)
 
 
 def scatter_point(codes: ArrayLike, defined: ArrayLike) -> tuple[float, float, int] | None:
@@ -353,8 +353,8 @@ def scatter_point(codes: ArrayLike, defined: ArrayLike) -> tuple[float, float, i
 
     None below two hypotheses, or over an empty sample space.
     """
-    rows, known = undefined_as_output(codes, defined)
-    scores = set_scores(rows, known)
+    rows, known = encode_undefined(codes, defined)
+    scores = score_set(rows, known)
     if len(rows) < 2 or scores.gamma is None:
         return None
     return scores.gamma, scores.beta, len(rows)

@@ -4,9 +4,9 @@ A `Population` holds the h hypotheses of a problem that agree with its shown pai
 predictions over the sample space S, and on which of the q hidden pairs each is right. An undefined
 prediction is not right. A hypothesis passes a set of hidden pairs if it is right on all of them.
 
-Study 1, `survival`: how many hypotheses pass m hidden pairs, and the gamma of those that do.
+Study 1, `measure_survival`: how many hypotheses pass m hidden pairs, and the gamma of those that do.
 
-Study 2, `comparison`: whether the higher-scored of two hypotheses passes more often. Given a
+Study 2, `compare_candidates`: whether the higher-scored of two hypotheses passes more often. Given a
 context of k hypotheses, none of which passes already, the others are scored by what they would add,
 Score(f) = (g(f) + delta gamma(f) + delta beta(f)) / 3, and every two of them are compared. Scores
 that agree to 12 decimals tie; tied pairs are dropped and counted. Pairs are never listed: in the
@@ -36,14 +36,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import scores as gear
-from .novelty import Codes, Mask, Sizes, input_sizes, prediction_matrix, space_size, unused_code
+from .novelty import (
+    Codes,
+    Mask,
+    Sizes,
+    check_predictions,
+    find_unused_code,
+    input_sizes,
+    space_size,
+)
 
 Places = NDArray[np.intp]
 Counts = NDArray[np.int64]
 
-DRAWS = 5  # per number of hidden pairs (section 5.2)
-CONTEXTS = 200  # per size and problem
-PAIRS = 100  # per context
+DRAWS_PER_SIZE = 5  # per number of hidden pairs (section 5.2)
+MAX_CONTEXTS = 200  # per size and problem
+MAX_PAIRS = 100  # per context
 _DECIMALS = 12  # Scores that agree to this many decimals tie.
 
 
@@ -74,7 +82,7 @@ class Population:
         return int(self.right.shape[1])
 
 
-def population(
+def build_population(
     codes: ArrayLike,
     defined: ArrayLike,
     right: ArrayLike,
@@ -94,7 +102,7 @@ def population(
         ValueError: The shapes do not fit together.
         UsageError: A weight is negative, infinite or NaN.
     """
-    rows, known = prediction_matrix(codes, defined)
+    rows, known = check_predictions(codes, defined)
     marks = np.asarray(right, np.bool_)
     if marks.ndim != 2:
         raise ValueError(f"a matrix (hypotheses, hidden pairs) is needed, not shape {marks.shape}")
@@ -114,7 +122,7 @@ def population(
     return Population(rows, known, place[given], marks, sizes)
 
 
-def distinct(some: Population) -> Population:
+def merge_equal(some: Population) -> Population:
     """Merge hypotheses with equal predictions over S that are right on the same hidden pairs."""
     seen: dict[tuple[int, bytes], int] = {}
     for i, (row, marks) in enumerate(zip(some.behaviour.tolist(), some.right, strict=True)):
@@ -128,7 +136,7 @@ def distinct(some: Population) -> Population:
 # --- Random subsets ----------------------------------------------------------
 
 
-def subsets(items: int, size: int, most: int, seed: str) -> Places:
+def draw_subsets(items: int, size: int, most: int, seed: str) -> Places:
     """Return different subsets (c, size) of range(items), ascending within a row.
 
     All subsets are returned if there are at most `most`, else `most` drawn at random; none, (0,
@@ -161,17 +169,17 @@ def _subset(rank: int, binomials: list[list[int]]) -> list[int]:
     return chosen[::-1]
 
 
-def hidden_draws(pairs: int, m: int, draws: int, seed: str) -> Places:
+def draw_hidden_sets(pairs: int, m: int, draws: int, seed: str) -> Places:
     """Draw sets (d, m) of hidden pairs; d is `draws`, or less if there are fewer sets."""
-    return subsets(pairs, m, draws, f"{seed} hidden {m}")
+    return draw_subsets(pairs, m, draws, f"{seed} hidden {m}")
 
 
-def contexts_of(hypotheses: int, k: int, most: int, seed: str) -> Places:
+def draw_contexts(hypotheses: int, k: int, most: int, seed: str) -> Places:
     """Draw contexts (c, k), each a set of k hypotheses by row number."""
-    return subsets(hypotheses, k, most, f"{seed} context {k}")
+    return draw_subsets(hypotheses, k, most, f"{seed} context {k}")
 
 
-def passes(some: Population, draws: Places) -> Mask:
+def find_passing(some: Population, draws: Places) -> Mask:
     """Return which hypotheses are right on all pairs of each draw: (h, d) for draws (d, m)."""
     return np.asarray(some.right[:, draws].all(axis=2), np.bool_)
 
@@ -191,9 +199,9 @@ class Survival(NamedTuple):
     gamma: NDArray[np.float64]
 
 
-def survival(some: Population, draws: Places) -> Survival:
+def measure_survival(some: Population, draws: Places) -> Survival:
     """Count the hypotheses that pass each draw (d, m) of hidden pairs, and score them by gamma."""
-    passed = passes(some, draws)
+    passed = find_passing(some, draws)
     gammas = np.full(len(draws), np.nan)
     known: dict[bytes, float] = {}
     for d in range(len(draws)):
@@ -231,15 +239,15 @@ class Comparison(NamedTuple):
     rejected: NDArray[np.float64]
 
 
-def comparison(
-    contexts: Places, scores: NDArray[np.float64], passed: Mask, pairs: int = PAIRS
+def compare_candidates(
+    contexts: Places, scores: NDArray[np.float64], passed: Mask, pairs: int = MAX_PAIRS
 ) -> Comparison:
     """Count how often the higher-scored and the lower-scored hypothesis of a pair pass.
 
     Args:
         contexts: Contexts (c, k).
-        scores: Scores (c, h) from `context_scores`.
-        passed: Which hypothesis passes which draw, (h, d), from `passes`.
+        scores: Scores (c, h) from `score_in_contexts`.
+        passed: Which hypothesis passes which draw, (h, d), from `find_passing`.
         pairs: The most comparisons that a context counts as.
     """
     below, above = _ranks(scores, contexts.shape[1])
@@ -262,7 +270,7 @@ def comparison(
     )
 
 
-def context_scores(some: Population, contexts: Iterable[Places]) -> list[NDArray[np.float64]]:
+def score_in_contexts(some: Population, contexts: Iterable[Places]) -> list[NDArray[np.float64]]:
     """Score every hypothesis by what it would add to each context.
 
     Args:
@@ -352,8 +360,8 @@ def _agreements(
     here = there = some.codes
     if not some.defined.all():
         # Two different unused codes: an undefined prediction equals no other.
-        here = np.where(some.defined, some.codes, unused_code(some.codes))
-        there = np.where(some.defined, some.codes, unused_code(here))
+        here = np.where(some.defined, some.codes, find_unused_code(some.codes))
+        there = np.where(some.defined, some.codes, find_unused_code(here))
     same = np.zeros((u, -(-n // 64) * 64), np.bool_)
     shared: dict[int, Sizes] = {}
     three: dict[tuple[int, int], Sizes] = {}

@@ -11,78 +11,94 @@ from typing import TYPE_CHECKING, Any
 
 # isort: off
 if TYPE_CHECKING:
-    from .completions import MOST_ATOMS as MOST_ATOMS
-    from .explaining import explained as explained
+    from .completions import MAX_COMPONENT_ATOMS as MAX_COMPONENT_ATOMS
+    from .explanations import explain_rule as explain_rule
     from .formula import (
         FREE as FREE,
-        Builder as Builder,
+        FormulaBuilder as FormulaBuilder,
         Formula as Formula,
-        renamed as renamed,
-        usual as usual,
-        written as written,
+        substitute as substitute,
+        format_infix as format_infix,
+        format_sexpr as format_sexpr,
     )
-    from .judging import (
-        EVERY as EVERY,
+    from .fast_path import (
+        EVERY_COMPLETION as EVERY_COMPLETION,
         NO_COMPLETION as NO_COMPLETION,
         REGIMES as REGIMES,
-        SOME as SOME,
-        Beyond as Beyond,
-        Prepared as Prepared,
+        SOME_COMPLETIONS as SOME_COMPLETIONS,
+        BeyondFastPath as BeyondFastPath,
+        PreparedWorlds as PreparedWorlds,
         Regime as Regime,
-        Worth as Worth,
+        RuleJudgement as RuleJudgement,
     )
-    from .reading import (
+    from .parser import (
         FormulaError as FormulaError,
-        read_formula as read_formula,
-        read_repaired as read_repaired,
+        parse_formula as parse_formula,
+        parse_repaired as parse_repaired,
     )
-    from .rules import SCOPE as SCOPE, NoRule as NoRule, Rule as Rule, read_rule as read_rule
-    from .sampling import Stream as Stream, drawn as drawn, inside_of as inside_of
-    from .solving import (
-        LIMIT as LIMIT,
+    from .rules import (
+        SCOPE as SCOPE,
+        InvalidRule as InvalidRule,
+        Rule as Rule,
+        read_rule as read_rule,
+    )
+    from .sampling import (
+        RandomStream as RandomStream,
+        draw_atoms as draw_atoms,
+        element_mask as element_mask,
+    )
+    from .z3_solver import (
+        SOLVER_LIMIT as SOLVER_LIMIT,
         LIMITED as LIMITED,
         TOO_LARGE as TOO_LARGE,
-        Solved as Solved,
+        GroundedWorlds as GroundedWorlds,
     )
-    from .tables import (
+    from .evaluation import (
         Structures as Structures,
-        Truth as Truth,
-        about_elements as about_elements,
+        TruthAlgebra as TruthAlgebra,
+        broadcast_to_elements as broadcast_to_elements,
         evaluate as evaluate,
     )
     from .theories import (
-        PUBLISHED as PUBLISHED,
+        PUBLISHED_THEORIES as PUBLISHED_THEORIES,
         SIGNATURE as SIGNATURE,
         Theory as Theory,
-        published as published,
-        theory_from as theory_from,
-        theory_of as theory_of,
+        find_published as find_published,
+        theory_from_json as theory_from_json,
+        parse_theory as parse_theory,
     )
-    from .worlds import World as World, world_of as world_of
+    from .worlds import World as World, parse_world as parse_world
 # isort: on
 
 # The public names of each module. A module is imported when one of its names is first used.
 _NAMES = {
-    "completions": ("MOST_ATOMS",),
-    "explaining": ("explained",),
-    "formula": ("FREE", "Builder", "Formula", "renamed", "usual", "written"),
-    "judging": (
-        "EVERY",
+    "completions": ("MAX_COMPONENT_ATOMS",),
+    "explanations": ("explain_rule",),
+    "formula": ("FREE", "FormulaBuilder", "Formula", "substitute", "format_infix", "format_sexpr"),
+    "fast_path": (
+        "EVERY_COMPLETION",
         "NO_COMPLETION",
         "REGIMES",
-        "SOME",
-        "Beyond",
-        "Prepared",
+        "SOME_COMPLETIONS",
+        "BeyondFastPath",
+        "PreparedWorlds",
         "Regime",
-        "Worth",
+        "RuleJudgement",
     ),
-    "reading": ("FormulaError", "read_formula", "read_repaired"),
-    "rules": ("SCOPE", "NoRule", "Rule", "read_rule"),
-    "sampling": ("Stream", "drawn", "inside_of"),
-    "solving": ("LIMIT", "LIMITED", "TOO_LARGE", "Solved"),
-    "tables": ("Structures", "Truth", "about_elements", "evaluate"),
-    "theories": ("PUBLISHED", "SIGNATURE", "Theory", "published", "theory_from", "theory_of"),
-    "worlds": ("World", "world_of"),
+    "parser": ("FormulaError", "parse_formula", "parse_repaired"),
+    "rules": ("SCOPE", "InvalidRule", "Rule", "read_rule"),
+    "sampling": ("RandomStream", "draw_atoms", "element_mask"),
+    "z3_solver": ("SOLVER_LIMIT", "LIMITED", "TOO_LARGE", "GroundedWorlds"),
+    "evaluation": ("Structures", "TruthAlgebra", "broadcast_to_elements", "evaluate"),
+    "theories": (
+        "PUBLISHED_THEORIES",
+        "SIGNATURE",
+        "Theory",
+        "find_published",
+        "theory_from_json",
+        "parse_theory",
+    ),
+    "worlds": ("World", "parse_world"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_MODULE_OF)

@@ -15,20 +15,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .evaluation import Bools, Structures
 from .formula import is_variable
-from .tables import Bools, Structures
 
 # --- Three-valued truth: certain for all values of the unknown atoms, or dependent on some atoms.
 #
 # These are Kleene's strong tables. A part may be undecided here although every completion agrees on
-# it. It then counts as depending on its atoms, and `Completions` below decides it.
+# it. It then counts as depending on its atoms, and `CompletionAlgebra` below decides it.
 
-MOST_BITS = 64  # unknown atoms of a world; each takes one bit of a word
+MAX_UNKNOWN_BITS = 64  # unknown atoms of a world; each takes one bit of a word
 Words = NDArray[np.uint64]
 _NONE = np.uint64(0)
 
 
-class Three(NamedTuple):
+class ThreeValued(NamedTuple):
     """Three-valued truth.
 
     Attributes:
@@ -42,8 +42,8 @@ class Three(NamedTuple):
     on: Words
 
 
-class Kleene:
-    """The algebra of three truth values. Worlds have at most `MOST_BITS` unknown atoms."""
+class KleeneAlgebra:
+    """The algebra of three truth values. Worlds have at most `MAX_UNKNOWN_BITS` unknown atoms."""
 
     def __init__(self, structures: Structures) -> None:
         self.structures = structures
@@ -57,43 +57,43 @@ class Kleene:
         """Number of worlds."""
         return len(self.structures)
 
-    def atom(self, name: str, terms: Sequence[str]) -> Three:
+    def atom(self, name: str, terms: Sequence[str]) -> ThreeValued:
         """Return the value of an atom, which depends on itself where it is unknown."""
         true = self.structures.pick("true", self.structures.true, name, terms, False)
         on = self.structures.pick("on", self.on, name, terms, 0)
-        return Three(true, ~true & (on == _NONE), on)
+        return ThreeValued(true, ~true & (on == _NONE), on)
 
-    def equal(self, terms: Sequence[str]) -> Three:
+    def equal(self, terms: Sequence[str]) -> ThreeValued:
         """Return the value of an equality, which is always decided."""
         same = self.structures.equality(terms)
-        return Three(same, ~same, np.zeros(same.shape, np.uint64))
+        return ThreeValued(same, ~same, np.zeros(same.shape, np.uint64))
 
-    def negation(self, value: Three) -> Three:
+    def negation(self, value: ThreeValued) -> ThreeValued:
         """Return the negation of a value."""
-        return Three(value.false, value.true, value.on)
+        return ThreeValued(value.false, value.true, value.on)
 
-    def conjunction(self, one: Three, other: Three) -> Three:
+    def conjunction(self, one: ThreeValued, other: ThreeValued) -> ThreeValued:
         """Return the conjunction of two values."""
         true, false = one.true & other.true, one.false | other.false
-        return Three(true, false, np.where(false, _NONE, one.on | other.on))
+        return ThreeValued(true, false, np.where(false, _NONE, one.on | other.on))
 
-    def disjunction(self, one: Three, other: Three) -> Three:
+    def disjunction(self, one: ThreeValued, other: ThreeValued) -> ThreeValued:
         """Return the disjunction of two values."""
         true, false = one.true | other.true, one.false & other.false
-        return Three(true, false, np.where(true, _NONE, one.on | other.on))
+        return ThreeValued(true, false, np.where(true, _NONE, one.on | other.on))
 
-    def equivalence(self, one: Three, other: Three) -> Three:
+    def equivalence(self, one: ThreeValued, other: ThreeValued) -> ThreeValued:
         """Return the equivalence of two values."""
         decided = (one.true | one.false) & (other.true | other.false)
         same = decided & (one.true == other.true)
-        return Three(same, decided & ~same, np.where(decided, _NONE, one.on | other.on))
+        return ThreeValued(same, decided & ~same, np.where(decided, _NONE, one.on | other.on))
 
-    def every(self, value: Three, at: int) -> Three:
+    def every(self, value: ThreeValued, at: int) -> ThreeValued:
         """Return the conjunction over the elements of each world."""
         found = self.some(self.negation(value), at)
         return self.negation(found)
 
-    def some(self, value: Three, at: int) -> Three:
+    def some(self, value: ThreeValued, at: int) -> ThreeValued:
         """Return the disjunction over the elements of each world."""
         axis = 1 + at
         shape = [1] * value.true.ndim
@@ -102,15 +102,17 @@ class Kleene:
         true = np.logical_or.reduce(value.true & inside, axis=axis)
         false = np.logical_and.reduce(value.false | ~inside, axis=axis)
         on = np.bitwise_or.reduce(np.where(inside, value.on, _NONE), axis=axis)
-        return Three(true, false, np.where(true, _NONE, on))
+        return ThreeValued(true, false, np.where(true, _NONE, on))
 
-    def spread(self, value: Three, index: tuple[slice | None, ...]) -> Three:
+    def spread(self, value: ThreeValued, index: tuple[slice | None, ...]) -> ThreeValued:
         """Insert axes of length 1 among those of the variables."""
         at = (slice(None), *index)
-        return Three(value.true[at], value.false[at], value.on[at])
+        return ThreeValued(value.true[at], value.false[at], value.on[at])
 
 
-MOST_ATOMS = 18  # unknown atoms of a component (2^18 completions); larger ones go to the solver
+MAX_COMPONENT_ATOMS = (
+    18  # unknown atoms of a component (2^18 completions); larger ones go to the solver
+)
 _ONES = ~np.uint64(0)
 # A bit of pattern i is 1 in the completions that make atom i true. From the seventh atom on, entire
 # words alternate.
@@ -139,7 +141,7 @@ class Component(NamedTuple):
         return 1 << max(0, len(self.atoms) - 6)
 
 
-def patterns(count: int, words: int) -> Words:
+def completion_patterns(count: int, words: int) -> Words:
     """Return the rows (count, words) of `count` atoms over their completions."""
     rows = np.zeros((count, words), np.uint64)
     for atom in range(count):
@@ -150,7 +152,7 @@ def patterns(count: int, words: int) -> Words:
     return rows
 
 
-class Completions:
+class CompletionAlgebra:
     """The algebra of components that have the same number of words.
 
     Values have the shape (components, axes …, words). The axis of `element`, the variable of the
@@ -174,7 +176,7 @@ class Completions:
             (self.count, 1 + max(structures.unknown_counts), self.words), np.uint64
         )
         for number, one in enumerate(components):
-            self.rows[number, list(one.atoms)] = patterns(len(one.atoms), self.words)
+            self.rows[number, list(one.atoms)] = completion_patterns(len(one.atoms), self.words)
         self.inside = structures.inside[self.worlds]
         self._atoms: dict[tuple[str, tuple[str, ...]], Words] = {}
 
@@ -256,7 +258,7 @@ class Completions:
         return along
 
 
-def bits(words: Words) -> NDArray[np.bool_]:
+def unpack_bits(words: Words) -> NDArray[np.bool_]:
     """Unpack words (..., words) to truth values (..., 64 * words), one per completion."""
     bytes_ = np.ascontiguousarray(words.astype("<u8")).view(np.uint8)
     found: NDArray[np.bool_] = np.unpackbits(bytes_, axis=-1, bitorder="little").view(np.bool_)

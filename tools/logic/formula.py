@@ -105,7 +105,7 @@ class Formula:
         return frozenset(t for node in self.nodes for t in node.terms if not is_variable(t))
 
 
-class Builder:
+class FormulaBuilder:
     """A builder of formulas that stores equal nodes once. Its methods return indices of nodes."""
 
     def __init__(self) -> None:
@@ -175,13 +175,13 @@ def is_variable(term: str) -> bool:
     return len(term) == 1 and term.islower()
 
 
-def renamed(formula: Formula, term: str, variable: str = FREE) -> Formula:
+def substitute(formula: Formula, term: str, variable: str = FREE) -> Formula:
     """Substitute `term` for the free `variable` of a formula, without capture."""
     if term == variable:
         return formula
     taken = {term, variable, *(t for node in formula.nodes for t in (*node.terms, node.name))}
     spare = next(letter for letter in LETTERS if letter not in taken)
-    builder = Builder()
+    builder = FormulaBuilder()
     places: dict[tuple[int, bool, bool], int] = {}
 
     # The new form of a node depends on whether `variable` and `term` are bound above it.
@@ -218,12 +218,12 @@ _SIGNS = {"and": "∧", "or": "∨", "implies": "→", "iff": "↔", "forall": "
 _CLOSE = {"iff": 1, "implies": 2, "or": 3, "and": 4, "forall": 5, "exists": 5, "not": 5}
 
 
-def written(formula: Formula) -> str:
+def format_sexpr(formula: Formula) -> str:
     """Return the formula as an S-expression of binary connectives, with single blanks."""
     return _joined(formula, lambda place, around: _expression(formula.nodes[place]))
 
 
-def usual(formula: Formula) -> str:
+def format_infix(formula: Formula) -> str:
     """Return the formula in the usual notation of logic: `∃y (R(x, y) ∧ P(y))`, `y ≠ z`."""
 
     def pieces(place: int, around: int) -> list[str | tuple[int, int]]:

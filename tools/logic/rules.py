@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .formula import ABNORMAL, FREE, Formula, is_variable
-from .reading import FormulaError, read_repaired
+from .parser import FormulaError, parse_repaired
 from .theories import Theory
 
-MOST_CHARACTERS = 200_000
-MOST_NODES = 20_000  # different nodes of a formula
+MAX_CHARACTERS = 200_000
+MAX_NODES = 20_000  # different nodes of a formula
 MOST_VARIABLES = 50  # different ones: each node keeps the set of those that are free in it
 SYNTAX = "syntax"
 # Reasons why a formula is no rule. They are counted separately from syntax errors.
@@ -28,7 +28,7 @@ class Rule(NamedTuple):
     closed: int
 
 
-class NoRule(NamedTuple):
+class InvalidRule(NamedTuple):
     """A text that is no rule.
 
     Attributes:
@@ -44,7 +44,7 @@ class NoRule(NamedTuple):
     closed: int = 0
 
 
-def read_rule(text: str, theory: Theory, *, objects: bool = False) -> Rule | NoRule:
+def read_rule(text: str, theory: Theory, *, objects: bool = False) -> Rule | InvalidRule:
     """Read a rule of a theory from its text.
 
     Args:
@@ -53,20 +53,22 @@ def read_rule(text: str, theory: Theory, *, objects: bool = False) -> Rule | NoR
         objects: Whether a rule may name objects, as the published evaluator allows.
     """
     if not text.strip():
-        return NoRule("missing", "there is no formula")
-    if len(text) > MOST_CHARACTERS:
-        return NoRule("too_large", f"a text of more than {MOST_CHARACTERS:,} characters")
+        return InvalidRule("missing", "there is no formula")
+    if len(text) > MAX_CHARACTERS:
+        return InvalidRule("too_large", f"a text of more than {MAX_CHARACTERS:,} characters")
     try:
-        formula, closed = read_repaired(text, theory.predicates)
+        formula, closed = parse_repaired(text, theory.predicates)
     except FormulaError as error:
-        return NoRule(SYNTAX, error.sentence)
-    if len(formula.nodes) > MOST_NODES:
-        return NoRule("too_large", f"a formula of more than {MOST_NODES:,} different parts")
+        return InvalidRule(SYNTAX, error.sentence)
+    if len(formula.nodes) > MAX_NODES:
+        return InvalidRule("too_large", f"a formula of more than {MAX_NODES:,} different parts")
     letters = {term for node in formula.nodes for term in node.terms if is_variable(term)}
     if len(letters) > MOST_VARIABLES:
-        return NoRule("too_large", f"a formula with more than {MOST_VARIABLES} different variables")
+        return InvalidRule(
+            "too_large", f"a formula with more than {MOST_VARIABLES} different variables"
+        )
     reason, detail = _scope(formula, theory, objects)
-    return NoRule(reason, detail, formula, closed) if reason else Rule(formula, closed)
+    return InvalidRule(reason, detail, formula, closed) if reason else Rule(formula, closed)
 
 
 def _scope(formula: Formula, theory: Theory, objects: bool) -> tuple[str, str]:

@@ -12,13 +12,13 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
-from .tables import Bools
+from .evaluation import Bools
 
 Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 
-class Stream:
+class RandomStream:
     """A stream of uniform numbers determined by a text.
 
     It uses NumPy's PCG64. A number consists of the upper 53 of 64 bits.
@@ -35,25 +35,25 @@ class Stream:
         found: Floats = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
         return found.reshape(shape)
 
-    def below(self, bound: int | Whole, *shape: int) -> Whole:
+    def below(self, bound: int | Integers, *shape: int) -> Integers:
         """Return whole numbers from 0 to bound - 1 of this shape; `bound` may be an array of it."""
-        found: Whole = (self.uniform(*shape) * bound).astype(np.int64)
+        found: Integers = (self.uniform(*shape) * bound).astype(np.int64)
         return found
 
-    def shuffled(self, count: int) -> Whole:
+    def shuffled(self, count: int) -> Integers:
         """Return the numbers below `count` in random order."""
-        found: Whole = np.argsort(self.uniform(count), kind="stable")
+        found: Integers = np.argsort(self.uniform(count), kind="stable")
         return found
 
 
-def inside_of(sizes: Whole, most: int | None = None) -> Bools:
+def element_mask(sizes: Integers, most: int | None = None) -> Bools:
     """Return which indices of a table are elements, (worlds, size), for domains of these sizes."""
     width = int(sizes.max()) if most is None else most
     found: Bools = np.arange(width)[None, :] < sizes[:, None]
     return found
 
 
-def drawn(stream: Stream, inside: Bools, counts: Whole, places: int) -> Bools:
+def draw_atoms(stream: RandomStream, inside: Bools, counts: Integers, places: int) -> Bools:
     """Draw the atoms of a predicate that are true, uniformly among the elements of each world.
 
     Args:

@@ -16,14 +16,24 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from ...records import DataError, Json, canonical_json
-from .formula import ABNORMAL, BINARY, FREE, QUANTIFIERS, Builder, Formula, Node, renamed, written
-from .reading import FormulaError, read_formula
-from .tables import WIDEST
+from .evaluation import MAX_FREE_VARIABLES
+from .formula import (
+    ABNORMAL,
+    BINARY,
+    FREE,
+    QUANTIFIERS,
+    Formula,
+    FormulaBuilder,
+    Node,
+    format_sexpr,
+    substitute,
+)
+from .parser import FormulaError, parse_formula
 
 OPERATORS = ("not", *BINARY, *QUANTIFIERS)
 _PREDICATE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-MOST_PLACES = 3  # arguments of a predicate
-KEYS = ("names", "axioms", "signature", "allowed")  # keys of the JSON form
+MAX_ARGUMENTS = 3  # arguments of a predicate
+JSON_KEYS = ("names", "axioms", "signature", "allowed")  # keys of the JSON form
 
 
 @dataclass(frozen=True)
@@ -61,7 +71,7 @@ class Theory:
         """Return the JSON form of the theory."""
         return {
             "names": list(self.names),
-            "axioms": [written(axiom) for axiom in self.axioms],
+            "axioms": [format_sexpr(axiom) for axiom in self.axioms],
             "signature": dict(self.signature),
             "allowed": sorted(self.allowed),
         }
@@ -96,7 +106,7 @@ class _Default(NamedTuple):
 
 def _either(some: Iterable[Formula | None]) -> Formula | None:
     """Return the disjunction of the formulas; None if one of them is missing."""
-    builder = Builder()
+    builder = FormulaBuilder()
     parts = []
     for one in some:
         if one is None:
@@ -126,7 +136,7 @@ def _default(axiom: Formula) -> _Default | None:
     blocks = [place for place in conjuncts if _is_block(nodes, place, top.name)]
     if len(blocks) != 1:
         return None
-    builder = Builder()
+    builder = FormulaBuilder()
     places: list[int] = []
     for node in nodes:
         places.append(builder.add(node._replace(parts=tuple(places[p] for p in node.parts))))
@@ -136,7 +146,9 @@ def _default(axiom: Formula) -> _Default | None:
     found = _Default(builder.formula(ante), builder.formula(broken))
     if ABNORMAL in found.violation.predicates or found.violation.free - {top.name}:
         return None
-    return found if top.name == FREE else _Default(*(renamed(one, FREE, top.name) for one in found))
+    return (
+        found if top.name == FREE else _Default(*(substitute(one, FREE, top.name) for one in found))
+    )
 
 
 def _is_block(nodes: Sequence[Node], place: int, variable: str) -> bool:
@@ -147,7 +159,7 @@ def _is_block(nodes: Sequence[Node], place: int, variable: str) -> bool:
     return bool(inner.kind == "atom" and inner.name == ABNORMAL and inner.terms == (variable,))
 
 
-def theory_of(
+def parse_theory(
     names: Sequence[str],
     axioms: Sequence[str],
     signature: Mapping[str, int],
@@ -174,9 +186,9 @@ def theory_of(
             raise DataError(
                 f"{where}: {ABNORMAL} is what a rule defines, and no predicate of worlds"
             )
-        if type(places) is not int or not 0 <= places <= MOST_PLACES:
+        if type(places) is not int or not 0 <= places <= MAX_ARGUMENTS:
             raise DataError(
-                f"{where}: predicate {name!r} has {places!r} arguments; 0 to {MOST_PLACES} can be"
+                f"{where}: predicate {name!r} has {places!r} arguments; 0 to {MAX_ARGUMENTS} can be"
             )
     for name in allowed:
         if name not in signature:
@@ -186,13 +198,13 @@ def theory_of(
     for number, text in enumerate(axioms, 1):
         at = f"{where}: axiom {number}"
         try:
-            formula = read_formula(text, (*signature, ABNORMAL))
+            formula = parse_formula(text, (*signature, ABNORMAL))
         except FormulaError as error:
             raise DataError(f"{at}: {error.sentence}") from None
         if formula.free:
             raise DataError(f"{at}: {sorted(formula.free)[0]!r} is bound by no quantifier")
-        if max(map(len, formula.free_at)) > WIDEST:
-            raise DataError(f"{at}: a part of it has more than {WIDEST} free variables")
+        if max(map(len, formula.free_at)) > MAX_FREE_VARIABLES:
+            raise DataError(f"{at}: a part of it has more than {MAX_FREE_VARIABLES} free variables")
         if formula.objects:
             raise DataError(f"{at}: names the object {sorted(formula.objects)[0]!r}")
         for node in formula.nodes:
@@ -205,15 +217,15 @@ def theory_of(
     return Theory(tuple(names), tuple(read), dict(signature), frozenset(allowed))
 
 
-def theory_from(data: Mapping[str, Json]) -> Theory:
+def theory_from_json(data: Mapping[str, Json]) -> Theory:
     """Parse a theory from the JSON form in which problems store it. Raises `DataError`."""
-    return _theory_from(canonical_json({key: data[key] for key in KEYS}))
+    return _theory_from(canonical_json({key: data[key] for key in JSON_KEYS}))
 
 
 @lru_cache(maxsize=64)
 def _theory_from(text: str) -> Theory:
     data = json.loads(text)
-    return theory_of(
+    return parse_theory(
         data["names"], data["axioms"], data["signature"], data["allowed"], "the theory"
     )
 
@@ -231,8 +243,8 @@ _PUBLISHED = (  # ABD, tables 1, C.1 and C.2
 )
 SIGNATURE: Mapping[str, int] = {"P": 1, "Q": 1, "R": 2, "S": 2}
 
-PUBLISHED: Mapping[str, Theory] = {
-    code: theory_of(
+PUBLISHED_THEORIES: Mapping[str, Theory] = {
+    code: parse_theory(
         (name, code),
         [f"(forall x (implies (and {before} (not (Ab x))) {after}))"],
         SIGNATURE,
@@ -243,6 +255,6 @@ PUBLISHED: Mapping[str, Theory] = {
 }
 
 
-def published(name: str) -> Theory | None:
+def find_published(name: str) -> Theory | None:
     """Return the paper's theory with this name, in either naming; None if there is none."""
-    return next((theory for theory in PUBLISHED.values() if name in theory.names), None)
+    return next((theory for theory in PUBLISHED_THEORIES.values() if name in theory.names), None)

@@ -16,8 +16,8 @@ from typing import Any
 from ...records import DataError, Json
 
 Tuples = tuple[tuple[int, ...], ...]
-LARGEST = 64  # elements of a domain
-MOST_UNKNOWN = 4_096  # unknown atoms of a world
+MAX_ELEMENTS = 64  # elements of a domain
+MAX_UNKNOWN_ATOMS = 4_096  # unknown atoms of a world
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class World:
         return said
 
 
-def world_of(data: Any, signature: Mapping[str, int], where: str) -> World:
+def parse_world(data: Any, signature: Mapping[str, int], where: str) -> World:
     """Parse a world from its JSON form.
 
     An atom is a list of names of elements. For a predicate of one argument the name alone is
@@ -73,8 +73,8 @@ def world_of(data: Any, signature: Mapping[str, int], where: str) -> World:
     if not isinstance(data, dict):
         raise DataError(f"{where}: a world is an object with domain and true, not {_said(data)}")
     domain = data.get("domain")
-    if not isinstance(domain, list) or not 0 < len(domain) <= LARGEST:
-        raise DataError(f"{where}: domain has to list 1 to {LARGEST} names of elements")
+    if not isinstance(domain, list) or not 0 < len(domain) <= MAX_ELEMENTS:
+        raise DataError(f"{where}: domain has to list 1 to {MAX_ELEMENTS} names of elements")
     if not all(isinstance(name, str) and name for name in domain) or len(set(domain)) < len(domain):
         raise DataError(f"{where}: the names of the domain have to be different texts")
     places = {name: place for place, name in enumerate(domain)}
@@ -92,8 +92,8 @@ def world_of(data: Any, signature: Mapping[str, int], where: str) -> World:
     for name in signature:
         _contradictions(name, lists, domain, signature, where)
     unknown = {name: some for name, some in lists["unknown"].items() if some}
-    if sum(map(len, unknown.values())) > MOST_UNKNOWN:
-        raise DataError(f"{where}: more than {MOST_UNKNOWN} unknown atoms")
+    if sum(map(len, unknown.values())) > MAX_UNKNOWN_ATOMS:
+        raise DataError(f"{where}: more than {MAX_UNKNOWN_ATOMS} unknown atoms")
     true = {name: lists["true"].get(name, ()) for name in signature}
     return World(str(data.get("id", "")), tuple(domain), true, unknown)
 

@@ -12,24 +12,29 @@ if TYPE_CHECKING:
         AnyOf as AnyOf,
         Begins as Begins,
         Between as Between,
-        Compare as Compare,
-        Is as Is,
+        Comparison as Comparison,
+        IsOneOf as IsOneOf,
         Missing as Missing,
-        More as More,
+        MoreThan as MoreThan,
         Not as Not,
         mentions as mentions,
     )
-    from .grading import graded as graded
-    from .prepared import Prepared as Prepared, TextIndex as TextIndex
-    from .quantities import Count as Count, Length as Length, Listed as Listed, Number as Number
+    from .degrees import rule_degrees as rule_degrees
+    from .prepared_rows import PreparedRows as PreparedRows, TextIndex as TextIndex
+    from .quantities import (
+        Count as Count,
+        Length as Length,
+        MentionedEntries as MentionedEntries,
+        ColumnNumber as ColumnNumber,
+    )
     from .rules import (
         NotExact as NotExact,
-        Prefer as Prefer,
+        PreferenceClause as PreferenceClause,
         Rule as Rule,
-        When as When,
+        ConditionClause as ConditionClause,
     )
     from .sentence_compiler import compile_sentence as compile_sentence
-    from .terms import Term as Term, tokens as tokens
+    from .terms import Term as Term, tokenize as tokenize
 # isort: on
 
 # The public names of each module. A module is imported when one of its names is first used.
@@ -39,19 +44,19 @@ _NAMES = {
         "AnyOf",
         "Begins",
         "Between",
-        "Compare",
-        "Is",
+        "Comparison",
+        "IsOneOf",
         "Missing",
-        "More",
+        "MoreThan",
         "Not",
         "mentions",
     ),
-    "grading": ("graded",),
-    "prepared": ("Prepared", "TextIndex"),
-    "quantities": ("Count", "Length", "Listed", "Number"),
-    "rules": ("NotExact", "Prefer", "Rule", "When"),
+    "degrees": ("rule_degrees",),
+    "prepared_rows": ("PreparedRows", "TextIndex"),
+    "quantities": ("Count", "Length", "MentionedEntries", "ColumnNumber"),
+    "rules": ("NotExact", "PreferenceClause", "Rule", "ConditionClause"),
     "sentence_compiler": ("compile_sentence",),
-    "terms": ("Term", "tokens"),
+    "terms": ("Term", "tokenize"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_MODULE_OF)

@@ -11,7 +11,7 @@ FIRST = {"1", "first", "one"}
 SECOND = {"2", "second", "two"}
 
 
-def text_columns(public: Mapping[str, Json]) -> tuple[str, ...]:
+def find_text_columns(public: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the columns of text.
 
     For a pair, the column of the first text comes first: by the names of the columns (`tweet_1`,
@@ -22,21 +22,21 @@ def text_columns(public: Mapping[str, Json]) -> tuple[str, ...]:
     if (
         public.get("shape") == "pair"
         and len(found) == 2
-        and (side(found[0]), side(found[1])) == (1, 0)
+        and (find_side(found[0]), find_side(found[1])) == (1, 0)
     ):
         found.reverse()
     return tuple(found)
 
 
-def name_words(name: str) -> list[str]:
+def split_name(name: str) -> list[str]:
     """Return the words of a column's name: `mathGrade_2` gives math, grade, 2."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", name)
     return re.findall(r"[^\W_]+", apart.lower())
 
 
-def side(name: str) -> int | None:
+def find_side(name: str) -> int | None:
     """Return the text, 0 or 1, that the first ordinal in a name denotes; None without one."""
-    words = name_words(name)
+    words = split_name(name)
     for word in words:
         if word in FIRST or word in SECOND:
             return int(word in SECOND)
@@ -53,7 +53,7 @@ def pair_labels(labels: tuple[str, ...]) -> tuple[str, str] | None:
     """
     if len(labels) != 2:
         return None
-    sides = [side(label) for label in labels]
+    sides = [find_side(label) for label in labels]
     if sides == [0, 1]:
         return labels[0], labels[1]
     return (labels[1], labels[0]) if sides == [1, 0] else None

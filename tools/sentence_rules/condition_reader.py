@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from ...records import Json, UsageError
-from . import phrases as words
-from . import texts
-from .conditions import AllOf, AnyOf, Compare, Condition, Is, Missing, More, Not
-from .cursor import Cursor, Got
-from .lists import listed, mark
-from .quantities import Count, Length, Listed, Number, Quantity
-from .subjects import ROW, Subject, inside, subject
+from . import text_conditions
+from . import vocabulary as words
+from .conditions import AllOf, AnyOf, Comparison, Condition, IsOneOf, Missing, MoreThan, Not
+from .cursor import Cursor, Parsed
+from .quantities import ColumnNumber, Count, Length, MentionedEntries, Quantity
+from .subjects import ROW, Subject, read_in_text, read_subject
+from .term_lists import read_list, read_mark
 from .terms import Term
 
 # --- Conditions on a column ("the math grade is A"), on a row by its columns ("they have more than
@@ -25,18 +25,18 @@ LONGEST_VALUE = 4  # words
 LONGEST_VALUES = 12  # pieces of "an A or B in math" before "in"
 
 
-def field(cursor: Cursor, at: int, column: str) -> Got[Condition]:
+def read_column_condition(cursor: Cursor, at: int, column: str) -> Parsed[Condition]:
     """Read a condition on a column, from its verb on."""
     if cursor.word(at) in words.IS and cursor.word(at) != "=":
         at += 1
     elif not cursor.one_of(at, words.BOUNDS):
         return None
     no = cursor.word(at) == "not"
-    got = compared(cursor, at + no, column)
+    got = read_column_comparison(cursor, at + no, column)
     return got and ((Not(got[0]) if no else got[0]), got[1])
 
 
-def compared(cursor: Cursor, at: int, column: str) -> Got[Condition]:
+def read_column_comparison(cursor: Cursor, at: int, column: str) -> Parsed[Condition]:
     """Read a value, a bound or another column to compare with, or that the value is missing."""
     if cursor.word(at) in words.ABSENT:
         return Missing(column), at + 1
@@ -46,7 +46,7 @@ def compared(cursor: Cursor, at: int, column: str) -> Got[Condition]:
     relation = cursor.one_of(at, words.BOUNDS)
     if relation or (bound and (bound[0].relation != "exactly" or bound[0].high is not None)):
         compares = cursor.naming.numeric(column)
-        got = against(cursor, at, Number(column)) if compares else None
+        got = read_quantity_comparison(cursor, at, ColumnNumber(column)) if compares else None
         if got or not relation or relation[0] != "exactly":
             return got if compares or cursor.compares(at, column) else None
         at = relation[1]
@@ -54,19 +54,19 @@ def compared(cursor: Cursor, at: int, column: str) -> Got[Condition]:
     if several and several[0] == "all":
         return None
     at = several[1] if several else cursor.skip(at, "either", "in", "among")
-    found = values(cursor, cursor.skip(at, ":"), column)
+    found = read_values(cursor, cursor.skip(at, ":"), column)
     if found is None:
         cursor.fail(at, f"no value of {column!r} at {cursor.near(at)}")
         return None
-    condition = Is(column, found[0])
+    condition = IsOneOf(column, found[0])
     return (Not(condition) if several and several[0] == "none" else condition), found[1]
 
 
-def values(cursor: Cursor, at: int, column: str) -> Got[tuple[Json, ...]]:
+def read_values(cursor: Cursor, at: int, column: str) -> Parsed[tuple[Json, ...]]:
     """Read values that are separated by commas and "or"."""
     found: list[Json] = []
     end = at
-    while got := value(cursor, at, column):
+    while got := read_value(cursor, at, column):
         found.append(got[0])
         end = at = got[1]
         at += cursor.word(at) == ","
@@ -77,7 +77,7 @@ def values(cursor: Cursor, at: int, column: str) -> Got[tuple[Json, ...]]:
     return (tuple(found), end) if found else None
 
 
-def value(cursor: Cursor, at: int, column: str) -> Got[Json]:
+def read_value(cursor: Cursor, at: int, column: str) -> Parsed[Json]:
     """Read a quoted text, a number, or words that are a value of the column."""
     if cursor.kind(at) == "quoted":
         text = cursor.pieces[at].text
@@ -100,7 +100,7 @@ def value(cursor: Cursor, at: int, column: str) -> Got[Json]:
 # --- rows ----------------------------------------------------------------------
 
 
-def row(cursor: Cursor, at: int) -> Got[Condition]:
+def read_row_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
     """Read a condition on a row.
 
     For instance "have more than 2 publications", "have an A in math", "have no criminal record",
@@ -109,27 +109,36 @@ def row(cursor: Cursor, at: int) -> Got[Condition]:
     verb = cursor.word(at)
     if verb in words.HAS or verb == "no":
         at += verb != "no"
-        for way in (bounded, none, graded, own):
+        for way in (
+            read_bounded_column,
+            read_absent_column,
+            read_value_in_column,
+            read_column_with_value,
+        ):
             if got := way(cursor, at):
                 return got
         return None
-    if got := bounded(cursor, at):
+    if got := read_bounded_column(cursor, at):
         return got
     no = verb in words.IS and cursor.word(at + 1) == "not"
-    got = own(cursor, at + 1 + no) if verb in words.IS else own(cursor, at)
+    got = (
+        read_column_with_value(cursor, at + 1 + no)
+        if verb in words.IS
+        else read_column_with_value(cursor, at)
+    )
     return got and ((Not(got[0]) if no else got[0]), got[1])
 
 
-def bounded(cursor: Cursor, at: int) -> Got[Condition]:
+def read_bounded_column(cursor: Cursor, at: int) -> Parsed[Condition]:
     """Read "at least 2 publications"."""
     bound = cursor.bound(at)
     column = bound and cursor.column(bound[1])
     if not bound or not column or cursor.naming.kind(column[0]) != "number":
         return None
-    return bound[0].of(Number(column[0])), column[1]
+    return bound[0].of(ColumnNumber(column[0])), column[1]
 
 
-def none(cursor: Cursor, at: int) -> Got[Condition]:
+def read_absent_column(cursor: Cursor, at: int) -> Parsed[Condition]:
     """Read "no criminal record" or "no publications"."""
     if cursor.word(at) != "no" and cursor.word(at - 1) != "no":
         return None
@@ -138,25 +147,25 @@ def none(cursor: Cursor, at: int) -> Got[Condition]:
         return None
     match cursor.naming.kind(column[0]):
         case "truth":
-            return Is(column[0], (False,)), column[1]
+            return IsOneOf(column[0], (False,)), column[1]
         case "number":
-            return Compare(Number(column[0]), "exactly", 0), column[1]
+            return Comparison(ColumnNumber(column[0]), "exactly", 0), column[1]
     return None
 
 
-def graded(cursor: Cursor, at: int) -> Got[Condition]:
+def read_value_in_column(cursor: Cursor, at: int) -> Parsed[Condition]:
     """Read "an A or B in math"."""
     for place in range(at + 1, at + LONGEST_VALUES):
         if cursor.word(place) in ("in", "for", "on"):
             column = cursor.column(cursor.determiner(place + 1))
-            found = column and values(cursor, at, column[0])
+            found = column and read_values(cursor, at, column[0])
             if column and found and found[1] == place:
-                return Is(column[0], found[0]), column[1]
+                return IsOneOf(column[0], found[0]), column[1]
             return None
     return None
 
 
-def own(cursor: Cursor, at: int) -> Got[Condition]:
+def read_column_with_value(cursor: Cursor, at: int) -> Parsed[Condition]:
     """Read a column with its value.
 
     For instance "a math grade of A", "applied to Science", "donated to the school", "a wealth index
@@ -169,96 +178,96 @@ def own(cursor: Cursor, at: int) -> Got[Condition]:
     name, end = column
     kind = cursor.naming.kind(name)
     if kind == "truth":
-        return Is(name, (True,)), end
+        return IsOneOf(name, (True,)), end
     if kind == "number" and cursor.word(at) == "any":
-        return Compare(Number(name), "at least", 1), end
+        return Comparison(ColumnNumber(name), "at least", 1), end
     end = cursor.skip(end, "of", "to", "for", "in", "as", "from", "is", "are")
-    got = against(cursor, end, Number(name)) if kind == "number" else None
+    got = read_quantity_comparison(cursor, end, ColumnNumber(name)) if kind == "number" else None
     if got is None and kind in ("choice", "number"):
-        some = values(cursor, end, name)
-        got = some and (Is(name, some[0]), some[1])
+        some = read_values(cursor, end, name)
+        got = some and (IsOneOf(name, some[0]), some[1])
     return got
 
 
-def counted(cursor: Cursor, at: int) -> Got[Condition]:
+def read_quantity_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
     """Read "the number of words in the text is at least 3"."""
     if cursor.starts(at, "the", "number", "of") is None:
         return None
-    left = noun(cursor, at)
+    left = read_quantity(cursor, at)
     if left is None or cursor.word(left[1]) not in words.IS:
         return None
     at = left[1] + 1
     no = cursor.word(at) == "not"
-    got = against(cursor, at + no, left[0])
+    got = read_quantity_comparison(cursor, at + no, left[0])
     return got and ((Not(got[0]) if no else got[0]), got[1])
 
 
-def against(cursor: Cursor, at: int, quantity: Quantity) -> Got[Condition]:
+def read_quantity_comparison(cursor: Cursor, at: int, quantity: Quantity) -> Parsed[Condition]:
     """Read a comparison of a quantity with a number or another quantity."""
     bound = cursor.bound(at)
-    if bound and cursor.percent(at, bound[1]) and not isinstance(quantity, Number):
+    if bound and cursor.percent(at, bound[1]) and not isinstance(quantity, ColumnNumber):
         return None
     if bound:
         return bound[0].of(quantity), bound[1]
     relation = cursor.one_of(at, words.BOUNDS)
     if relation is None or relation[0] not in ("more than", "less than"):
         return None
-    other = noun(cursor, relation[1])
+    other = read_quantity(cursor, relation[1])
     if other is None:
         return None
     more = relation[0] == "more than"
-    return (More(quantity, other[0]) if more else More(other[0], quantity)), other[1]
+    return (MoreThan(quantity, other[0]) if more else MoreThan(other[0], quantity)), other[1]
 
 
-def noun(cursor: Cursor, at: int) -> Got[Quantity]:
+def read_quantity(cursor: Cursor, at: int) -> Parsed[Quantity]:
     """Read a quantity that is named by a noun phrase, or a column of numbers."""
     after = cursor.starts(at, "the", "number", "of")
     if after is None:
         column = cursor.numbers(cursor.determiner(at))
-        return column and (Number(column[0]), column[1])
+        return column and (ColumnNumber(column[0]), column[1])
     unit = cursor.one_of(after, words.UNITS)
     entries = cursor.starts(after, "entries", "of")
     occurrences = cursor.one_of(after, words.OCCURRENCES)
-    terms: Got[tuple[Term, ...]] = None
-    if named := mark(cursor, after):
+    terms: Parsed[tuple[Term, ...]] = None
+    if named := read_mark(cursor, after):
         terms = (named[0],), named[1]
     elif unit:
-        text = inside(cursor, unit[1])
+        text = read_in_text(cursor, unit[1])
         return text and (Length(unit[0], text[0]), text[1])
     elif entries is not None:
-        terms = listed(cursor, entries, announced=True)
-        text = terms and inside(cursor, terms[1])
-        return text and terms and (Listed(terms[0], text[0]), text[1])
+        terms = read_list(cursor, entries, announced=True)
+        text = terms and read_in_text(cursor, terms[1])
+        return text and terms and (MentionedEntries(terms[0], text[0]), text[1])
     elif occurrences:
-        terms = listed(cursor, occurrences[1], announced=True)
+        terms = read_list(cursor, occurrences[1], announced=True)
     if terms is None:
         column = cursor.numbers(after)
-        return column and (Number(column[0]), column[1])
+        return column and (ColumnNumber(column[0]), column[1])
     share = cursor.share(terms[1])
-    text = inside(cursor, share or terms[1])
+    text = read_in_text(cursor, share or terms[1])
     return text and (Count(terms[0], share is not None, text[0]), text[1])
 
 
-DEEPEST = 40  # levels of nested brackets and negations
+MAX_DEPTH = 40  # levels of nested brackets and negations
 
 # A condition, the place after it, and the subject that "it" refers to from there on.
-Read: TypeAlias = "tuple[Condition, int, Subject | None] | None"
+ReadCondition: TypeAlias = "tuple[Condition, int, Subject | None] | None"
 
 
-class Reader:
+class ConditionReader:
     """A parser of conditions at any place of one sentence."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
-        self.seen: dict[tuple[int, Subject | None], Read] = {}
+        self.seen: dict[tuple[int, Subject | None], ReadCondition] = {}
         self.depth = 0
         self.denied: set[int] = set()  # the places at which a predicate with "does not" ends
 
-    def condition(self, at: int, about: Subject | None = None) -> Read:
+    def condition(self, at: int, about: Subject | None = None) -> ReadCondition:
         """Read a condition; `about` is the subject of a predicate without one."""
         return self.joined(at, about, "or")
 
-    def joined(self, at: int, about: Subject | None, by: str) -> Read:
+    def joined(self, at: int, about: Subject | None, by: str) -> ReadCondition:
         """Read parts that are joined by "or", or by "and"."""
         parts: list[Condition] = []
         end = at
@@ -273,7 +282,11 @@ class Reader:
             link = self.cursor.word(after)
             if link != by and not (by == "and" and link == "but"):
                 break
-            if link != "but" and end in self.denied and self.cursor.word(after + 1) in words.BARE:
+            if (
+                link != "but"
+                and end in self.denied
+                and self.cursor.word(after + 1) in words.BARE_VERBS
+            ):
                 self.cursor.fail(end, f"is that denied too? {self.cursor.near(after)}")
                 return None
             at = self.cursor.skip(
@@ -285,20 +298,20 @@ class Reader:
             return parts[0], end, about
         return (AllOf(tuple(parts)) if by == "and" else AnyOf(tuple(parts))), end, about
 
-    def unit(self, at: int, about: Subject | None) -> Read:
+    def unit(self, at: int, about: Subject | None) -> ReadCondition:
         """Read one part, at most once for each place and subject."""
         key = (at, about)
         if key not in self.seen:
             self.seen[key] = None
             self.depth += 1
-            if self.depth > DEEPEST:
-                self.cursor.fail(at, f"conditions nested more than {DEEPEST} deep")
+            if self.depth > MAX_DEPTH:
+                self.cursor.fail(at, f"conditions nested more than {MAX_DEPTH} deep")
             else:
                 self.seen[key] = self.fresh_unit(at, about)
             self.depth -= 1
         return self.seen[key]
 
-    def fresh_unit(self, at: int, about: Subject | None) -> Read:
+    def fresh_unit(self, at: int, about: Subject | None) -> ReadCondition:
         """Read a negated part, a part in brackets, or an atom."""
         for denial in (("it", "is", "not", "the", "case", "that"), ("not",)):
             after = self.cursor.starts(at, *denial)
@@ -311,7 +324,7 @@ class Reader:
             return (got[0], got[1] + 1, got[2]) if got and closed else None
         return self.atom(at, about)
 
-    def atom(self, at: int, about: Subject | None) -> Read:
+    def atom(self, at: int, about: Subject | None) -> ReadCondition:
         """Read a condition without connectives; record the reason if it is invalid."""
         try:
             return self.single(at, about)
@@ -319,9 +332,9 @@ class Reader:
             self.cursor.fail(at, str(error))
             return None
 
-    def single(self, at: int, about: Subject | None) -> Read:
+    def single(self, at: int, about: Subject | None) -> ReadCondition:
         """Read a condition without connectives. Raises UsageError for an invalid one."""
-        number = counted(self.cursor, at)
+        number = read_quantity_condition(self.cursor, at)
         if number:
             return number[0], number[1], about
         for who, after in self.subjects(at, about):
@@ -334,7 +347,7 @@ class Reader:
     def subjects(self, at: int, about: Subject | None) -> list[tuple[Subject, int]]:
         """Return the possible subjects of a condition, each with the place of its verb."""
         found: list[tuple[Subject, int]] = []
-        if named := subject(self.cursor, at):
+        if named := read_subject(self.cursor, at):
             found.append(named)
         noun = self.cursor.determiner(at)
         if self.cursor.word(noun) in words.ENTITIES:  # "they applied …"
@@ -343,7 +356,7 @@ class Reader:
             found += [(about, noun + (self.cursor.word(noun) in words.PRONOUNS)), (about, at)]
         return found
 
-    def predicate(self, at: int, who: Subject) -> Got[Condition]:
+    def predicate(self, at: int, who: Subject) -> Parsed[Condition]:
         """Read a predicate, from its verb on."""
         denied = self.cursor.one_of(at, words.DENIES)
         got = self.asserted(denied[1] if denied else at, who)
@@ -351,14 +364,16 @@ class Reader:
             self.denied.add(got[1])
         return got and ((Not(got[0]) if denied else got[0]), got[1])
 
-    def asserted(self, at: int, who: Subject) -> Got[Condition]:
+    def asserted(self, at: int, who: Subject) -> Parsed[Condition]:
         """Read a predicate that is not negated."""
         text = who.column
         if who.kind == "row":
-            if got := row(self.cursor, at):
+            if got := read_row_condition(self.cursor, at):
                 return got
             if len(self.cursor.texts) != 1:
                 return None
-        got = texts.edge(self.cursor, at, text) or texts.speaking(self.cursor, at, text)
-        got = got or texts.length(self.cursor, at, text)
-        return got or (field(self.cursor, at, text) if text else None)
+        got = text_conditions.read_edge(self.cursor, at, text) or text_conditions.read_mention(
+            self.cursor, at, text
+        )
+        got = got or text_conditions.read_length(self.cursor, at, text)
+        return got or (read_column_condition(self.cursor, at, text) if text else None)

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, UsageError
-from .phrases import Relation
-from .prepared import Prepared, plain_value
-from .quantities import Count, Length, Listed, Number, Quantity, some
+from .prepared_rows import PreparedRows, normalise_value
+from .quantities import ColumnNumber, Count, Length, MentionedEntries, Quantity, check_terms
 from .terms import Term
-from .wording import written_column, written_list, written_number, written_text, written_value
+from .vocabulary import Relation
+from .wording import format_column, format_number, format_terms, format_text, format_value
 
 Marks = NDArray[np.bool_]
 RELATIONS: dict[Relation, np.ufunc] = {
@@ -31,13 +31,13 @@ RELATIONS: dict[Relation, np.ufunc] = {
 }
 
 
-def finite(value: float) -> None:
+def check_finite(value: float) -> None:
     """Raise UsageError unless a value is a finite number."""
     if isinstance(value, bool) or not math.isfinite(value):
         raise UsageError(f"a comparison needs a number, not {value!r}")
 
 
-def about(quantity: Quantity, bound: str, no: bool) -> str:
+def quantity_text(quantity: Quantity, bound: str, no: bool) -> str:
     """Return "QUANTITY is BOUND" in the wording for each kind of quantity.
 
     Args:
@@ -46,24 +46,24 @@ def about(quantity: Quantity, bound: str, no: bool) -> str:
         no: Whether to negate the sentence.
     """
     match quantity:
-        case Number(column):
-            return f"{written_column(column)} is {'not ' if no else ''}{bound}"
-        case Listed(terms, text):
+        case ColumnNumber(column):
+            return f"{format_column(column)} is {'not ' if no else ''}{bound}"
+        case MentionedEntries(terms, text):
             verb = "does not mention" if no else "mentions"
             if bound in ("at least 1", f"at least {len(terms)}"):
                 bound = "one" if bound == "at least 1" else "all"
                 if len(terms) == 1:
-                    return f"{written_text(text)} {verb} {written_list(terms)}"
-            return f"{written_text(text)} {verb} {bound} of {written_list(terms)}"
+                    return f"{format_text(text)} {verb} {format_terms(terms)}"
+            return f"{format_text(text)} {verb} {bound} of {format_terms(terms)}"
         case Count(terms, share, text):
-            what = f"occurrences of {written_list(terms)}{' per 100 words' if share else ''}"
+            what = f"occurrences of {format_terms(terms)}{' per 100 words' if share else ''}"
         case Length(unit, text):
             what = unit
-    return f"{written_text(text)} {'does not have' if no else 'has'} {bound} {what}"
+    return f"{format_text(text)} {'does not have' if no else 'has'} {bound} {what}"
 
 
 @dataclass(frozen=True)
-class Compare:
+class Comparison:
     """Compares a quantity with a number. Raises UsageError for an invalid number or relation."""
 
     quantity: Quantity
@@ -71,19 +71,19 @@ class Compare:
     value: float
 
     def __post_init__(self) -> None:
-        finite(self.value)
+        check_finite(self.value)
         if self.relation not in RELATIONS:
             raise UsageError(f"no relation {self.relation!r}: choose one of {', '.join(RELATIONS)}")
         object.__setattr__(self, "value", float(self.value))
 
-    def holds(self, rows: Prepared, text: str = "") -> Marks:
+    def holds(self, rows: PreparedRows, text: str = "") -> Marks:
         """Return whether the comparison holds in each row, (n,)."""
         found: Marks = RELATIONS[self.relation](self.quantity.values(rows, text), self.value)
         return found
 
     def written(self, no: bool = False) -> str:
         """Return the condition in words, negated if `no`."""
-        return about(self.quantity, f"{self.relation} {written_number(self.value)}", no)
+        return quantity_text(self.quantity, f"{self.relation} {format_number(self.value)}", no)
 
 
 @dataclass(frozen=True)
@@ -98,49 +98,49 @@ class Between:
     high: float
 
     def __post_init__(self) -> None:
-        finite(self.low)
-        finite(self.high)
+        check_finite(self.low)
+        check_finite(self.high)
         object.__setattr__(self, "low", float(self.low))
         object.__setattr__(self, "high", float(self.high))
 
-    def holds(self, rows: Prepared, text: str = "") -> Marks:
+    def holds(self, rows: PreparedRows, text: str = "") -> Marks:
         """Return whether the quantity is in the range in each row, (n,)."""
         values = self.quantity.values(rows, text)
         return (values >= self.low) & (values <= self.high)
 
     def written(self, no: bool = False) -> str:
         """Return the condition in words, negated if `no`."""
-        low, high = written_number(self.low), written_number(self.high)
-        return about(self.quantity, f"between {low} and {high}", no)
+        low, high = format_number(self.low), format_number(self.high)
+        return quantity_text(self.quantity, f"between {low} and {high}", no)
 
 
 @dataclass(frozen=True)
-class More:
+class MoreThan:
     """One quantity is larger than another: "more of A than of B"."""
 
     left: Quantity
     right: Quantity
 
-    def holds(self, rows: Prepared, text: str = "") -> Marks:
+    def holds(self, rows: PreparedRows, text: str = "") -> Marks:
         """Return whether the left quantity is larger in each row, (n,)."""
         return self.left.values(rows, text) > self.right.values(rows, text)
 
     def written(self, no: bool = False) -> str:
         """Return the condition in words, negated if `no`."""
         match self.left, self.right:
-            case Listed(left, one), Listed(right, other) if one == other:
+            case MentionedEntries(left, one), MentionedEntries(right, other) if one == other:
                 verb = "does not mention" if no else "mentions"
-                lists = f"more of {written_list(left)} than of {written_list(right)}"
-                return f"{written_text(one)} {verb} {lists}"
+                lists = f"more of {format_terms(left)} than of {format_terms(right)}"
+                return f"{format_text(one)} {verb} {lists}"
             case Count(left, share, one), Count(right, same, other) if (one, share) == (
                 other,
                 same,
             ):
                 verb = "does not have" if no else "has"
-                lists = f"more occurrences of {written_list(left)} than of {written_list(right)}"
-                return f"{written_text(one)} {verb} {lists}{' per 100 words' if share else ''}"
+                lists = f"more occurrences of {format_terms(left)} than of {format_terms(right)}"
+                return f"{format_text(one)} {verb} {lists}{' per 100 words' if share else ''}"
         left_noun, right_noun = (
-            side.noun if isinstance(side, Number) else f"the number of {side.noun}"
+            side.noun if isinstance(side, ColumnNumber) else f"the number of {side.noun}"
             for side in (self.left, self.right)
         )
         return f"{left_noun} is {'not ' if no else ''}more than {right_noun}"
@@ -159,11 +159,11 @@ class Begins:
     last: bool = False
 
     def __post_init__(self) -> None:
-        some(self.terms)
+        check_terms(self.terms)
         if any(one.kind for one in self.terms):
             raise UsageError("a text starts or ends with a word, a phrase or a mark")
 
-    def holds(self, rows: Prepared, text: str = "") -> Marks:
+    def holds(self, rows: PreparedRows, text: str = "") -> Marks:
         """Return whether each text starts or ends with an entry, (n,)."""
         index = rows.text(self.text or text)
         there = np.zeros(len(rows), np.bool_)
@@ -175,11 +175,11 @@ class Begins:
         """Return the condition in words, negated if `no`."""
         verb = "end" if self.last else "start"
         verb = f"does not {verb}" if no else f"{verb}s"
-        return f"{written_text(self.text)} {verb} with {written_list(self.terms)}"
+        return f"{format_text(self.text)} {verb} with {format_terms(self.terms)}"
 
 
 @dataclass(frozen=True)
-class Is:
+class IsOneOf:
     """The value of a column is one of several: numbers compare by value, texts ignore case.
 
     Raises UsageError without values, or for a missing one.
@@ -189,20 +189,20 @@ class Is:
     values: tuple[Json, ...]
 
     def __post_init__(self) -> None:
-        if not self.values or any(plain_value(value) is None for value in self.values):
+        if not self.values or any(normalise_value(value) is None for value in self.values):
             raise UsageError(f"what should {self.column!r} be? Not one of {self.values!r}")
 
-    def holds(self, rows: Prepared, text: str = "") -> Marks:
+    def holds(self, rows: PreparedRows, text: str = "") -> Marks:
         """Return whether the column has one of the values in each row, (n,)."""
-        wanted = {plain_value(value) for value in self.values}
+        wanted = {normalise_value(value) for value in self.values}
         values = rows.values(self.column)
         return np.fromiter((value in wanted for value in values), np.bool_, len(values))
 
     def written(self, no: bool = False) -> str:
         """Return the condition in words, negated if `no`."""
-        values = ", ".join(written_value(value) for value in self.values)
+        values = ", ".join(format_value(value) for value in self.values)
         several = "one of " if len(self.values) > 1 else ""
-        return f"{written_column(self.column)} is {'not ' if no else ''}{several}{values}"
+        return f"{format_column(self.column)} is {'not ' if no else ''}{several}{values}"
 
 
 @dataclass(frozen=True)
@@ -211,13 +211,13 @@ class Missing:
 
     column: str
 
-    def holds(self, rows: Prepared, text: str = "") -> Marks:
+    def holds(self, rows: PreparedRows, text: str = "") -> Marks:
         """Return whether the value is missing in each row, (n,)."""
         return rows.without(self.column)
 
     def written(self, no: bool = False) -> str:
         """Return the condition in words, negated if `no`."""
-        return f"{written_column(self.column)} is {'not ' if no else ''}missing"
+        return f"{format_column(self.column)} is {'not ' if no else ''}missing"
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class Not:
 
     part: Condition
 
-    def holds(self, rows: Prepared, text: str = "") -> Marks:
+    def holds(self, rows: PreparedRows, text: str = "") -> Marks:
         """Return whether the part does not hold in each row, (n,)."""
         return ~self.part.holds(rows, text)
 
@@ -247,7 +247,7 @@ class AllOf:
         if len(self.parts) < 2:
             raise UsageError(f"a conjunction needs two parts at least, not {len(self.parts)}")
 
-    def holds(self, rows: Prepared, text: str = "") -> Marks:
+    def holds(self, rows: PreparedRows, text: str = "") -> Marks:
         """Return whether every part holds in each row, (n,)."""
         marks = self.parts[0].holds(rows, text)
         for part in self.parts[1:]:
@@ -273,7 +273,7 @@ class AnyOf:
         if len(self.parts) < 2:
             raise UsageError(f"a disjunction needs two parts at least, not {len(self.parts)}")
 
-    def holds(self, rows: Prepared, text: str = "") -> Marks:
+    def holds(self, rows: PreparedRows, text: str = "") -> Marks:
         """Return whether at least one part holds in each row, (n,)."""
         marks = self.parts[0].holds(rows, text)
         for part in self.parts[1:]:
@@ -289,9 +289,13 @@ class AnyOf:
         return f"not ({text})" if no else text
 
 
-Condition: TypeAlias = Compare | Between | More | Begins | Is | Missing | Not | AllOf | AnyOf
+Condition: TypeAlias = (
+    Comparison | Between | MoreThan | Begins | IsOneOf | Missing | Not | AllOf | AnyOf
+)
 
 
-def mentions(terms: tuple[Term, ...], least: int | None = 1, text: str = "") -> Compare:
+def mentions(terms: tuple[Term, ...], least: int | None = 1, text: str = "") -> Comparison:
     """Return the condition that the text mentions at least `least` entries; None means all."""
-    return Compare(Listed(terms, text), "at least", len(terms) if least is None else least)
+    return Comparison(
+        MentionedEntries(terms, text), "at least", len(terms) if least is None else least
+    )

@@ -10,15 +10,15 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from . import phrases as words
-from .conditions import Between, Compare, Condition
-from .naming import Naming
-from .phrases import Phrases, Relation, T
+from . import vocabulary as words
+from .column_lookup import ColumnLookup
+from .conditions import Between, Comparison, Condition
 from .quantities import Quantity
+from .vocabulary import Phrases, Relation, T
 
 LONGEST_NAME = 8  # pieces in the name of a column
 
-Got: TypeAlias = "tuple[T, int] | None"
+Parsed: TypeAlias = "tuple[T, int] | None"
 
 
 class Bound(NamedTuple):
@@ -36,7 +36,7 @@ class Bound(NamedTuple):
         """Return the condition that a quantity meets the bound."""
         if self.high is not None:
             return Between(quantity, self.low, self.high)
-        return Compare(quantity, self.relation, self.low)
+        return Comparison(quantity, self.relation, self.low)
 
 
 class Cursor:
@@ -54,7 +54,7 @@ class Cursor:
     def __init__(
         self,
         some: Sequence[Piece],
-        naming: Naming,
+        naming: ColumnLookup,
         texts: tuple[str, ...],
         pair: bool,
         labels: frozenset[tuple[str, ...]],
@@ -108,7 +108,7 @@ class Cursor:
         """Return the place after a determiner, if there is one."""
         return at + (self.word(at) in words.DETERMINERS)
 
-    def number(self, at: int) -> Got[float]:
+    def number(self, at: int) -> Parsed[float]:
         """Read a number, in digits or as a word."""
         if self.kind(at) == "number":
             return float(self.pieces[at].text), at + 1
@@ -116,7 +116,7 @@ class Cursor:
             return float(words.NUMBERS[word]), at + 1
         return None
 
-    def bound(self, at: int) -> Got[Bound]:
+    def bound(self, at: int) -> Parsed[Bound]:
         """Read a bound: "at least 3", "between 2 and 5", "3 or more"; 3 alone is exactly 3."""
         if self.word(at) == "between":
             low = self.number(at + 1)
@@ -140,7 +140,7 @@ class Cursor:
         """Return whether a number there is a percentage: "5%" of the words is not a count of 5."""
         return any(self.pieces[at].raw.endswith("%") for at in range(start, end))
 
-    def times(self, at: int) -> Got[Bound]:
+    def times(self, at: int) -> Parsed[Bound]:
         """Read "at least 3 times", "twice", "more than once"."""
         relation = self.one_of(at, words.BOUNDS)
         word = self.word(relation[1] if relation else at)
@@ -158,7 +158,7 @@ class Cursor:
             return at + 3
         return None
 
-    def numbers(self, at: int) -> Got[str]:
+    def numbers(self, at: int) -> Parsed[str]:
         """Read a column that holds numbers."""
         got = self.column(at)
         return got if got and self.compares(at, got[0]) else None
@@ -170,7 +170,7 @@ class Cursor:
         self.fail(at, f"{column!r} holds no numbers that could be compared")
         return False
 
-    def column(self, at: int) -> Got[str]:
+    def column(self, at: int) -> Parsed[str]:
         """Read a column: its name in backticks, or the longest run of words that names one."""
         if self.kind(at) == "name":
             column = self.naming.named(self.pieces[at].text)
@@ -192,7 +192,7 @@ class Cursor:
 
 
 Kind = Literal["word", "quoted", "name", "number", "mark"]
-MOST_CHARACTERS = 200_000
+MAX_CHARACTERS = 200_000
 
 # Except for straight double quotes and backticks, quoted texts have a bounded length. Many unclosed
 # quotes therefore cost no more than time linear in the length of the sentence.
@@ -226,7 +226,7 @@ class Piece(NamedTuple):
     raw: str
 
 
-def pieces(sentence: str) -> list[Piece]:
+def split_pieces(sentence: str) -> list[Piece]:
     """Split a sentence into pieces."""
     found: list[Piece] = []
     for match in PIECE.finditer(sentence):
@@ -239,12 +239,12 @@ def pieces(sentence: str) -> list[Piece]:
             case "mark":
                 found.append(Piece("mark", {"≥": ">=", "≤": "<=", "==": "="}.get(text, text), text))
             case "name":
-                found.append(Piece("name", unescaped(text), text))
+                found.append(Piece("name", unescape(text), text))
             case _:
-                found.append(Piece("quoted", unescaped(text), text))
+                found.append(Piece("quoted", unescape(text), text))
     return found
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """Remove the backslashes before quote marks and backslashes."""
     return re.sub(r"\\([\"'`\\])", r"\1", text)

@@ -6,20 +6,20 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .columns import pair_labels, side
+from .columns import find_side, pair_labels
 from .cursor import Piece
-from .phrases import ENTITIES, TEXTS, words
+from .vocabulary import ENTITIES, TEXTS, word_set
 
 # An outcome with one of these words does not simply state its label.
-TURNS = words(
+REVERSING_WORDS = word_set(
     "no never neither nor unless except hardly rarely seldom without and or but because sometimes "
     "partly either both than rather instead depends depending that which who whom whose with mention "
     "mentions mentioning contain contains containing while whereas if when"
 )
-DENIES = words("not unlikely less isn't aren't won't cannot")
+DENIES = word_set("not unlikely less isn't aren't won't cannot")
 # Words that may accompany a label without changing it. Any other ("far from", "wrong to say",
 # "ruled out") may reverse it, and no list of those can be complete.
-BESIDE = TEXTS | ENTITIES | words(
+NEUTRAL_WORDS = TEXTS | ENTITIES | word_set(
     "the a an this these that such its their his her is are was were be been being will would should must "
     "may might can could to by in of for as so then thus hence therefore also very much more most highly "
     "quite rather strongly likely usually often typically probably generally mostly almost always "
@@ -30,25 +30,27 @@ BESIDE = TEXTS | ENTITIES | words(
     "words language :"
 )  # fmt: skip
 # These may not be combined with "not": "not always deceptive" does not mean "truthful".
-DEGREES = words("always almost very much more most highly quite rather strongly certainly definitely "
+DEGREES = word_set("always almost very much more most highly quite rather strongly certainly definitely "
                 "clearly mostly must")  # fmt: skip
-WINS = words("wins win won winner chosen preferred picked selected better best answer label")
-MORE = words("more most higher greater likely")  # These count only together with a word of ASKED.
-ASKED = words(
+WINS = word_set("wins win won winner chosen preferred picked selected better best answer label")
+MORE = word_set(
+    "more most higher greater likely"
+)  # These count only together with a word of ASKED.
+TARGET_WORDS = word_set(
     "click clicks clicked clicking retweet retweets retweeted share shares shared like likes liked votes "
     "engagement engaging persuasive convincing popular successful attention effective views"
 )
-PLAIN = words(
+FILLER_WORDS = word_set(
     "the a an is are was be been being will would should may might can could to get gets receive receives "
     "have has had tend tends generally usually often typically probably one text by in of for with it "
     "seems seem as so than other readers users people that"
 )
-LOSES = words("loses lose lost fewer less worse lower not unlikely least")
+LOSES = word_set("loses lose lost fewer less worse lower not unlikely least")
 BREAKS = frozenset(",(;/")
-MOST_WORDS = 20
+MAX_WORDS = 20
 
 
-def trimmed(some: Sequence[Piece]) -> Sequence[Piece]:
+def trim_pieces(some: Sequence[Piece]) -> Sequence[Piece]:
     """Return the pieces without trailing marks and connectives."""
     while (
         some
@@ -59,14 +61,14 @@ def trimmed(some: Sequence[Piece]) -> Sequence[Piece]:
     return some
 
 
-def label_words(text: str) -> list[str]:
+def split_label_words(text: str) -> list[str]:
     """Return the words and marks of a text, in lower case."""
     return re.findall(
         r"[^\W_]+(?:'[^\W_]+)*|[^\w\s]", text.lower().replace("’", "'").replace("_", " ")
     )
 
 
-class Outcomes:
+class OutcomeReader:
     """A reader of outcomes that finds the label they name.
 
     Args:
@@ -78,14 +80,16 @@ class Outcomes:
     def __init__(self, labels: tuple[str, ...], pair: bool, told: str = "") -> None:
         self.labels = labels
         self.named = sorted(
-            ((label_words(label), label) for label in labels), key=lambda p: -len(p[0])
+            ((split_label_words(label), label) for label in labels), key=lambda p: -len(p[0])
         )
-        self.asked = ASKED.union(*(named for named, _ in self.named), label_words(told))
+        self.asked = TARGET_WORDS.union(
+            *(named for named, _ in self.named), split_label_words(told)
+        )
         self.spelt = {tuple(named) for named, _ in self.named}
-        self.beside = BESIDE | DENIES | frozenset(label_words(told))
+        self.beside = NEUTRAL_WORDS | DENIES | frozenset(split_label_words(told))
         self.sides = pair_labels(labels) if pair else None
         if self.sides:
-            self.beside |= self.asked | WINS | MORE | PLAIN | LOSES
+            self.beside |= self.asked | WINS | MORE | FILLER_WORDS | LOSES
 
     def label(self, some: Sequence[Piece]) -> str | None:
         """Return the one label that an outcome names. Of two labels, a negated one means the other.
@@ -93,18 +97,18 @@ class Outcomes:
         Returns:
             None if the outcome names no label or several, or states something that no rule states.
         """
-        some = trimmed(some)
-        if len(some) > 4 * MOST_WORDS:
+        some = trim_pieces(some)
+        if len(some) > 4 * MAX_WORDS:
             return None
         marked = [piece for piece in some if piece.kind in ("quoted", "name")]
         if marked and marked[0].text in self.labels:  # Quoted labels match exactly, case included.
-            others = {word for p in some if p.kind == "word" for word in label_words(p.text)}
-            alone = len(marked) == 1 and others <= self.beside - (TURNS | LOSES | DENIES)
+            others = {word for p in some if p.kind == "word" for word in split_label_words(p.text)}
+            alone = len(marked) == 1 and others <= self.beside - (REVERSING_WORDS | LOSES | DENIES)
             return marked[0].text if alone else None
-        if any(tuple(label_words(piece.text)) not in self.spelt for piece in marked):
+        if any(tuple(split_label_words(piece.text)) not in self.spelt for piece in marked):
             return None
-        rest, found = self.split([word for piece in some for word in label_words(piece.text)])
-        if len(rest) > MOST_WORDS or (TURNS | BREAKS).intersection(rest):
+        rest, found = self.split([word for piece in some for word in split_label_words(piece.text)])
+        if len(rest) > MAX_WORDS or (REVERSING_WORDS | BREAKS).intersection(rest):
             return None
         if self.sides and not found:
             return self.by_side(rest)
@@ -136,11 +140,11 @@ class Outcomes:
 
     def by_side(self, said: list[str]) -> str | None:
         """Return the label of "headline 2 wins", which names none."""
-        sides = {place for word in said if (place := side(word)) is not None}
+        sides = {place for word in said if (place := find_side(word)) is not None}
         if len(sides) != 1 or self.sides is None:
             return None
         place = sides.pop()
-        beside = {word for word in said if side(word) is None}
+        beside = {word for word in said if find_side(word) is None}
         lost = beside & LOSES
         if len(lost) > 1 or not beside <= self.beside:
             return None
@@ -148,12 +152,12 @@ class Outcomes:
 
     def wins(self, some: Sequence[Piece]) -> bool | None:
         """Return whether the words say that the text wins; None if it neither wins nor loses."""
-        some = trimmed(some)
-        said = {word for piece in some for word in label_words(piece.text)} - {"."}
-        if len(some) > MOST_WORDS or said & TURNS or any(p.kind == "quoted" for p in some):
+        some = trim_pieces(some)
+        said = {word for piece in some for word in split_label_words(piece.text)} - {"."}
+        if len(some) > MAX_WORDS or said & REVERSING_WORDS or any(p.kind == "quoted" for p in some):
             return None
         lost, won, more = said & LOSES, said & WINS, said & MORE
-        content = said - lost - won - more - PLAIN
+        content = said - lost - won - more - FILLER_WORDS
         if len(lost) > 1 or not content <= self.asked:
             return None
         return not lost if won or lost or (more and content) else None

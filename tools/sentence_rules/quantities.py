@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import UsageError
-from .phrases import Unit
-from .prepared import Prepared
+from .prepared_rows import PreparedRows
 from .terms import Term
-from .wording import written_column, written_list, written_text
+from .vocabulary import Unit
+from .wording import format_column, format_terms, format_text
 
 UNITS: tuple[Unit, ...] = ("words", "characters", "sentences", "different words")
 Numbers = NDArray[np.float64]
 
 
-def some(terms: tuple[Term, ...]) -> None:
+def check_terms(terms: tuple[Term, ...]) -> None:
     """Raise UsageError unless `terms` is a non-empty tuple without duplicates."""
     if not terms or not isinstance(terms, tuple):
         raise UsageError(f"a list of terms is a tuple of one or more, not {terms!r}")
@@ -32,16 +32,16 @@ def some(terms: tuple[Term, ...]) -> None:
 
 
 @dataclass(frozen=True)
-class Listed:
+class MentionedEntries:
     """The number of different list entries that the text mentions."""
 
     terms: tuple[Term, ...]
     text: str = ""
 
     def __post_init__(self) -> None:
-        some(self.terms)
+        check_terms(self.terms)
 
-    def values(self, rows: Prepared, text: str = "") -> Numbers:
+    def values(self, rows: PreparedRows, text: str = "") -> Numbers:
         """Return the number of mentioned entries in each row, float64 (n,)."""
         index = rows.text(self.text or text)
         total = np.zeros(len(rows), np.float64)
@@ -52,7 +52,7 @@ class Listed:
     @property
     def noun(self) -> str:
         """The quantity in words."""
-        return f"entries of {written_list(self.terms)} in {written_text(self.text)}"
+        return f"entries of {format_terms(self.terms)} in {format_text(self.text)}"
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class Count:
     text: str = ""
 
     def __post_init__(self) -> None:
-        some(self.terms)
+        check_terms(self.terms)
 
-    def values(self, rows: Prepared, text: str = "") -> Numbers:
+    def values(self, rows: PreparedRows, text: str = "") -> Numbers:
         """Return the count or share in each row, float64 (n,)."""
         index = rows.text(self.text or text)
         counts = index.occurrences(self.terms).astype(np.float64)
@@ -78,7 +78,7 @@ class Count:
     def noun(self) -> str:
         """The quantity in words."""
         per = " per 100 words" if self.share else ""
-        return f"occurrences of {written_list(self.terms)}{per} in {written_text(self.text)}"
+        return f"occurrences of {format_terms(self.terms)}{per} in {format_text(self.text)}"
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Length:
         if self.unit not in UNITS:
             raise UsageError(f"no unit {self.unit!r}: choose one of {', '.join(UNITS)}")
 
-    def values(self, rows: Prepared, text: str = "") -> Numbers:
+    def values(self, rows: PreparedRows, text: str = "") -> Numbers:
         """Return the length in each row, float64 (n,)."""
         index = rows.text(self.text or text)
         counts = (
@@ -106,24 +106,24 @@ class Length:
     @property
     def noun(self) -> str:
         """The quantity in words."""
-        return f"{self.unit} in {written_text(self.text)}"
+        return f"{self.unit} in {format_text(self.text)}"
 
 
 @dataclass(frozen=True)
-class Number:
+class ColumnNumber:
     """The number in a column."""
 
     column: str
 
-    def values(self, rows: Prepared, text: str = "") -> Numbers:
+    def values(self, rows: PreparedRows, text: str = "") -> Numbers:
         """Return the number in each row, float64 (n,), NaN if there is none."""
         return rows.numbers(self.column)
 
     @property
     def noun(self) -> str:
         """The quantity in words."""
-        return written_column(self.column)
+        return format_column(self.column)
 
 
-Measure: TypeAlias = Listed | Count | Length  # The quantities of a text.
-Quantity: TypeAlias = Measure | Number
+Measure: TypeAlias = MentionedEntries | Count | Length  # The quantities of a text.
+Quantity: TypeAlias = Measure | ColumnNumber

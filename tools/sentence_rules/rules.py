@@ -19,33 +19,33 @@ from numpy.typing import NDArray
 
 from ...records import UsageError
 from .conditions import AllOf, AnyOf, Condition
-from .prepared import Prepared
-from .quantities import Count, Length, Listed, Measure
-from .wording import quoted, written_list
+from .prepared_rows import PreparedRows
+from .quantities import Count, Length, Measure, MentionedEntries
+from .wording import format_terms, quote
 
 Codes = NDArray[np.int64]
 NOT_APPLICABLE = -1
 
 
 @dataclass(frozen=True)
-class When:
+class ConditionClause:
     """A clause that gives a label if its condition holds."""
 
     condition: Condition
     label: str
 
-    def codes(self, rows: Prepared) -> Codes:
+    def codes(self, rows: PreparedRows) -> Codes:
         """Return the label index of each row, (n,), -1 where the condition does not hold."""
         label = np.int64(rows.label_index(self.label))
         return np.where(self.condition.holds(rows), label, np.int64(NOT_APPLICABLE))
 
     def written(self) -> str:
         """Return the clause in words."""
-        return f"if {self.condition.written()}, the label is {quoted(self.label)}"
+        return f"if {self.condition.written()}, the label is {quote(self.label)}"
 
 
 @dataclass(frozen=True)
-class Prefer:
+class PreferenceClause:
     """A clause by which one of two texts wins.
 
     The text with more of a quantity wins (with `fewer`, the text with less), or the one that alone
@@ -60,13 +60,13 @@ class Prefer:
     fewer: bool = False
 
     def __post_init__(self) -> None:
-        measure = isinstance(self.by, Listed | Count | Length)
+        measure = isinstance(self.by, MentionedEntries | Count | Length)
         if self.fewer and not measure:
             raise UsageError("fewer of a condition is nothing; deny it with Not")
-        if isinstance(self.by, Listed | Count | Length) and self.by.text:
+        if isinstance(self.by, MentionedEntries | Count | Length) and self.by.text:
             raise UsageError(f"each of the two texts is measured, not {self.by.text!r} alone")
 
-    def codes(self, rows: Prepared) -> Codes:
+    def codes(self, rows: PreparedRows) -> Codes:
         """Return the label index of each row, (n,), -1 where neither text wins.
 
         Raises UsageError if the rows are not pairs of texts.
@@ -75,7 +75,7 @@ class Prefer:
             raise UsageError("the text that wins is one of a pair: these rows are none")
         first, second = (
             self.by.values(rows, text)
-            if isinstance(self.by, Listed | Count | Length)
+            if isinstance(self.by, MentionedEntries | Count | Length)
             else self.by.holds(rows, text).astype(np.float64)
             for text in rows.texts
         )
@@ -94,16 +94,16 @@ class Prefer:
                 return f"the text with {more} {unit} wins"
             case Count(terms, share):
                 per = " per 100 words" if share else ""
-                return f"the text with {more} occurrences of {written_list(terms)}{per} wins"
-            case Listed(terms):
-                return f"the text that mentions {more} of {written_list(terms)} wins"
+                return f"the text with {more} occurrences of {format_terms(terms)}{per} wins"
+            case MentionedEntries(terms):
+                return f"the text that mentions {more} of {format_terms(terms)} wins"
         told = self.by.written()
         if isinstance(self.by, AllOf | AnyOf) or not told.startswith("the text "):
             return f"the text for which ({told}) wins"
         return f"the text that {told.removeprefix('the text ')} wins"
 
 
-Clause: TypeAlias = When | Prefer
+Clause: TypeAlias = ConditionClause | PreferenceClause
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Rule:
         if not self.clauses:
             raise UsageError("a rule needs a clause")
 
-    def codes(self, rows: Prepared) -> Codes:
+    def codes(self, rows: PreparedRows) -> Codes:
         """Return indices into `rows.labels`, int64 (n,), -1 where the rule does not apply.
 
         Raises UsageError for a label or column that the rows do not have.
@@ -135,7 +135,7 @@ class Rule:
         """Return the canonical sentence."""
         parts = [clause.written() for clause in self.clauses]
         if self.otherwise is not None:
-            parts.append(f"otherwise, the label is {quoted(self.otherwise)}")
+            parts.append(f"otherwise, the label is {quote(self.otherwise)}")
         text = "; ".join(parts)
         return f"{text[0].upper()}{text[1:]}."
 

@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 
 from ...records import Json
-from . import phrases as words
-from .columns import text_columns
-from .condition_reader import Reader
+from . import vocabulary as words
+from .column_lookup import ColumnLookup, singular
+from .columns import find_text_columns
+from .condition_reader import ConditionReader
 from .conditions import Condition, Not
-from .cursor import MOST_CHARACTERS, Cursor, Got, pieces
-from .naming import Naming, root
-from .outcomes import Outcomes, label_words
-from .quantities import Count, Length, Listed, Measure
-from .rules import Clause, NotExact, Prefer, Rule, When
+from .cursor import MAX_CHARACTERS, Cursor, Parsed, split_pieces
+from .outcomes import OutcomeReader, split_label_words
+from .quantities import Count, Length, Measure, MentionedEntries
+from .rules import Clause, ConditionClause, NotExact, PreferenceClause, Rule
 from .subjects import ROW, TEXT
-from .texts import amount, long
+from .text_conditions import read_amount, read_length_bound
 
 SEPARATES = (";", ".", ",", "!", "and", "but", "while", "whereas")
 
@@ -35,12 +35,12 @@ def compile_sentence(sentence: str, public: Mapping[str, Json]) -> Rule | NotExa
     Returns:
         The rule, or a `NotExact` with the reason why there is none.
     """
-    if len(sentence) > MOST_CHARACTERS:
-        return NotExact(f"a sentence of more than {MOST_CHARACTERS} characters")
-    return Sentence(sentence, public).read()
+    if len(sentence) > MAX_CHARACTERS:
+        return NotExact(f"a sentence of more than {MAX_CHARACTERS} characters")
+    return SentenceParser(sentence, public).read()
 
 
-class Sentence:
+class SentenceParser:
     """A sentence while it is being read.
 
     Args:
@@ -49,14 +49,14 @@ class Sentence:
     """
 
     def __init__(self, sentence: str, public: Mapping[str, Json]) -> None:
-        texts = text_columns(public)
+        texts = find_text_columns(public)
         self.pair = public.get("shape") == "pair" and len(texts) == 2
         told = f"{public.get('description', '')} {public.get('label_name', '')}"
-        self.outcomes = Outcomes(tuple(public["labels"]), self.pair, told)
-        self.described_as = frozenset(map(root, label_words(told)))
-        naming, labels = Naming(public["columns"]), frozenset(self.outcomes.spelt)
-        self.cursor = Cursor(pieces(sentence), naming, texts, self.pair, labels)
-        self.reader = Reader(self.cursor)
+        self.outcomes = OutcomeReader(tuple(public["labels"]), self.pair, told)
+        self.described_as = frozenset(map(singular, split_label_words(told)))
+        naming, labels = ColumnLookup(public["columns"]), frozenset(self.outcomes.spelt)
+        self.cursor = Cursor(split_pieces(sentence), naming, texts, self.pair, labels)
+        self.reader = ConditionReader(self.cursor)
 
     def read(self) -> Rule | NotExact:
         """Read the sentence and return its rule."""
@@ -91,14 +91,18 @@ class Sentence:
         """Return the rule if every text that it refers to is unambiguous."""
         for clause in rule.clauses:
             texts = len(self.cursor.texts)
-            if isinstance(clause, When) and texts != 1 and speaks_of_text(clause.condition):
+            if (
+                isinstance(clause, ConditionClause)
+                and texts != 1
+                and refers_to_text(clause.condition)
+            ):
                 named = ", ".join(self.cursor.texts)
                 return NotExact(f"which text? Name one of {named}" if texts else "there is no text")
         return rule
 
     # --- the label of all other rows ------------------------------------------
 
-    def rest(self, at: int) -> Got[str | Clause]:
+    def rest(self, at: int) -> Parsed[str | Clause]:
         """Read "otherwise LABEL" or "otherwise, if …"."""
         told = self.cursor.one_of(at, words.ELSE)
         if told is None:
@@ -110,17 +114,17 @@ class Sentence:
         got = self.winner(after, end) if self.pair else None
         return got or self.label(after)
 
-    def denied(self, at: int) -> Got[str | Clause]:
+    def denied(self, at: int) -> Parsed[str | Clause]:
         """Read "those that do not are LABEL"."""
         for place in (at + 1, at + 2):
             if self.cursor.word(place) in ("that", "which", "who"):
                 told = self.cursor.one_of(place + 1, words.DENIES)
                 verb = self.cursor.word(told[1]) if told else ""
-                if told and verb not in words.SPEAKS and verb not in words.HAS:
+                if told and verb not in words.MENTION_VERBS and verb not in words.HAS:
                     return self.label(told[1])
         return None
 
-    def behind(self, at: int) -> Got[str | Clause]:
+    def behind(self, at: int) -> Parsed[str | Clause]:
         """Read "LABEL otherwise"."""
         label = self.label(at)
         if label is None:
@@ -128,7 +132,7 @@ class Sentence:
         told = self.cursor.one_of(label[1], words.ELSE)
         return told and (label[0], told[1])
 
-    def label(self, at: int) -> Got[str]:
+    def label(self, at: int) -> Parsed[str]:
         """Read an outcome that names one label."""
         end = self.stop(at)
         label = self.outcomes.label(self.cursor.pieces[at:end])
@@ -149,7 +153,7 @@ class Sentence:
 
     # --- clauses ---------------------------------------------------------------
 
-    def clause(self, at: int) -> Got[Clause]:
+    def clause(self, at: int) -> Parsed[Clause]:
         """Read one clause."""
         if self.cursor.word(at) in words.IF:
             return self.conditional(at)
@@ -159,7 +163,7 @@ class Sentence:
         got = self.winner(at, end) if self.pair else None
         return got or self.described(at)
 
-    def conditional(self, at: int) -> Got[Clause]:
+    def conditional(self, at: int) -> Parsed[Clause]:
         """Read "if CONDITION, then LABEL"."""
         got = self.reader.condition(at + 1)
         if got is None:
@@ -169,30 +173,30 @@ class Sentence:
             self.cursor.fail(after, f"a condition, and what then? {self.cursor.near(after)}")
             return None
         label = self.label(after)
-        return (When(got[0], label[0]), label[1]) if label else None
+        return (ConditionClause(got[0], label[0]), label[1]) if label else None
 
-    def turned(self, at: int, end: int) -> Got[Clause]:
+    def turned(self, at: int, end: int) -> Parsed[Clause]:
         """Read "LABEL if CONDITION"."""
         label = self.label(at)
         got = label and self.reader.condition(end + 1)
-        return (When(got[0], label[0]), got[1]) if got and label else None
+        return (ConditionClause(got[0], label[0]), got[1]) if got and label else None
 
-    def described(self, at: int) -> Got[Clause]:
+    def described(self, at: int) -> Parsed[Clause]:
         """Read "texts that CONDITION are LABEL"."""
         noun = self.cursor.determiner(at)
         got = self.qualified(noun + 1) if self.one_row(noun) else None
         if got is None or not self.goes_on(self.cursor.skip(got[1], ",")):
             return None
         label = self.label(self.cursor.skip(got[1], ","))
-        return (When(got[0], label[0]), label[1]) if label else None
+        return (ConditionClause(got[0], label[0]), label[1]) if label else None
 
     def one_row(self, at: int) -> bool:
         """Return whether the noun means a text or a row: "reviews that", not "women with"."""
         word, naming = self.cursor.word(at), self.cursor.naming
         spoken = [own for name, (own, _) in naming.about.items() if naming.kind(name) == "text"]
-        if word in words.TEXTS | words.ENTITIES or any(root(word) in own for own in spoken):
+        if word in words.TEXTS | words.ENTITIES or any(singular(word) in own for own in spoken):
             return True
-        if not self.cursor.texts and root(word) in self.described_as:
+        if not self.cursor.texts and singular(word) in self.described_as:
             return True
         self.cursor.fail(at, f"which rows are called so? {self.cursor.near(at)}")
         return False
@@ -204,7 +208,7 @@ class Sentence:
         self.cursor.fail(at, f"a condition, and what then? {self.cursor.near(at)}")
         return False
 
-    def qualified(self, at: int) -> Got[Condition]:
+    def qualified(self, at: int) -> Parsed[Condition]:
         """Read a relative clause, or "with": "that mention A", "with an A in math"."""
         about = TEXT if self.cursor.texts else ROW
         if len(self.cursor.texts) != len(self.cursor.naming.columns) and not self.pair:
@@ -215,8 +219,8 @@ class Sentence:
             got = self.reader.condition(at + 1)
             return got and got[:2]
         elif self.cursor.one_of(at, words.LONGER):
-            return long(self.cursor, at, "")
-        elif not (self.cursor.word(at) in words.HAS or self.cursor.word(at) in words.SPEAKS):
+            return read_length_bound(self.cursor, at, "")
+        elif not (self.cursor.word(at) in words.HAS or self.cursor.word(at) in words.MENTION_VERBS):
             self.cursor.fail(at, f"no rule begins at {self.cursor.near(max(at - 2, 0))}")
             return None
         got = self.reader.condition(at, about)
@@ -224,7 +228,7 @@ class Sentence:
 
     # --- pairs -----------------------------------------------------------------
 
-    def winner(self, at: int, end: int) -> Got[Clause]:
+    def winner(self, at: int, end: int) -> Parsed[Clause]:
         """Read which text wins.
 
         For instance "the text with more words wins", "the longer text wins", "the text that
@@ -248,9 +252,9 @@ class Sentence:
         if wins is None:
             cursor.fail(after, f"does it win or lose? {cursor.near(after)}")
             return None
-        if isinstance(by, Listed | Count | Length):
-            return Prefer(by, fewer == wins), end
-        return Prefer(by if wins else Not(by)), end
+        if isinstance(by, MentionedEntries | Count | Length):
+            return PreferenceClause(by, fewer == wins), end
+        return PreferenceClause(by if wins else Not(by)), end
 
     def preferred(self, at: int) -> tuple[Measure | Condition, bool, int] | None:
         """Read the measure or condition by which a text is preferred.
@@ -265,23 +269,23 @@ class Sentence:
         verb = at + (cursor.word(at) in ("that", "which"))
         more = cursor.one_of(verb + 1, words.MORE)
         longer = cursor.one_of(verb + 1, words.LONGER)
-        much = more and amount(cursor, more[1])
+        much = more and read_amount(cursor, more[1])
         if more and much and cursor.word(much[1]) != "than":
             return much[0], more[0], much[1]
         if longer and cursor.word(longer[1]) != "than":
             return Length("words"), not longer[0], longer[1]
-        if verb == at and cursor.word(at) not in words.HAS | words.SPEAKS:
+        if verb == at and cursor.word(at) not in words.HAS | words.MENTION_VERBS:
             return None
         got = self.reader.condition(verb, TEXT)
         return got and (got[0], False, got[1])
 
 
-def speaks_of_text(part: object) -> bool:
+def refers_to_text(part: object) -> bool:
     """Return whether a condition refers to "the text" without naming its column."""
     if isinstance(part, tuple):
-        return any(speaks_of_text(one) for one in part)
+        return any(refers_to_text(one) for one in part)
     if not is_dataclass(part):
         return False
     if getattr(part, "text", None) == "" and not hasattr(part, "kind"):
         return True
-    return any(speaks_of_text(getattr(part, field.name)) for field in fields(part))
+    return any(refers_to_text(getattr(part, field.name)) for field in fields(part))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from . import phrases as words
-from .columns import side
-from .cursor import LONGEST_NAME, Cursor, Got
-from .naming import root
-from .terms import tokens
+from . import vocabulary as words
+from .column_lookup import singular
+from .columns import find_side
+from .cursor import LONGEST_NAME, Cursor, Parsed
+from .terms import tokenize
 
 
 class Subject(NamedTuple):
@@ -23,16 +23,16 @@ TEXT = Subject("text")
 ROW = Subject("row")
 
 
-def of_column(cursor: Cursor, column: str) -> Subject:
+def column_subject(cursor: Cursor, column: str) -> Subject:
     """Return the subject that a column is."""
     return Subject("text" if cursor.naming.kind(column) == "text" else "column", column)
 
 
-def subject(cursor: Cursor, at: int) -> Got[Subject]:
+def read_subject(cursor: Cursor, at: int) -> Parsed[Subject]:
     """Read the words up to a verb that name a text, a column or the row."""
     if cursor.kind(at) == "name":
         column = cursor.column(at)
-        return column and (of_column(cursor, column[0]), column[1])
+        return column and (column_subject(cursor, column[0]), column[1])
     end = at
     while end < at + LONGEST_NAME and cursor.kind(end) in ("word", "number"):
         if cursor.word(end) in words.VERBS or cursor.word(end) in words.ENDS:
@@ -42,65 +42,65 @@ def subject(cursor: Cursor, at: int) -> Got[Subject]:
         return None
     said = [cursor.pieces[n].text for n in range(at, end)]
     bare = said[1:] if said[0] in words.DETERMINERS and len(said) > 1 else said
-    found = owned(cursor, bare[0], bare[1:]) if len(bare) > 1 else None
-    found = found or named(cursor, bare)
+    found = find_owned(cursor, bare[0], bare[1:]) if len(bare) > 1 else None
+    found = found or find_named(cursor, bare)
     if found is None:
         cursor.fail(at, f"no text and no column is called {' '.join(bare)!r}")
     return found and (found, end)
 
 
-def owned(cursor: Cursor, owner: str, bare: Sequence[str]) -> Subject | None:
+def find_owned(cursor: Cursor, owner: str, bare: Sequence[str]) -> Subject | None:
     """Return the subject of "the student's math grade".
 
     The owner has to be the row, or a noun from the description of the column.
     """
     if not owner.endswith(("'s", "s'")):
         return None
-    found, owner = named(cursor, bare), owner.removesuffix("s").removesuffix("'")
+    found, owner = find_named(cursor, bare), owner.removesuffix("s").removesuffix("'")
     told = cursor.naming.about[found.column][1] if found and found.column else ()
-    return found if owner in words.ENTITIES | words.TEXTS or root(owner) in told else None
+    return found if owner in words.ENTITIES | words.TEXTS or singular(owner) in told else None
 
 
-def named(cursor: Cursor, bare: Sequence[str]) -> Subject | None:
+def find_named(cursor: Cursor, bare: Sequence[str]) -> Subject | None:
     """Return the subject that words without an article name."""
     one = bare[0] if len(bare) == 1 else ""
     if one in words.TEXTS and len(cursor.texts) == 1:
         return TEXT
     if one and (column := cursor.naming.named(one)):
-        return of_column(cursor, column)
-    if text := side_of_pair(cursor, bare):
+        return column_subject(cursor, column)
+    if text := find_pair_text(cursor, bare):
         return Subject("text", text)
     if one in words.TEXTS and cursor.texts:
         return TEXT
     if column := cursor.naming.column(bare):
-        return of_column(cursor, column)
+        return column_subject(cursor, column)
     alone = len(cursor.naming.columns) == len(cursor.texts) == 1
     if bare[-1] in words.ENTITIES and all(word in words.NEUTRAL for word in bare[:-1]):
         return TEXT if alone else ROW
     return None
 
 
-def side_of_pair(cursor: Cursor, said: Sequence[str]) -> str | None:
+def find_pair_text(cursor: Cursor, said: Sequence[str]) -> str | None:
     """Return the column of "the first headline" or "text 2" if there are two texts."""
     if not cursor.pair or not 1 <= len(said) <= 3:
         return None
-    names = {word for text in cursor.texts for word in tokens(text.replace("_", " "))}
-    sides = {side(word) for word in said} - {None}
+    names = {word for text in cursor.texts for word in tokenize(text.replace("_", " "))}
+    sides = {find_side(word) for word in said} - {None}
     if len(sides) != 1 or not all(
-        word in words.TEXTS or word in names or side(word) is not None for word in said
+        word in words.TEXTS or word in names or find_side(word) is not None for word in said
     ):
         return None
     return cursor.texts[sides.pop() or 0]
 
 
-def inside(cursor: Cursor, at: int) -> Got[str]:
+def read_in_text(cursor: Cursor, at: int) -> Parsed[str]:
     """Read the column of "in the first text"; "" for the current text, or without the phrase."""
     if cursor.word(at) not in ("in", "of"):
         return "", at
-    return text_at(cursor, at + 1)
+    return read_text(cursor, at + 1)
 
 
-def text_at(cursor: Cursor, at: int) -> Got[str]:
+def read_text(cursor: Cursor, at: int) -> Parsed[str]:
     """Read the name of a text and return its column; "" for "the text"."""
     if cursor.kind(at) == "name":
         return cursor.column(at)
@@ -115,6 +115,6 @@ def text_at(cursor: Cursor, at: int) -> Got[str]:
             and (column := cursor.naming.named(said[0]))
         ):
             return column, end
-        if text := side_of_pair(cursor, said):
+        if text := find_pair_text(cursor, said):
             return text, end
     return ("", at + 1) if cursor.word(at) in words.TEXTS else None

@@ -14,7 +14,9 @@ from functools import cached_property
 
 from ...records import UsageError
 
-PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "…": "...", "´": "'"})
+STRAIGHT_QUOTES = str.maketrans(
+    {"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "…": "...", "´": "'"}
+)
 TOKEN = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:'\w+)*|\.\.\.|[^\w\s]")
 # It is tried at the start of a word alone, or a long word without a star would take quadratic time.
 STEM = re.compile(r"((?<!\w)(?<!\w')\w++(?:'\w++)*+\*)")
@@ -29,14 +31,14 @@ KINDS: dict[str, re.Pattern[str]] = {
 }
 
 
-def plain(text: str) -> str:
+def straighten_quotes(text: str) -> str:
     """Return the text with straight quote marks and `...`, case kept."""
-    return text.translate(PLAIN)
+    return text.translate(STRAIGHT_QUOTES)
 
 
-def tokens(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """Return the tokens of a text in order and in lower case; at most one for each character."""
-    found: list[str] = TOKEN.findall(text.translate(PLAIN).lower())
+    found: list[str] = TOKEN.findall(text.translate(STRAIGHT_QUOTES).lower())
     return found
 
 
@@ -68,8 +70,8 @@ class Term:
     def patterns(self) -> tuple[str, ...]:
         """The tokens that have to be adjacent; a stem ends in `*`."""
         found: list[str] = []
-        for piece in STEM.split(self.text.translate(PLAIN).lower()):
-            found += [piece] if STEM.fullmatch(piece) else tokens(piece)
+        for piece in STEM.split(self.text.translate(STRAIGHT_QUOTES).lower()):
+            found += [piece] if STEM.fullmatch(piece) else tokenize(piece)
         return tuple(found)
 
 

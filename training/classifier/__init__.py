@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .fitting import LabelledSet, fit
     from .settings import ClassifierSettings
-    from .tokens import encoded
+    from .tokens import encode_rows
 
 # The module of each public name. A module is imported at first use, so importing this is cheap.
 _NAMES = {
     "LabelledSet": "fitting",
     "fit": "fitting",
     "ClassifierSettings": "settings",
-    "encoded": "tokens",
+    "encode_rows": "tokens",
 }
 __all__ = [
-    "ClassifierSettings", "LabelledSet", "encoded", "fit",
+    "ClassifierSettings", "LabelledSet", "encode_rows", "fit",
 ]  # fmt: skip
 
 

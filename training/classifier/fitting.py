@@ -25,18 +25,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...records import DataError, Digest, Observation, UsageError
-from ...tasks.text.problems import rows_digest
+from ...tasks.text.problems import digest_rows
 from ...tools.label_scores import accuracy, macro_f1
-from .passes import Epoch, Told
+from .epochs import Epoch, EpochCallback
 from .settings import ClassifierSettings
-from .tokens import encoded
+from .tokens import encode_rows
 
 if TYPE_CHECKING:
-    from ...agents.local.files import Found
+    from ...agents.local.files import ModelFolder
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate")
 INSTALL = "pip install 'peirce[train]'"
-HELD = 10  # one in HELD training rows is for validation, where a set has no validation rows
+VALIDATION_DIVISOR = (
+    10  # one in HELD training rows is for validation, where a set has no validation rows
+)
 SPLITS = ("ind", "ood", "val")  # the names of splits in problems
 
 
@@ -55,12 +57,12 @@ class LabelledSet:
     rows: Mapping[str, Sequence[Observation]]
 
     def digests(self) -> dict[str, Digest]:
-        """Return the digest of the rows of each split (`rows_digest`)."""
-        return {split: rows_digest(some) for split, some in self.rows.items()}
+        """Return the digest of the rows of each split (`digest_rows`)."""
+        return {split: digest_rows(some) for split, some in self.rows.items()}
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FitResult:
     """The result of a training.
 
     Attributes:
@@ -94,14 +96,14 @@ def check_packages(what: str) -> None:
 
 
 def fit(
-    base: Found,
+    base: ModelFolder,
     data: LabelledSet,
     settings: ClassifierSettings,
     out: Path,
     *,
     resume: bool = False,
     progress: Callable[[Epoch | None, int, int], None] | None = None,
-) -> Fitted:
+) -> FitResult:
     """Train a classifier on one set, and write it with its tokenizer to `out`/model.
 
     It is an adapter or a full model.
@@ -122,29 +124,29 @@ def fit(
     if len(set(str(one.output) for one in data.rows["train"])) < 2:
         raise DataError(f"{data.name}: its training rows have one label alone: nothing to learn")
     train, val, held = _validation(data, settings.seed)
-    from ..libraries import quiet
+    from ..external_libraries import quiet_libraries
 
-    with quiet():
+    with quiet_libraries():
         return _fitted(base, data, settings, out, (train, val, held), resume, progress)
 
 
 def _fitted(
-    base: Found,
+    base: ModelFolder,
     data: LabelledSet,
     settings: ClassifierSettings,
     out: Path,
     parts: tuple[Sequence[Observation], Sequence[Observation], int],
     resume: bool,
-    progress: Told | None,
-) -> Fitted:
-    from .model import Course
+    progress: EpochCallback | None,
+) -> FitResult:
+    from .model import ClassifierTrainer
 
     train, val, held = parts
-    course = Course(base, data.labels, settings, out)
+    course = ClassifierTrainer(base, data.labels, settings, out)
     cut = 0
     sets = {}
     for name, some in {**data.rows, "train": train, "val": val}.items():
-        sets[name], lost = encoded(course.tokenizer, some, course.max_length)
+        sets[name], lost = encode_rows(course.tokenizer, some, course.max_length)
         cut += lost
     told = {label: place for place, label in enumerate(data.labels)}
     gold = {"train": [told[str(one.output)] for one in train],
@@ -158,7 +160,7 @@ def _fitted(
         if data.rows.get(split)
     }
     course.save(out / "model")
-    return Fitted(
+    return FitResult(
         data.labels, tuple(epochs), best, predicted, cut, course.weights, course.trained,
         course.learning_rate, held,
     )  # fmt: skip
@@ -180,13 +182,13 @@ def _validation(
     train, val = data.rows["train"], data.rows.get("val") or ()
     if val:
         return train, val, 0
-    if len(train) < HELD:
+    if len(train) < VALIDATION_DIVISOR:
         raise DataError(
-            f"{data.name}: {len(train)} training rows and none for validation; at least {HELD} are"
+            f"{data.name}: {len(train)} training rows and none for validation; at least {VALIDATION_DIVISOR} are"
             " needed"
         )
     order = list(range(len(train)))
     random.Random(f"validation {seed} {data.name}").shuffle(order)
-    aside = set(order[: len(train) // HELD])
+    aside = set(order[: len(train) // VALIDATION_DIVISOR])
     kept = [one for place, one in enumerate(train) if place not in aside]
     return kept, [train[place] for place in sorted(aside)], len(aside)

@@ -16,18 +16,18 @@ import transformers
 from torch.utils.data import Dataset
 from transformers.trainer_utils import get_last_checkpoint
 
-from ...agents.local.files import Found
-from ...agents.local.model import context_of
+from ...agents.local.files import ModelFolder
+from ...agents.local.model import context_size
 from ...records import DataError, UsageError
 from ...records.private_files import make_folder, write_folder
 from ...tools.label_scores import macro_f1
-from ..libraries import trackers, writes
-from .passes import Encoded, Epoch, Rows, Told, batches, score_of
+from ..external_libraries import parse_trackers, report_write_errors
+from .epochs import Epoch, EpochCallback, LabelledRows, TokenRows, epoch_score, length_batches
 from .settings import ClassifierSettings
 
-SMALL = 100_000_000  # number of weights below which all weights are trained
-LEAST = 10_000_000  # number of weights below which the learning rate is higher
-FAULTS = (
+FULL_TRAINING_WEIGHTS = 100_000_000  # number of weights below which all weights are trained
+HIGH_RATE_WEIGHTS = 10_000_000  # number of weights below which the learning rate is higher
+LOAD_ERRORS = (
     OSError,
     ValueError,
     RuntimeError,
@@ -38,7 +38,7 @@ FAULTS = (
 
 
 class _Rows(Dataset):  # type: ignore[misc]
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: LabelledRows) -> None:
         self._rows = rows
 
     def __len__(self) -> int:
@@ -51,7 +51,7 @@ class _Rows(Dataset):  # type: ignore[misc]
 class _Watch(transformers.TrainerCallback):  # type: ignore[misc]
     """Collects the results of each epoch, and reports them."""
 
-    def __init__(self, told: Told | None) -> None:
+    def __init__(self, told: EpochCallback | None) -> None:
         self.told = told
         self.epochs: dict[int, Epoch] = {}
         self._train: list[float] = []
@@ -79,7 +79,7 @@ class _Watch(transformers.TrainerCallback):  # type: ignore[misc]
         return self.epochs[number]
 
 
-class Course:
+class ClassifierTrainer:
     """One model on one set.
 
     Attributes:
@@ -91,7 +91,7 @@ class Course:
     """
 
     def __init__(
-        self, base: Found, labels: Sequence[str], settings: ClassifierSettings, out: Path
+        self, base: ModelFolder, labels: Sequence[str], settings: ClassifierSettings, out: Path
     ) -> None:
         transformers.set_seed(settings.seed)
         self._settings = settings
@@ -100,15 +100,15 @@ class Course:
         self.tokenizer = _tokenizer(base)
         model = _model(base, labels, settings, self.tokenizer)
         self.weights = sum(one.numel() for one in model.parameters())
-        self.max_length = min(settings.max_length, context_of(model) or settings.max_length)
-        full = settings.full if settings.full is not None else self.weights < SMALL
+        self.max_length = min(settings.max_length, context_size(model) or settings.max_length)
+        full = settings.full if settings.full is not None else self.weights < FULL_TRAINING_WEIGHTS
         self._model = model if full else _adapted(model, settings)
         self.trained = sum(one.numel() for one in self._model.parameters() if one.requires_grad)
-        small = 1e-3 if self.weights < LEAST else 5e-5
+        small = 1e-3 if self.weights < HIGH_RATE_WEIGHTS else 5e-5
         self.learning_rate = settings.learning_rate or (small if full else 2e-4)
 
     def run(
-        self, train: Rows, val: Rows, resume: bool, told: Told | None
+        self, train: LabelledRows, val: LabelledRows, resume: bool, told: EpochCallback | None
     ) -> tuple[list[Epoch], int]:
         """Train; return the epochs and the number of the best one, which the model then is."""
         watch = _Watch(told)
@@ -132,19 +132,19 @@ class Course:
         if last is not None:
             state = transformers.TrainerState.load_from_json(str(Path(last) / "trainer_state.json"))
             watch.restore(state.log_history)
-        with writes(self._out):
+        with report_write_errors(self._out):
             trainer.train(resume_from_checkpoint=last)
         self._model = trainer.model
         best = max(watch.epochs.values(), key=lambda one: (one.score, -one.number))
         shutil.rmtree(folder, ignore_errors=True)
         return [watch.epochs[number] for number in sorted(watch.epochs)], best.number
 
-    def predicted(self, rows: Encoded) -> list[int]:
+    def predicted(self, rows: TokenRows) -> list[int]:
         """Return the index of the predicted label of each row."""
         self._model.eval()
         found = [0] * len(rows)
         device = next(self._model.parameters()).device
-        for together in batches([len(row) for row in rows], 2 * self._settings.batch):
+        for together in length_batches([len(row) for row in rows], 2 * self._settings.batch):
             told = self.tokenizer.pad(
                 {"input_ids": [rows[place] for place in together]}, return_tensors="pt"
             )
@@ -160,7 +160,7 @@ class Course:
         """Save the model and its tokenizer."""
 
         def write(place: Path) -> None:
-            with writes(folder):
+            with report_write_errors(folder):
                 self._model.save_pretrained(place)
             self.tokenizer.save_pretrained(place)
 
@@ -176,7 +176,7 @@ class Course:
             weight_decay=one.weight_decay, eval_strategy="epoch", save_strategy="epoch",
             logging_strategy="steps", logging_steps=max(1, -(-rows // one.batch) // 8),
             save_total_limit=1, load_best_model_at_end=True, metric_for_best_model="score",
-            greater_is_better=True, report_to=trackers(one.report_to), disable_tqdm=True,
+            greater_is_better=True, report_to=parse_trackers(one.report_to), disable_tqdm=True,
             bf16=torch.cuda.is_available(), dataloader_pin_memory=torch.cuda.is_available(),
             remove_unused_columns=False, save_only_model=False,
         )  # fmt: skip
@@ -205,16 +205,16 @@ def _scores(told: Any) -> dict[str, float]:
     loss = float(np.mean(np.log(np.exp(logits - high).sum(-1)) - of_true))
     f1 = macro_f1(said.tolist(), true.tolist())
     return {
-        "accuracy": float((said == true).mean()), "f1": f1, "score": score_of(f1, loss),
+        "accuracy": float((said == true).mean()), "f1": f1, "score": epoch_score(f1, loss),
     }  # fmt: skip
 
 
-def _tokenizer(base: Found) -> Any:
+def _tokenizer(base: ModelFolder) -> Any:
     try:
         made = transformers.AutoTokenizer.from_pretrained(
             base.folder, local_files_only=True, trust_remote_code=False
         )
-    except FAULTS as error:
+    except LOAD_ERRORS as error:
         raise DataError(
             f"the tokenizer of {base.name!r} cannot be loaded: {_cause(error)}"
         ) from None
@@ -226,9 +226,15 @@ def _tokenizer(base: Found) -> Any:
     return made
 
 
-def _model(base: Found, labels: Sequence[str], settings: ClassifierSettings, tokenizer: Any) -> Any:
+def _model(
+    base: ModelFolder, labels: Sequence[str], settings: ClassifierSettings, tokenizer: Any
+) -> Any:
     more: dict[str, Any] = {}
-    if torch.cuda.is_available() and _size(base) >= 10 * SMALL and not settings.full:
+    if (
+        torch.cuda.is_available()
+        and _size(base) >= 10 * FULL_TRAINING_WEIGHTS
+        and not settings.full
+    ):
         more["quantization_config"] = transformers.BitsAndBytesConfig(
             load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True,
             bnb_4bit_compute_dtype=torch.bfloat16, llm_int8_skip_modules=["score"],
@@ -241,7 +247,7 @@ def _model(base: Found, labels: Sequence[str], settings: ClassifierSettings, tok
             use_safetensors=True, id2label=dict(enumerate(labels)),
             label2id={label: place for place, label in enumerate(labels)}, **more,
         )  # fmt: skip
-    except FAULTS as error:
+    except LOAD_ERRORS as error:
         raise UsageError(
             f"base {base.name!r} cannot become a classifier: {_cause(error)}"
         ) from None
@@ -250,7 +256,7 @@ def _model(base: Found, labels: Sequence[str], settings: ClassifierSettings, tok
     return model
 
 
-def _size(base: Found) -> int:
+def _size(base: ModelFolder) -> int:
     """Estimate the number of weights from the size of the files, at two bytes each."""
     return sum(path.stat().st_size for path in base.weights) // 2
 

@@ -8,7 +8,7 @@ from typing import Any
 from ...records import Json, Observation
 
 
-def lines(given: Json) -> list[str]:
+def column_lines(given: Json) -> list[str]:
     """Return one `column: value` line per column, with an empty value where there is none.
 
     An input that is one text is returned as one line.
@@ -18,7 +18,7 @@ def lines(given: Json) -> list[str]:
     return [f"{name}: {'' if value is None else value}" for name, value in given.items()]
 
 
-def encoded(
+def encode_rows(
     tokenizer: Any, rows: Sequence[Observation], max_length: int
 ) -> tuple[list[list[int]], int]:
     """Return the tokens of each row, and the number of rows that were truncated.
@@ -29,21 +29,21 @@ def encoded(
     first = list(tokenizer("")["input_ids"])[:1]
     if first and first[0] != tokenizer.bos_token_id:
         first = []
-    texts = [lines(row.input) for row in rows]
+    texts = [column_lines(row.input) for row in rows]
     flat = [part for some in texts for part in [*(f"{one}\n" for one in some[:-1]), *some[-1:]]]
     ids = iter(tokenizer(flat, add_special_tokens=False)["input_ids"] if flat else [])
     found, cut = [], 0
     for some in texts:
         parts = [list(next(ids)) for _ in some]
         room = max_length - len(first)
-        caps = fair([len(part) for part in parts], room)
+        caps = share_room([len(part) for part in parts], room)
         cut += sum(map(len, parts)) > room
         whole = [token for part, cap in zip(parts, caps, strict=True) for token in part[:cap]]
         found.append([*first, *whole] or [tokenizer.eos_token_id])
     return found, cut
 
 
-def fair(sizes: Sequence[int], room: int) -> list[int]:
+def share_room(sizes: Sequence[int], room: int) -> list[int]:
     """Return how much of each part stays when all parts share `room`.
 
     The longest parts are truncated to a common length.

@@ -16,8 +16,8 @@ Choices that the paper leaves open, and differences from it:
  - Clipping comes after the normalisation, as in the released code, and no second one follows.
  - `lag=2` is the released code's difference E(t-2) - E(t). At its first update E(-1) is E(0), so
    that difference spans a single step.
- - With the paper's settings the bounds never bind (`Momentum.reach` returns the possible range).
- - A stage that lacks training or validation pairs is left out of every schedule (`taught`). The
+ - With the paper's settings the bounds never bind (`MomentumSchedule.reach` returns the possible range).
+ - A stage that lacks training or validation pairs is left out of every schedule (`trainable_stages`). The
    released code gives a stage without a probe most of the mix.
 """
 
@@ -37,7 +37,7 @@ from ..stages import STAGES
 
 SCHEDULES = ("momentum", "fixed", *(f"single:{stage}" for stage in STAGES))
 
-Weights = Mapping[str, float]  # by stage, with mean 1 unless clipped; not probabilities
+StageWeights = Mapping[str, float]  # by stage, with mean 1 unless clipped; not probabilities
 
 
 class Schedule(Protocol):
@@ -52,13 +52,13 @@ class Schedule(Protocol):
         """The stages that have a weight, which may be 0."""
 
     @property
-    def history(self) -> Sequence[Weights]:
+    def history(self) -> Sequence[StageWeights]:
         """The weights of every period so far, the current one last, as `Mixture` needs them."""
 
-    def weights(self) -> Weights:
+    def weights(self) -> StageWeights:
         """Return the weights of the current period, `history[-1]`."""
 
-    def update(self, losses: Mapping[str, float]) -> Weights:
+    def update(self, losses: Mapping[str, float]) -> StageWeights:
         """Take the probe losses by stage, and return the weights of the next period.
 
         The first call, before training, sets the baseline. Each later call begins a new period.
@@ -105,10 +105,10 @@ class MomentumSettings(DpoSettings):
         return self
 
 
-class Constant:
+class ConstantSchedule:
     """The schedules `fixed` and `single:STAGE`, with constant weights that ignore the losses."""
 
-    def __init__(self, name: str, weights: Weights) -> None:
+    def __init__(self, name: str, weights: StageWeights) -> None:
         self._name = name
         self._weights = dict(weights)
         self._updates = 0
@@ -124,15 +124,15 @@ class Constant:
         return tuple(self._weights)
 
     @property
-    def history(self) -> Sequence[Weights]:
+    def history(self) -> Sequence[StageWeights]:
         """As `Schedule.history`."""
         return [self.weights() for _ in range(max(1, self._updates))]
 
-    def weights(self) -> Weights:
+    def weights(self) -> StageWeights:
         """As `Schedule.weights`."""
         return dict(self._weights)
 
-    def update(self, losses: Mapping[str, float]) -> Weights:
+    def update(self, losses: Mapping[str, float]) -> StageWeights:
         """As `Schedule.update`; the losses are ignored."""
         self._updates += 1
         return self.weights()
@@ -150,7 +150,7 @@ class Constant:
         return {"schedule": self._name, "stages": list(self._weights)}
 
 
-class Momentum:
+class MomentumSchedule:
     """Weights that favour the stages that improve fastest (GEAR, section 6.2; module docstring).
 
     Attributes:
@@ -164,7 +164,7 @@ class Momentum:
         self.averages: dict[str, float] = {}
         self.improvements: dict[str, float] = {}
         self._before: dict[str, float] = {}  # the averages one update before `averages`
-        self._history: list[Weights] = [dict.fromkeys(self._stages, 1.0)]
+        self._history: list[StageWeights] = [dict.fromkeys(self._stages, 1.0)]
 
     @property
     def name(self) -> str:
@@ -177,15 +177,15 @@ class Momentum:
         return self._stages
 
     @property
-    def history(self) -> Sequence[Weights]:
+    def history(self) -> Sequence[StageWeights]:
         """As `Schedule.history`."""
         return [dict(weights) for weights in self._history]
 
-    def weights(self) -> Weights:
+    def weights(self) -> StageWeights:
         """As `Schedule.weights`."""
         return dict(self._history[-1])
 
-    def update(self, losses: Mapping[str, float]) -> Weights:
+    def update(self, losses: Mapping[str, float]) -> StageWeights:
         """As `Schedule.update`.
 
         Raises:
@@ -232,7 +232,7 @@ class Momentum:
         self.improvements = dict(held["improvements"])
         self._history = [dict(weights) for weights in held["history"]]
 
-    def _weighted(self, improvements: Mapping[str, float]) -> Weights:
+    def _weighted(self, improvements: Mapping[str, float]) -> StageWeights:
         one = self.settings
         raw = {stage: one.epsilon + m for stage, m in improvements.items()}
         total = math.fsum(raw.values())
@@ -248,14 +248,14 @@ class Momentum:
         }
 
 
-def schedule_named(
+def make_schedule(
     name: str, stages: Sequence[str] = STAGES, momentum: MomentumSettings | None = None
 ) -> Schedule:
     """Return the schedule `name` over `stages`.
 
     Args:
         name: One of `SCHEDULES`.
-        stages: The stages of `STAGES` that have pairs (`taught`).
+        stages: The stages of `STAGES` that have pairs (`trainable_stages`).
         momentum: Settings of the momentum schedule; the other schedules have none.
 
     Raises:
@@ -266,16 +266,16 @@ def schedule_named(
     if not stages:
         raise UsageError("No stage has pairs, so there is nothing to train on.")
     if name == "momentum":
-        return Momentum(stages, momentum)
+        return MomentumSchedule(stages, momentum)
     if name == "fixed":
-        return Constant(name, dict.fromkeys(stages, 1.0))
+        return ConstantSchedule(name, dict.fromkeys(stages, 1.0))
     only = name.removeprefix("single:")
     if only not in stages:
         raise UsageError(f"{name} has nothing to train on: only {', '.join(stages)} has pairs.")
-    return Constant(name, {stage: float(len(stages)) * (stage == only) for stage in stages})
+    return ConstantSchedule(name, {stage: float(len(stages)) * (stage == only) for stage in stages})
 
 
-def taught(
+def trainable_stages(
     training: Mapping[str, int], validation: Mapping[str, int]
 ) -> tuple[tuple[str, ...], list[str]]:
     """Return the stages that can be trained and probed, and a sentence on each one left out.

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...records import Json, UsageError, digest_of
-from .curriculum import Weights
+from .curriculum import StageWeights
 
 PairId = TypeVar("PairId", int, str)
 
@@ -42,7 +42,7 @@ class Draw(NamedTuple, Generic[PairId]):
     turn: int  # the pass over the pool of its stage, from 0
 
 
-class Use(NamedTuple):
+class PoolUsage(NamedTuple):
     """How many draws a stage got, and the size of its pool."""
 
     draws: int
@@ -88,7 +88,7 @@ class Mixture(Generic[PairId]):
         pools = {stage: tuple(sorted(self.pools[stage])) for stage in sorted(self.pools)}
         object.__setattr__(self, "pools", pools)
 
-    def draws(self, history: Sequence[Weights], start: int, stop: int) -> list[Draw[PairId]]:
+    def draws(self, history: Sequence[StageWeights], start: int, stop: int) -> list[Draw[PairId]]:
         """Return the draws number `start` to `stop` - 1 of a training.
 
         Args:
@@ -115,11 +115,11 @@ class Mixture(Generic[PairId]):
             drawn.append(Draw(names[code], pools[code][orders[code, turn][at]], turn))
         return drawn
 
-    def used(self, history: Sequence[Weights], drawn: int) -> dict[str, Use]:
+    def used(self, history: Sequence[StageWeights], drawn: int) -> dict[str, PoolUsage]:
         """Return what the first `drawn` draws took of each stage's pool; raises as `draws`."""
         counts = np.bincount(self._stages(history, drawn), minlength=len(self.pools))
         pools = self.pools.items()
-        return {s: Use(int(n), len(pool)) for n, (s, pool) in zip(counts, pools, strict=True)}
+        return {s: PoolUsage(int(n), len(pool)) for n, (s, pool) in zip(counts, pools, strict=True)}
 
     def state(self) -> Json:
         """Return what must stay the same for equal draws, apart from the weights."""
@@ -138,7 +138,7 @@ class Mixture(Generic[PairId]):
                     "what it was trained with, or begin a new training."
                 )
 
-    def _stages(self, history: Sequence[Weights], count: int) -> npt.NDArray[np.int64]:
+    def _stages(self, history: Sequence[StageWeights], count: int) -> npt.NDArray[np.int64]:
         """Return the stages of the first `count` draws as positions in `pools`, shape (count,)."""
         periods = -(-count // self.period)
         if periods > len(history):
@@ -151,7 +151,7 @@ class Mixture(Generic[PairId]):
             codes[number * self.period :][: self.period] = self._period(number, history[number])
         return codes[:count]
 
-    def _period(self, number: int, weights: Weights) -> npt.NDArray[np.int64]:
+    def _period(self, number: int, weights: StageWeights) -> npt.NDArray[np.int64]:
         """Return the stages of one complete period as positions in `pools`, shape (period,)."""
         strange = [stage for stage, weight in weights.items() if weight and stage not in self.pools]
         if strange:

@@ -15,21 +15,23 @@ from typing import Any
 
 from peft import LoraConfig
 
-from ...agents.local.chat import PLAIN, Wording
-from ...agents.local.files import WORDS
-from ...agents.local.model import load
+from ...agents.local.chat import PLAIN, ChatFormat
+from ...agents.local.files import TOKENIZER_FILES
+from ...agents.local.model import load_model
 from ...agents.local.settings import LocalSettings
 from ...records import DataError, Json, UsageError
 from ...records.private_files import write_folder
-from ..bases import Base, check_packages, write_origin
+from ..base_models import Base, check_packages, write_origin
+from .pair_tokens import answer_end_token
 from .settings import TrainConfig
-from .tokens import end_of_answer
 
-LARGE = 1_000_000_000  # number of weights above which activations are recomputed by default
+GRADIENT_CHECKPOINTING_WEIGHTS = (
+    1_000_000_000  # number of weights above which activations are recomputed by default
+)
 
 
 @dataclass
-class Opened:
+class LoadedBase:
     """A base that is ready for training.
 
     Attributes:
@@ -44,17 +46,17 @@ class Opened:
     base: Base
     model: Any
     tokenizer: Any
-    wording: Wording
+    wording: ChatFormat
     end: int
     context: int | None
 
 
-def open_base(
+def load_base(
     base: Base,
     settings: TrainConfig,
     device: str,
     variables: Mapping[str, Json] | None = None,
-) -> Opened:
+) -> LoadedBase:
     """Load a base for training.
 
     Args:
@@ -69,7 +71,7 @@ def open_base(
             a chat template.
         DataError: The base cannot be read.
     """
-    quantized = in_four_bits(settings, device)
+    quantized = loads_in_4bit(settings, device)
     if quantized:
         check_packages("bitsandbytes")
     # Weights that are trained directly stay in float32; a frozen base need not.
@@ -77,22 +79,24 @@ def open_base(
     given = {"device": device, "dtype": dtype, "load_in_4bit": quantized, "max_tokens": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = load(base.found, None, LocalSettings.of(base.name, given), answers=False)
+        found = load_model(base.found, None, LocalSettings.of(base.name, given), answers=False)
     if quantized:
         _keep_trainable(found.model)
     template = settings.chat_template or None
-    wording = Wording(base.name, found.tokenizer, template, variables or {}, False, known_only=True)
+    wording = ChatFormat(
+        base.name, found.tokenizer, template, variables or {}, False, known_only=True
+    )
     if wording.template == PLAIN and template is None:
         raise UsageError(
             f"The tokenizer of {base.name!r} has no chat template, so prompts have no form:"
             " chat_template=FILE gives one, chat_template=plain says that you want none."
         )
     ends = found.model.generation_config.eos_token_id
-    end = end_of_answer(wording, ends if isinstance(ends, list) else [ends])
-    return Opened(base, found.model, found.tokenizer, wording, end, found.context)
+    end = answer_end_token(wording, ends if isinstance(ends, list) else [ends])
+    return LoadedBase(base, found.model, found.tokenizer, wording, end, found.context)
 
 
-def in_four_bits(settings: TrainConfig, device: str) -> bool:
+def loads_in_4bit(settings: TrainConfig, device: str) -> bool:
     """Return whether the base is loaded in 4 bits: by default, on a GPU with an adapter."""
     if settings.four_bit is None:
         return device.startswith("cuda") and not settings.full
@@ -106,14 +110,14 @@ def compute_dtype(settings: TrainConfig, device: str) -> str:
     return "bfloat16" if device.startswith("cuda") else "float32"
 
 
-def recomputes(settings: TrainConfig, model: Any) -> bool:
+def uses_gradient_checkpointing(settings: TrainConfig, model: Any) -> bool:
     """Return whether activations are recomputed in the backward pass."""
     if settings.recompute is None:
-        return bool(model.num_parameters() > LARGE)
+        return bool(model.num_parameters() > GRADIENT_CHECKPOINTING_WEIGHTS)
     return settings.recompute
 
 
-def adapter_config(settings: TrainConfig) -> LoraConfig:
+def make_peft_config(settings: TrainConfig) -> LoraConfig:
     """Return the LoRA configuration."""
     names = [one.strip() for one in settings.lora_targets.split(",") if one.strip()]
     return LoraConfig(
@@ -126,7 +130,7 @@ def adapter_config(settings: TrainConfig) -> LoraConfig:
     )
 
 
-def save_trained(model: Any, opened: Opened, folder: Path) -> None:
+def save_trained(model: Any, opened: LoadedBase, folder: Path) -> None:
     """Save trained weights with the base's tokenizer.
 
     Args:
@@ -137,9 +141,9 @@ def save_trained(model: Any, opened: Opened, folder: Path) -> None:
     source = opened.base.found.folder
     model.save_pretrained(folder, safe_serialization=True)
     (folder / "README.md").unlink(missing_ok=True)  # peft writes an empty template
-    copy_words(source, folder)
+    copy_tokenizer(source, folder)
     if (folder / "config.json").is_file():
-        copy_generation(source, folder)
+        copy_generation_config(source, folder)
     own = opened.wording.template
     if own not in (
         PLAIN,
@@ -148,14 +152,14 @@ def save_trained(model: Any, opened: Opened, folder: Path) -> None:
         (folder / "chat_template.jinja").write_text(own, "utf-8")
 
 
-def copy_words(source: Path, folder: Path) -> None:
+def copy_tokenizer(source: Path, folder: Path) -> None:
     """Copy the tokenizer's files, including its chat template."""
-    for pattern in WORDS:
+    for pattern in TOKENIZER_FILES:
         for path in source.glob(pattern):
             shutil.copyfile(path, folder / path.name)
 
 
-def copy_generation(source: Path, folder: Path) -> None:
+def copy_generation_config(source: Path, folder: Path) -> None:
     """Copy the sampling configuration of the source; a model in training has another one."""
     (folder / "generation_config.json").unlink(missing_ok=True)
     if (source / "generation_config.json").is_file():
@@ -176,7 +180,7 @@ def _keep_trainable(model: Any) -> None:
 # --- Merging an adapter into its base.
 
 
-def merge(adapter: Path, base: str | None, out: Path) -> Path:
+def merge_adapter(adapter: Path, base: str | None, out: Path) -> Path:
     """Merge an adapter into its base, and write one model folder that any server loads.
 
     The weights keep the precision of the base's files.
@@ -196,34 +200,34 @@ def merge(adapter: Path, base: str | None, out: Path) -> Path:
     check_packages()
     if out.exists():
         raise UsageError(f"{str(out)!r} is there already; name a new folder for the merged model.")
-    from ...agents.local.files import find, origin, weights_digest
+    from ...agents.local.files import find_model, read_origin, weights_digest
 
-    found, own = find(f"hf:{base}+{adapter}" if base is not None else f"hf:{adapter}")
+    found, own = find_model(f"hf:{base}+{adapter}" if base is not None else f"hf:{adapter}")
     if own is None:
         raise UsageError(f"{str(adapter)!r} holds no adapter, but a model of its own.")
     whole = Base(base or found.name, found, weights_digest(found.folder))
 
-    from ..libraries import quiet, writes
+    from ..external_libraries import quiet_libraries, report_write_errors
 
-    with quiet():
-        from ...agents.local.model import load
+    with quiet_libraries():
+        from ...agents.local.model import load_model
         from ...agents.local.settings import LocalSettings
 
-        model = load(
+        model = load_model(
             found, own, LocalSettings(model=whole.name, device="cpu", max_tokens=1), answers=False
         ).model
         try:
             model = model.merge_and_unload(safe_merge=True)
         except ValueError as error:
             raise DataError(f"The adapter {str(adapter)!r} cannot be merged: {error}") from None
-    told = origin(adapter)
+    told = read_origin(adapter)
 
     def write(folder: Path) -> None:
-        with quiet(), writes(out):
+        with quiet_libraries(), report_write_errors(out):
             model.save_pretrained(folder, safe_serialization=True)
         # `hf:BASE+ADAPTER` also uses the adapter's own tokenizer where it has one.
-        copy_words(own.folder if own.has_tokenizer else found.folder, folder)
-        copy_generation(found.folder, folder)
+        copy_tokenizer(own.folder if own.has_tokenizer else found.folder, folder)
+        copy_generation_config(found.folder, folder)
         if told is not None:
             write_origin(folder, whole, str(told.get("training")), str(told.get("pairs")))
 

@@ -18,7 +18,7 @@ from ...records import PeirceError, UsageError
 from .settings import TrainConfig
 
 
-def place(settings: TrainConfig) -> tuple[str, int]:
+def find_device(settings: TrainConfig) -> tuple[str, int]:
     """Return the device of this process and the number of processes that train together.
 
     accelerate's launcher starts several processes. Without it there is one, on the first GPU.
@@ -34,7 +34,7 @@ def place(settings: TrainConfig) -> tuple[str, int]:
     return "cpu" if wanted == "cpu" else str(state.device), state.num_processes
 
 
-def agreed(work: Callable[[], Any], processes: int) -> Any:
+def run_on_main_process(work: Callable[[], Any], processes: int) -> Any:
     """Run `work` in the first process; return its result or raise its error in all processes."""
     told: tuple[Any, PeirceError | None] = (None, None)
     if PartialState().is_main_process:
@@ -42,13 +42,13 @@ def agreed(work: Callable[[], Any], processes: int) -> Any:
             told = work(), None
         except PeirceError as error:
             told = None, error
-    value, refused = shared(told, processes)
+    value, refused = broadcast(told, processes)
     if refused is not None:
         raise refused
     return value
 
 
-def shared(value: Any, processes: int) -> Any:
+def broadcast(value: Any, processes: int) -> Any:
     """Return the value of the first process in all processes."""
     told = [value]
     if processes > 1:
@@ -57,7 +57,7 @@ def shared(value: Any, processes: int) -> Any:
 
 
 @contextlib.contextmanager
-def memory(settings: TrainConfig) -> Iterator[None]:
+def report_out_of_memory(settings: TrainConfig) -> Iterator[None]:
     """Turn an out-of-memory error into one PeirceError sentence."""
     try:
         yield

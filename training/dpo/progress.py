@@ -8,11 +8,11 @@ from typing import Protocol
 
 from ...records import Json, Message
 
-Ask = Callable[[Sequence[Sequence[Message]], int], list[str]]
+SampleAnswers = Callable[[Sequence[Sequence[Message]], int], list[str]]
 """Sample one answer per prompt from the model in training, at temperature 1, by a seed.
 An answer is empty where the prompt fills the context of the model."""
 
-Sampled = Callable[[Ask], Mapping[str, float]]
+MeasureSamples = Callable[[SampleAnswers], Mapping[str, float]]
 """Measure sampled answers: return values by name, at least "instruction_following", the share of
 answers that can be parsed. Prompts and seed should be the same at each call. It is called before
 training and every `sample_every` periods."""
@@ -27,7 +27,7 @@ class Progress:
         total: Examples of the complete training.
         seconds: Training time so far, including the time before a resume.
         train_loss: The loss of the last update.
-        probes: By stage, then by name of `PROBES`.
+        probes: By stage, then by name of `PROBE_METRICS`.
         weights: Weights of the current period, by stage.
         sampled: The last measurements of the sampler.
         said: Warnings so far, one sentence each.
@@ -50,25 +50,31 @@ class Progress:
 # A point is a value at a number of examples, for a stage or for none (`""`). A resumed training
 # writes points again that it wrote before it was killed, with the same values. The last one counts.
 
-PROBES = ("probe_loss", "probe_accuracy", "probe_margin", "chosen_logratio", "rejected_logratio")
+PROBE_METRICS = (
+    "probe_loss",
+    "probe_accuracy",
+    "probe_margin",
+    "chosen_logratio",
+    "rejected_logratio",
+)
 """Values of each stage at each probe: the mean DPO loss; the share of pairs with a higher log-ratio
 for the chosen answer than for the rejected one (a tie counts half; TRL's rewards/accuracies); the
 mean difference of the two log-ratios times beta (TRL's rewards/margins); the mean log-ratios of
 policy over reference, summed over an answer's tokens (nats)."""
 
-CURRICULUM = ("ewma", "improvement", "weight", "share", "drawn")
+CURRICULUM_METRICS = ("ewma", "improvement", "weight", "share", "drawn")
 """Values of each stage at each probe: the averaged loss and the clipped improvement (momentum only,
 the latter from the second probe on); the weight in the next period, with mean 1 unless a bound
 clips it; its share of that period's draws as a probability; the number of draws so far."""
 
-COURSE = ("train_loss", "learning_rate", "grad_norm", "seconds")
+UPDATE_METRICS = ("train_loss", "learning_rate", "grad_norm", "seconds")
 """Values without a stage, written at each update. Only seconds is written at each probe: the
 training time so far, without the time between a stop and a resume."""
 
-SAMPLED = ("instruction_following", "consistent")
+SAMPLE_METRICS = ("instruction_following", "consistent")
 """Values without a stage: what the caller's sampler returned, under its names."""
 
-NAMES = (*PROBES, *CURRICULUM, *COURSE, *SAMPLED)
+METRICS = (*PROBE_METRICS, *CURRICULUM_METRICS, *UPDATE_METRICS, *SAMPLE_METRICS)
 
 
 class TrainingLog(Protocol):
@@ -89,7 +95,7 @@ class TrainingLog(Protocol):
         Args:
             examples: The number of examples seen before it.
             stage: One of `stages.STAGES`, or an empty string.
-            name: One of `NAMES`.
+            name: One of `METRICS`.
             value: The value.
         """
 

@@ -27,28 +27,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...records import DataError, Json, UsageError
-from ...records.private_files import make_folder, open_lock, write_folder, write_whole
-from ..bases import Base, check_packages, find_base, write_origin
+from ...records.private_files import make_folder, open_lock, write_atomically, write_folder
+from ..base_models import Base, check_packages, find_base, write_origin
 from ..splits import Split
 from . import checkpoints
-from .curriculum import Schedule, schedule_named, taught
+from .curriculum import Schedule, make_schedule, trainable_stages
 from .mixture import Mixture
-from .progress import Progress, Sampled, TrainingLog
-from .scoring import Probe, pools
+from .pair_tokens import PairTokens
+from .progress import MeasureSamples, Progress, TrainingLog
+from .scoring import Probe, draw_pools
 from .settings import TrainConfig
-from .tokens import PairTokens
 
 if TYPE_CHECKING:
     from ..pair_table import PairTable
-    from .course import Course
-    from .models import Opened
+    from .callback import CurriculumCallback
+    from .models import LoadedBase
 
-RECORD = "training.json"
-CHECKPOINTS = "checkpoints"
+RECORD_FILE = "training.json"
+CHECKPOINTS_FOLDER = "checkpoints"
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainingResult:
     """The result of a training.
 
     Attributes:
@@ -76,11 +76,11 @@ def train(
     out: Path,
     log: TrainingLog,
     *,
-    sampled: Sampled | None = None,
+    sampled: MeasureSamples | None = None,
     progress: Callable[[Progress], None] | None = None,
     interrupt: Callable[[], bool] | None = None,
     resume: bool = False,
-) -> Trained:
+) -> TrainingResult:
     """Train `base` on the training pairs of `table`, and probe its validation pairs.
 
     Args:
@@ -110,10 +110,10 @@ def train(
     if processes == 1:
         record = _begun(out, found, table, settings, resume)
     else:
-        from .processes import agreed, place
+        from .processes import find_device, run_on_main_process
 
-        place(settings)
-        record = agreed(lambda: _begun(out, found, table, settings, resume), processes)
+        find_device(settings)
+        record = run_on_main_process(lambda: _begun(out, found, table, settings, resume), processes)
     if record["status"] == "done" and (out / str(record["model"])).is_dir():
         return _trained(out, record)
     with _alone(out):
@@ -137,25 +137,25 @@ class _Run:
 
     def go(
         self,
-        sampled: Sampled | None,
+        sampled: MeasureSamples | None,
         progress: Callable[[Progress], None] | None,
         interrupt: Callable[[], bool] | None,
-    ) -> Trained:
-        from ..libraries import quiet
-        from .processes import memory, place, shared
+    ) -> TrainingResult:
+        from ..external_libraries import quiet_libraries
+        from .processes import broadcast, find_device, report_out_of_memory
 
-        with quiet(), memory(self._settings):
-            from .models import open_base
+        with quiet_libraries(), report_out_of_memory(self._settings):
+            from .models import load_base
 
-            device, processes = place(self._settings)
+            device, processes = find_device(self._settings)
             variables = self._table.settings.get("template_variables")
-            opened = open_base(self._base, self._settings, device, variables)
+            opened = load_base(self._base, self._settings, device, variables)
             if progress is not None:
                 progress(Progress(0, self._settings.examples, 0.0, doing="tokens"))
             course, trainer = self._made(opened, processes, sampled, progress, interrupt)
             main: bool = trainer.is_world_process_zero()
-            last = checkpoints.last_whole(self._out / CHECKPOINTS) if main else None
-            last = shared(last, processes)
+            last = checkpoints.find_last_complete(self._out / CHECKPOINTS_FOLDER) if main else None
+            last = broadcast(last, processes)
             if last is not None:
                 course.restore(last)
             if main:
@@ -167,16 +167,16 @@ class _Run:
 
     def _made(
         self,
-        opened: Opened,
+        opened: LoadedBase,
         processes: int,
-        sampled: Sampled | None,
+        sampled: MeasureSamples | None,
         progress: Callable[[Progress], None] | None,
         interrupt: Callable[[], bool] | None,
-    ) -> tuple[Course, Any]:
+    ) -> tuple[CurriculumCallback, Any]:
         """Return the course and the trainer, connected with each other."""
-        from .course import Course
+        from .callback import CurriculumCallback
         from .scoring import Scorer
-        from .trainer import Asker, arguments, make_trainer
+        from .trainer import AnswerSampler, make_dpo_config, make_trainer
 
         settings, record = self._settings, self._record
         tokens, drawn, probed = self._pools(opened)
@@ -184,21 +184,23 @@ class _Run:
         stages = schedule.stages
         record |= {"stages": list(stages), "pools": _counts(drawn, probed, tokens)}
         mixture = Mixture({one: drawn[one] for one in stages}, settings.seed, settings.period)
-        course = Course(
+        course = CurriculumCallback(
             settings, schedule, mixture, tokens, self._log, sampled, progress, interrupt
         )
         course.guard.note(said)
-        args = arguments(settings, opened, self._out / CHECKPOINTS, processes)
+        args = make_dpo_config(settings, opened, self._out / CHECKPOINTS_FOLDER, processes)
         told = {key: record[key] for key in ("training", "digest", "pairs", "base")}
         trainer = make_trainer(args, opened, settings, course, tokens, told)
         rows = 4 * settings.device_batch  # passes without gradients need less memory per row
         scorer = Scorer(trainer, tokens.sequence, rows)
         probe = Probe({one: probed[one] for one in stages}, tokens, scorer, settings.beta)
-        ask = Asker(trainer, opened.wording, settings.sample_tokens, rows, opened.context)
+        ask = AnswerSampler(trainer, opened.wording, settings.sample_tokens, rows, opened.context)
         course.attach(trainer, scorer, probe, ask)
         return course, trainer
 
-    def _train(self, course: Course, trainer: Any, opened: Opened, last: Path | None) -> None:
+    def _train(
+        self, course: CurriculumCallback, trainer: Any, opened: LoadedBase, last: Path | None
+    ) -> None:
         """Train, save the result, and always record how the training ended."""
         main, record, status = trainer.is_world_process_zero(), self._record, "failed"
         try:
@@ -216,14 +218,14 @@ class _Run:
                 self._log.close(status, record["fields"])
 
     def _pools(
-        self, opened: Opened
+        self, opened: LoadedBase
     ) -> tuple[PairTokens, dict[str, list[int]], dict[str, list[int]]]:
         """Return tokens, and ids of the pairs to draw from and to probe, by stage."""
         settings, table = self._settings, self._table
         limit = min(settings.max_length, opened.context or settings.max_length)
         tokens = PairTokens(table, opened.wording, opened.end, limit)
-        drawn = pools(table, tokens, Split.TRAIN, settings.examples, settings.seed)
-        probed = pools(table, tokens, Split.VALIDATION, settings.probe_pairs, settings.seed)
+        drawn = draw_pools(table, tokens, Split.TRAIN, settings.examples, settings.seed)
+        probed = draw_pools(table, tokens, Split.VALIDATION, settings.probe_pairs, settings.seed)
         return tokens, drawn, probed
 
     def _schedule(
@@ -232,11 +234,11 @@ class _Run:
         """Return the schedule, and a sentence on everything that is left out."""
         settings = self._settings
         try:
-            stages, said = taught(
+            stages, said = trainable_stages(
                 {stage: len(ids) for stage, ids in drawn.items()},
                 {stage: len(ids) for stage, ids in probed.items()},
             )
-            schedule = schedule_named(settings.schedule, stages, settings.momentum())
+            schedule = make_schedule(settings.schedule, stages, settings.momentum())
         except UsageError as error:
             if not tokens.refused:
                 raise
@@ -251,14 +253,14 @@ class _Run:
             )
         return schedule, said
 
-    def _save(self, trainer: Any, opened: Opened) -> None:
-        from ..libraries import writes
+    def _save(self, trainer: Any, opened: LoadedBase) -> None:
+        from ..external_libraries import report_write_errors
         from .models import save_trained
 
         name = "model" if self._settings.full else "adapter"
 
         def write(folder: Path) -> None:
-            with writes(self._out):
+            with report_write_errors(self._out):
                 save_trained(trainer.accelerator.unwrap_model(trainer.model), opened, folder)
             write_origin(folder, self._base, self._record["training"], self._table.digest)
 
@@ -286,15 +288,15 @@ def _begun(
     """Return the record of the training in `out`, or of a new one."""
     mine = {"digest": settings.digest, "pairs": table.digest, "base": base.record(),
             "settings": settings.record()}  # fmt: skip
-    if not (out / RECORD).is_file():
+    if not (out / RECORD_FILE).is_file():
         if not table.digest:
             raise UsageError("The pairs have no digest: name them first (PairTable.named).")
-        if checkpoints.last_whole(out / CHECKPOINTS) is not None:
+        if checkpoints.find_last_complete(out / CHECKPOINTS_FOLDER) is not None:
             raise UsageError(
-                f"{str(out)!r} holds checkpoints, and not what they are of ({RECORD}): name another folder."
+                f"{str(out)!r} holds checkpoints, and not what they are of ({RECORD_FILE}): name another folder."
             )
         try:
-            make_folder(out / CHECKPOINTS)
+            make_folder(out / CHECKPOINTS_FOLDER)
         except OSError as error:
             raise UsageError(f"The folder {str(out)!r} cannot be made: {error.strerror}.") from None
         return {"training": secrets.token_hex(4), **mine, "status": "new", "examples": 0,
@@ -334,25 +336,25 @@ def _check_same(out: Path, held: Mapping[str, Any], mine: Mapping[str, Any]) -> 
 def read_record(out: Path) -> dict[str, Any]:
     """Return training.json of a training's folder; raises DataError where it is invalid."""
     try:
-        held: dict[str, Any] = json.loads((out / RECORD).read_text("utf-8"))
+        held: dict[str, Any] = json.loads((out / RECORD_FILE).read_text("utf-8"))
         _ = held["training"], held["status"], held["base"]["weights"], held["base"]["name"]
         _ = held["digest"], held["pairs"], held["examples"], held["fields"], dict(held["settings"])
         return held
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-        raise DataError(f"{out / RECORD} is no record of a training: {error!r}") from None
+        raise DataError(f"{out / RECORD_FILE} is no record of a training: {error!r}") from None
 
 
 def _write(out: Path, record: Mapping[str, Json]) -> None:
-    write_whole({out / RECORD: (json.dumps(record, indent=1) + "\n").encode()})
+    write_atomically({out / RECORD_FILE: (json.dumps(record, indent=1) + "\n").encode()})
 
 
 def _opening(record: Mapping[str, Any]) -> dict[str, Json]:
     return {key: record[key] for key in ("settings", "digest", "pairs", "base", "stages", "pools")}
 
 
-def _trained(out: Path, record: Mapping[str, Any]) -> Trained:
+def _trained(out: Path, record: Mapping[str, Any]) -> TrainingResult:
     model = out / record["model"] if record.get("model") else None
-    return Trained(
+    return TrainingResult(
         record["training"], out, record["status"], record["examples"], model, record["fields"]
     )
 
@@ -367,7 +369,7 @@ def _counts(
     }
 
 
-def _fields(course: Course) -> dict[str, Json]:
+def _fields(course: CurriculumCallback) -> dict[str, Json]:
     used = course.mixture.used(course.schedule.history, course.examples)
     return {
         "seconds": round(course.seconds, 3),

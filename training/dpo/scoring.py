@@ -16,13 +16,13 @@ from accelerate.utils import gather_object
 from numpy.typing import NDArray
 
 from ..stages import STAGES, Stage
-from .tokens import PairTokens, Tokens, shuffled
+from .pair_tokens import PairTokens, Tokens, shuffle_pairs
 
 if TYPE_CHECKING:
     from ..pair_table import PairTable
 
 
-Key = tuple[int, int]  # positions of a prompt and an answer
+SequenceKey = tuple[int, int]  # positions of a prompt and an answer
 
 
 class Scorer:
@@ -35,17 +35,17 @@ class Scorer:
     """
 
     def __init__(
-        self, trainer: Any, sequence: Callable[[Key], tuple[Tokens, Tokens]], rows: int
+        self, trainer: Any, sequence: Callable[[SequenceKey], tuple[Tokens, Tokens]], rows: int
     ) -> None:
         self._trainer = trainer
         self._sequence = sequence
         self._rows = rows
 
-    def policy(self, keys: Sequence[Key]) -> NDArray[np.float64]:
+    def policy(self, keys: Sequence[SequenceKey]) -> NDArray[np.float64]:
         """Return the log-probability of each key's answer (nats), shape (len(keys),)."""
         return self._scored(keys, self._own())
 
-    def reference(self, keys: Sequence[Key]) -> NDArray[np.float64]:
+    def reference(self, keys: Sequence[SequenceKey]) -> NDArray[np.float64]:
         """Return the same under the model as it was before training."""
         trainer = self._trainer
         if trainer.ref_model is not None:
@@ -61,7 +61,7 @@ class Scorer:
         """
         return self._trainer.accelerator.unwrap_model(self._trainer.model)
 
-    def _scored(self, keys: Sequence[Key], model: Any) -> NDArray[np.float64]:
+    def _scored(self, keys: Sequence[SequenceKey], model: Any) -> NDArray[np.float64]:
         accelerator = self._trainer.accelerator
         batches = list(self._batches(keys))
         mine = batches[accelerator.process_index :: accelerator.num_processes]
@@ -77,7 +77,7 @@ class Scorer:
             values[place] = score
         return values
 
-    def _batches(self, keys: Sequence[Key]) -> Iterator[list[int]]:
+    def _batches(self, keys: Sequence[SequenceKey]) -> Iterator[list[int]]:
         """Yield positions of keys in batches, longest sequences first.
 
         A batch then holds sequences of similar length, and running out of memory shows at once.
@@ -120,16 +120,16 @@ def _evaluating(model: Any) -> Iterator[None]:
         model.train(was)
 
 
-class References:
+class ReferenceLogps:
     """Cached log-probabilities under the reference, one per prompt and answer.
 
     They are saved with the checkpoints, so a resumed training continues with identical values.
     """
 
     def __init__(self) -> None:
-        self.known: dict[Key, float] = {}
+        self.known: dict[SequenceKey, float] = {}
 
-    def learn(self, keys: Sequence[Key], scorer: Scorer) -> int:
+    def learn(self, keys: Sequence[SequenceKey], scorer: Scorer) -> int:
         """Compute the missing log-probabilities and return how many there were."""
         missing = sorted(set(keys) - self.known.keys())
         if missing:
@@ -154,7 +154,7 @@ class References:
 # drawn by the seed among those that fit the length.
 
 
-def pools(
+def draw_pools(
     table: PairTable, tokens: PairTokens, split: str, most: int, seed: int
 ) -> dict[str, list[int]]:
     """Return ids of pairs by stage: those of a split that fit the length, `most` per stage.
@@ -165,7 +165,7 @@ def pools(
     found = {}
     for stage in STAGES:
         places = table.where(Stage[stage.upper()], split)
-        found[stage] = tokens.fitting(shuffled(places, seed, f"{split}/{stage}"), most)
+        found[stage] = tokens.fitting(shuffle_pairs(places, seed, f"{split}/{stage}"), most)
     return found
 
 
@@ -184,8 +184,8 @@ class Probe:
     ) -> None:
         self._scorer = scorer
         self._beta = beta
-        self._keys: list[Key] = []
-        place: dict[Key, int] = {}
+        self._keys: list[SequenceKey] = []
+        place: dict[SequenceKey, int] = {}
         self._rows: dict[str, np.ndarray[tuple[int, int], np.dtype[np.int64]]] = {}
         for stage, ids in pairs.items():
             rows = []

@@ -23,18 +23,18 @@ from datasets import Dataset
 from transformers import PrinterCallback, ProgressCallback
 from trl import DPOConfig, DPOTrainer
 
-from ...agents.local.chat import PLAIN, Wording
+from ...agents.local.chat import PLAIN, ChatFormat
 from ...records import Json, Message, UsageError
-from ..libraries import quiet, trackers, writes
+from ..external_libraries import parse_trackers, quiet_libraries, report_write_errors
+from .callback import CurriculumCallback
 from .checkpoints import PREFIX
-from .course import Course
-from .models import Opened, adapter_config, compute_dtype, recomputes
+from .models import LoadedBase, compute_dtype, make_peft_config, uses_gradient_checkpointing
+from .pair_tokens import PairTokens
 from .settings import TrainConfig
-from .tokens import PairTokens
 
 
 class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
-    """TRL's DPOTrainer with the draws and checkpoints of a `Course`.
+    """TRL's DPOTrainer with the draws and checkpoints of a `CurriculumCallback`.
 
     Args:
         course: The callback that controls the training.
@@ -46,7 +46,7 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
 
     def __init__(
         self,
-        course: Course,
+        course: CurriculumCallback,
         tokens: PairTokens,
         told: Mapping[str, Json],
         precompute: bool,
@@ -71,7 +71,7 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
         return self._course.period
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
-        with writes(Path(self.args.output_dir)):
+        with report_write_errors(Path(self.args.output_dir)):
             super()._save_checkpoint(model, trial)
         if self.is_world_process_zero():
             folder = Path(self.args.output_dir) / f"{PREFIX}{self.state.global_step}"
@@ -86,7 +86,7 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
         return None
 
 
-def arguments(settings: TrainConfig, opened: Opened, folder: Path, processes: int) -> Any:
+def make_dpo_config(settings: TrainConfig, opened: LoadedBase, folder: Path, processes: int) -> Any:
     """Return the DPOConfig of a training with its checkpoints in `folder`.
 
     Raises:
@@ -99,7 +99,7 @@ def arguments(settings: TrainConfig, opened: Opened, folder: Path, processes: in
             f" {settings.device_batch} pairs at once (device_batch)."
         )
     device = str(opened.model.device)
-    recompute = recomputes(settings, opened.model)
+    recompute = uses_gradient_checkpointing(settings, opened.model)
     args = DPOConfig(
         output_dir=str(folder),
         use_cpu=device == "cpu",
@@ -123,7 +123,7 @@ def arguments(settings: TrainConfig, opened: Opened, folder: Path, processes: in
         disable_tqdm=True,
         eval_strategy="no",
         save_strategy="no",
-        report_to=trackers(settings.report_to),
+        report_to=parse_trackers(settings.report_to),
     )
     _ = args.device
     args._n_gpu = min(args.n_gpu, 1)  # otherwise TRL refuses several GPUs without a launcher
@@ -132,9 +132,9 @@ def arguments(settings: TrainConfig, opened: Opened, folder: Path, processes: in
 
 def make_trainer(
     args: Any,
-    opened: Opened,
+    opened: LoadedBase,
     settings: TrainConfig,
-    course: Course,
+    course: CurriculumCallback,
     tokens: PairTokens,
     told: Mapping[str, Json],
 ) -> CurriculumTrainer:
@@ -148,7 +148,7 @@ def make_trainer(
         return CurriculumTrainer(
             course, tokens, told, settings.precompute, model=opened.model, ref_model=reference, args=args,
             processing_class=opened.tokenizer,
-            peft_config=None if settings.full else adapter_config(settings),
+            peft_config=None if settings.full else make_peft_config(settings),
         )  # fmt: skip
     except ValueError as error:
         if "arget modules" not in str(error):
@@ -159,7 +159,7 @@ def make_trainer(
         ) from None
 
 
-class Asker:
+class AnswerSampler:
     """Samples answers of the model in training (`progress.Ask`), keeping the global random state.
 
     Args:
@@ -174,7 +174,7 @@ class Asker:
     def __init__(
         self,
         trainer: CurriculumTrainer,
-        wording: Wording,
+        wording: ChatFormat,
         most_tokens: int,
         rows: int,
         context: int | None,
@@ -194,7 +194,11 @@ class Asker:
         found = [""] * len(ids)
         was = model.training
         model.eval()
-        with torch.random.fork_rng(devices=devices), quiet(), self._trainer.accelerator.autocast():
+        with (
+            torch.random.fork_rng(devices=devices),
+            quiet_libraries(),
+            self._trainer.accelerator.autocast(),
+        ):
             torch.manual_seed(seed)
             for start in range(0, len(order), self._rows):
                 places = order[start : start + self._rows]

@@ -6,24 +6,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .build_pairs import PairChoices, PairsResult
     from .dataset import export
-    from .harvest import Choices, Harvest
-    from .lengths import Length, ModelText
+    from .lengths import ModelText, TokenLimit
     from .preferences import Caps, Pool, preference_pairs
 
 # The module of each public name. A module is imported at first use, so importing this is cheap.
 _NAMES = {
     "export": "dataset",
-    "Choices": "harvest",
-    "Harvest": "harvest",
-    "Length": "lengths",
+    "PairChoices": "build_pairs",
+    "PairsResult": "build_pairs",
+    "TokenLimit": "lengths",
     "ModelText": "lengths",
     "Caps": "preferences",
     "Pool": "preferences",
     "preference_pairs": "preferences",
 }
 __all__ = [
-    "Caps", "Choices", "Harvest", "Length", "ModelText", "Pool", "export", "preference_pairs",
+    "Caps",
+    "ModelText",
+    "PairChoices",
+    "PairsResult",
+    "Pool",
+    "TokenLimit",
+    "export",
+    "preference_pairs",
 ]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from ...agents.local.chat import Wording
+from ...agents.local.chat import ChatFormat
 from ...records import DataError, Json, Message, Unavailable, UsageError, digest_of_text
 
 INSTALL = "pip install 'peirce[train]'"
@@ -48,9 +48,9 @@ class ModelText:
             )
         self._wording = self._worded(variables or {})
 
-    def _worded(self, variables: Mapping[str, Json]) -> Wording:
+    def _worded(self, variables: Mapping[str, Json]) -> ChatFormat:
         with _said():
-            return Wording(
+            return ChatFormat(
                 self.name, self._tokenizer, None, variables, tools=False, known_only=True
             )
 
@@ -99,7 +99,7 @@ class ModelText:
         yield from map(len, encoded["input_ids"])
 
 
-class Length:
+class TokenLimit:
     """A limit of `most` tokens for prompt and answer together (`harvest.Fits`).
 
     Raises:
@@ -124,9 +124,9 @@ class Length:
         """Return the settings of the tokenizer and the limit."""
         return {**self._text.settings(), "max_length": self.most}
 
-    def with_variables(self, variables: Mapping[str, Json]) -> Length:
+    def with_variables(self, variables: Mapping[str, Json]) -> TokenLimit:
         """As `ModelText.with_variables`."""
-        return Length(self._text.with_variables(variables), self.most)
+        return TokenLimit(self._text.with_variables(variables), self.most)
 
 
 @contextlib.contextmanager

@@ -33,24 +33,24 @@ from ...records import (
     FamilyWords,
     Hypothesis,
     Json,
-    Measuring,
+    MeasuresHypotheses,
     Problem,
     UsageError,
     canonical_json,
     digest_of,
 )
-from ...store.cells import is_utf8
+from ...store.codec import is_utf8
 from .preferences import Pool
 
 if TYPE_CHECKING:
-    from ...store import Given, Store
-    from ...store.cells import Vector
+    from ...store import AnswerSummary, Store
+    from ...store.codec import Vector
 
 READERS = 2  # threads that compute digests; half of the time is spent in the store
-TOGETHER = 512  # problems that one query per session reads
-CUT = "cut: the answer was cut at the token limit"  # the reason that a session records
-UNANSWERED = "no_answer: "
-LEFT_OUT = ("repeated", "cut", "unanswered", "not_text", "not_judged")
+PROBLEMS_PER_QUERY = 512  # problems that one query per session reads
+CUT_REASON = "cut: the answer was cut at the token limit"  # the reason that a session records
+UNANSWERED_PREFIX = "no_answer: "
+EXCLUSION_REASONS = ("repeated", "cut", "unanswered", "not_text", "not_judged")
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Source:
 
 
 @dataclass
-class Asked:
+class Question:
     """One problem under one O_n, and the sessions that asked it.
 
     Attributes:
@@ -115,11 +115,11 @@ class Asked:
     @property
     def words(self) -> FamilyWords:
         """The prompt words of the problem's family."""
-        return tasks.family_of(self.problem, tau=self.tau).words
+        return tasks.problem_family(self.problem, tau=self.tau).words
 
 
 @dataclass(frozen=True)
-class Answered:
+class PooledAnswer:
     """An answer of a pool; cost is that of its hypothesis, in a family that has costs."""
 
     text: str
@@ -132,28 +132,28 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Pooled:
+class PooledAnswers:
     """The answers to one question from all sessions.
 
     Attributes:
         asked: The question.
         answers: The answers, sorted by text.
         pool: What `preference_pairs` needs of them.
-        left_out: The number of left-out answers by reason (`LEFT_OUT`).
+        left_out: The number of left-out answers by reason (`EXCLUSION_REASONS`).
         several: The number of answers with more than one hypothesis.
         by_model: Per model, the numbers of answers, malformed, inconsistent and consistent,
             including repeated answers.
     """
 
-    asked: Asked
-    answers: Sequence[Answered]
+    asked: Question
+    answers: Sequence[PooledAnswer]
     pool: Pool
     left_out: Mapping[str, int]
     several: int
     by_model: Mapping[str, Mapping[str, int]]
 
 
-def sources_of(store: Store, sessions: Sequence[str]) -> list[Source]:
+def read_sources(store: Store, sessions: Sequence[str]) -> list[Source]:
     """Return the distinct sessions, sorted by digest."""
     names = list(dict.fromkeys(sessions))
     with ThreadPoolExecutor(READERS) as readers:
@@ -165,9 +165,9 @@ def sources_of(store: Store, sessions: Sequence[str]) -> list[Source]:
     return sorted(read, key=lambda one: (one.digest, one.session))
 
 
-def all_asked(store: Store, sources: Sequence[Source]) -> list[Asked]:
+def read_questions(store: Store, sources: Sequence[Source]) -> list[Question]:
     """Return the questions of the sessions, including unfinished ones, by task, problem and key."""
-    found: dict[Digest, Asked] = {}
+    found: dict[Digest, Question] = {}
     for source in sources:
         settings = source.settings
         form, tau = str(settings["answer_format"]), (settings.get("text") or {}).get("tau")
@@ -179,7 +179,7 @@ def all_asked(store: Store, sources: Sequence[Source]) -> list[Asked]:
                  dict(problem.public), row.space, settings.get("equality"), form, tau,
                  bool(settings.get("strict_contract")), _judge(settings)]
             )  # fmt: skip
-            asked = found.setdefault(key, Asked(key, problem, row.space, form, tau))
+            asked = found.setdefault(key, Question(key, problem, row.space, form, tau))
             asked.sources.append(source)
     return sorted(found.values(), key=lambda one: (one.problem.task, one.problem.id, one.key))
 
@@ -193,7 +193,7 @@ def _judge(settings: Mapping[str, Json]) -> Json:
     return [mode, named or settings.get("model"), None if named else settings.get("model_settings")]
 
 
-def template_of(sources: Sequence[Source], template: str | None) -> str:
+def choose_template(sources: Sequence[Source], template: str | None) -> str:
     """Return the template of the prompts: `template`, or that of the sessions.
 
     Raises:
@@ -236,11 +236,11 @@ def _shown(variables: Mapping[str, Json] | None) -> str:
     return " ".join(named) or "none"
 
 
-def pools(store: Store, asked: Sequence[Asked]) -> Iterator[Pooled]:
+def read_pools(store: Store, asked: Sequence[Question]) -> Iterator[PooledAnswers]:
     """Yield the pools in order, one at a time, so predictions of only one are in memory."""
     sizes = _Spaces(store)
-    for start in range(0, len(asked), TOGETHER):
-        part = asked[start : start + TOGETHER]
+    for start in range(0, len(asked), PROBLEMS_PER_QUERY):
+        part = asked[start : start + PROBLEMS_PER_QUERY]
         wanted: dict[str, list[str]] = {}
         for one in part:
             for source in one.sources:
@@ -256,13 +256,13 @@ def pools(store: Store, asked: Sequence[Asked]) -> Iterator[Pooled]:
 
 
 def _pooled(
-    store: Store, asked: Asked, given: Sequence[tuple[str, Given]], spaces: _Spaces
-) -> Pooled:
-    left_out = dict.fromkeys(LEFT_OUT, 0)
+    store: Store, asked: Question, given: Sequence[tuple[str, AnswerSummary]], spaces: _Spaces
+) -> PooledAnswers:
+    left_out = dict.fromkeys(EXCLUSION_REASONS, 0)
     by_model: dict[str, Counter[str]] = {}
-    taken: dict[str, Answered] = {}
+    taken: dict[str, PooledAnswer] = {}
     several = 0
-    costed = isinstance(tasks.family(asked.problem.family), Measuring)
+    costed = isinstance(tasks.load_family(asked.problem.family), MeasuresHypotheses)
     for model, one in given:
         by_model.setdefault(model, Counter()).update(("answers", _worth(one)))
         several += one.hypotheses > 1
@@ -270,30 +270,32 @@ def _pooled(
         if why:
             left_out[why] += 1
             continue
-        taken[one.text] = Answered(
+        taken[one.text] = PooledAnswer(
             one.text, model, one.hypothesis, one.verdict.consistent, one.codes, one.reasons,
             _cost(one) if costed else None,
         )  # fmt: skip
     answers = [taken[text] for text in sorted(taken)]
-    return Pooled(asked, answers, _pool(store, asked, answers, spaces), left_out, several, by_model)
+    return PooledAnswers(
+        asked, answers, _pool(store, asked, answers, spaces), left_out, several, by_model
+    )
 
 
-def _giver(source: Source, answer: Given) -> str:
+def _giver(source: Source, answer: AnswerSummary) -> str:
     """Return the name of the model that gave an answer, or of the one that repaired it."""
     mended = answer.path.split("/")[2:3] == ["repair"]
     return str(source.settings.get("repair")) if mended else source.model
 
 
-def _worth(one: Given) -> str:
+def _worth(one: AnswerSummary) -> str:
     if one.hypothesis is None:
         return "malformed"
     return "consistent" if one.verdict.consistent else "inconsistent"
 
 
-def _left_out(one: Given, taken: Mapping[str, Answered], costed: bool) -> str:
-    if one.hypothesis is None and one.reason == CUT:
+def _left_out(one: AnswerSummary, taken: Mapping[str, PooledAnswer], costed: bool) -> str:
+    if one.hypothesis is None and one.reason == CUT_REASON:
         return "cut"
-    if one.hypothesis is None and one.reason.startswith(UNANSWERED):
+    if one.hypothesis is None and one.reason.startswith(UNANSWERED_PREFIX):
         return "unanswered"
     said = () if one.hypothesis is None else (one.hypothesis.description, one.hypothesis.text)
     if not all(map(is_utf8, (one.text, *said))):
@@ -305,7 +307,7 @@ def _left_out(one: Given, taken: Mapping[str, Answered], costed: bool) -> str:
     return "repeated" if one.text in taken else ""
 
 
-def _cost(one: Given) -> int | None:
+def _cost(one: AnswerSummary) -> int | None:
     cost = (one.detail or {}).get("cost")
     return None if cost is None else int(cost)
 
@@ -323,7 +325,7 @@ class _Spaces:
         return self._known[digest]
 
 
-def _pool(store: Store, asked: Asked, answers: Sequence[Answered], spaces: _Spaces) -> Pool:
+def _pool(store: Store, asked: Question, answers: Sequence[PooledAnswer], spaces: _Spaces) -> Pool:
     size, weights = spaces.of(asked.space)
     consistent = [place for place, one in enumerate(answers) if one.consistent]
     arrays = _vectors(store, [answers[place] for place in consistent])
@@ -334,7 +336,7 @@ def _pool(store: Store, asked: Asked, answers: Sequence[Answered], spaces: _Spac
         one = answers[place]
         codes[place] = arrays[str(one.codes)]
         defined[place] = arrays[str(one.reasons)] == 0
-    costed = isinstance(tasks.family(asked.problem.family), Measuring)
+    costed = isinstance(tasks.load_family(asked.problem.family), MeasuresHypotheses)
     return Pool(
         parsed=np.array([one.hypothesis is not None for one in answers], np.bool_),
         consistent=np.array([one.consistent for one in answers], np.bool_),
@@ -346,7 +348,7 @@ def _pool(store: Store, asked: Asked, answers: Sequence[Answered], spaces: _Spac
     )
 
 
-def _vectors(store: Store, answers: Sequence[Answered]) -> dict[Digest, Vector]:
+def _vectors(store: Store, answers: Sequence[PooledAnswer]) -> dict[Digest, Vector]:
     names = {str(name) for one in answers for name in (one.codes, one.reasons)}
     return store.vectors(names) if names else {}
 

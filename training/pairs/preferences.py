@@ -33,9 +33,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...records import UsageError
-from ..draws import combinations, draw, key_of
+from ..draws import combinations, draw, hash_key
 from ..stages import Stage
-from .agreement import Agreement, units
+from .overlap import PredictionOverlap, integer_sizes
 
 # --- The score of each candidate over each context, and its exact order (GEAR, 5.3, 6.1).
 #
@@ -75,7 +75,7 @@ class Scores(NamedTuple):
     value: NDArray[np.float64]  # (k, m), the score
 
 
-def context_sizes(agreement: Agreement, contexts: Integers) -> tuple[Integers, Integers]:
+def context_sizes(agreement: PredictionOverlap, contexts: Integers) -> tuple[Integers, Integers]:
     """Return the sizes that hypotheses share with the members of contexts.
 
     Args:
@@ -101,7 +101,7 @@ def context_sizes(agreement: Agreement, contexts: Integers) -> tuple[Integers, I
     return shared, by_three
 
 
-def scores(agreement: Agreement, contexts: Integers, costs: Costs | None = None) -> Scores:
+def scores(agreement: PredictionOverlap, contexts: Integers, costs: Costs | None = None) -> Scores:
     """Return the score of each hypothesis of `agreement` over each context.
 
     Args:
@@ -191,7 +191,7 @@ def _reduced(
     return above // common, below // common
 
 
-SIZES = (0, 1, 2)  # sizes of contexts
+CONTEXT_SIZES = (0, 1, 2)  # sizes of contexts
 _BLOCK = 1 << 18  # scores that are computed at once
 
 
@@ -258,7 +258,7 @@ class Caps:
 
     def __post_init__(self) -> None:
         for name, caps in (("contexts", self.contexts), ("pairs", self.pairs)):
-            if len(caps) != len(SIZES) or any(cap is not None and cap < 0 for cap in caps):
+            if len(caps) != len(CONTEXT_SIZES) or any(cap is not None and cap < 0 for cap in caps):
                 raise UsageError(
                     f"{name} {caps}: three numbers of at least 0 are needed, for contexts of 0, 1"
                     " and 2 hypotheses (none of them is no cap)"
@@ -270,7 +270,7 @@ class Caps:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairArrays:
     """p pairs over k contexts; every number is a position among the answers of the pool.
 
     They are sorted by context, stage, chosen and rejected, and take 29 bytes per pair.
@@ -291,7 +291,7 @@ class Pairs:
         return len(self.context)
 
 
-def preference_pairs(pool: Pool, caps: Caps | None = None, seed: int = 0) -> Pairs:
+def preference_pairs(pool: Pool, caps: Caps | None = None, seed: int = 0) -> PairArrays:
     """Return the preference pairs of a pool, as the module defines them.
 
     Args:
@@ -305,16 +305,16 @@ def preference_pairs(pool: Pool, caps: Caps | None = None, seed: int = 0) -> Pai
     """
     caps = caps or Caps()
     consistent = np.flatnonzero(pool.consistent)
-    sizes = units(pool.weights, pool.codes.shape[1])
+    sizes = integer_sizes(pool.weights, pool.codes.shape[1])
     work = _Work(
         malformed=np.flatnonzero(~pool.parsed),
         inconsistent=np.flatnonzero(pool.parsed & ~pool.consistent),
         consistent=consistent,
-        agreement=Agreement(pool.codes[consistent], pool.defined[consistent], sizes),
+        agreement=PredictionOverlap(pool.codes[consistent], pool.defined[consistent], sizes),
         costs=None if pool.cost is None else Costs(pool.cost[consistent], pool.elements),
         seed=seed,
     )
-    parts = [part for size in SIZES for part in _of_size(work, caps, size)]
+    parts = [part for size in CONTEXT_SIZES for part in _of_size(work, caps, size)]
     return _joined(parts, len(consistent))
 
 
@@ -326,12 +326,12 @@ class _Work:
     malformed: Integers  # positions of answers
     inconsistent: Integers
     consistent: Integers
-    agreement: Agreement  # of the consistent ones
+    agreement: PredictionOverlap  # of the consistent ones
     costs: Costs | None
     seed: int
 
     def key(self, *parts: object) -> int:
-        return key_of("preference pairs", self.seed, *parts)
+        return hash_key("preference pairs", self.seed, *parts)
 
 
 @dataclass(frozen=True)
@@ -431,8 +431,11 @@ def _rows(context: Integers, stage: Stage, chosen: Integers, rejected: Integers)
     return np.stack([context, np.full_like(context, int(stage)), chosen, rejected], axis=1)
 
 
-def _joined(parts: list[_Part], consistent: int) -> Pairs:
-    found, ties = np.zeros((len(SIZES), len(Stage)), np.int64), np.zeros(len(SIZES), np.int64)
+def _joined(parts: list[_Part], consistent: int) -> PairArrays:
+    found, ties = (
+        np.zeros((len(CONTEXT_SIZES), len(Stage)), np.int64),
+        np.zeros(len(CONTEXT_SIZES), np.int64),
+    )
     first = 0
     context: list[Integers] = [np.zeros(0, np.int64)]
     for part in parts:
@@ -443,7 +446,7 @@ def _joined(parts: list[_Part], consistent: int) -> Pairs:
     rows = np.concatenate([np.zeros((0, 4), np.int64), *(part.rows for part in parts)])
     values = np.concatenate([np.zeros((0, 2)), *(part.scores for part in parts)])
     contexts = np.concatenate([np.zeros((0, 2), np.int64), *(part.contexts for part in parts)])
-    return Pairs(
+    return PairArrays(
         contexts=contexts.astype(np.int32),
         context=np.concatenate(context).astype(np.int32),
         stage=rows[:, 1].astype(np.int8),
@@ -451,7 +454,7 @@ def _joined(parts: list[_Part], consistent: int) -> Pairs:
         rejected=rows[:, 3].astype(np.int32),
         chosen_score=values[:, 0].copy(),
         rejected_score=values[:, 1].copy(),
-        all_contexts=np.array([math.comb(consistent, size) for size in SIZES], np.int64),
+        all_contexts=np.array([math.comb(consistent, size) for size in CONTEXT_SIZES], np.int64),
         found=found,
         ties=ties,
     )

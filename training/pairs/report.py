@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from ...records import Json
 from ..pair_table import PairTable
-from ..splits import Split, Splits, group_of
+from ..splits import Split, Splits, problem_group
 from ..stages import STAGES
-from .pooling import LEFT_OUT, Asked, Pooled, Source
-from .preferences import SIZES, Pairs
+from .pooling import EXCLUSION_REASONS, PooledAnswers, Question, Source
+from .preferences import CONTEXT_SIZES, PairArrays
 
 Integers = NDArray[np.int64]
 
 
-class Counting:
+class PairCounter:
     """Counts while pools are read; `report` combines them.
 
     The report is {pairs, prompts, answers, digest; sessions: [{session, digest, task, method,
@@ -33,23 +33,25 @@ class Counting:
     group though their fraction is above 0}.
     """
 
-    def __init__(self, sources: Sequence[Source], asked: Sequence[Asked], splits: Splits) -> None:
+    def __init__(
+        self, sources: Sequence[Source], asked: Sequence[Question], splits: Splits
+    ) -> None:
         self._sources = sources
         self._problems = len(asked)
-        self._groups = splits.counts(group_of(one.problem) for one in asked)
-        self.left_out: Counter[str] = Counter(dict.fromkeys(LEFT_OUT, 0))
+        self._groups = splits.counts(problem_group(one.problem) for one in asked)
+        self.left_out: Counter[str] = Counter(dict.fromkeys(EXCLUSION_REASONS, 0))
         for why in ("in_another_split", "repeated_pairs", "too_long", "over_limit", "out_of_ratio"):
             self.left_out[why] = 0
-        self._found = np.zeros((len(SIZES), len(STAGES)), np.int64)
+        self._found = np.zeros((len(CONTEXT_SIZES), len(STAGES)), np.int64)
         self._ties = 0
-        self._contexts = np.zeros((2, len(SIZES)), np.int64)  # kept, all
+        self._contexts = np.zeros((2, len(CONTEXT_SIZES)), np.int64)  # kept, all
         self._several = 0
         self._without = 0
         self._by_model: dict[str, Counter[str]] = {}
         self.answers = 0
         self.most_answers = 0
 
-    def pool(self, pooled: Pooled) -> None:
+    def pool(self, pooled: PooledAnswers) -> None:
         """Count the answers of a pool, whether or not they give pairs."""
         self.left_out.update(pooled.left_out)
         self._several += pooled.several
@@ -58,12 +60,12 @@ class Counting:
             self._by_model.setdefault(model, Counter()).update(counts)
             self.answers += counts["answers"]
 
-    def pairs(self, pairs: Pairs) -> None:
+    def pairs(self, pairs: PairArrays) -> None:
         """Count the pairs of a pool that is used."""
         self._found += pairs.found
         self._ties += int(pairs.ties.sum())
         members = (pairs.contexts >= 0).sum(axis=1)
-        self._contexts[0] += np.bincount(members, minlength=len(SIZES))
+        self._contexts[0] += np.bincount(members, minlength=len(CONTEXT_SIZES))
         self._contexts[1] += pairs.all_contexts
         self._without += not len(pairs)
 
@@ -93,12 +95,13 @@ class Counting:
                 }
                 for t, name in enumerate(tasks)
             },
-            "by_context": {str(size): _stages(stage[context_of == size]) for size in SIZES},
+            "by_context": {str(size): _stages(stage[context_of == size]) for size in CONTEXT_SIZES},
             "by_model": self._models(table, stage),
             "found": dict(zip(STAGES, self._found.sum(axis=0).tolist(), strict=True)),
             "ties": self._ties,
             "contexts": {
-                str(size): self._contexts[:, place].tolist() for place, size in enumerate(SIZES)
+                str(size): self._contexts[:, place].tolist()
+                for place, size in enumerate(CONTEXT_SIZES)
             },
             "left_out": dict(self.left_out),
             "several": self._several,

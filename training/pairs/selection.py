@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..draws import draw, key_of
+from ..draws import draw, hash_key
 
 Integers = NDArray[np.int64]
 
@@ -34,7 +34,7 @@ def quotas(counts: Sequence[int], total: int) -> list[int]:
     return wanted
 
 
-def limited(
+def select_within_limit(
     split: Integers, stage: Integers, task: Integers, most: int | None, seed: int
 ) -> Integers:
     """Return the positions of at most `most` pairs per cell, ascending, balanced over tasks.
@@ -55,12 +55,14 @@ def limited(
         for one, places, count in zip(
             tasks, of_task, quotas([len(p) for p in of_task], most), strict=True
         ):
-            key = key_of("limit", seed, int(split[cell[0]]), int(stage[cell[0]]), int(one))
+            key = hash_key("limit", seed, int(split[cell[0]]), int(stage[cell[0]]), int(one))
             kept.append(_drawn(places, count, key))
     return np.sort(np.concatenate(kept))
 
 
-def in_ratio(split: Integers, stage: Integers, ratio: Sequence[int] | None, seed: int) -> Integers:
+def select_in_ratio(
+    split: Integers, stage: Integers, ratio: Sequence[int] | None, seed: int
+) -> Integers:
     """Return the positions, ascending, of the most pairs per split whose stages are in a ratio.
 
     Args:
@@ -78,7 +80,7 @@ def in_ratio(split: Integers, stage: Integers, ratio: Sequence[int] | None, seed
             len(places) // part for places, part in zip(of_stage, ratio, strict=True) if part
         )
         for s, (places, part) in enumerate(zip(of_stage, ratio, strict=True)):
-            kept.append(_drawn(places, whole * part, key_of("ratio", seed, int(one), s)))
+            kept.append(_drawn(places, whole * part, hash_key("ratio", seed, int(one), s)))
     return np.sort(np.concatenate(kept))
 
 

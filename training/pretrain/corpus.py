@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...agents.prompts import protocol
-from ...records import Earlier, Hypothesis, InputSet, Json, Malformed, Observation, Verdict, View
-from ...tasks import family
+from ...records import Hypothesis, InputSet, Json, Malformed, Observation, PastAnswer, Verdict, View
+from ...tasks import load_family
 from ...tasks.programs.answers import read_answer
 from ...tasks.programs.family import answer_text
 from .library import Chain, Library, Program
@@ -28,7 +28,7 @@ from .settings import Shares
 # something to teach: answers that cannot be parsed, that are wrong, or that are undefined without
 # need.
 #
-# The protocol's own parser decides what is malformed. `narrowed` keeps an answer right on the shown
+# The protocol's own parser decides what is malformed. `narrow_rule` keeps an answer right on the shown
 # observations, but leaves it without a prediction on many other inputs.
 
 # A condition on the input, and its wording in a sentence.
@@ -47,7 +47,7 @@ _CONDITIONS = {"list_functions": _OF_LISTS, "acre": _OF_SCENES}
 _NOUNS = {"list_functions": "lists", "acre": "scenes"}
 
 
-def malformed(description: str, source: str, rng: random.Random) -> str:
+def make_malformed(description: str, source: str, rng: random.Random) -> str:
     """Return an answer that the tolerant parser of `tuple` cannot read."""
     good = answer_text(description, source)
     head = good.index('", "def')
@@ -69,7 +69,7 @@ def malformed(description: str, source: str, rng: random.Random) -> str:
     return description
 
 
-def narrowed(
+def narrow_rule(
     task: str, description: str, source: str, shown: Sequence[Observation], rng: random.Random
 ) -> tuple[str, str] | None:
     """Return the same rule under a condition that all shown inputs meet.
@@ -96,12 +96,14 @@ def _holds(code: str, name: str, given: Json) -> bool:
         return False
 
 
-FEW = InputSet("none", ())
-ANEW = 0.8  # the most of the pool on which earlier hypotheses may agree with a new one (GEAR 4.1)
-HASTE = 0.7  # decay of a program's probability per unit of cost, at the start of the training
-ALL_BY = 0.5  # share of the training after which programs are drawn by their prior only
-CAUTION = 1.0  # added cost at which a consistent program is chosen 1/e times as often
-ENTITY = re.compile(
+EMPTY_SPACE = InputSet("none", ())
+MAX_AGREEMENT = (
+    0.8  # the most of the pool on which earlier hypotheses may agree with a new one (GEAR 4.1)
+)
+COST_DECAY = 0.7  # decay of a program's probability per unit of cost, at the start of the training
+COST_DECAY_END = 0.5  # share of the training after which programs are drawn by their prior only
+COST_SCALE = 1.0  # added cost at which a consistent program is chosen 1/e times as often
+ENTITY_PATTERN = re.compile(
     r"\b(blue|brown|cyan|gray|green|purple|red|yellow|metal|rubber|cube|cylinder|sphere)"
 )
 
@@ -147,13 +149,13 @@ class Lesson:
         return [self.prompt, *(part for part in parts if part)]
 
 
-class Writer:
+class LessonWriter:
     """Writes lessons of one task from observations and programs, with faults."""
 
     def __init__(self, task: str, shares: Shares) -> None:
         self.task = task
         self.shares = shares
-        self.words = family("programs").words
+        self.words = load_family("programs").words
 
     def lesson(
         self,
@@ -184,11 +186,13 @@ class Writer:
 
     def _prompt(self, shown: tuple[Observation, ...], context: Sequence[Program]) -> str:
         earlier = tuple(
-            Earlier("", (Hypothesis(one.source, one.sentence),), Verdict.ACCEPTED)
+            PastAnswer("", (Hypothesis(one.source, one.sentence),), Verdict.ACCEPTED)
             for one in context
         )
-        view = View("p", self.task, "programs", shown, {}, FEW, earlier)
-        (message,) = protocol.messages(view, self.words, answer_format="tuple", template="compact")
+        view = View("p", self.task, "programs", shown, {}, EMPTY_SPACE, earlier)
+        (message,) = protocol.build_messages(
+            view, self.words, answer_format="tuple", template="compact"
+        )
         said: str = message["content"]
         return said
 
@@ -202,12 +206,12 @@ class Writer:
         fault = _fault(self.shares, rng)
         description, source = program.sentence, program.source
         if fault == "malformed":
-            return fault, malformed(description, source, rng)
+            return fault, make_malformed(description, source, rng)
         if fault == "wrong":
             program = other()
             return fault, answer_text(program.sentence, program.source)
         if fault == "narrow":
-            less = narrowed(self.task, description, source, shown, rng)
+            less = narrow_rule(self.task, description, source, shown, rng)
             if less is not None:
                 return fault, answer_text(*less)
         if fault == "constant" and len({repr(o.output) for o in shown}) == 1:
@@ -241,7 +245,7 @@ def prior(program: Program) -> float:
     return math.sqrt(program.weight) * math.exp(-0.12 * program.cost)
 
 
-class FromLibrary:
+class LibraryLessons:
     """Draws lessons of lists or grids.
 
     Args:
@@ -255,25 +259,25 @@ class FromLibrary:
         self, library: Library, shares: Shares, longest: int, sizes: Mapping[int, float]
     ) -> None:
         self.library = library
-        self.writer = Writer(library.task, shares)
+        self.writer = LessonWriter(library.task, shares)
         self.longest = longest
         self.sizes = dict(sizes)
         costs = np.array([program.cost for program in library.programs])
         self.prior = np.array([prior(program) for program in library.programs])
         self.costs = costs - costs.min() if len(costs) else costs
         self._set(1.0)
-        self.likely = np.exp(-costs / CAUTION)
+        self.likely = np.exp(-costs / COST_SCALE)
 
     def _set(self, done: float) -> None:
         """Set the probabilities of programs at a point of the training; cheap ones come first."""
         self.done = done
-        drawn = self.prior * np.exp(-HASTE * max(0.0, 1 - done / ALL_BY) * self.costs)
+        drawn = self.prior * np.exp(-COST_DECAY * max(0.0, 1 - done / COST_DECAY_END) * self.costs)
         self.cumulated = np.cumsum(drawn / drawn.sum())
 
     def draw(self, rng: random.Random, done: float = 1.0, faulty: bool = True) -> Lesson | None:
         """Draw a lesson; None where the drawn program does not fit enough inputs, or the prompt."""
         library = self.library
-        if abs(done - self.done) > 0.01 or (done >= ALL_BY > self.done):
+        if abs(done - self.done) > 0.01 or (done >= COST_DECAY_END > self.done):
             self._set(done)
         chosen = self._any(rng)
         (count,) = rng.choices(list(self.sizes), list(self.sizes.values()))
@@ -315,7 +319,7 @@ class FromLibrary:
         chain = [first]
         agrees = codes[right] == codes[first]
         for _ in range(2):
-            new = (~agrees & (codes[right] >= 0)).mean(axis=1) >= 1 - ANEW
+            new = (~agrees & (codes[right] >= 0)).mean(axis=1) >= 1 - MAX_AGREEMENT
             left = right[new]
             if not len(left):
                 break
@@ -325,12 +329,12 @@ class FromLibrary:
         return [self.library.programs[k] for k in chain]
 
 
-class FromChains:
+class ChainLessons:
     """Draws lessons of scenes: a chain of answers with its objects renamed."""
 
     def __init__(self, chains: Sequence[Chain], shares: Shares) -> None:
         self.chains = chains
-        self.writer = Writer("acre", shares)
+        self.writer = LessonWriter("acre", shares)
 
     def draw(self, rng: random.Random, done: float = 1.0, faulty: bool = True) -> Lesson | None:
         """Draw a lesson; `done` has no effect here."""
@@ -342,7 +346,7 @@ class FromChains:
             renamed |= dict(zip(words, rng.sample(words, len(words)), strict=True))
 
         def rename(text: str) -> str:
-            return ENTITY.sub(lambda found: renamed[found[0]], text)
+            return ENTITY_PATTERN.sub(lambda found: renamed[found[0]], text)
 
         shown = []
         for one in chain.shown:

@@ -27,22 +27,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Json, Observation, Problem, canonical_json, digest_of, digest_of_text
-from ...records.private_files import make_folder, open_lock, write_whole
-from ...tasks.io.yaml_records import cache_folder
-from ...tasks.programs.difficulty import CELLS, is_easy
+from ...records.private_files import make_folder, open_lock, write_atomically
+from ...tasks.io.yaml_records import find_cache_folder
+from ...tasks.programs.difficulty import MAX_EASY_CELLS, is_easy
 
-LONGEST = 420  # the most characters of a source; longer programs are left out
+MAX_SOURCE_CHARS = 420  # the most characters of a source; longer programs are left out
 LIST_WORK, GRID_WORK, SCENE_WORK = 1_500, 500, 3_000  # the most expansions of a search
 ALTERNATIVES = 3  # programs of one problem that behave differently, cheapest first
-DEAREST = 9.0  # the highest cost of a program of lists
-DEARER = 3.0  # the most that a program may cost above the cheapest one of its problem
-LISTS, GRIDS = 600, 300  # number of inputs in a pool
-CHAIN = 4  # the most answers to a problem of scenes
+MAX_LIST_COST = 9.0  # the highest cost of a program of lists
+MAX_EXTRA_COST = 3.0  # the most that a program may cost above the cheapest one of its problem
+LIST_POOL_SIZE, GRID_POOL_SIZE = 600, 300  # number of inputs in a pool
+MAX_CHAIN_ANSWERS = 4  # the most answers to a problem of scenes
 FAILURES = (
     ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, StopIteration, TypeError, ValueError,
 )  # fmt: skip
 UNDEFINED = -1
-SEED = 7_000_000  # first seed of the generators, far from seeds that people choose
+FIRST_SEED = 7_000_000  # first seed of the generators, far from seeds that people choose
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Chain:
     answers: tuple[Program, ...]
 
 
-def list_programs(seed: int, problems: int) -> list[Program]:
+def search_list_programs(seed: int, problems: int) -> list[Program]:
     """Search programs on `problems` generated problems of lists."""
     from ...tasks.programs import list_functions as generator
 
@@ -102,17 +102,17 @@ def list_programs(seed: int, problems: int) -> list[Program]:
     return list(found.values())
 
 
-def of_lists(programs: Sequence[Program], seed: int) -> Library:
+def list_library(programs: Sequence[Program], seed: int) -> Library:
     """Return the library of programs of lists, with a pool of generated inputs."""
     from ...tasks.programs import list_functions as generator
 
     rng = random.Random(f"pretrain lists {seed}")
-    drawn = {tuple(_short_row(rng, generator)): None for _ in range(2 * LISTS)}
-    pool = [list(row) for row in drawn][:LISTS]
+    drawn = {tuple(_short_row(rng, generator)): None for _ in range(2 * LIST_POOL_SIZE)}
+    pool = [list(row) for row in drawn][:LIST_POOL_SIZE]
     return _library("list_functions", programs, pool, _is_row)
 
 
-def grid_programs(task: str, seed: int, problems: int) -> list[Program]:
+def search_grid_programs(task: str, seed: int, problems: int) -> list[Program]:
     """Search programs on `problems` generated problems of a task, mini_arc or arc."""
     from ...tasks.programs import grid_generator as generator
 
@@ -122,29 +122,33 @@ def grid_programs(task: str, seed: int, problems: int) -> list[Program]:
     return list(found.values())
 
 
-def of_grids(task: str, programs: Sequence[Program], seed: int) -> Library:
+def grid_library(task: str, programs: Sequence[Program], seed: int) -> Library:
     """Return the library of programs of grids, with a pool of generated inputs."""
     from ...tasks.programs import grid_generator as generator
 
-    pool = [g for g in generator.inputs(task, SEED + seed, 3 * GRIDS) if _is_small(g)][:GRIDS]
+    pool = [
+        g
+        for g in generator.draw_inputs(task, FIRST_SEED + seed, 3 * GRID_POOL_SIZE)
+        if _is_small(g)
+    ][:GRID_POOL_SIZE]
     return _library(task, programs, pool, _is_small)
 
 
-def scenes(seed: int, problems: int) -> list[Chain]:
+def search_scene_chains(seed: int, problems: int) -> list[Chain]:
     """Search chains of answers on `problems` generated problems of scenes."""
     from ...search.acre.engine import Problem as Search
-    from ...search.acre.engine import prepared
+    from ...search.acre.engine import prepare_space
     from ...tasks.programs import acre, acre_generator
 
-    space = prepared(list(acre.space(0).inputs[::24]))
-    made = acre_generator.generate(problems, SEED + seed)
+    space = prepare_space(list(acre.sample_space(0).inputs[::24]))
+    made = acre_generator.generate(problems, FIRST_SEED + seed)
     chains = []
     for count in (2, 3, 4):
         for problem in acre.TASK.observe(made[count - 2 :: 3], str(count), seed):
             search = Search([[o.input, o.output] for o in problem.shown], space, SCENE_WORK)
             said: list[str] = []
             answers: list[Program] = []
-            while len(answers) < CHAIN:
+            while len(answers) < MAX_CHAIN_ANSWERS:
                 answer = search.next(said, frozenset(said))
                 if answer is None:
                     break
@@ -167,24 +171,27 @@ def _problems(
     hardly any of them has a program among a few hundred.
     """
     easy = (
-        one for k in range(20) for one in generate(count, SEED + 100 * seed + k) if is_easy(one)
+        one
+        for k in range(20)
+        for one in generate(count, FIRST_SEED + 100 * seed + k)
+        if is_easy(one)
     )
     for k, problem in enumerate(itertools.islice(easy, count)):
         yield problem.shown[: sizes[k % len(sizes)]]
 
 
 def _of_lists(shown: Sequence[Observation]) -> list[Program]:
+    from ...search.lists.codegen import TooLong
     from ...search.lists.engine import Candidate
-    from ...search.lists.grammar import modest
+    from ...search.lists.grammar import is_modest
     from ...search.lists.search import Search
-    from ...search.lists.source import TooLong
 
     inputs = tuple(tuple(o.input) for o in shown)
     search = Search(inputs, tuple(tuple(o.output) for o in shown), "list", LIST_WORK)
     pairs = [[o.input, o.output] for o in shown]
     written = []
     for node in search.run()[: 20 * ALTERNATIVES]:
-        if not modest(node) or node.cost > DEAREST:
+        if not is_modest(node) or node.cost > MAX_LIST_COST:
             continue
         try:
             one = Candidate(node, "list")
@@ -211,11 +218,11 @@ def _differing(programs: Sequence[Program], probes: Sequence[Json]) -> list[Prog
     behaviours: set[str] = set()
     chosen: list[Program] = []
     for program in programs:
-        if len(program.source) > LONGEST:
+        if len(program.source) > MAX_SOURCE_CHARS:
             continue
-        if chosen and program.cost > chosen[0].cost + DEARER:
+        if chosen and program.cost > chosen[0].cost + MAX_EXTRA_COST:
             break
-        function = compiled(program.source)
+        function = compile_program(program.source)
         behaviour = repr([_output(function, probe) for probe in probes])
         if behaviour not in behaviours:
             behaviours.add(behaviour)
@@ -233,9 +240,9 @@ def _list_probes() -> list[Json]:
 
 
 def _grid_probes() -> list[Json]:
-    from ...tasks.programs.grid_generator import inputs
+    from ...tasks.programs.grid_generator import draw_inputs
 
-    return [*inputs("mini_arc", 3, 12), *inputs("arc", 3, 12)]
+    return [*draw_inputs("mini_arc", 3, 12), *draw_inputs("arc", 3, 12)]
 
 
 def _add(found: dict[str, Program], programs: Sequence[Program]) -> None:
@@ -248,7 +255,7 @@ def _add(found: dict[str, Program], programs: Sequence[Program]) -> None:
 # --- outputs of programs ------------------------------------------------------------
 
 
-def compiled(source: str) -> Callable[[Any], Any]:
+def compile_program(source: str) -> Callable[[Any], Any]:
     """Return the function `f` of a source text, which only the search may have written."""
     names: dict[str, Any] = {}
     exec(compile(source, "<program of the search>", "exec"), names)
@@ -273,7 +280,7 @@ def _library(
     outputs: list[Json] = []
     keys = [repr(given) for given in pool]
     for program in programs:
-        function = compiled(program.source)
+        function = compile_program(program.source)
         row = []
         for given in pool:
             output = _output(function, given)
@@ -312,7 +319,9 @@ def _is_small(value: Any) -> bool:
     if type(value) is not list or not value or type(value[0]) is not list or not value[0]:
         return False
     width = len(value[0])
-    if len(value) * width > CELLS or any(type(r) is not list or len(r) != width for r in value):
+    if len(value) * width > MAX_EASY_CELLS or any(
+        type(r) is not list or len(r) != width for r in value
+    ):
         return False
     return all(type(cell) is int and 0 <= cell <= 9 for row in value for cell in row)
 
@@ -321,10 +330,12 @@ def _is_small(value: Any) -> bool:
 # that learn from the same problems search them once, even at the same time: while one process
 # searches, another one waits or does something else.
 
-FORM = 1  # version of the file and of the searches that fill it
+CACHE_VERSION = 1  # version of the file and of the searches that fill it
 
 
-def programs(task: str, seed: int, problems: int, *, wait: bool = True) -> list[Program] | None:
+def load_programs(
+    task: str, seed: int, problems: int, *, wait: bool = True
+) -> list[Program] | None:
     """Return programs of lists or grids, from the cache or by a search now.
 
     Args:
@@ -336,9 +347,9 @@ def programs(task: str, seed: int, problems: int, *, wait: bool = True) -> list[
 
     def made() -> Json:
         found = (
-            list_programs(seed, problems)
+            search_list_programs(seed, problems)
             if task == "list_functions"
-            else grid_programs(task, seed, problems)
+            else search_grid_programs(task, seed, problems)
         )
         return [_of_program(one) for one in found]
 
@@ -346,8 +357,8 @@ def programs(task: str, seed: int, problems: int, *, wait: bool = True) -> list[
     return None if kept is None else [Program(*one) for one in kept]
 
 
-def chains(seed: int, problems: int, *, wait: bool = True) -> list[Chain] | None:
-    """Return chains of scenes; as `programs` for lists and grids."""
+def load_chains(seed: int, problems: int, *, wait: bool = True) -> list[Chain] | None:
+    """Return chains of scenes; as `load_programs` for lists and grids."""
 
     def made() -> Json:
         return [
@@ -355,7 +366,7 @@ def chains(seed: int, problems: int, *, wait: bool = True) -> list[Chain] | None
                 [[o.input, o.output] for o in chain.shown],
                 [_of_program(one) for one in chain.answers],
             ]
-            for chain in scenes(seed, problems)
+            for chain in search_scene_chains(seed, problems)
         ]
 
     kept = _kept(["acre", seed, problems], made, wait)
@@ -377,10 +388,10 @@ def _kept(named: list[Json], make: Callable[[], Json], wait: bool) -> Json:
     It is None where another process computes the value and `wait` is false. A folder that cannot be
     written is no error.
     """
-    folder = cache_folder()
+    folder = find_cache_folder()
     if folder is None:
         return make()
-    path = folder / f"pretrain-{digest_of([FORM, *named])}.json"
+    path = folder / f"pretrain-{digest_of([CACHE_VERSION, *named])}.json"
     found = _read(path)
     if found is not None:
         return found
@@ -393,7 +404,7 @@ def _kept(named: list[Json], make: Callable[[], Json], wait: bool) -> Json:
         value = json.loads(canonical_json(make()))
         text = canonical_json(value)
         with contextlib.suppress(OSError):
-            write_whole({path: f"{digest_of_text(text)}\n{text}".encode()})
+            write_atomically({path: f"{digest_of_text(text)}\n{text}".encode()})
         return value
 
 

@@ -17,13 +17,13 @@ from typing import Any
 from ...agents.prompts import protocol
 from ...records import Family, Hypothesis, InputSet, Json, Oracles, Problem, View
 
-PROBES = 40  # inputs of the sample space on which answers are compared
-MOST_TOKENS = 320  # the most tokens of an answer
-AT_ONCE = 64  # answers per batch
+PROBE_COUNT = 40  # inputs of the sample space on which answers are compared
+MAX_ANSWER_TOKENS = 320  # the most tokens of an answer
+ANSWERS_PER_BATCH = 64  # answers per batch
 
 
 @dataclass(frozen=True)
-class Measured:
+class ProposerMeasurement:
     """Measurements over `prompts` * `answers` answers.
 
     Attributes:
@@ -54,7 +54,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ProbePrompt:
     """A prompt of a problem: its shown pairs, and inputs that distinguish answers."""
 
     problem: Problem
@@ -62,19 +62,19 @@ class Asked:
     probes: InputSet
 
 
-def asked(problems: Sequence[Problem], spaces: Sequence[InputSet]) -> list[Asked]:
+def make_prompts(problems: Sequence[Problem], spaces: Sequence[InputSet]) -> list[ProbePrompt]:
     """Return a prompt for each problem, with probes from its sample space."""
     found = []
     for problem, space in zip(problems, spaces, strict=True):
-        step = max(1, len(space) // PROBES)
-        probes = InputSet(f"probes of {problem.id}", tuple(space.inputs[::step][:PROBES]))
+        step = max(1, len(space) // PROBE_COUNT)
+        probes = InputSet(f"probes of {problem.id}", tuple(space.inputs[::step][:PROBE_COUNT]))
         view = View(problem.id, problem.task, problem.family, problem.shown, problem.public, probes)
-        found.append(Asked(problem, view, probes))
+        found.append(ProbePrompt(problem, view, probes))
     return found
 
 
-def sampled(
-    model: Any, tokenizer: Any, family: Family, some: Sequence[Asked], answers: int, seed: int
+def sample_answers(
+    model: Any, tokenizer: Any, family: Family, some: Sequence[ProbePrompt], answers: int, seed: int
 ) -> Iterator[tuple[int, str, bool, int]]:
     """Sample `answers` answers to each prompt at temperature 1.
 
@@ -87,14 +87,14 @@ def sampled(
     model.eval()
     texts = []
     for one in some:
-        said = protocol.messages(
+        said = protocol.build_messages(
             one.view, family.words, answer_format=family.answer_formats[0], template="compact"
         )
         texts.append(
             tokenizer.apply_chat_template(said, add_generation_prompt=True, tokenize=False)
         )
     places = sorted(range(len(some)), key=lambda k: len(texts[k]))
-    per_batch = max(1, AT_ONCE // answers)
+    per_batch = max(1, ANSWERS_PER_BATCH // answers)
     for start in range(0, len(places), per_batch):
         chosen = places[start : start + per_batch]
         given = tokenizer(
@@ -105,7 +105,7 @@ def sampled(
         with torch.inference_mode():
             made = model.generate(
                 input_ids=given["input_ids"], attention_mask=given["attention_mask"],
-                do_sample=True, temperature=1.0, top_k=0, top_p=1.0, max_new_tokens=MOST_TOKENS,
+                do_sample=True, temperature=1.0, top_k=0, top_p=1.0, max_new_tokens=MAX_ANSWER_TOKENS,
                 pad_token_id=tokenizer.pad_token_id, eos_token_id=tokenizer.eos_token_id,
             )[:, width:].tolist()  # fmt: skip
         for row, tokens in enumerate(made):
@@ -115,14 +115,14 @@ def sampled(
             yield chosen[row // answers], text, ended, size
 
 
-async def judged(
+async def judge_answers(
     family: Family,
-    some: Sequence[Asked],
+    some: Sequence[ProbePrompt],
     said: Sequence[tuple[int, str, bool, int]],
     oracles: Oracles,
     answers: int,
-) -> Measured:
-    """Judge the answers that `sampled` yields, and return the measurements."""
+) -> ProposerMeasurement:
+    """Judge the answers that `sample_answers` yields, and return the measurements."""
     parsed = 0
     right: list[set[str]] = [set() for _ in some]
     count = 0
@@ -154,7 +154,7 @@ async def judged(
             count += times
             right[key[0]].add(predicted)
     total = max(1, len(said))
-    return Measured(
+    return ProposerMeasurement(
         some[0].problem.task if some else "", len(some), answers,
         parsed / total, count / total,
         sum(bool(found) for found in right) / max(1, len(some)),
@@ -164,7 +164,7 @@ async def judged(
     )  # fmt: skip
 
 
-def load(folder: str | Path) -> tuple[Any, Any]:
+def load_model(folder: str | Path) -> tuple[Any, Any]:
     """Return the model and the tokenizer of a folder that `pretrain` wrote."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 

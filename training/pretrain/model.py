@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 
-def fresh(
+def build_model(
     architecture: str, size: str, tokenizer: Any, names: Sequence[str], context: int, seed: int
 ) -> Any:
     """Return an untrained model on the CPU, in float32, with tied embeddings.
@@ -118,9 +118,11 @@ def _features(value: int) -> list[float]:
 # token.
 
 END, PAD, USER, ASSISTANT = "<|end|>", "<|pad|>", "<|user|>", "<|assistant|>"
-PIECES = r"\n| \d{1,2}(?![\d/])|(?<![\d/])\d{1,2}(?![\d/])|\d"
-OFTEN = 20_000  # extra occurrences of each number and name, in addition to those in the examples
-TEMPLATE = (
+TOKEN_PATTERN = r"\n| \d{1,2}(?![\d/])|(?<![\d/])\d{1,2}(?![\d/])|\d"
+NAME_REPETITIONS = (
+    20_000  # extra occurrences of each number and name, in addition to those in the examples
+)
+CHAT_TEMPLATE = (
     "{% for message in messages %}"
     "{% if message['role'] == 'assistant' %}"
     f"{{{{ '{ASSISTANT}' + message['content'] + '{END}' }}}}"
@@ -132,7 +134,7 @@ TEMPLATE = (
 )
 
 
-def train(
+def train_tokenizer(
     texts: Iterable[str], names: Sequence[str], vocabulary: int, context: int
 ) -> PreTrainedTokenizerFast:
     """Train a tokenizer with a chat template.
@@ -150,7 +152,9 @@ def train(
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex("|".join([*map(re.escape, longest), PIECES])), "isolated"),
+            pre_tokenizers.Split(
+                Regex("|".join([*map(re.escape, longest), TOKEN_PATTERN])), "isolated"
+            ),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
@@ -167,7 +171,7 @@ def train(
         eos_token=END,
         pad_token=PAD,
         additional_special_tokens=[USER, ASSISTANT],
-        chat_template=TEMPLATE,
+        chat_template=CHAT_TEMPLATE,
         model_max_length=context,
         clean_up_tokenization_spaces=False,
         padding_side="left",
@@ -177,7 +181,7 @@ def train(
 def _often(names: Sequence[str]) -> Iterable[str]:
     """Yield numbers and names often enough to become tokens before phrases do."""
     for number in range(100):
-        yield f" {number}" * OFTEN
-        yield f"{number}\n" * OFTEN
+        yield f" {number}" * NAME_REPETITIONS
+        yield f"{number}\n" * NAME_REPETITIONS
     for name in names:
-        yield f"{name}\n" * OFTEN
+        yield f"{name}\n" * NAME_REPETITIONS

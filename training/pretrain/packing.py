@@ -23,7 +23,7 @@ ARROW = "->"
 
 
 @dataclass(frozen=True)
-class Tree:
+class TokenTree:
     """One lesson as arrays, int32 (t,) unless noted.
 
     Attributes:
@@ -45,11 +45,11 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Rows:
+class PackedRows:
     """A batch of arrays (rows, width).
 
     lesson is the number of the lesson in the row, -1 for padding. The other arrays are as in
-    `Tree`.
+    `TokenTree`.
     """
 
     tokens: NDArray[np.int64]
@@ -70,7 +70,7 @@ class Rows:
         return np.asarray((same & below & before)[:, None])
 
 
-class Planter:
+class LessonTokenizer:
     """Turns lessons into trees.
 
     Args:
@@ -90,7 +90,7 @@ class Planter:
         self.outputs = {token for token in self.arrows if said[token].split(ARROW)[1].strip(" [")}
         self.breaks = {token for token, text in enumerate(said) if "\n" in text}
 
-    def tree(self, lesson: Lesson) -> Tree:
+    def tree(self, lesson: Lesson) -> TokenTree:
         """Return the tree of a lesson."""
         texts = [lesson.prompt]
         for answer in lesson.answers:
@@ -110,7 +110,7 @@ class Planter:
             branch += [k + 1] * (len(part) - 1)
             targets += part[1:]
             weights += [0.0] * len(after) + [1.0] * (len(said) + 1)
-        return Tree(
+        return TokenTree(
             np.array(tokens, np.int32),
             np.array(positions, np.int32),
             np.array(branch, np.int32),
@@ -132,13 +132,15 @@ class Planter:
         return weights
 
 
-def packed(trees: Iterable[Tree], width: int, rows: int, padding: int) -> Iterator[Rows]:
+def pack_rows(
+    trees: Iterable[TokenTree], width: int, rows: int, padding: int
+) -> Iterator[PackedRows]:
     """Yield batches of `rows` rows, filled in the order of the trees.
 
     A tree goes into the first row with enough room, and a batch is complete when a tree fits
     nowhere. Trees longer than `width` are left out.
     """
-    held: list[list[Tree]] = [[] for _ in range(rows)]
+    held: list[list[TokenTree]] = [[] for _ in range(rows)]
     room = [width] * rows
     for tree in trees:
         if len(tree) > width:
@@ -153,7 +155,7 @@ def packed(trees: Iterable[Tree], width: int, rows: int, padding: int) -> Iterat
         room[at] -= len(tree)
 
 
-def _rows(held: Sequence[Sequence[Tree]], width: int, padding: int) -> Rows:
+def _rows(held: Sequence[Sequence[TokenTree]], width: int, padding: int) -> PackedRows:
     count = len(held)
     tokens = np.full((count, width), padding, np.int64)
     positions = np.zeros((count, width), np.int64)
@@ -172,4 +174,4 @@ def _rows(held: Sequence[Sequence[Tree]], width: int, padding: int) -> Rows:
             targets[k, place] = tree.targets
             weights[k, place] = tree.weights
             at += len(tree)
-    return Rows(tokens, positions, lesson, branch, targets, weights)
+    return PackedRows(tokens, positions, lesson, branch, targets, weights)

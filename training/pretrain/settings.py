@@ -20,8 +20,8 @@ SIZES: Mapping[str, tuple[int, int, int, int, int, int]] = {
     "small": (128, 352, 4, 4, 1_500, 16),
     "large": (512, 1_408, 8, 8, 4_000, 32),
 }
-CONTEXT = 2_048  # context length in tokens; a session asks for answers of 1,024 at most
-WIDTH = 320  # tokens per row in training
+CONTEXT_TOKENS = 2_048  # context length in tokens; a session asks for answers of 1,024 at most
+ROW_TOKENS = 320  # tokens per row in training
 
 
 @dataclass(frozen=True)

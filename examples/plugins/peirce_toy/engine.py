@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from peirce.search.engines import SearchEngine
-from peirce.search.following import Answer
+from peirce.search.novelty import Answer
 
 
-def serves(shown: list[list[Any]]) -> bool:
+def supports(shown: list[list[Any]]) -> bool:
     return bool(shown) and all(type(n) is int and type(said) is bool for n, said in shown)
 
 
-def prepared(inputs: list[Any]) -> list[int]:
+def prepare_space(inputs: list[Any]) -> list[int]:
     return sorted(inputs)
 
 
@@ -47,4 +47,4 @@ class Problem:
         return None
 
 
-ENGINE = SearchEngine("intervals", serves, prepared, Problem)
+ENGINE = SearchEngine("intervals", supports, prepare_space, Problem)

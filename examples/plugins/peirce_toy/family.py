@@ -27,7 +27,7 @@ from peirce.records import (
     OracleSettings,
     Outcome,
     Predictions,
-    SearchManner,
+    SearchStyle,
     Unavailable,
     View,
 )
@@ -115,7 +115,7 @@ class Intervals:
     oracle = "contains"
     opens = CONTAINS
     opens_hidden = True
-    search = SearchManner(lambda description, source: source)
+    search = SearchStyle(lambda description, source: source)
 
     def strictly(self) -> Intervals:
         return self

@@ -6,10 +6,10 @@ from functools import partial
 
 from peirce.config import MaxAnswers, MethodName, MethodSettings
 from peirce.graphs import Method
-from peirce.graphs.forecast import Calls, Sizes, one_by_one
+from peirce.graphs.forecast import CallsByRole, Sizes, forecast_one_by_one
 from peirce.graphs.runtime.case import Runtime
 from peirce.graphs.runtime.judging import judge
-from peirce.graphs.runtime.steps import State, loop
+from peirce.graphs.runtime.steps import State, build_loop
 from peirce.records import Verdict
 from peirce.records.settings import setting
 
@@ -36,17 +36,19 @@ async def decide(state: State, runtime: Runtime) -> dict[str, str]:
     return {"stop": "cap"} if state["answers"] >= settings.max_answers else {}
 
 
-def forecast(of: Sizes) -> Calls:
+def forecast(of: Sizes) -> CallsByRole:
     """No answer may be new, so `patience` of them may end a problem."""
     settings = of.settings
-    return one_by_one(of, 1 if of.ends else min(settings["patience"], settings["max_answers"]))
+    return forecast_one_by_one(
+        of, 1 if of.ends else min(settings["patience"], settings["max_answers"])
+    )
 
 
 METHOD = Method(
     "patient",
     "ask again until some answers in a row say nothing new",
     None,
-    partial(loop, judge, decide),
+    partial(build_loop, judge, decide),
     settings=PatientSettings,
     forecast=forecast,
 )

@@ -7,16 +7,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from peirce.reports import Added, ReportSection, ScoredSessions
+from peirce.reports import ReportSection, ScoredSessions, SectionOutput
 
 
-def add(given: ScoredSessions) -> Added:
+def add(given: ScoredSessions) -> SectionOutput:
     ranges = {}
     for session, scored in zip(given.sessions, given.scored, strict=True):
         widths = [row["width"] for row in scored["by_problem"] if row["width"] is not None]
         ranges[session] = [min(widths), max(widths)] if widths else None
     files = {} if given.folder is None else {given.folder / "widths.json": json.dumps(ranges)}
-    return Added({"widths": ranges}, files=files)
+    return SectionOutput({"widths": ranges}, files=files)
 
 
 def show(out: Any, result: Mapping[str, Any]) -> None:

@@ -12,19 +12,28 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 
 from ...files.tables import Cell, Table
-from .groups import REFERENCE_SIZES, Run, binned, by_regime, by_theory, pooled, spread, with_all
+from .groups import (
+    REFERENCE_SIZES,
+    SessionRecords,
+    add_all_group,
+    add_pooled_run,
+    gap_spread,
+    group_by_regime,
+    group_by_size,
+    group_by_theory,
+)
 from .records import MODES, PATTERNS, Record
 
 
-def table_g1(runs: Sequence[Run]) -> Table:
+def table_g1(runs: Sequence[SessionRecords]) -> Table:
     """Return tables G.1 to G.3: gaps on prompt worlds and holdouts by regime and theory.
 
     The last column counts the rules that are valid on both.
     """
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        for regime, some in by_regime(run.records):
-            for theory, part in by_theory(some):
+        for regime, some in group_by_regime(run.records):
+            for theory, part in group_by_theory(some):
                 gap = _mean(one.gap for one in part)
                 held = _mean(one.holdout_gap for one in part)
                 both = sum(one.survives for one in part)
@@ -33,28 +42,28 @@ def table_g1(runs: Sequence[Run]) -> Table:
     return Table(heads, tuple(rows))
 
 
-def table_g4(runs: Sequence[Run]) -> Table:
+def table_g4(runs: Sequence[SessionRecords]) -> Table:
     """Return the distribution of the gaps of valid rules on the prompt worlds."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        for regime, some in with_all(by_regime(run.records), run.records):
-            found = spread(some)
+        for regime, some in add_all_group(group_by_regime(run.records), run.records):
+            found = gap_spread(some)
             rows.append((regime, run.name, *(found or (0, *(None,) * 6))))
     heads = ("regime", "session", "valid", "mean", "median", "P90", "max", "share > 3", "share > 5")
     return Table(heads, tuple(rows))
 
 
-def table_g5(runs: Sequence[Run]) -> Table:
+def table_g5(runs: Sequence[SessionRecords]) -> Table:
     """Return the growth of the gap by theory for rules valid on both, with regimes pooled."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        for theory, some in by_theory(run.records):
+        for theory, some in group_by_theory(run.records):
             growth = _mean(one.delta_gap for one in some)
             rows.append((theory, run.name, growth, sum(one.survives for one in some)))
     return Table(("theory", "session", "delta_gap ↓", "valid on both"), tuple(rows))
 
 
-def table_g6(runs: Sequence[Run]) -> Table:
+def table_g6(runs: Sequence[SessionRecords]) -> Table:
     """Count rules valid on the prompt worlds, those with holdouts, and those valid there."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
@@ -72,28 +81,28 @@ def table_g6(runs: Sequence[Run]) -> Table:
     return Table(heads, tuple(rows))
 
 
-def table_g7(runs: Sequence[Run]) -> Table:
+def table_g7(runs: Sequence[SessionRecords]) -> Table:
     """Count rules that cost less than the planted one on the prompt worlds, by theory."""
-    return _beating(runs, "theory", by_theory)
+    return _beating(runs, "theory", group_by_theory)
 
 
-def table_g8(runs: Sequence[Run]) -> Table:
+def table_g8(runs: Sequence[SessionRecords]) -> Table:
     """Count rules that cost less than the planted one, by the size of the planted rule."""
 
     def sized(records: Sequence[Record]) -> list[tuple[str, list[Record]]]:
-        return binned(records, lambda one: one.facts.reference_size, REFERENCE_SIZES)
+        return group_by_size(records, lambda one: one.facts.reference_size, REFERENCE_SIZES)
 
     return _beating(runs, "reference AST", sized)
 
 
 def _beating(
-    runs: Sequence[Run],
+    runs: Sequence[SessionRecords],
     heading: str,
     groups: Callable[[Sequence[Record]], list[tuple[str, list[Record]]]],
 ) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for run in pooled(runs):
-        for regime, some in by_regime(run.records):
+    for run in add_pooled_run(runs):
+        for regime, some in group_by_regime(run.records):
             for name, part in groups(some):
                 compared = [one for one in part if one.gref is not None]
                 better = [-one.gref for one in compared if one.gref is not None and one.gref < 0]
@@ -107,7 +116,7 @@ def _beating(
     return Table(heads, tuple(rows))
 
 
-def table_h1(runs: Sequence[Run]) -> Table:
+def table_h1(runs: Sequence[SessionRecords]) -> Table:
     """Return outcomes as shares of all problems.
 
     Repaired answers are also counted in the other columns. Scope errors and unbound variables are
@@ -130,26 +139,26 @@ def table_h1(runs: Sequence[Run]) -> Table:
     return Table(heads, tuple(rows))
 
 
-def reasons(runs: Sequence[Run]) -> Table:
+def reasons(runs: Sequence[SessionRecords]) -> Table:
     """Count why answers hold no rule; syntax is separate from scope, unbound variables and names."""
     names = sorted({one.reason for run in runs for one in run.records if one.reason})
     rows: list[tuple[Cell, ...]] = []
-    for run in pooled(runs):
-        for regime, some in with_all(by_regime(run.records), run.records):
+    for run in add_pooled_run(runs):
+        for regime, some in add_all_group(group_by_regime(run.records), run.records):
             counts = Counter(one.reason for one in some)
             rows.append((run.name, regime, len(some), *(counts[name] for name in names)))
     return Table(("session", "regime", "problems", *names), tuple(rows))
 
 
-def table_h2(runs: Sequence[Run]) -> Table:
+def table_h2(runs: Sequence[SessionRecords]) -> Table:
     """Count the first failure mode that fits, in the order of the columns.
 
     Repaired answers are counted in a column of their own and also under the outcome of the repaired
     rule.
     """
     rows: list[tuple[Cell, ...]] = []
-    for run in pooled(runs):
-        for regime, some in with_all(by_regime(run.records), run.records):
+    for run in add_pooled_run(runs):
+        for regime, some in add_all_group(group_by_regime(run.records), run.records):
             rows.append((run.name, regime, len(some), *_failures(some)))
     told = [name for mode in MODES for name in _columns(mode)]
     return Table(("session", "regime", "problems", "auto_repaired", *told), tuple(rows))
@@ -168,11 +177,11 @@ def _failures(records: Sequence[Record]) -> list[int]:
     return counts
 
 
-def table_h3(runs: Sequence[Run]) -> Table:
+def table_h3(runs: Sequence[SessionRecords]) -> Table:
     """Count brittle rules by the quantifiers that they contain."""
     rows: list[tuple[Cell, ...]] = []
-    for run in pooled(runs):
-        for regime, some in by_regime(run.records):
+    for run in add_pooled_run(runs):
+        for regime, some in group_by_regime(run.records):
             counts = Counter(one.pattern for one in some if one.mode == "brittle")
             rows.append((run.name, regime, *(counts[name] for name in PATTERNS)))
     return Table(("session", "regime", *PATTERNS), tuple(rows))

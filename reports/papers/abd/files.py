@@ -15,9 +15,9 @@ from ...files.tables import Cell, Mean, Table
 from ...metrics.statistics import LEVEL, RESAMPLES
 from . import appendix, worlds
 from . import tables as abd_tables
-from .groups import FINER_SIZES, SIZES, Run
+from .groups import FINER_SIZES, SIZES, SessionRecords
 from .metrics import SEED
-from .worlds import Described
+from .worlds import ProblemStatistics
 
 BOOTSTRAP: Mapping[str, Json] = {
     "kind": "percentile", "level": LEVEL, "resamples": RESAMPLES, "seed": SEED, "strata": "regime",
@@ -59,7 +59,7 @@ ABOUT = {
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredRuns:
     """Scored sessions in the order of the tables, and their problems.
 
     Args:
@@ -70,12 +70,12 @@ class Scored:
     """
 
     evaluator: str
-    runs: tuple[Run, ...]
-    problems: tuple[Described, ...]
-    beside: tuple[Run, ...] = ()
+    runs: tuple[SessionRecords, ...]
+    problems: tuple[ProblemStatistics, ...]
+    beside: tuple[SessionRecords, ...] = ()
 
 
-def tables_of(scored: Scored) -> dict[str, Table]:
+def build_tables(scored: ScoredRuns) -> dict[str, Table]:
     """Return the tables by name, as described in `ABOUT`.
 
     Empty tables are left out, and so is the comparison of pairs for a single session.
@@ -121,7 +121,7 @@ def _json(cell: Cell) -> Json:
     )
 
 
-def said(evaluator: str, name: str, table: Table) -> str:
+def describe_table(evaluator: str, name: str, table: Table) -> str:
     """Return the sentences above a table."""
     named = f"{ABOUT[name]} Evaluator: {evaluator}."
     cells = (cell for row in table.rows for cell in row)
@@ -133,8 +133,8 @@ def said(evaluator: str, name: str, table: Table) -> str:
     )
 
 
-def files(
-    scored: Scored,
+def render_files(
+    scored: ScoredRuns,
     by_name: Mapping[str, Table],
     by_problem: Mapping[str, Sequence[Mapping[str, Json]]],
     target: Path,
@@ -147,11 +147,11 @@ def files(
 
     Args:
         scored: The sessions.
-        by_name: The value of `tables_of`.
+        by_name: The value of `build_tables`.
         by_problem: Rows of problems by session.
         target: A file or a folder.
     """
-    long = with_evaluator(abd_tables.long_table(scored.runs), scored.evaluator)
+    long = add_evaluator_column(abd_tables.long_table(scored.runs), scored.evaluator)
     if target.suffix == ".csv":
         return {target: tables.as_csv(long)}
     written = {name: _markdown(scored.evaluator, name, table) for name, table in by_name.items()}
@@ -162,18 +162,18 @@ def files(
         target / "abd.md": "\n\n".join(written.values()),
     }
     for name, table in by_name.items():
-        found[target / f"{name}.csv"] = tables.as_csv(with_evaluator(table, scored.evaluator))
+        found[target / f"{name}.csv"] = tables.as_csv(add_evaluator_column(table, scored.evaluator))
         found[target / f"{name}.md"] = written[name]
     for session, rows in by_problem.items():
-        of_session = with_evaluator(tables.problem_table(rows), scored.evaluator)
+        of_session = add_evaluator_column(tables.problem_table(rows), scored.evaluator)
         found[target / f"abd-{session}.csv"] = tables.as_csv(of_session)
     return found
 
 
 def _markdown(evaluator: str, name: str, table: Table) -> str:
-    return f"{said(evaluator, name, table)}\n\n{tables.as_markdown(table)}"
+    return f"{describe_table(evaluator, name, table)}\n\n{tables.as_markdown(table)}"
 
 
-def with_evaluator(table: Table, evaluator: str) -> Table:
+def add_evaluator_column(table: Table, evaluator: str) -> Table:
     """Add a first column that names the evaluator, for files without sentences."""
     return Table(("evaluator", *table.headings), tuple((evaluator, *row) for row in table.rows))

@@ -1,6 +1,6 @@
 """Records of several sessions, grouped by regime, theory, difficulty and size.
 
-`pairs` supports the comparison of shorter and longer rules (ABD, sections 6.2 to 6.5).
+`find_pairs` supports the comparison of shorter and longer rules (ABD, sections 6.2 to 6.5).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....tools.logic.judging import REGIMES
+from ....tools.logic.fast_path import REGIMES
 from ...metrics.statistics import RESAMPLES, Interval, stratified_mean
 from .metrics import SEED
 from .records import Record
@@ -26,7 +26,7 @@ BANDS = ((0.9, "high validity"), (0.5, "intermediate validity"), (0.0, "low vali
 
 
 @dataclass(frozen=True)
-class Run:
+class SessionRecords:
     """The records of one session, with its name in tables."""
 
     session: str
@@ -47,45 +47,45 @@ class Run:
         return middle[1] if self.validity >= middle[0] else BANDS[2][1]
 
 
-def ordered(runs: Iterable[Run]) -> tuple[Run, ...]:
+def sort_runs(runs: Iterable[SessionRecords]) -> tuple[SessionRecords, ...]:
     """Return runs in the order of table 2: by band, then by mean gap, then by name."""
     names = [band for _, band in BANDS]
 
-    def place(run: Run) -> tuple[int, bool, float, str]:
+    def place(run: SessionRecords) -> tuple[int, bool, float, str]:
         gap = _mean(one.gap for one in run.records)
         return names.index(run.band), gap is None, gap or 0.0, run.name
 
     return tuple(sorted(runs, key=place))
 
 
-def pooled(runs: Sequence[Run]) -> tuple[Run, ...]:
+def add_pooled_run(runs: Sequence[SessionRecords]) -> tuple[SessionRecords, ...]:
     """Return the runs; if there are several, one with all their records comes first."""
     if len(runs) < 2:
         return tuple(runs)
     together = tuple(record for run in runs for record in run.records)
-    return (Run(ALL, f"all {len(runs)} sessions", together), *runs)
+    return (SessionRecords(ALL, f"all {len(runs)} sessions", together), *runs)
 
 
 Group = tuple[str, list[Record]]
 
 
-def by_regime(records: Sequence[Record]) -> list[Group]:
+def group_by_regime(records: Sequence[Record]) -> list[Group]:
     """Return the regimes that occur, in the order of `REGIMES`."""
     of = {regime: [one for one in records if one.facts.regime == regime] for regime in REGIMES}
     return [(regime, some) for regime, some in of.items() if some]
 
 
-def with_all(groups: Sequence[Group], records: Sequence[Record]) -> list[Group]:
+def add_all_group(groups: Sequence[Group], records: Sequence[Record]) -> list[Group]:
     """Return the groups; if there are several, one with all records comes last."""
     return [*groups, (ALL, list(records))] if len(groups) > 1 else list(groups)
 
 
-def by_theory(records: Sequence[Record]) -> list[Group]:
+def group_by_theory(records: Sequence[Record]) -> list[Group]:
     """Group records by theory."""
     return _by(records, lambda one: one.facts.theory)
 
 
-def by_difficulty(records: Sequence[Record]) -> list[Group]:
+def group_by_difficulty(records: Sequence[Record]) -> list[Group]:
     """Group records by difficulty; those without one are left out."""
     return _by([one for one in records if one.facts.difficulty], lambda one: one.facts.difficulty)
 
@@ -95,7 +95,7 @@ def _by(records: Sequence[Record], key: Callable[[Record], str]) -> list[Group]:
     return [(name, [one for one in records if key(one) == name]) for name in names]
 
 
-def binned(
+def group_by_size(
     records: Sequence[Record], size: Callable[[Record], int | None], starts: Sequence[int]
 ) -> list[Group]:
     """Group records by size into bins that begin at `starts`; records without a size are left out."""
@@ -110,7 +110,7 @@ def binned(
     return groups
 
 
-class Spread(NamedTuple):
+class GapSpread(NamedTuple):
     """Distribution of gaps per world.
 
     Args:
@@ -129,7 +129,7 @@ class Spread(NamedTuple):
     over_5: float
 
 
-def spread(records: Sequence[Record]) -> Spread | None:
+def gap_spread(records: Sequence[Record]) -> GapSpread | None:
     """Return the distribution of the prompt gaps of valid rules, or None if there are none.
 
     The 90th percentile interpolates linearly at 0.9 (n - 1) (table G.4).
@@ -137,7 +137,7 @@ def spread(records: Sequence[Record]) -> Spread | None:
     gaps = np.array([one.gap for one in records if one.gap is not None], np.float64)
     if not len(gaps):
         return None
-    return Spread(
+    return GapSpread(
         len(gaps),
         float(gaps.mean()),
         float(np.median(gaps)),
@@ -148,7 +148,7 @@ def spread(records: Sequence[Record]) -> Spread | None:
     )
 
 
-class Pair(NamedTuple):
+class RulePair(NamedTuple):
     """Shorter and longer rules of one problem that has both kinds.
 
     Shorter rules are no longer than the planted rule. For each kind, the fields hold the share
@@ -162,7 +162,7 @@ class Pair(NamedTuple):
     longer_growth: float | None
 
 
-def pairs(runs: Sequence[Run]) -> list[Pair]:
+def find_pairs(runs: Sequence[SessionRecords]) -> list[RulePair]:
     """Return the problems with both shorter and longer valid rules (section 6.5).
 
     At least two sessions must have a valid rule: one no longer than the planted rule and different
@@ -182,7 +182,7 @@ def pairs(runs: Sequence[Run]) -> list[Pair]:
         ]  # fmt: skip
         if len(some) >= 2 and shorter and longer:
             found.append(
-                Pair(
+                RulePair(
                     some[0].facts.regime,
                     _mean(one.holdout_given_prompt for one in shorter),
                     _mean(one.holdout_given_prompt for one in longer),
@@ -193,7 +193,7 @@ def pairs(runs: Sequence[Run]) -> list[Pair]:
     return found
 
 
-def paired_interval(some: Sequence[Pair], field: str) -> Interval:
+def paired_interval(some: Sequence[RulePair], field: str) -> Interval:
     """Return the mean over problems of one field of a pair, resampled within regimes."""
     return stratified_mean(
         [getattr(one, field) for one in some],

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ....records import InputSet, Problem, StepRecord, Verdict
-from ....tasks.logic.measures import measured
+from ....tasks.logic.measures import measure_rule
 from ...metrics.evaluation import Evaluation, Metric
-from ...metrics.statistics import Interval, summary
-from .records import Attempt, Record, choose, facts_of, record, refined
+from ...metrics.statistics import Interval, metric_intervals
+from .records import Attempt, Record, build_record, choose_attempt, is_refined, problem_facts
 
 SEED = 0  # Seed of the intervals.
 METRICS = (
@@ -41,7 +41,7 @@ METRICS = (
 NAMES = tuple(metric.name for metric in METRICS)
 
 
-def values(one: Record) -> dict[str, float | None]:
+def record_metrics(one: Record) -> dict[str, float | None]:
     """Return the metrics of a record, None if it is not in the denominator."""
     invalid = None if one.valid is None else one.read and not one.valid
     found = {
@@ -82,8 +82,8 @@ def intervals(
         seed: Seed of the draws.
     """
     regimes = [one.facts.regime for one in records]
-    valued = [values(one) if counted(one) else {} for one in records]
-    return summary(valued, metrics, strata=regimes, seed=seed)
+    valued = [record_metrics(one) if counted(one) else {} for one in records]
+    return metric_intervals(valued, metrics, strata=regimes, seed=seed)
 
 
 def problem_metrics(
@@ -101,13 +101,13 @@ def problem_metrics(
                 rule = judged.hypothesis
                 closed = rule.meta.get("closed", 0)
                 attempts.append(Attempt(place, answer.text, rule, "", closed, judged.shown))
-    chosen = choose(attempts, refined(steps))
-    facts = facts_of(problem, opened=False)
-    of_rule = measured(problem, chosen.shown, None, "exact")
-    return values(record(problem, facts, attempts, chosen, of_rule))
+    chosen = choose_attempt(attempts, is_refined(steps))
+    facts = problem_facts(problem, opened=False)
+    of_rule = measure_rule(problem, chosen.shown, None, "exact")
+    return record_metrics(build_record(problem, facts, attempts, chosen, of_rule))
 
 
-def told(one: Record) -> Mapping[str, float | str | None]:
+def record_row(one: Record) -> Mapping[str, float | str | None]:
     """Return a record as a row of `--by-problem`."""
     return {
         "regime": one.facts.regime,
@@ -119,7 +119,7 @@ def told(one: Record) -> Mapping[str, float | str | None]:
         "failure": one.mode,
         "prompt_cost": one.measured.prompt.cost,
         "holdout_cost": one.measured.holdout.cost,
-        **values(one),
+        **record_metrics(one),
     }
 
 

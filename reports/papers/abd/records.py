@@ -8,7 +8,7 @@ best answer is chosen: least total cost, then smallest AST, then earliest. Witho
 is the first rule that could be read, and without any rule the first answer, with the reason why it
 holds none.
 
-`feedback_of` names the feedback that a session's model received from the oracle while it answered,
+`session_feedback` names the feedback that a session's model received from the oracle while it answered,
 from the session's settings. Results with feedback are not single-turn results, so tables name it.
 
     none            none: asked once, or repeatedly without comment
@@ -25,13 +25,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ....records import Agreement, Hypothesis, Json, Problem, StepRecord
-from ....tasks.logic.measures import Measured, Part
-from ....tools.logic.formula import Formula, written
-from ....tools.logic.reading import FormulaError, read_formula
-from ....tools.logic.theories import theory_from
+from ....tasks.logic.measures import RuleMeasures, WorldResults
+from ....tools.logic.formula import Formula, format_sexpr
+from ....tools.logic.parser import FormulaError, parse_formula
+from ....tools.logic.theories import theory_from_json
 
 MISSING_CHARACTERS = 10  # An answer of at most this length without a rule counts as missing.
-INFLATED = 2.0  # A gap that grows by more is parsimony inflation (table H.2).
+INFLATION_LIMIT = 2.0  # A gap that grows by more is parsimony inflation (table H.2).
 MISSING = "missing"
 FEEDBACK = "feedback"  # Field of the steps of `refine`.
 
@@ -78,7 +78,7 @@ class Facts:
     holdouts_known: bool
 
 
-def facts_of(problem: Problem, opened: bool = True) -> Facts:
+def problem_facts(problem: Problem, opened: bool = True) -> Facts:
     """Return the facts of a problem.
 
     Args:
@@ -92,9 +92,9 @@ def facts_of(problem: Problem, opened: bool = True) -> Facts:
         problem=problem.id,
         key=problem.digest,
         regime=told["regime"],
-        theory=theory_from(told).title,
+        theory=theory_from_json(told).title,
         difficulty=str(problem.secret.get("difficulty") or ""),
-        reference=written(reference) if reference else None,
+        reference=format_sexpr(reference) if reference else None,
         reference_size=reference.size if reference else None,
         prompt_worlds=len(problem.shown),
         holdout_worlds=len(problem.hidden) if opened else 0,
@@ -107,7 +107,7 @@ def _reference(problem: Problem) -> Formula | None:
     if not isinstance(text, str):
         return None
     try:
-        return read_formula(text, theory_from(problem.public["theory"]).predicates)
+        return parse_formula(text, theory_from_json(problem.public["theory"]).predicates)
     except FormulaError:
         return None
 
@@ -139,12 +139,12 @@ class Attempt:
         return bool(marks) and all(mark is True for mark in marks)
 
 
-def refined(steps: Sequence[StepRecord]) -> bool:
+def is_refined(steps: Sequence[StepRecord]) -> bool:
     """Return whether the solver commented on each answer of a problem to improve the next one."""
     return any(step.fields.get(FEEDBACK) is True for step in steps)
 
 
-def choose(attempts: Sequence[Attempt], refined: bool = False) -> Attempt:
+def choose_attempt(attempts: Sequence[Attempt], refined: bool = False) -> Attempt:
     """Return the prediction among the ordered answers to a problem; without any, a missing one.
 
     Args:
@@ -192,7 +192,7 @@ class Record:
     depth: int | None
     closed: int
     pattern: Pattern | None
-    measured: Measured
+    measured: RuleMeasures
 
     @property
     def read(self) -> bool:
@@ -290,7 +290,7 @@ class Record:
             return "brittle"
         if self.delta_gap is None:
             return "limit"
-        return "parsimony_inflation" if self.delta_gap > INFLATED else "success"
+        return "parsimony_inflation" if self.delta_gap > INFLATION_LIMIT else "success"
 
     def _invalid(self) -> Mode:
         marks = [world["valid"] for world in self.measured.prompt.worlds]
@@ -305,12 +305,12 @@ class Record:
         return self.mode == "brittle" and bool(marks) and marks.count(True) < len(marks) / 2
 
 
-def record(
+def build_record(
     problem: Problem,
     facts: Facts,
     attempts: Sequence[Attempt],
     chosen: Attempt,
-    measured: Measured,
+    measured: RuleMeasures,
 ) -> Record:
     """Return the record of a problem.
 
@@ -322,7 +322,7 @@ def record(
         measured: Measures of the chosen rule; empty ones if there is none.
     """
     rule = chosen.rule
-    predicates = theory_from(problem.public["theory"]).predicates
+    predicates = theory_from_json(problem.public["theory"]).predicates
     reason = chosen.reason
     if rule is None and len(chosen.answer.strip()) <= MISSING_CHARACTERS:
         reason = MISSING
@@ -338,12 +338,12 @@ def record(
         size=rule.meta.get("size") if rule else None,
         depth=rule.meta.get("depth") if rule else None,
         closed=chosen.closed,
-        pattern=pattern_of(read_formula(rule.text, predicates)) if rule else None,
+        pattern=quantifier_pattern(parse_formula(rule.text, predicates)) if rule else None,
         measured=measured,
     )
 
 
-def pattern_of(formula: Formula) -> Pattern:
+def quantifier_pattern(formula: Formula) -> Pattern:
     """Return the pattern of a rule's quantifiers (table H.3, which does not define its patterns)."""
     kinds = {node.kind for node in formula.nodes}
     if "exists" in kinds:
@@ -353,7 +353,7 @@ def pattern_of(formula: Formula) -> Pattern:
     return "propositional_and" if "and" in kinds else "other"
 
 
-def _sums(part: Part) -> tuple[int | None, int | None]:
+def _sums(part: WorldResults) -> tuple[int | None, int | None]:
     """Return cost and bound; a valid rule has both unless a limit of the solver left one open."""
     return part.cost, part.bound
 
@@ -361,7 +361,7 @@ def _sums(part: Part) -> tuple[int | None, int | None]:
 NONE, TOOL, SOLVER = "none", "tool", "solver"
 
 
-def feedback_of(settings: Mapping[str, Json]) -> str:
+def session_feedback(settings: Mapping[str, Json]) -> str:
     """Return the feedback that a session's model received, from the session's recorded settings.
 
     Calls that the embedded search makes itself are not counted, because the search's name shows

@@ -15,104 +15,121 @@ from ...metrics.statistics import Interval
 from . import metrics as abd
 from .groups import (
     ALL,
-    Run,
-    binned,
-    by_difficulty,
-    by_regime,
-    by_theory,
+    SessionRecords,
+    add_all_group,
+    find_pairs,
+    group_by_difficulty,
+    group_by_regime,
+    group_by_size,
+    group_by_theory,
     paired_interval,
-    pairs,
-    with_all,
 )
 from .records import Record
 
-PROMPT = ("prompt_validity_repaired", "prompt_validity", "ast_size", "gap", "gref")
-HOLDOUT = ("prompt_validity_repaired", "holdout_validity", "gap", "holdout_gap", "delta_gap")
+PROMPT_METRICS = ("prompt_validity_repaired", "prompt_validity", "ast_size", "gap", "gref")
+HOLDOUT_METRICS = (
+    "prompt_validity_repaired",
+    "holdout_validity",
+    "gap",
+    "holdout_gap",
+    "delta_gap",
+)
 _ARROWS = {metric.name: metric.arrow for metric in abd.METRICS}
 
 
-def headed(metric: str) -> str:
+def metric_heading(metric: str) -> str:
     """Return a metric's name with an arrow in the direction of improvement."""
     return f"{metric} {_ARROWS.get(metric, '')}".rstrip()
 
 
-def cell(value: Interval) -> Mean | None:
+def interval_cell(value: Interval) -> Mean | None:
     """Return an interval as a cell, None without a mean."""
     if value["mean"] is None:
         return None
     return Mean(value["mean"], value["low"], value["high"])
 
 
-def cells(
+def metric_cells(
     records: Sequence[Record],
     metrics: Sequence[str],
     counted: Callable[[Record], bool] = lambda one: True,
 ) -> list[Cell]:
     """Return one cell per metric over records; `counted` selects the records with values."""
     found = abd.intervals(records, metrics, counted)
-    return [cell(found[name]) for name in metrics]
+    return [interval_cell(found[name]) for name in metrics]
 
 
-def valid_of(records: Sequence[Record]) -> int:
+def count_valid(records: Sequence[Record]) -> int:
     """Count the records that are valid on the prompt worlds."""
     return sum(one.valid is True for one in records)
 
 
-def survivors_of(records: Sequence[Record]) -> int:
+def count_survivors(records: Sequence[Record]) -> int:
     """Count the records that are valid on prompt worlds and holdouts."""
     return sum(one.survives for one in records)
 
 
-def table_2(runs: Sequence[Run]) -> Table:
+def table_2(runs: Sequence[SessionRecords]) -> Table:
     """Return metrics on prompt worlds by regime; sizes and gaps are of rules valid there."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        for regime, some in with_all(by_regime(run.records), run.records):
+        for regime, some in add_all_group(group_by_regime(run.records), run.records):
             rows.append(
-                (run.name, run.band, regime, len(some), valid_of(some), *cells(some, PROMPT))
+                (
+                    run.name,
+                    run.band,
+                    regime,
+                    len(some),
+                    count_valid(some),
+                    *metric_cells(some, PROMPT_METRICS),
+                )
             )
-    heads = ("session", "band", "regime", "problems", "valid", *map(headed, PROMPT))
+    heads = ("session", "band", "regime", "problems", "valid", *map(metric_heading, PROMPT_METRICS))
     return Table(heads, tuple(rows))
 
 
-def table_3(runs: Sequence[Run]) -> Table:
+def table_3(runs: Sequence[SessionRecords]) -> Table:
     """Return prompt validity and gap to the planted rule by theory, with regimes pooled."""
     metrics = ("prompt_validity_repaired", "gref", "beats_reference")
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        for theory, some in by_theory(run.records):
-            rows.append((theory, run.name, len(some), valid_of(some), *cells(some, metrics)))
+        for theory, some in group_by_theory(run.records):
+            rows.append(
+                (theory, run.name, len(some), count_valid(some), *metric_cells(some, metrics))
+            )
     rows.sort(key=lambda row: str(row[0]))  # The sort is stable: sessions keep their order.
-    return Table(("theory", "session", "problems", "valid", *map(headed, metrics)), tuple(rows))
+    return Table(
+        ("theory", "session", "problems", "valid", *map(metric_heading, metrics)), tuple(rows)
+    )
 
 
-def table_4(runs: Sequence[Run]) -> Table:
+def table_4(runs: Sequence[SessionRecords]) -> Table:
     """Return metrics on holdouts with regimes pooled; sizes cover all rules that could be read."""
-    metrics = (*HOLDOUT, "holdout_validity_given_prompt", "ast_size_read")
+    metrics = (*HOLDOUT_METRICS, "holdout_validity_given_prompt", "ast_size_read")
     return _holdout_table(runs, metrics, lambda run: [(ALL, list(run.records))])
 
 
-def table_5(runs: Sequence[Run]) -> Table:
+def table_5(runs: Sequence[SessionRecords]) -> Table:
     """Return metrics on holdouts by regime."""
-    return _holdout_table(runs, HOLDOUT, lambda run: by_regime(run.records))
+    return _holdout_table(runs, HOLDOUT_METRICS, lambda run: group_by_regime(run.records))
 
 
 def _holdout_table(
-    runs: Sequence[Run],
+    runs: Sequence[SessionRecords],
     metrics: Sequence[str],
-    groups: Callable[[Run], list[tuple[str, list[Record]]]],
+    groups: Callable[[SessionRecords], list[tuple[str, list[Record]]]],
 ) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         for regime, some in groups(run):
             held = sum(one.holdout_valid is True for one in some)
-            counts = (len(some), valid_of(some), held, survivors_of(some))
-            rows.append((run.name, regime, *counts, *cells(some, metrics)))
+            counts = (len(some), count_valid(some), held, count_survivors(some))
+            rows.append((run.name, regime, *counts, *metric_cells(some, metrics)))
     heads = ("session", "regime", "problems", "valid", "valid on holdouts", "valid on both")
-    return Table((*heads, *map(headed, metrics)), tuple(rows))
+    return Table((*heads, *map(metric_heading, metrics)), tuple(rows))
 
 
-def table_6(runs: Sequence[Run], starts: Sequence[int]) -> Table:
+def table_6(runs: Sequence[SessionRecords], starts: Sequence[int]) -> Table:
     """Return validity on holdouts and growth of the gap by size of the rule.
 
     Rules count if they are valid on the prompt worlds.
@@ -120,13 +137,13 @@ def table_6(runs: Sequence[Run], starts: Sequence[int]) -> Table:
     metrics = ("holdout_validity_given_prompt", "delta_gap")
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        for regime, some in with_all(by_regime(run.records), run.records):
+        for regime, some in add_all_group(group_by_regime(run.records), run.records):
             valid = [one for one in some if one.valid and one.facts.holdout_worlds]
-            for name, inside in binned(valid, lambda one: one.size, starts):
-                counts = (len(inside), survivors_of(inside))
-                in_bin = cells(some, metrics, _among(inside))
+            for name, inside in group_by_size(valid, lambda one: one.size, starts):
+                counts = (len(inside), count_survivors(inside))
+                in_bin = metric_cells(some, metrics, _among(inside))
                 rows.append((run.name, regime, name, *counts, *in_bin))
-    heads = ("session", "regime", "size", "valid", "valid on both", *map(headed, metrics))
+    heads = ("session", "regime", "size", "valid", "valid on both", *map(metric_heading, metrics))
     return Table(heads, tuple(rows))
 
 
@@ -135,48 +152,48 @@ def _among(records: Sequence[Record]) -> Callable[[Record], bool]:
     return lambda one: id(one) in members
 
 
-def difficulty_table(runs: Sequence[Run]) -> Table:
+def difficulty_table(runs: Sequence[SessionRecords]) -> Table:
     """Return metrics by regime and difficulty."""
-    metrics = (*PROMPT, *HOLDOUT[1:2], *HOLDOUT[3:])
+    metrics = (*PROMPT_METRICS, *HOLDOUT_METRICS[1:2], *HOLDOUT_METRICS[3:])
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        for regime, some in by_regime(run.records):
-            for difficulty, part in by_difficulty(some):
-                counts = (len(part), valid_of(part))
-                rows.append((run.name, regime, difficulty, *counts, *cells(part, metrics)))
-    heads = ("session", "regime", "difficulty", "problems", "valid", *map(headed, metrics))
+        for regime, some in group_by_regime(run.records):
+            for difficulty, part in group_by_difficulty(some):
+                counts = (len(part), count_valid(part))
+                rows.append((run.name, regime, difficulty, *counts, *metric_cells(part, metrics)))
+    heads = ("session", "regime", "difficulty", "problems", "valid", *map(metric_heading, metrics))
     return Table(heads, tuple(rows))
 
 
-def paired_table(runs: Sequence[Run]) -> Table | None:
+def paired_table(runs: Sequence[SessionRecords]) -> Table | None:
     """Compare rules no longer than the planted one with longer ones, on problems that have both.
 
     Values are means over problems. Returns None for fewer than two sessions.
     """
     if len(runs) < 2:
         return None
-    found = pairs(runs)
+    found = find_pairs(runs)
     regimes = list(dict.fromkeys(one.regime for one in found))
     groups = [(regime, [one for one in found if one.regime == regime]) for regime in regimes]
     rows: list[tuple[Cell, ...]] = []
     for regime, some in [*groups, (ALL, found)] if len(groups) != 1 else groups:
         for side in ("shorter", "longer"):
-            valid = cell(paired_interval(some, f"{side}_valid"))
+            valid = interval_cell(paired_interval(some, f"{side}_valid"))
             growth = paired_interval(some, f"{side}_growth")
-            rows.append((regime, side, len(some), valid, growth["n"], cell(growth)))
+            rows.append((regime, side, len(some), valid, growth["n"], interval_cell(growth)))
     heads = ("regime", "than the planted rule", "problems", "holdout_validity_given_prompt ↑",
              "problems with a survivor", "delta_gap ↓")  # fmt: skip
     return Table(heads, tuple(rows))
 
 
-def long_table(runs: Sequence[Run]) -> Table:
+def long_table(runs: Sequence[SessionRecords]) -> Table:
     """Return every metric of every session and group, with numbers in full.
 
     The groups are all problems, regimes, theories (also within a regime) and difficulties.
     """
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        for group, name, some in groups_of(run):
+        for group, name, some in list_groups(run):
             for metric, value in abd.intervals(some).items():
                 numbers = (value[key] for key in ("mean", "low", "high", "n"))
                 rows.append((run.session, run.name, group, name, len(some), metric, *numbers))
@@ -184,17 +201,17 @@ def long_table(runs: Sequence[Run]) -> Table:
     return Table(heads, tuple(rows))
 
 
-def groups_of(run: Run) -> list[tuple[str, str, list[Record]]]:
+def list_groups(run: SessionRecords) -> list[tuple[str, str, list[Record]]]:
     """Return every group of a run as (kind, name, records)."""
-    regimes = by_regime(run.records)
+    regimes = group_by_regime(run.records)
     return [
         ("all", ALL, list(run.records)),
         *(("regime", name, some) for name, some in regimes),
-        *(("theory", name, some) for name, some in by_theory(run.records)),
-        *(("difficulty", name, some) for name, some in by_difficulty(run.records)),
+        *(("theory", name, some) for name, some in group_by_theory(run.records)),
+        *(("difficulty", name, some) for name, some in group_by_difficulty(run.records)),
         *(
             ("regime, theory", f"{regime}, {name}", some)
             for regime, part in regimes
-            for name, some in by_theory(part)
+            for name, some in group_by_theory(part)
         ),
     ]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from ....records import Json, Observation, Problem
-from ....tasks.logic.measures import Measured, Part
-from ....tools.logic.formula import usual
-from ....tools.logic.judging import REGIMES
-from ....tools.logic.theories import Theory, theory_from
+from ....tasks.logic.measures import RuleMeasures, WorldResults
+from ....tools.logic.fast_path import REGIMES
+from ....tools.logic.formula import format_infix
+from ....tools.logic.theories import Theory, theory_from_json
 from ...files.tables import Cell, Table
 from .records import Facts
 
@@ -19,7 +19,7 @@ SIDES = ("prompt", "holdout")
 
 
 @dataclass(frozen=True)
-class Side:
+class WorldStatistics:
     """The prompt worlds or the holdouts of a problem, with one value per world.
 
     Args:
@@ -40,7 +40,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Described:
+class ProblemStatistics:
     """A problem with its statistics.
 
     Args:
@@ -50,17 +50,17 @@ class Described:
     facts: Facts
     theory: Theory
     in_scope: bool | None
-    prompt: Side
-    holdout: Side
+    prompt: WorldStatistics
+    holdout: WorldStatistics
 
-    def side(self, name: str) -> Side:
+    def side(self, name: str) -> WorldStatistics:
         """Return the prompt worlds or the holdouts."""
         return self.prompt if name == "prompt" else self.holdout
 
 
-def described(
-    problem: Problem, facts: Facts, of_rule: Measured, reference: bool, in_scope: bool
-) -> Described:
+def describe_problem(
+    problem: Problem, facts: Facts, of_rule: RuleMeasures, reference: bool, in_scope: bool
+) -> ProblemStatistics:
     """Return the statistics of a problem.
 
     Args:
@@ -71,8 +71,8 @@ def described(
         reference: Whether `of_rule` belongs to the planted rule.
         in_scope: Whether the planted rule may be proposed.
     """
-    theory = theory_from(problem.public["theory"])
-    return Described(
+    theory = theory_from_json(problem.public["theory"])
+    return ProblemStatistics(
         facts,
         theory,
         in_scope if reference else None,
@@ -81,7 +81,9 @@ def described(
     )
 
 
-def _side(worlds: Sequence[Observation], theory: Theory, part: Part, reference: bool) -> Side:
+def _side(
+    worlds: Sequence[Observation], theory: Theory, part: WorldResults, reference: bool
+) -> WorldStatistics:
     data = [one.input for one in worlds]
     sizes = tuple(len(world["domain"]) for world in data)
 
@@ -91,7 +93,7 @@ def _side(worlds: Sequence[Observation], theory: Theory, part: Part, reference: 
             for name, places in theory.signature.items()
         }
 
-    return Side(
+    return WorldStatistics(
         sizes=sizes,
         true=shares("true"),
         unknown=shares("unknown"),
@@ -110,10 +112,10 @@ def _share(world: Json, key: str, name: str, places: int) -> float:
 # --- tables --------------------------------------------------------------------------
 
 
-def table_1a(problems: Sequence[Described]) -> Table:
+def table_1a(problems: Sequence[ProblemStatistics]) -> Table:
     """Return problems, worlds per problem, elements and theories by regime."""
     rows: list[tuple[Cell, ...]] = []
-    for regime, some in by_regime(problems):
+    for regime, some in group_by_regime(problems):
         sizes = [n for one in some for side in (one.prompt, one.holdout) for n in side.sizes]
         theories = dict.fromkeys(sorted((one.facts.theory for one in some), key=_natural))
         rows.append(
@@ -129,7 +131,7 @@ def table_1a(problems: Sequence[Described]) -> Table:
     return Table(heads, tuple(rows))
 
 
-def table_1b(problems: Sequence[Described]) -> Table:
+def table_1b(problems: Sequence[ProblemStatistics]) -> Table:
     """Return the theories with their axioms, allowed and forbidden predicates, and problems."""
     rows: list[tuple[Cell, ...]] = []
     theories = {one.facts.theory: one.theory for one in problems}
@@ -139,7 +141,7 @@ def table_1b(problems: Sequence[Described]) -> Table:
         rows.append(
             (
                 name,
-                "; ".join(map(usual, theory.axioms)),
+                "; ".join(map(format_infix, theory.axioms)),
                 " ".join(sorted(theory.allowed)),
                 " ".join(theory.forbidden),
                 *(counts[regime] for regime in REGIMES),
@@ -148,13 +150,13 @@ def table_1b(problems: Sequence[Described]) -> Table:
     return Table(("theory", "axioms", "allowed", "forbidden", *REGIMES), tuple(rows))
 
 
-def table_f1(problems: Sequence[Described]) -> Table:
+def table_f1(problems: Sequence[ProblemStatistics]) -> Table:
     """Return prompt worlds and holdouts as means over problems of values per world.
 
     The planted rule's cost covers the problems in which it is valid in all worlds of that side.
     """
     rows: list[tuple[Cell, ...]] = []
-    for regime, some in by_regime(problems):
+    for regime, some in group_by_regime(problems):
         for name in SIDES:
             sides = [one.side(name) for one in some if one.side(name).sizes]
             costed = [side for side in sides if side.costs and None not in side.costs]
@@ -173,7 +175,7 @@ def table_f1(problems: Sequence[Described]) -> Table:
     return Table(heads, tuple(rows))
 
 
-def worlds_table(problems: Sequence[Described]) -> Table:
+def worlds_table(problems: Sequence[ProblemStatistics]) -> Table:
     """Return mean, minimum and maximum of each statistic over worlds, by regime and side.
 
     Statistics of planted rules are over problems.
@@ -185,7 +187,7 @@ def worlds_table(problems: Sequence[Described]) -> Table:
         if kept:
             rows.append((regime, side, name, fmean(kept), min(kept), max(kept), len(kept)))
 
-    for regime, some in by_regime(problems):
+    for regime, some in group_by_regime(problems):
         for name in SIDES:
             sides = [one.side(name) for one in some]
             add(regime, name, "elements", _all(sides, lambda side: side.sizes))
@@ -207,16 +209,20 @@ def worlds_table(problems: Sequence[Described]) -> Table:
     return Table(heads, tuple(rows))
 
 
-def by_regime(problems: Sequence[Described]) -> list[tuple[str, list[Described]]]:
+def group_by_regime(
+    problems: Sequence[ProblemStatistics],
+) -> list[tuple[str, list[ProblemStatistics]]]:
     """Return the regimes that occur, in a fixed order; if there are several, then all problems."""
-    found: list[tuple[str, list[Described]]] = []
+    found: list[tuple[str, list[ProblemStatistics]]] = []
     for regime in REGIMES:
         if some := [one for one in problems if one.facts.regime == regime]:
             found.append((regime, some))
     return [*found, ("all", list(problems))] if len(found) > 1 else found
 
 
-def _all(sides: Sequence[Side], of: Callable[[Side], Sequence[float | None]]) -> list[float | None]:
+def _all(
+    sides: Sequence[WorldStatistics], of: Callable[[WorldStatistics], Sequence[float | None]]
+) -> list[float | None]:
     return [value for side in sides for value in of(side)]
 
 

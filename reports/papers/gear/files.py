@@ -12,7 +12,7 @@ import numpy as np
 
 from ....tools.gear.scores import beta_bounds
 from ...files import plotting, tables
-from ...files.plotting import blank, legend_below, rendered, wrapped
+from ...files.plotting import add_legend_below, create_figure, render_figure, wrap_text
 from ...files.tables import Table
 from ...metrics.grouping import Study
 from . import tables as gear_tables
@@ -31,24 +31,24 @@ PANELS = (
     ("(e) gamma", "gamma"),
     ("(f) generalizability", "generalizability"),
 )
-COUNTS = ("consistent_hypotheses", "gamma")  # The other panels show shares.
-MOST = 1.02  # Their axes end here, so that a point at 1 is fully visible.
-LEAST_SPAN = 0.2  # Smallest range of an axis of shares, kept below 1 for equal values.
-CURVES = 4  # Maximum number of values of k whose region is drawn in a panel.
+COUNT_METRICS = ("consistent_hypotheses", "gamma")  # The other panels show shares.
+SHARE_AXIS_END = 1.02  # Their axes end here, so that a point at 1 is fully visible.
+MIN_SHARE_SPAN = 0.2  # Smallest range of an axis of shares, kept below 1 for equal values.
+MAX_REGIONS = 4  # Maximum number of values of k whose region is drawn in a panel.
 
 
-def draw(study: Study) -> dict[str, bytes]:
+def draw_figures(study: Study) -> dict[str, bytes]:
     """Return the figures as .png and .svg, by file name.
 
     They are figure3 (the mean over data sets), one figure3-NAME for each data set if there are
     several, and scatter if it has points.
     """
-    drawn = {"figure3": partial(figure_3, study, study.data_sets)}
+    drawn = {"figure3": partial(draw_figure_3, study, study.data_sets)}
     if len(study.data_sets) > 1:
         for name, data_set in _files(study.data_sets).items():
-            drawn[f"figure3-{name}"] = partial(figure_3, study, [data_set])
-    made = {name: rendered(one) for name, one in drawn.items()}
-    made["scatter"] = rendered(partial(scatter, study))
+            drawn[f"figure3-{name}"] = partial(draw_figure_3, study, [data_set])
+    made = {name: render_figure(one) for name, one in drawn.items()}
+    made["scatter"] = render_figure(partial(draw_scatter, study))
     return {name + form: data for name, of in made.items() for form, data in (of or {}).items()}
 
 
@@ -74,7 +74,7 @@ def _colours(count: int) -> list[Any]:
     return [cycle(i % cycle.N) for i in range(count)]
 
 
-def figure_3(study: Study, data_sets: Sequence[str]) -> Figure:
+def draw_figure_3(study: Study, data_sets: Sequence[str]) -> Figure:
     """Draw six panels over n with one line per model.
 
     Panel (a) shows all hypotheses per problem dashed and the consistent ones solid; (b) and (c)
@@ -82,7 +82,7 @@ def figure_3(study: Study, data_sets: Sequence[str]) -> Figure:
     problems, or over several data sets the mean of their means, with its 95% interval. The value
     "original" of n is not connected to the lines.
     """
-    figure = blank(12, 7)
+    figure = create_figure(12, 7)
     axes = _axes(figure, 2, 3)
     models = list(zip(study.models, _colours(len(study.models)), strict=True))
     shift = 0.3 / max(1, len(models))
@@ -101,8 +101,8 @@ def figure_3(study: Study, data_sets: Sequence[str]) -> Figure:
         _limit(axis, metric)
     for axis in axes[3:]:
         axis.set_xlabel("observations shown (n)")
-    figure.suptitle(wrapped(_over(study, data_sets), 11), fontsize=10)
-    legend_below(figure, axes, study.models)
+    figure.suptitle(wrap_text(_over(study, data_sets), 11), fontsize=10)
+    add_legend_below(figure, axes, study.models)
     return figure
 
 
@@ -132,10 +132,10 @@ def _drawn(
 def _limit(axis: Any, metric: str) -> None:
     """Start axes of counts at 0 where useful, and keep axes of shares within 0 and 1."""
     low, high = axis.get_ylim()
-    if metric not in COUNTS:
-        high = high if high < 0.98 else MOST
-        axis.set_ylim(max(1 - MOST, min(low, high - LEAST_SPAN)), high)
-    elif metric == COUNTS[0]:
+    if metric not in COUNT_METRICS:
+        high = high if high < 0.98 else SHARE_AXIS_END
+        axis.set_ylim(max(1 - SHARE_AXIS_END, min(low, high - MIN_SHARE_SPAN)), high)
+    elif metric == COUNT_METRICS[0]:
         axis.set_ylim(0, high)
 
 
@@ -172,7 +172,7 @@ def _mean_of(data_sets: Sequence[str]) -> str:
     return f"{data_sets[0]} alone" if len(data_sets) == 1 else f"mean over {', '.join(data_sets)}"
 
 
-def scatter(study: Study) -> Figure | None:
+def draw_scatter(study: Study) -> Figure | None:
     """Draw a point (gamma, beta) for each problem with at least two consistent hypotheses.
 
     There is one panel per model. Colour shows their number k. For some k the region that appendix D
@@ -197,7 +197,7 @@ def scatter(study: Study) -> Figure | None:
     columns = min(3, len(held))
     rows = -(-len(held) // columns)
     width = 1.4 + 3.9 * columns
-    figure = blank(width, 0.9 + 3.4 * rows)
+    figure = create_figure(width, 0.9 + 3.4 * rows)
     axes = _axes(figure, rows, columns)
     for axis, (model, points) in zip(axes, held.items(), strict=False):
         _regions(axis, sorted({k for _, _, k in points}), shades)
@@ -205,7 +205,7 @@ def scatter(study: Study) -> Figure | None:
         axis.scatter(
             gamma, beta, s=9, c=shades.to_rgba(np.array(k_of)), lw=0.3, edgecolors="white", zorder=3
         )
-        axis.set_title(wrapped(f"{model}: {len(points)} problems", 3.6), fontsize=9)
+        axis.set_title(wrap_text(f"{model}: {len(points)} problems", 3.6), fontsize=9)
         axis.set_xlabel("gamma, undefined as one more output")
         axis.set_ylabel("beta, undefined as one more output")
         axis.set_ylim(-0.03, 1.08)
@@ -218,13 +218,13 @@ def scatter(study: Study) -> Figure | None:
         shades, ax=axes[: len(held)], label=label, ticks=ticks, aspect=25 * rows, fraction=0.04
     )
     said = "Outlined: where k total hypotheses can be (appendix D), with k at the tip"
-    figure.suptitle(wrapped(said, width - 0.6), fontsize=9)
+    figure.suptitle(wrap_text(said, width - 0.6), fontsize=9)
     return figure
 
 
 def _regions(axis: Any, ks: Sequence[int], shades: Any) -> None:
     """Outline the regions of some values of k, including the smallest and the largest."""
-    kept = sorted({ks[round(i * (len(ks) - 1) / (CURVES - 1))] for i in range(CURVES)})
+    kept = sorted({ks[round(i * (len(ks) - 1) / (MAX_REGIONS - 1))] for i in range(MAX_REGIONS)})
     for k in kept:
         gammas = np.linspace(1, k, 200)
         low, high = np.array([beta_bounds(g, k) for g in gammas]).T
@@ -259,20 +259,22 @@ ABOUT = {
 }  # fmt: skip
 
 
-def tables_of(study: Study) -> dict[str, Table]:
+def build_tables(study: Study) -> dict[str, Table]:
     """Return the tables of a study, by file name without ending."""
     return {
-        "table3": gear_tables.shown_table_3(gear_tables.table_3(study)),
+        "table3": gear_tables.format_table_3(gear_tables.table_3(study)),
         "settings": gear_tables.settings_table(study),
-        "volumes": gear_tables.volumes(study),
-        "stops": gear_tables.stops(study),
-        "undefined": gear_tables.undefined(study),
-        "correlations": gear_tables.correlations(study),
-        "points": gear_tables.points(study),
+        "volumes": gear_tables.volumes_table(study),
+        "stops": gear_tables.stops_table(study),
+        "undefined": gear_tables.undefined_table(study),
+        "correlations": gear_tables.correlations_table(study),
+        "points": gear_tables.points_table(study),
     }
 
 
-def files(study: Study, folder: Path, left_out: str = "") -> tuple[dict[Path, str | bytes], str]:
+def render_files(
+    study: Study, folder: Path, left_out: str = ""
+) -> tuple[dict[Path, str | bytes], str]:
     """Return the files to write, and a sentence that says why there are no figures, or "".
 
     The files are each table as .txt, .md and .csv (points only as .csv), averages.csv with every
@@ -284,14 +286,14 @@ def files(study: Study, folder: Path, left_out: str = "") -> tuple[dict[Path, st
         left_out: A sentence that is placed above every table.
     """
     found: dict[Path, str | bytes] = {}
-    for name, table in tables_of(study).items():
+    for name, table in build_tables(study).items():
         found[folder / f"{name}.csv"] = tables.as_csv(table)
         if name != "points":
             said = [line for line in (left_out, ABOUT[name]) if line]
             found[folder / f"{name}.md"] = "\n\n".join([*said, tables.as_markdown(table)])
             found[folder / f"{name}.txt"] = "\n\n".join([*said, tables.as_text(table, None)])
     found[folder / "averages.csv"] = tables.as_csv(gear_tables.long_table(study))
-    if not plotting.available():
-        return found, plotting.ABSENT
-    found |= {folder / name: drawn for name, drawn in draw(study).items()}
+    if not plotting.has_matplotlib():
+        return found, plotting.MISSING_MATPLOTLIB
+    found |= {folder / name: drawn for name, drawn in draw_figures(study).items()}
     return found, ""

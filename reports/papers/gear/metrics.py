@@ -5,7 +5,7 @@ instruction following divide by all answers, including malformed ones. A problem
 consistent answer has 0 in consistency and in beta and no value in gamma and generalizability, so
 the latter two are means over fewer problems, which n counts. Beta is 0 with fewer than two
 consistent hypotheses. An answer that holds several hypotheses counts once for each. Pass rates and
-Top-k on the observations are added to the scores (`passing.py`).
+Top-k on the observations are added to the scores (`pass_rates.py`).
 
 Where the published tables use other conventions, these have separate metrics: `beta_of_two` and
 `gamma_of_two` are means over the problems with at least two consistent hypotheses, and
@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ....records import UNASKED, InputSet, Problem, StepRecord, Verdict
+from ....records import NOT_REQUESTED, InputSet, Problem, StepRecord, Verdict
 from ....tools.gear import scores
-from ...metrics import passing
+from ...metrics import pass_rates
 from ...metrics.evaluation import Evaluation, Metric
-from ...metrics.results import all_judged
+from ...metrics.results import list_judged
 from ...metrics.statistics import Interval
-from ...metrics.statistics import summary as summarise
+from ...metrics.statistics import metric_intervals as summarise
 
 METRICS = (
     Metric("consistency", "higher", "share of answers that agree with all shown observations"),
@@ -41,8 +41,8 @@ METRICS = (
     Metric("beta_of_two", "higher", "beta of problems with at least two consistent hypotheses"),
     Metric("gamma_of_two", "higher", "gamma of problems with at least two consistent hypotheses"),
     Metric("consistency_of_parsed", "higher", "consistent answers among the well-formed ones"),
-    *passing.METRICS,
-    passing.WITHOUT_HIDDEN,
+    *pass_rates.METRICS,
+    pass_rates.WITHOUT_HIDDEN,
 )
 
 
@@ -57,18 +57,18 @@ def problem_metrics(
     Raises:
         ValueError: If hypotheses of the problem were scored over sample spaces of different sizes.
     """
-    judged = all_judged(steps)
+    judged = list_judged(steps)
     verdicts = [j.verdict for j in judged]
     counts = Counter(verdicts)
     consistent = [j for j in judged if j.verdict.consistent]
-    predictions = [j.space for j in consistent if j.space and j.space.verdict != UNASKED]
+    predictions = [j.space for j in consistent if j.space and j.space.verdict != NOT_REQUESTED]
     weights = None if space is None else space.weights
     share = gamma = None
     beta: float | None = 0.0
     if len(predictions) < len(consistent):
         beta = 0.0 if len(consistent) < 2 else None
     elif consistent:
-        share, gamma, beta, _ = scores.set_scores(*scores.matrix(predictions), weights)
+        share, gamma, beta, _ = scores.score_set(*scores.stack_predictions(predictions), weights)
     return {
         "consistency": scores.consistency(verdicts),
         "generalizability": share,
@@ -86,11 +86,13 @@ def problem_metrics(
         "consistency_of_parsed": scores.consistency(
             [verdict for verdict in verdicts if verdict is not Verdict.MALFORMED]
         ),
-        **passing.pass_rates(problem, judged),
+        **pass_rates.pass_rates(problem, judged),
     }
 
 
-def summary(results: Sequence[Mapping[str, float | None]], *, seed: int = 0) -> dict[str, Interval]:
+def summarize(
+    results: Sequence[Mapping[str, float | None]], *, seed: int = 0
+) -> dict[str, Interval]:
     """Return means of `problem_metrics` over problems, with intervals."""
     return summarise(results, EVALUATION.metric_names, seed=seed)
 

@@ -6,13 +6,13 @@ and models (`joining.py`). If a data set has more than one n, rows with n "all" 
 pools the context sizes. Each row counts what it leaves out. Values have the form {value, low, high,
 n} with n problems and a bootstrap interval over problems (`joining.py`).
 
-Study `defeasible`: pass_rate is the share of consistent hypotheses that m hidden pairs do not
+Study `run_defeasible`: pass_rate is the share of consistent hypotheses that m hidden pairs do not
 refute. It and the gamma of these survivors are means over problems of means over draws, as in the
 paper; `_micro` gives all hypotheses and draws the same weight. gamma covers draws with at least one
 survivor, gamma_two those with at least two. m "all" is the complete hidden set, and `rejected` is
 the share of consistent hypotheses that it refutes.
 
-Study `general`: ratio is Pr(pass | chosen) / Pr(pass | rejected), and odds_ratio the true odds
+Study `run_general`: ratio is Pr(pass | chosen) / Pr(pass | rejected), and odds_ratio the true odds
 ratio, from the rates over all pairs of all problems, as in the paper. `_by_problem` uses the means
 of these rates over problems. A ratio without a passing rejected candidate is undefined.
 
@@ -33,24 +33,32 @@ import numpy as np
 
 from ....records import Json, UsageError
 from ....tools.gear import studies
-from ...metrics.results import Options
+from ...metrics.results import ScoringOptions
 from ...metrics.statistics import RESAMPLES
-from .joining import Clusters, Formula, Joined, Sources, joined, odds_ratio, share
+from .joined_problems import (
+    ClusteredSums,
+    Formula,
+    JoinedProblem,
+    StudySources,
+    join_problems,
+    odds_ratio,
+    share,
+)
 
 if TYPE_CHECKING:
     from ....store import Store
 
-HIDDEN = (1, 2, 3, 4)  # m
+HIDDEN_COUNTS = (1, 2, 3, 4)  # m
 CONTEXT_SIZES = (0, 1, 2)  # k
 ALL = "all"
-COUNTED = ("hypotheses", "distinct", "not_judged", "memorising", "without_consistent")
-LEFT_OUT = ("all_pairs", "distinct", "without_memorising")
+COUNT_KEYS = ("hypotheses", "distinct", "not_judged", "memorising", "without_consistent")
+EXCLUSION_SETTINGS = ("all_pairs", "distinct", "without_memorising")
 
 Key = tuple[Json, ...]  # Data set, n, m and, in the second study, k.
 
 
 @dataclass(frozen=True)
-class Choices:
+class StudySettings:
     """Settings of a study.
 
     Args:
@@ -65,11 +73,11 @@ class Choices:
     """
 
     seed: int = 0
-    draws: int = studies.DRAWS
+    draws: int = studies.DRAWS_PER_SIZE
     all_pairs: bool = False
     distinct: bool = False
-    contexts: int = studies.CONTEXTS
-    pairs: int = studies.PAIRS
+    contexts: int = studies.MAX_CONTEXTS
+    pairs: int = studies.MAX_PAIRS
     resamples: int = RESAMPLES
     without_memorising: bool = False
 
@@ -101,7 +109,7 @@ class _Cells:
     def __init__(self) -> None:
         self._cells: dict[Key, _Cell] = {}
 
-    def of(self, one: Joined, *rest: Json) -> list[_Cell]:
+    def of(self, one: JoinedProblem, *rest: Json) -> list[_Cell]:
         keys = ((one.data_set, n, *rest) for n in (one.n, ALL))
         return [self._cells.setdefault(key, _Cell()) for key in keys]
 
@@ -121,32 +129,32 @@ def _order(key: Key) -> tuple[tuple[str, int], ...]:
     return tuple(("", part) if isinstance(part, int) else (str(part), 0) for part in key)
 
 
-def study(
-    name: str, store: Store, sessions: Sequence[str], choices: Choices | None = None
+def run_study(
+    name: str, store: Store, sessions: Sequence[str], choices: StudySettings | None = None
 ) -> dict[str, Json]:
     """Run a study on stored sessions.
 
     Returns:
         {study, seed, draws, …, sessions, problems, hypotheses, left_out, hidden_left_out, rows}.
-        `defeasible` adds "whole" with its values over all data sets, which it names.
+        `run_defeasible` adds "whole" with its values over all data sets, which it names.
 
     Raises:
         UsageError: For an unknown study, and for settings below 1.
     """
     if name not in STUDIES:
         raise UsageError(f"no study {name!r}: there are {' and '.join(STUDIES)}")
-    chosen = choices or Choices()
+    chosen = choices or StudySettings()
     for what in ("draws", "contexts", "pairs"):
         if getattr(chosen, what) < 1:
             raise UsageError(f"{what} is {getattr(chosen, what)}: it must be at least 1")
-    sources = Sources()
-    counted = dict.fromkeys(COUNTED, 0)
-    options = Options(chosen.all_pairs, chosen.without_memorising)
-    problems = _counted(joined(store, sessions, sources, options), counted)
+    sources = StudySources()
+    counted = dict.fromkeys(COUNT_KEYS, 0)
+    options = ScoringOptions(chosen.all_pairs, chosen.without_memorising)
+    problems = _counted(join_problems(store, sessions, sources, options), counted)
     found = STUDIES[name](problems, chosen)
     return {
         "study": name,
-        **{key: getattr(chosen, key) for key in ("seed", "draws", *LEFT_OUT)},
+        **{key: getattr(chosen, key) for key in ("seed", "draws", *EXCLUSION_SETTINGS)},
         **({"contexts": chosen.contexts, "pairs": chosen.pairs} if name == "general" else {}),
         "sessions": sources.sessions,
         "problems": sources.problems,
@@ -156,10 +164,10 @@ def study(
     }
 
 
-def _counted(problems: Iterable[Joined], counted: dict[str, int]) -> Iterator[Joined]:
+def _counted(problems: Iterable[JoinedProblem], counted: dict[str, int]) -> Iterator[JoinedProblem]:
     for one in problems:
         counted["hypotheses"] += len(one.population)
-        counted["distinct"] += len(studies.distinct(one.population))
+        counted["distinct"] += len(studies.merge_equal(one.population))
         counted["not_judged"] += one.unjudged
         counted["memorising"] += one.memorising
         counted["without_consistent"] += not len(one.population)
@@ -169,14 +177,14 @@ def _counted(problems: Iterable[Joined], counted: dict[str, int]) -> Iterator[Jo
 # --- study 1 -----------------------------------------------------------------
 
 
-def defeasible(problems: Iterable[Joined], choices: Choices) -> dict[str, Json]:
+def run_defeasible(problems: Iterable[JoinedProblem], choices: StudySettings) -> dict[str, Json]:
     """Return the {rows, whole} of study 1."""
     cells, whole = _Cells(), _Cell()
     data_sets: dict[str, None] = {}
     for one in problems:
         data_sets.setdefault(one.data_set)
-        some = studies.distinct(one.population) if choices.distinct else one.population
-        for m in (*HIDDEN, ALL):
+        some = studies.merge_equal(one.population) if choices.distinct else one.population
+        for m in (*HIDDEN_COUNTS, ALL):
             into = cells.of(one, m) + ([whole] if m == ALL else [])
             if why := _unfit(some, m if isinstance(m, int) else 1, 1):
                 for cell in into:
@@ -184,7 +192,7 @@ def defeasible(problems: Iterable[Joined], choices: Choices) -> dict[str, Json]:
                 continue
             draws = np.arange(some.pairs)[None]
             if isinstance(m, int):
-                draws = studies.hidden_draws(some.pairs, m, choices.draws, _seed(one, choices))
+                draws = studies.draw_hidden_sets(some.pairs, m, choices.draws, _seed(one, choices))
             sums, counts = _survived(some, draws)
             for cell in into:
                 cell.add(one.cluster, sums)
@@ -202,7 +210,7 @@ def defeasible(problems: Iterable[Joined], choices: Choices) -> dict[str, Json]:
 def _survived(
     some: studies.Population, draws: studies.Places
 ) -> tuple[dict[str, float], dict[str, int]]:
-    found = studies.survival(some, draws)
+    found = studies.measure_survival(some, draws)
     trials = len(some) * len(draws)
     passed = int(found.survivors.sum())
     sums: dict[str, float] = {
@@ -229,7 +237,7 @@ def _survived(
     return sums, counts
 
 
-def _defeasible_row(cell: _Cell, choices: Choices) -> dict[str, Json]:
+def _defeasible_row(cell: _Cell, choices: StudySettings) -> dict[str, Json]:
     figures: dict[str, tuple[Formula, str]] = {
         "pass_rate": (share("rate", "problems"), "problems"),
         "pass_rate_micro": (share("passed", "trials"), "problems"),
@@ -249,11 +257,11 @@ def _defeasible_row(cell: _Cell, choices: Choices) -> dict[str, Json]:
 # --- study 2 -----------------------------------------------------------------
 
 
-def general(problems: Iterable[Joined], choices: Choices) -> dict[str, Json]:
+def run_general(problems: Iterable[JoinedProblem], choices: StudySettings) -> dict[str, Json]:
     """Return the {rows} of study 2."""
     cells = _Cells()
     for one in problems:
-        some = studies.distinct(one.population) if choices.distinct else one.population
+        some = studies.merge_equal(one.population) if choices.distinct else one.population
         for m, found in _comparisons(some, choices, _seed(one, choices)).items():
             for k in (*CONTEXT_SIZES, ALL):
                 parts = [part for size, part in found.items() if k in (size, ALL)]
@@ -276,19 +284,19 @@ def general(problems: Iterable[Joined], choices: Choices) -> dict[str, Json]:
 
 
 def _comparisons(
-    some: studies.Population, choices: Choices, seed: str
+    some: studies.Population, choices: StudySettings, seed: str
 ) -> dict[int, dict[int, studies.Comparison]]:
     """Return comparisons by m and k, if the problem has m hidden pairs and two candidates."""
     sizes = [k for k in CONTEXT_SIZES if len(some) >= k + 2]
-    contexts = [studies.contexts_of(len(some), k, choices.contexts, seed) for k in sizes]
-    scores = studies.context_scores(some, contexts)
-    found: dict[int, dict[int, studies.Comparison]] = {m: {} for m in HIDDEN}
-    for m in HIDDEN:
+    contexts = [studies.draw_contexts(len(some), k, choices.contexts, seed) for k in sizes]
+    scores = studies.score_in_contexts(some, contexts)
+    found: dict[int, dict[int, studies.Comparison]] = {m: {} for m in HIDDEN_COUNTS}
+    for m in HIDDEN_COUNTS:
         if some.pairs >= m:
-            draws = studies.hidden_draws(some.pairs, m, choices.draws, seed)
-            passed = studies.passes(some, draws)
+            draws = studies.draw_hidden_sets(some.pairs, m, choices.draws, seed)
+            passed = studies.find_passing(some, draws)
             for k, places, scored in zip(sizes, contexts, scores, strict=True):
-                found[m][k] = studies.comparison(places, scored, passed, choices.pairs)
+                found[m][k] = studies.compare_candidates(places, scored, passed, choices.pairs)
     return found
 
 
@@ -310,7 +318,7 @@ def _compared(parts: Sequence[studies.Comparison]) -> tuple[dict[str, float], di
     return sums, counts
 
 
-def _general_row(cell: _Cell, choices: Choices) -> dict[str, Json]:
+def _general_row(cell: _Cell, choices: StudySettings) -> dict[str, Json]:
     figures: dict[str, tuple[Formula, str]] = {
         "ratio": (share("chosen", "rejected"), "problems"),
         "odds_ratio": (odds_ratio("chosen", "rejected", "weight"), "problems"),
@@ -329,7 +337,7 @@ def _general_row(cell: _Cell, choices: Choices) -> dict[str, Json]:
 # --- both --------------------------------------------------------------------
 
 
-def _seed(one: Joined, choices: Choices) -> str:
+def _seed(one: JoinedProblem, choices: StudySettings) -> str:
     """Return a seed for one problem that does not depend on the rest of the study."""
     return f"{choices.seed} {one.key}"
 
@@ -347,10 +355,12 @@ def _row(
     cell: _Cell,
     counts: Sequence[str],
     figures: Mapping[str, tuple[Formula, str]],
-    choices: Choices,
+    choices: StudySettings,
     totals: Sequence[str] = (),
 ) -> dict[str, Json]:
-    clusters = Clusters(cell.clusters, cell.sums, seed=choices.seed, resamples=choices.resamples)
+    clusters = ClusteredSums(
+        cell.clusters, cell.sums, seed=choices.seed, resamples=choices.resamples
+    )
     return {
         "problems": round(clusters.total("problems")),
         "left_out": dict(sorted(cell.left_out.items())),
@@ -360,7 +370,7 @@ def _row(
     }
 
 
-STUDIES: Mapping[str, Callable[[Iterable[Joined], Choices], dict[str, Json]]] = {
-    "defeasible": defeasible,
-    "general": general,
+STUDIES: Mapping[str, Callable[[Iterable[JoinedProblem], StudySettings], dict[str, Json]]] = {
+    "defeasible": run_defeasible,
+    "general": run_general,
 }

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....records import Json
-from ...files.plotting import blank, legend_below, wrapped
+from ...files.plotting import add_legend_below, create_figure, wrap_text
 from ...files.tables import Cell, Mean, Table
 from .studies import ALL
 
@@ -29,17 +29,17 @@ TITLE = {
     "general": "Do higher-scored hypotheses pass m hidden pairs more often? Above 1 they do",
 }
 WIDTH, HEIGHT = 4.2, 3.0  # Size of a panel in inches.
-LEAST = 1.6  # An axis of ratios covers at least 1 / LEAST to LEAST.
+MIN_RATIO_LIMIT = 1.6  # An axis of ratios covers at least 1 / LEAST to LEAST.
 
 
-def figure(result: Mapping[str, Json]) -> Figure:
+def draw_study(result: Mapping[str, Json]) -> Figure:
     """Draw a study."""
     figures = PLOTTED[result["study"]]
     rows = [row for row in result["rows"] if row.get("k", ALL) == ALL]
     data_sets = list(dict.fromkeys(row["data_set"] for row in rows))
     lines = max(1, len(data_sets))
     width = WIDTH * len(figures)
-    drawn = blank(width, 0.9 + HEIGHT * lines)
+    drawn = create_figure(width, 0.9 + HEIGHT * lines)
     panels = drawn.subplots(
         lines, len(figures), squeeze=False, sharey="row" if result["study"] == "general" else False
     )
@@ -48,14 +48,14 @@ def figure(result: Mapping[str, Json]) -> Figure:
         own = [row for row in rows if row["data_set"] == data_set]
         for panel, (name, title) in zip(line, figures.items(), strict=True):
             _panel(panel, own, name, ns)
-            panel.set_title(wrapped(f"{data_set}: {title}", WIDTH), fontsize=9)
+            panel.set_title(wrap_text(f"{data_set}: {title}", WIDTH), fontsize=9)
         if result["study"] == "general":  # one axis per row, set after all bars
             for panel in line:
                 _ratio_axis(panel)
     for panel in panels[-1]:
         panel.set_xlabel("hidden pairs drawn (m)")
-    drawn.suptitle(wrapped(TITLE[result["study"]], width - 0.5), fontsize=10)
-    legend_below(drawn, list(panels.ravel()), [_label(n) for n in ns])
+    drawn.suptitle(wrap_text(TITLE[result["study"]], width - 0.5), fontsize=10)
+    add_legend_below(drawn, list(panels.ravel()), [_label(n) for n in ns])
     return drawn
 
 
@@ -109,10 +109,10 @@ def _ratio_axis(panel: Any) -> None:
     panel.yaxis.set_major_formatter("{x:g}")
     panel.yaxis.set_minor_formatter(NullFormatter())
     low, high = panel.get_ylim()
-    panel.set_ylim(min(low, 1 / LEAST), max(high, LEAST))
+    panel.set_ylim(min(low, 1 / MIN_RATIO_LIMIT), max(high, MIN_RATIO_LIMIT))
 
 
-PLACES = ("data_set", "n", "m", "k")
+INDEX_COLUMNS = ("data_set", "n", "m", "k")
 REASONS = ("no_consistent", "too_few_hidden", "too_few_hypotheses", "nothing_to_compare")
 FIGURES = {
     "defeasible": (
@@ -124,7 +124,7 @@ FIGURES = {
         *("ratio_by_problem", "odds_ratio_by_problem"),
     ),
 }
-SHORT = {
+SHORT_COLUMNS = {
     "defeasible": (("hypotheses",), ("pass_rate", "gamma")),
     "general": (("pairs",), ("ratio", "odds_ratio")),
 }
@@ -132,7 +132,7 @@ SHORT = {
 
 def short_table(result: Mapping[str, Json]) -> Table:
     """Return one row per cell, named in its first column; values have their 95% intervals."""
-    counts, figures = SHORT[result["study"]]
+    counts, figures = SHORT_COLUMNS[result["study"]]
     rows = [row for row in result["rows"] if row.get("k", ALL) == ALL]
     body = [
         (
@@ -146,7 +146,7 @@ def short_table(result: Mapping[str, Json]) -> Table:
     return Table(("setting", "problems", "left out", *counts, *figures), tuple(body))
 
 
-def whole_table(result: Mapping[str, Json]) -> Table:
+def full_table(result: Mapping[str, Json]) -> Table:
     """Return every row with its indices, its counts and its values with their intervals."""
     places, counts, figures = _columns(result)
     body = [
@@ -185,7 +185,7 @@ def long_table(result: Mapping[str, Json]) -> Table:
     return Table(tuple(headings), tuple(body))
 
 
-def facts(result: Mapping[str, Json]) -> list[str]:
+def study_facts(result: Mapping[str, Json]) -> list[str]:
     """Return the sentences below the table, one per line."""
     sessions = len(result["sessions"])
     told = [
@@ -230,8 +230,10 @@ def _columns(result: Mapping[str, Json]) -> tuple[list[str], list[str], tuple[st
     """Return the names of indices, counts and values of the rows, in their order."""
     figures = FIGURES[result["study"]]
     first = result["rows"][0] if result["rows"] else {}
-    counts = [name for name in first if name not in (*PLACES, "left_out") and name not in figures]
-    return [name for name in PLACES if name in first], counts, figures
+    counts = [
+        name for name in first if name not in (*INDEX_COLUMNS, "left_out") and name not in figures
+    ]
+    return [name for name in INDEX_COLUMNS if name in first], counts, figures
 
 
 def _mean(estimate: Mapping[str, Json]) -> Mean | None:

@@ -18,12 +18,18 @@ from . import metrics as gear
 
 TABLE_3 = ("instruction_following", "consistency", "gamma", "beta", "generalizability")
 PUBLISHED = ("consistency_of_parsed", "gamma_of_two", "beta_of_two")
-CORRELATED = (*TABLE_3, "hypotheses", "consistent_hypotheses", "gamma_of_two", "beta_of_two")
+CORRELATED_METRICS = (
+    *TABLE_3,
+    "hypotheses",
+    "consistent_hypotheses",
+    "gamma_of_two",
+    "beta_of_two",
+)
 VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
 _ARROWS = {metric.name: metric.arrow for metric in gear.METRICS}
 
 
-def headed(metric: str) -> str:
+def metric_heading(metric: str) -> str:
     """Return a metric's name with an arrow in the direction of improvement."""
     return f"{metric} {_ARROWS.get(metric, '')}".rstrip()
 
@@ -54,7 +60,7 @@ def table_3(study: Study) -> list[dict[str, Json]]:
     return rows
 
 
-def shown_table_3(rows: Sequence[Mapping[str, Json]], *, intervals: bool = True) -> Table:
+def format_table_3(rows: Sequence[Mapping[str, Json]], *, intervals: bool = True) -> Table:
     """Return `table_3` as a table: metrics by definition, then by the published conventions.
 
     An average names its data sets, and a cell that covers fewer of them names those.
@@ -64,7 +70,7 @@ def shown_table_3(rows: Sequence[Mapping[str, Json]], *, intervals: bool = True)
     for row in rows:
         cells = [_cell(row["metrics"][name], row["data_sets"], intervals) for name in metrics]
         body.append((row["model"], _named(row["data_sets"]), row["problems"], *cells))
-    return Table(("model", "data set", "problems", *map(headed, metrics)), tuple(body))
+    return Table(("model", "data set", "problems", *map(metric_heading, metrics)), tuple(body))
 
 
 def settings_table(study: Study) -> Table:
@@ -82,7 +88,7 @@ def settings_table(study: Study) -> Table:
                     for one in averages
                 ]
                 rows.append((model, str(n), _named(named), problems, *cells))
-    return Table(("model", "n", "data set", "problems", *map(headed, metrics)), tuple(rows))
+    return Table(("model", "n", "data set", "problems", *map(metric_heading, metrics)), tuple(rows))
 
 
 def long_table(study: Study) -> Table:
@@ -107,10 +113,10 @@ def long_table(study: Study) -> Table:
     return Table(heads, tuple(rows))
 
 
-def volumes(study: Study) -> Table:
+def volumes_table(study: Study) -> Table:
     """Return hypotheses by verdict in each setting; memorising ones count as consistent too."""
     rows: list[tuple[Cell, ...]] = []
-    for setting, some in by_setting(study):
+    for setting, some in group_by_setting(study):
         counts = study.count(lambda detail: detail.verdicts, some)
         memorising = sum(entry.detail.memorising for entry in some)
         numbers = (sum(counts.values()), *(counts[name] for name in VERDICTS), memorising)
@@ -119,7 +125,7 @@ def volumes(study: Study) -> Table:
     return Table(heads, tuple(rows))
 
 
-def stops(study: Study) -> Table:
+def stops_table(study: Study) -> Table:
     """Return why problems ended, by setting.
 
     Columns count problems by cause, the bad answers of these problems by verdict, and the verdict
@@ -128,7 +134,7 @@ def stops(study: Study) -> Table:
     causes = sorted({entry.detail.stop for entry in study.entries})
     bad = VERDICTS[1:]
     rows: list[tuple[Cell, ...]] = []
-    for setting, some in by_setting(study):
+    for setting, some in group_by_setting(study):
         stopped = Counter(entry.detail.stop for entry in some)
         all_bad = Counter(verdict for entry in some for verdict in entry.detail.bad)
         ended = [e for e in some if e.detail.stop in ("three_bad", "bad") and e.detail.bad]
@@ -150,13 +156,13 @@ def stops(study: Study) -> Table:
     return Table(heads, tuple(rows))
 
 
-def undefined(study: Study) -> Table:
+def undefined_table(study: Study) -> Table:
     """Return undefined predictions over S by reason.
 
     Counts and shares cover all hypotheses that have predictions, then the consistent ones.
     """
     rows: list[tuple[Cell, ...]] = []
-    for setting, some in by_setting(study):
+    for setting, some in group_by_setting(study):
         every = study.count(lambda detail: detail.undefined, some)
         consistent = study.count(lambda detail: detail.undefined_consistent, some)
         total = sum(entry.detail.predictions for entry in some)
@@ -176,7 +182,7 @@ def undefined(study: Study) -> Table:
     return Table(heads, tuple(rows))
 
 
-def correlations(study: Study) -> Table:
+def correlations_table(study: Study) -> Table:
     """Return Spearman's rank correlation of each metric with n, over problems.
 
     Rows cover each model and data set with at least two numeric n; n counts the values behind a
@@ -189,15 +195,15 @@ def correlations(study: Study) -> Table:
             if sum(isinstance(n, int) for n in numbers) < 2:
                 continue
             cells: list[Cell] = []
-            for metric in CORRELATED:
+            for metric in CORRELATED_METRICS:
                 found = study.correlation(metric, model, name)
                 cells += [_mean(found), found["n"]]
             rows.append((model, name, *cells))
-    heads = [head for metric in CORRELATED for head in (metric, "n")]
+    heads = [head for metric in CORRELATED_METRICS for head in (metric, "n")]
     return Table(("model", "data set", *heads), tuple(rows))
 
 
-def points(study: Study) -> Table:
+def points_table(study: Study) -> Table:
     """Return each problem with at least two consistent hypotheses as a point (gamma, beta).
 
     Undefined counts as one extra output. The bounds are those of appendix D on beta at that gamma.
@@ -221,7 +227,7 @@ def as_json(study: Study) -> list[dict[str, Json]]:
     Entries are {data_set, n, model, problems, metrics, verdicts, stops, undefined, memorising}.
     """
     found: list[dict[str, Json]] = []
-    for setting, some in by_setting(study):
+    for setting, some in group_by_setting(study):
         found.append(
             {
                 "data_set": setting.data_set,
@@ -243,7 +249,7 @@ def as_json(study: Study) -> list[dict[str, Json]]:
     return found
 
 
-def by_setting(study: Study) -> list[tuple[Setting, list[Entry]]]:
+def group_by_setting(study: Study) -> list[tuple[Setting, list[Entry]]]:
     """Return each setting with its entries."""
     found: dict[Setting, list[Entry]] = {setting: [] for setting in study.settings}
     for entry in study.entries:

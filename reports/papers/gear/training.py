@@ -1,6 +1,6 @@
 """Figures and tables of trainings on preference pairs (GEAR, appendix B).
 
-`runs` collects trainings with their curves and labels; several seeds of one schedule share a label.
+`build_runs` collects trainings with their curves and labels; several seeds of one schedule share a label.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ....records import Json
 from ....store.trainings import Point
 from ...files import plotting, tables
-from ...files.plotting import blank, legend_below, rendered, wrapped
+from ...files.plotting import add_legend_below, create_figure, render_figure, wrap_text
 from ...files.tables import Cell, Table
 
 if TYPE_CHECKING:
@@ -29,17 +29,17 @@ SCHEDULES = (
     "single:gear",
 )  # in the order of figures
 STAGES = ("parsing", "consistency", "gear")
-BESIDE = ("schedule", "seed", "examples", "save_every", "keep", "report_to", "device", "device_batch",
+UNLABELLED_SETTINGS = ("schedule", "seed", "examples", "save_every", "keep", "report_to", "device", "device_batch",
           "recompute", "precompute", "log_ratio_warning", "following_drop", "stop", "sample_every",
           "sample_tokens")  # fmt: skip
 # Settings of the momentum schedule only.
-MOMENTUM = ("alpha", "epsilon", "m_max", "w_min", "w_max", "lag")
+MOMENTUM_SETTINGS = ("alpha", "epsilon", "m_max", "w_min", "w_max", "lag")
 
 Curve = list[tuple[int, float]]  # (examples, value) pairs, sorted by examples.
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainingRun:
     """One DPO training with its curves.
 
     Args:
@@ -69,7 +69,7 @@ class Run:
         return place, self.label, self.seed
 
 
-def runs(rows: Iterable[tuple[Mapping[str, Json], Sequence[Point]]]) -> list[Run]:
+def build_runs(rows: Iterable[tuple[Mapping[str, Json], Sequence[Point]]]) -> list[TrainingRun]:
     """Return trainings sorted by base, schedule (in the order of figures), label and seed.
 
     Args:
@@ -90,7 +90,7 @@ def runs(rows: Iterable[tuple[Mapping[str, Json], Sequence[Point]]]) -> list[Run
         stages = tuple(sorted(dict.fromkeys(there), key=_stage))
         schedule = str(own.get("schedule", "?"))
         found.append(
-            Run(str(row["training"]), bases[place], schedule, _label(schedule, own, like),
+            TrainingRun(str(row["training"]), bases[place], schedule, _label(schedule, own, like),
                 int(own.get("seed", 0)), str(row["status"]), own, stages, curves)
         )  # fmt: skip
     return sorted(found, key=lambda one: (one.base, one.order))
@@ -124,7 +124,7 @@ def _label(schedule: str, own: Mapping[str, Json], like: Sequence[Mapping[str, J
     """Return the schedule with the settings that differ among `like`; weights form one part."""
     differ = [
         key for key in own
-        if key not in BESIDE and (key not in MOMENTUM or schedule == "momentum")
+        if key not in UNLABELLED_SETTINGS and (key not in MOMENTUM_SETTINGS or schedule == "momentum")
         and len({repr(other.get(key)) for other in like}) > 1
     ]  # fmt: skip
     told = []
@@ -150,31 +150,31 @@ def _shown(value: Json) -> str:
 # A row of panels is a base model. Each seed of a schedule has a thin line, their mean a bold one.
 
 WIDTH, HEIGHT = 3.9, 2.7  # Size of a panel in inches.
-COLOURS = {"fixed": "C0", "momentum": "C3", "single:parsing": "C1", "single:consistency": "C2",
+SCHEDULE_COLOURS = {"fixed": "C0", "momentum": "C3", "single:parsing": "C1", "single:consistency": "C2",
            "single:gear": "C4"}  # fmt: skip
-OF_STAGE = {"parsing": "C1", "consistency": "C2", "gear": "C4"}
-OTHERS = ("C5", "C6", "C8", "C9", "C0")  # Further labels of one schedule; dashed.
+STAGE_COLOURS = {"parsing": "C1", "consistency": "C2", "gear": "C4"}
+OTHER_COLOURS = ("C5", "C6", "C8", "C9", "C0")  # Further labels of one schedule; dashed.
 SINGLE = "single:"
 BOLD, THIN, WIDER = 1.5, 0.6, 0.7
 
 
-def draw(runs: Sequence[Run]) -> dict[str, bytes]:
+def draw_figures(runs: Sequence[TrainingRun]) -> dict[str, bytes]:
     """Return all figures that the trainings have data for, as .png and .svg, by file name."""
     single = [one for one in runs if one.schedule.startswith(SINGLE)]
     mixed = [one for one in runs if not one.schedule.startswith(SINGLE)]
     wanted: dict[str, Callable[[], Figure | None]] = {
-        "figure6": partial(accuracies, single, "Training on one preference alone"),
-        "figure7": partial(accuracies, mixed, "Training on all three preferences"),
-        "watch": partial(watch, runs),
+        "figure6": partial(draw_accuracies, single, "Training on one preference alone"),
+        "figure7": partial(draw_accuracies, mixed, "Training on all three preferences"),
+        "watch": partial(draw_collapse_signs, runs),
     }
     for one in runs:
         if one.schedule == "momentum":
-            wanted[f"curriculum-{one.training}"] = partial(curriculum, one)
-    made = {name: rendered(one) for name, one in wanted.items()}
+            wanted[f"curriculum-{one.training}"] = partial(draw_curriculum, one)
+    made = {name: render_figure(one) for name, one in wanted.items()}
     return {name + form: data for name, of in made.items() for form, data in (of or {}).items()}
 
 
-def accuracies(runs: Sequence[Run], title: str) -> Figure | None:
+def draw_accuracies(runs: Sequence[TrainingRun], title: str) -> Figure | None:
     """Draw probe accuracy by examples, one column per stage and one row per base.
 
     Returns None if there is no probe.
@@ -193,13 +193,13 @@ def accuracies(runs: Sequence[Run], title: str) -> Figure | None:
             _compared(panel, own, [one.curve(stage, "probe_accuracy") for one in own], looks)
             panel.axhline(0.5, color="grey", lw=0.7, ls=":")
             panel.set_ylim(max(-0.03, lowest - 0.05), 1.03)
-            panel.set_title(wrapped(f"{stage} · {base}", WIDTH - 0.4), fontsize=9)
+            panel.set_title(wrap_text(f"{stage} · {base}", WIDTH - 0.4), fontsize=9)
         row[0].set_ylabel("probe accuracy")
     _finish(figure, panels, runs)
     return figure
 
 
-def curriculum(run: Run) -> Figure | None:
+def draw_curriculum(run: TrainingRun) -> Figure | None:
     """Draw losses, averages, improvements and weights of one momentum training, by stage."""
     named = {
         "probe_loss": "probe loss", "ewma": "average of the loss (E)",
@@ -223,16 +223,16 @@ def curriculum(run: Run) -> Figure | None:
     for panel in panels:
         panel.set_xlabel("examples")
         panel.grid(alpha=0.25)
-    legend_below(figure, panels, run.stages)
+    add_legend_below(figure, panels, run.stages)
     return figure
 
 
-def watch(runs: Sequence[Run]) -> Figure | None:
+def draw_collapse_signs(runs: Sequence[TrainingRun]) -> Figure | None:
     """Draw mean log-ratios over the stages, sampled instruction following and consistency.
 
     Columns without data in any training are left out; returns None if none has any.
     """
-    columns: dict[str, Callable[[Run], Curve]] = {
+    columns: dict[str, Callable[[TrainingRun], Curve]] = {
         "chosen log-ratio, mean of the stages": lambda one: _mean_of(
             [one.curve(stage, "chosen_logratio") for stage in one.stages]
         ),
@@ -252,7 +252,7 @@ def watch(runs: Sequence[Run]) -> Figure | None:
         own = [one for one in runs if one.base == base]
         for panel, (name, of) in zip(row, there.items(), strict=True):
             _compared(panel, own, [of(one) for one in own], looks)
-            panel.set_title(wrapped(f"{name} · {base}", WIDTH - 0.4), fontsize=9)
+            panel.set_title(wrap_text(f"{name} · {base}", WIDTH - 0.4), fontsize=9)
             if name.startswith("chosen"):
                 _edges(panel, [one.settings.get("log_ratio_warning") for one in own])
     _finish(figure, panels, runs)
@@ -264,24 +264,24 @@ def watch(runs: Sequence[Run]) -> Figure | None:
 
 def _grid(rows: int, columns: int, title: str) -> tuple[Figure, Any]:
     width = WIDTH * columns
-    figure = blank(width, 1.1 + HEIGHT * rows)
-    figure.suptitle(wrapped(title, width - 0.5), fontsize=10)
+    figure = create_figure(width, 1.1 + HEIGHT * rows)
+    figure.suptitle(wrap_text(title, width - 0.5), fontsize=10)
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def _finish(figure: Figure, panels: Any, runs: Sequence[Run]) -> None:
+def _finish(figure: Figure, panels: Any, runs: Sequence[TrainingRun]) -> None:
     for panel in panels.ravel():
         panel.grid(alpha=0.25)
         if not panel.get_legend_handles_labels()[0]:  # Reference lines have no label.
             panel.text(0.5, 0.5, "no data", ha="center", va="center", transform=panel.transAxes)
     for panel in panels[-1]:
         panel.set_xlabel("examples")
-    legend_below(figure, list(panels.ravel()), list(dict.fromkeys(one.label for one in runs)))
+    add_legend_below(figure, list(panels.ravel()), list(dict.fromkeys(one.label for one in runs)))
 
 
 def _compared(
     panel: Any,
-    runs: Sequence[Run],
+    runs: Sequence[TrainingRun],
     curves: Sequence[Curve],
     looks: Mapping[str, Mapping[str, Any]],
 ) -> None:
@@ -299,7 +299,7 @@ def _compared(
         )
 
 
-def _looks(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
+def _looks(runs: Sequence[TrainingRun]) -> dict[str, dict[str, Any]]:
     """Return the style of each label: a colour per schedule, then other colours with dashes."""
     labels: dict[str, list[str]] = {}
     for one in runs:
@@ -307,9 +307,9 @@ def _looks(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
         if one.label not in own:
             own.append(one.label)
     return {
-        label: {"color": OTHERS[(place - 1) % len(OTHERS)], "ls": "--"}
+        label: {"color": OTHER_COLOURS[(place - 1) % len(OTHER_COLOURS)], "ls": "--"}
         if place
-        else {"color": COLOURS.get(schedule, "C7")}
+        else {"color": SCHEDULE_COLOURS.get(schedule, "C7")}
         for schedule, own in labels.items()
         for place, label in enumerate(own)
     }
@@ -329,13 +329,13 @@ def _mark(curve: Curve) -> str:
     return "o" if len(curve) <= 25 else ""
 
 
-def _stages(runs: Sequence[Run], name: str) -> list[str]:
+def _stages(runs: Sequence[TrainingRun], name: str) -> list[str]:
     there = {stage for one in runs for stage in one.stages if one.curve(stage, name)}
     return [*(s for s in STAGES if s in there), *sorted(there - set(STAGES))]
 
 
 def _of_stage(stage: str) -> str:
-    return OF_STAGE.get(stage, "C7")
+    return STAGE_COLOURS.get(stage, "C7")
 
 
 def _bounds(panel: Any, settings: Mapping[str, Any], name: str) -> None:
@@ -352,26 +352,26 @@ def _edges(panel: Any, values: Sequence[Json]) -> None:
 
 # --- Tables of trainings: first and last values of each stage, and signs of a collapse.
 
-LONG = ("training", "base", "schedule", "seed", "examples", "stage", "name", "value")
+LONG_COLUMNS = ("training", "base", "schedule", "seed", "examples", "stage", "name", "value")
 NO_PROBES = "figures are left out: no probe has been logged yet"
 
 
-def files(runs: Sequence[Run], folder: Path) -> tuple[dict[Path, str | bytes], str]:
+def render_files(runs: Sequence[TrainingRun], folder: Path) -> tuple[dict[Path, str | bytes], str]:
     """Return the files to write, and a sentence that says why there are no figures, or "".
 
     The files are training.csv (every point), training.md (one row per training) and the figures.
     """
     found: dict[Path, str | bytes] = {
         folder / "training.csv": tables.as_csv(long_table(runs)),
-        folder / "training.md": tables.as_markdown(summary(runs)),
+        folder / "training.md": tables.as_markdown(summary_table(runs)),
     }
-    if not plotting.available():
-        return found, plotting.ABSENT
-    drawn = draw(runs)
+    if not plotting.has_matplotlib():
+        return found, plotting.MISSING_MATPLOTLIB
+    drawn = draw_figures(runs)
     return found | {folder / name: data for name, data in drawn.items()}, "" if drawn else NO_PROBES
 
 
-def long_table(runs: Sequence[Run]) -> Table:
+def long_table(runs: Sequence[TrainingRun]) -> Table:
     """Return one row per point of a curve."""
     rows: list[tuple[Cell, ...]] = [
         (one.training, one.base, one.label, one.seed, examples, stage, name, value)
@@ -379,10 +379,10 @@ def long_table(runs: Sequence[Run]) -> Table:
         for (stage, name), curve in sorted(one.curves.items())
         for examples, value in curve
     ]
-    return Table(LONG, tuple(rows))
+    return Table(LONG_COLUMNS, tuple(rows))
 
 
-def summary(runs: Sequence[Run]) -> Table:
+def summary_table(runs: Sequence[TrainingRun]) -> Table:
     """Return one row per training.
 
     It has the probe accuracy of each stage at the first and the last probe, the lowest chosen
@@ -399,7 +399,7 @@ def summary(runs: Sequence[Run]) -> Table:
         weights = [value for stage in one.stages for _, value in one.curve(stage, "weight")]
         rows.append(
             (
-                *(one.training, one.base, one.label, one.seed, one.status, examples(one)),
+                *(one.training, one.base, one.label, one.seed, one.status, count_examples(one)),
                 *(_course(one.curve(stage, "probe_accuracy")) for stage in stages),
                 min(ratios) if ratios else None,
                 _course(one.curve("", "instruction_following")),
@@ -409,7 +409,7 @@ def summary(runs: Sequence[Run]) -> Table:
     return Table(heads, tuple(rows))
 
 
-def examples(run: Run) -> int:
+def count_examples(run: TrainingRun) -> int:
     """Return the number of examples at the last point of any curve."""
     return max((curve[-1][0] for curve in run.curves.values() if curve), default=0)
 

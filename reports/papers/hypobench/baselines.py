@@ -13,7 +13,7 @@ If there are several columns of text, each has a vocabulary of its own. If a row
 choose from, the second's weights are subtracted from the first's and the regression has no
 intercept, so that swapping the texts swaps the label; further columns of text are not used. Nothing
 is tuned, and only the shown rows are used for training. tfidf and tree need scikit-learn (extra
-`text`) and are left out without it, which `ABSENT` reports.
+`text`) and are left out without it, which `MISSING_SKLEARN` reports.
 
 A result beats a baseline if its accuracy is higher and an exact McNemar test over the rows is
 significant (p < 0.05, two-sided). A result that does not beat all baselines has found nothing
@@ -30,25 +30,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ....records import Json, Problem, StepRecord
-from ...metrics.results import DEFAULT, read
-from ...metrics.statistics import LEVEL, wilson
-from .metrics import SPLITS, Labelled, gold, inferred, scores
+from ...metrics.results import DEFAULT_OPTIONS, read_problems
+from ...metrics.statistics import LEVEL, wilson_interval
+from .metrics import SPLITS, SplitPredictions, label_scores, read_predictions, true_labels
 
 if TYPE_CHECKING:
     from ....store import Store
 
 INSTALL = "pip install 'peirce[text]'"
-ABSENT = f"the baselines tfidf and tree are left out: they need scikit-learn, {INSTALL}"
+MISSING_SKLEARN = f"the baselines tfidf and tree are left out: they need scikit-learn, {INSTALL}"
 MAJORITY, TFIDF, TREE = "majority", "tfidf", "tree"
 TREE_DEPTH = 5
-NOTHING = "it has found nothing beyond it"
-CHANCE = "the difference may be chance"
+NO_BETTER_TEXT = "it has found nothing beyond it"
+CHANCE_TEXT = "the difference may be chance"
 
 Row = Mapping[str, Json]
 Predict = Callable[[Sequence[Row]], list[str]]
 
 
-class Beside(TypedDict):
+class BaselineScores(TypedDict):
     """Accuracy, its interval over rows (low to high) and macro F1 of one baseline on one split.
 
     n counts the rows.
@@ -63,12 +63,12 @@ class Beside(TypedDict):
     n: int
 
 
-def available() -> bool:
+def has_sklearn() -> bool:
     """Return whether scikit-learn is installed."""
     return importlib.util.find_spec("sklearn") is not None
 
 
-def trained(problem: Problem) -> dict[str, Predict]:
+def fit_baselines(problem: Problem) -> dict[str, Predict]:
     """Fit the baselines that apply to a problem on its shown rows, and return them by name.
 
     tfidf needs a column of text, and tree needs another column.
@@ -81,7 +81,7 @@ def trained(problem: Problem) -> dict[str, Predict]:
     if not rows:
         raise ValueError(f"{problem.id}: no row is shown")
     found = {MAJORITY: _constant(_majority(labels, problem.public["labels"]))}
-    if available():
+    if has_sklearn():
         columns = _columns(problem)
         texts = [name for name, kind in columns.items() if kind == "text"]
         fields = {name: kind for name, kind in columns.items() if kind != "text"}
@@ -94,17 +94,17 @@ def trained(problem: Problem) -> dict[str, Predict]:
     return found
 
 
-def beside(problem: Problem) -> list[Beside]:
+def score_baselines(problem: Problem) -> list[BaselineScores]:
     """Return the scores of every baseline on every split of the problem, in the order of `SPLITS`."""
-    found: list[Beside] = []
-    models = trained(problem)
+    found: list[BaselineScores] = []
+    models = fit_baselines(problem)
     for split in SPLITS:
-        true = gold(problem, split)
+        true = true_labels(problem, split)
         rows = _rows_of(problem, split)
         for name, predict in models.items() if true else ():
             labels = predict(rows)
-            accuracy, f1 = scores(true, labels)
-            share = wilson(sum(map(str.__eq__, true, labels)), len(true))
+            accuracy, f1 = label_scores(true, labels)
+            share = wilson_interval(sum(map(str.__eq__, true, labels)), len(true))
             low, high = share["low"] or 0.0, share["high"] or 0.0
             found.append(
                 {"name": name, "split": split, "accuracy": accuracy, "low": low, "high": high,
@@ -117,7 +117,7 @@ def beside(problem: Problem) -> list[Beside]:
 
 
 @dataclass(frozen=True)
-class Compared:
+class BaselineComparison:
     """A result compared with one baseline on the predicted rows of a split.
 
     Args:
@@ -142,7 +142,9 @@ class Compared:
         return self.accuracy > self.of_baseline and self.p < 1 - LEVEL
 
 
-def compare(problem: Problem, steps: Sequence[StepRecord]) -> list[Compared]:
+def compare_with_baselines(
+    problem: Problem, steps: Sequence[StepRecord]
+) -> list[BaselineComparison]:
     """Compare a session's predictions on a problem with every baseline, by split.
 
     Returns [] if the session predicted nothing.
@@ -150,10 +152,10 @@ def compare(problem: Problem, steps: Sequence[StepRecord]) -> list[Compared]:
     Raises:
         ValueError: If predictions do not match the rows, as in `metrics.inferred`.
     """
-    inference = inferred(problem, steps)
+    inference = read_predictions(problem, steps)
     if inference is None or not inference.splits:
         return []
-    models = trained(problem)
+    models = fit_baselines(problem)
     found = []
     for one in inference.splits:
         rows = _rows_of(problem, one.split)
@@ -162,7 +164,7 @@ def compare(problem: Problem, steps: Sequence[StepRecord]) -> list[Compared]:
     return found
 
 
-def told(compared: Sequence[Compared]) -> list[str]:
+def describe_comparisons(compared: Sequence[BaselineComparison]) -> list[str]:
     """Return one sentence per split, and one if baselines are missing.
 
     The validation split is left out if there is another. Returns [] without comparisons.
@@ -170,26 +172,26 @@ def told(compared: Sequence[Compared]) -> list[str]:
     splits = list(dict.fromkeys(one.split for one in compared))
     shown = [split for split in splits if split != "val"] or splits
     said = [_told([one for one in compared if one.split == split]) for split in shown]
-    return [*said, ABSENT] if said and not available() else said
+    return [*said, MISSING_SKLEARN] if said and not has_sklearn() else said
 
 
-def beside_session(store: Store, session: str) -> list[dict[str, Json]]:
+def session_baselines(store: Store, session: str) -> list[dict[str, Json]]:
     """Return the baselines of each completed problem of a session, from the store alone.
 
-    Entries are {"problem", "baselines": the value of `beside`, "said": the value of `told`}.
+    Entries are {"problem", "baselines": the value of `score_baselines`, "said": the value of `describe_comparisons`}.
     """
     done = [row for row in store.problems(session) if row.status == "done"]
     return [
         {
             "problem": one.problem.id,
-            "baselines": beside(one.problem),
-            "said": told(compare(one.problem, one.steps)),
+            "baselines": score_baselines(one.problem),
+            "said": describe_comparisons(compare_with_baselines(one.problem, one.steps)),
         }
-        for one in read(store, session, done, DEFAULT)
+        for one in read_problems(store, session, done, DEFAULT_OPTIONS)
     ]
 
 
-def _told(some: Sequence[Compared]) -> str:
+def _told(some: Sequence[BaselineComparison]) -> str:
     one = some[0]
     others = ", ".join(f"{other.baseline} {other.of_baseline:.3f}" for other in some)
     unbeaten = max(
@@ -199,19 +201,19 @@ def _told(some: Sequence[Compared]) -> str:
         worst = max(other.p for other in some)
         verdict = f"it beats {'all' if len(some) > 1 else 'it'} (p at most {worst:.3g}, McNemar)"
     else:
-        why = CHANCE if unbeaten.accuracy > unbeaten.of_baseline else NOTHING
+        why = CHANCE_TEXT if unbeaten.accuracy > unbeaten.of_baseline else NO_BETTER_TEXT
         verdict = f"it does not beat {unbeaten.baseline} (p {unbeaten.p:.3g}, McNemar): {why}"
     return f"{one.split}, {one.n} rows: accuracy {one.accuracy:.3f} beside {others}; {verdict}"
 
 
-def _compared(one: Labelled, baseline: str, labels: Sequence[str]) -> Compared:
+def _compared(one: SplitPredictions, baseline: str, labels: Sequence[str]) -> BaselineComparison:
     mine = [label == true for label, true in zip(one.labels, one.gold, strict=True)]
     other = [label == true for label, true in zip(labels, one.gold, strict=True)]
     only_mine = sum(m and not o for m, o in zip(mine, other, strict=True))
     only_other = sum(o and not m for m, o in zip(mine, other, strict=True))
     n = len(mine)
     p = mcnemar(only_mine, only_other)
-    return Compared(one.split, baseline, n, sum(mine) / n, sum(other) / n, p)
+    return BaselineComparison(one.split, baseline, n, sum(mine) / n, sum(other) / n, p)
 
 
 def mcnemar(first: int, second: int) -> float:

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 
 from ....records import Json
-from ...screen.text import one_line, table
+from ...screen.text import create_table, to_one_line
 
 EXACT = "exact rules"
 SCORES = ("accuracy_ind", "f1_ind", "accuracy_ood", "f1_ood", "accuracy_val", "f1_val")
 
 
-def cells(
+def build_cells(
     recorded: Sequence[Mapping[str, Json]],
     scored: Sequence[Mapping[str, Json]],
     proposers: Mapping[str, str],
@@ -46,7 +46,7 @@ def _cell(
     told = {
         "bank": " + ".join(sources),
         "proposer": " + ".join(dict.fromkeys(proposers.get(name, name) for name in sources)),
-        "judge": judge_of(settings, str(score["model"])),
+        "judge": find_judge(settings, str(score["model"])),
         "inference": (settings.get("text") or {}).get("inference"),
         "session": record["session"],
     }
@@ -54,7 +54,7 @@ def _cell(
     return told | {name: metrics.get(name, {}).get("mean") for name in SCORES}
 
 
-def judge_of(settings: Mapping[str, Json], model: str) -> str:
+def find_judge(settings: Mapping[str, Json], model: str) -> str:
     """Return the model that labelled texts in a session, or `EXACT`.
 
     Args:
@@ -74,12 +74,14 @@ def print_table(out: Console, found: Sequence[Mapping[str, Json]]) -> None:
     """
     split = "ind" if any(one["accuracy_ind"] is not None for one in found) else "ood"
     judges = list(dict.fromkeys(one["judge"] for one in found))
-    shown = table(f"{split}: accuracy / F1", "bank", *(one_line(judge, 40) for judge in judges))
+    shown = create_table(
+        f"{split}: accuracy / F1", "bank", *(to_one_line(judge, 40) for judge in judges)
+    )
     for bank in dict.fromkeys(one["bank"] for one in found):
         of_bank = [one for one in found if one["bank"] == bank]
         said = {one["judge"]: _said(one, split) for one in of_bank}
         cells = (said.get(judge, "") for judge in judges)
-        shown.add_row(one_line(of_bank[0]["proposer"], 40), one_line(bank, 24), *cells)
+        shown.add_row(to_one_line(of_bank[0]["proposer"], 40), to_one_line(bank, 24), *cells)
     out.print(shown)
 
 

@@ -26,19 +26,21 @@ from math import fsum
 from pathlib import PurePath
 
 from ....records import Digest, Json, Problem
-from ....tasks.text.problems import rows_digest
-from ...metrics.evaluation import WITHOUT_BANK
-from .cross_model import EXACT, judge_of
+from ....tasks.text.problems import digest_rows
+from ...metrics.evaluation import METHODS_WITHOUT_BANK
+from .cross_model import EXACT, find_judge
 
 PAPER_METHODS = (
     "zero-shot inference", "few-shot inference", "zero-shot generation", "literature only",
     "IO prompting", "iterative refinement", "HypoGeniC", "literature + data",
 )  # fmt: skip
-BASELINE = "baseline: "
-MARK = "†"  # marks a score that no model made
-BY_RULES = f"{EXACT} {MARK}"
-BY_A_MODEL = frozenset({"judge", "label", "infer"})  # Roles of calls in which a model labels texts.
-RULE = "rule"  # Role of calls in which a rule labels texts.
+BASELINE_PREFIX = "baseline: "
+EXACT_MARK = "†"  # marks a score that no model made
+BY_RULES = f"{EXACT} {EXACT_MARK}"
+MODEL_ROLES = frozenset(
+    {"judge", "label", "infer"}
+)  # Roles of calls in which a model labels texts.
+RULE_ROLE = "rule"  # Role of calls in which a rule labels texts.
 _METHODS = {
     "zero-shot-gen": "zero-shot generation",
     "literature": "literature only",
@@ -82,7 +84,7 @@ class Difficulty:
     hardest: bool = False
 
 
-def difficulty(name: str) -> Difficulty:
+def parse_difficulty(name: str) -> Difficulty:
     """Return the difficulty of a data set from its path.
 
     The path must contain the folder of the task (`admission_adv` is the counterintuitive variant),
@@ -178,12 +180,12 @@ def average(some: Iterable[Entry], of: Callable[[Entry], float | None]) -> Avera
     return Average(fsum(means) / len(means), tuple(sorted(by_set)), count)
 
 
-def metric(name: str) -> Callable[[Entry], float | None]:
+def metric_getter(name: str) -> Callable[[Entry], float | None]:
     """Return a function that reads this metric from an entry."""
     return lambda one: one.metrics.get(name)
 
 
-def entries(
+def build_entries(
     recorded: Sequence[Mapping[str, Json]],
     scored: Sequence[Mapping[str, Json]],
     problems: Sequence[Sequence[Problem]],
@@ -212,34 +214,34 @@ def entries(
     ):
         by_id = {problem.id: problem for problem in some}
         settings, model = record["settings"], str(score["model"])
-        reader = reader_of(settings, model, played)
+        reader = find_reader(settings, model, played)
         rated = _by_problem(score.get("rated", ()))
         folder = str(((settings.get("operational") or {}).get("data") or {}).get("name", ""))
         for row in score["by_problem"]:
             problem = by_id[str(row["problem"])]
             shown = names.of(problem, made)
-            level = difficulty(f"{folder}/{set_name(problem.id)}")
+            level = parse_difficulty(f"{folder}/{data_set_name(problem.id)}")
             real = not problem.secret.get("truths") and not level.task
             numeric = bool(problem.secret.get("made", {}).get("numeric"))
-            has_bank = settings.get("method") not in WITHOUT_BANK
+            has_bank = settings.get("method") not in METHODS_WITHOUT_BANK
             own = {key: value for key, value in row.items() if key != "problem"}
             found.append(
-                Entry(str(record["session"]), shown, method_of(settings), model, reader, real, own,
+                Entry(str(record["session"]), shown, method_name(settings), model, reader, real, own,
                       level, has_bank, numeric, tuple(rated.get(problem.id, ())))
             )  # fmt: skip
             tested.setdefault(problem.digest, problem)
             placed.setdefault(problem.digest, found[-1])
             for baseline, values in _baselines(score.get("baselines", ()), problem.id).items():
                 found.append(
-                    Entry(str(record["session"]), shown, f"{BASELINE}{baseline} {MARK}", model, reader,
+                    Entry(str(record["session"]), shown, f"{BASELINE_PREFIX}{baseline} {EXACT_MARK}", model, reader,
                           real, values, level, False, numeric)
                 )  # fmt: skip
-    for one in tuned(trainings, tested.values()):
+    for one in match_classifiers(trainings, tested.values()):
         like = placed[one.problem.digest]
-        name = set_name(one.problem.id)
+        name = data_set_name(one.problem.id)
         found.append(
             Entry(one.training, name if like.data_set.startswith(f"{name} (") else like.data_set,
-                  f"{TUNED}{one.base}", one.base, one.base, like.real, one.metrics, like.difficulty,
+                  f"{TUNED_PREFIX}{one.base}", one.base, one.base, like.real, one.metrics, like.difficulty,
                   False, like.numeric)
         )  # fmt: skip
     return found
@@ -253,12 +255,12 @@ class _Names:
         self._rows: dict[str, set[int]] = {}
         for made, some in zip(generated, problems, strict=True):
             for problem in some:
-                name = set_name(problem.id)
+                name = data_set_name(problem.id)
                 self._origins.setdefault(name, set()).add(made)
                 self._rows.setdefault(name, set()).add(len(problem.shown))
 
     def of(self, problem: Problem, made: bool) -> str:
-        name = set_name(problem.id)
+        name = data_set_name(problem.id)
         told = []
         if made and len(self._origins[name]) > 1:
             told.append("generated")
@@ -267,7 +269,7 @@ class _Names:
         return f"{name} ({', '.join(told)})" if told else name
 
 
-def reader_of(settings: Mapping[str, Json], model: str, roles: Collection[str]) -> str:
+def find_reader(settings: Mapping[str, Json], model: str, roles: Collection[str]) -> str:
     """Return who labelled texts in a session.
 
     Args:
@@ -275,17 +277,17 @@ def reader_of(settings: Mapping[str, Json], model: str, roles: Collection[str]) 
         model: Name of its proposer.
         roles: Roles of its calls.
     """
-    if BY_A_MODEL.isdisjoint(roles):
+    if MODEL_ROLES.isdisjoint(roles):
         return BY_RULES
-    judge = judge_of(settings, model)
-    return _some_by_rules(judge) if RULE in roles else judge
+    judge = find_judge(settings, model)
+    return _some_by_rules(judge) if RULE_ROLE in roles else judge
 
 
 def _some_by_rules(judge: str) -> str:
     return f"{judge}, some by {BY_RULES}"
 
 
-def method_of(settings: Mapping[str, Json]) -> str:
+def method_name(settings: Mapping[str, Json]) -> str:
     """Return the method in the paper's words, else its own name."""
     method = str(settings.get("method"))
     if method == "direct":
@@ -294,17 +296,17 @@ def method_of(settings: Mapping[str, Json]) -> str:
     return _METHODS.get(method, method)
 
 
-def set_name(problem: str) -> str:
+def data_set_name(problem: str) -> str:
     """Return the data set of a problem: its id without the number of the sample."""
     return re.sub(r"#\d+$", "", problem)
 
 
-def methods(some: Iterable[Entry]) -> list[str]:
+def order_methods(some: Iterable[Entry]) -> list[str]:
     """Return the methods of entries: the paper's with their variants, then others, then baselines."""
     there = Counter(one.method for one in some if one.method not in READERS)
     own = [name for paper in PAPER_METHODS for name in _standing(paper, there)]
     others = sorted(name for name in there if name not in own)
-    return [*own, *sorted(others, key=lambda name: name.startswith(BASELINE))]
+    return [*own, *sorted(others, key=lambda name: name.startswith(BASELINE_PREFIX))]
 
 
 def _standing(paper: str, there: Iterable[str]) -> list[str]:
@@ -335,14 +337,14 @@ def _baselines(found: Iterable[Mapping[str, Json]], problem: str) -> dict[str, d
     return told
 
 
-TUNED = "fine-tuned "
+TUNED_PREFIX = "fine-tuned "
 # The first of these splits that has scores represents the data set.
-TESTED = ("ind", "ood", "val")
+TEST_SPLITS = ("ind", "ood", "val")
 SCORES = ("accuracy", "f1")
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TunedClassifier:
     """A classifier trained on one data set, with a problem of that set."""
 
     training: str
@@ -358,7 +360,9 @@ class Tuned:
         }  # fmt: skip
 
 
-def tuned(trainings: Iterable[Mapping[str, Json]], problems: Iterable[Problem]) -> list[Tuned]:
+def match_classifiers(
+    trainings: Iterable[Mapping[str, Json]], problems: Iterable[Problem]
+) -> list[TunedClassifier]:
     """Return completed classifiers with the first problem that has the same test rows.
 
     Args:
@@ -378,14 +382,16 @@ def tuned(trainings: Iterable[Mapping[str, Json]], problems: Iterable[Problem]) 
         for one in row["fields"].get("sets") or ():
             like = _like(one, there)
             if like is not None:
-                found.append(Tuned(str(row["training"]), base, like, _metrics(one["scores"])))
+                found.append(
+                    TunedClassifier(str(row["training"]), base, like, _metrics(one["scores"]))
+                )
     return found
 
 
 def _tested(problem: Problem) -> dict[str, Digest]:
     """Return the digest of the rows of each split."""
     spans = problem.secret.get("splits", {})
-    return {split: rows_digest(problem.hidden[a:b]) for split, (a, b) in spans.items() if b > a}
+    return {split: digest_rows(problem.hidden[a:b]) for split, (a, b) in spans.items() if b > a}
 
 
 def _like(
@@ -393,7 +399,7 @@ def _like(
 ) -> Problem | None:
     """Return the problem with the same test rows, and the same rows of another source if any."""
     for problem, digests in there:
-        wanted = [split for split in TESTED[:2] if split in digests or split in one["scores"]]
+        wanted = [split for split in TEST_SPLITS[:2] if split in digests or split in one["scores"]]
         if wanted and all(one["digests"].get(s) == digests.get(s) for s in wanted):
             return problem
     return None
@@ -401,7 +407,7 @@ def _like(
 
 def _metrics(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     found: dict[str, float] = {}
-    for split in TESTED:
+    for split in TEST_SPLITS:
         for name in SCORES if split in scores else ():
             found.setdefault(name, scores[split][name])
             found[f"{name}_{split}"] = scores[split][name]

@@ -1,7 +1,7 @@
 """HypoBench's figures 2 to 6: discovery and accuracy on synthetic data sets, by difficulty.
 
 The figures show HypoGeniC; figures 3 and 6 also show zero-shot generation. Hollow marks are values
-that the paper's text states. Each point is an average over data sets, which `points` names. Without
+that the paper's text states. Each point is an average over data sets, which `build_points` names. Without
 matplotlib (extra `report`) the points are still available as a table.
 """
 
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...files.plotting import blank, legend_below, rendered
+from ...files.plotting import add_legend_below, create_figure, render_figure
 from ...files.tables import Cell, Table
 from . import layout
-from .entries import MARK, Average, Difficulty, Entry, average, metric
+from .entries import EXACT_MARK, Average, Difficulty, Entry, average, metric_getter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +29,7 @@ CONTROLS = {
 }  # Label and the paper's values of each control; the first value is that of the base set.
 TASKS = ("election", "personality", "admission", "shoe")
 TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
-ASIDE = 0.07  # Offset between two series, as a fraction of the distance of two ticks.
+SERIES_OFFSET = 0.07  # Offset between two series, as a fraction of the distance of two ticks.
 SUBTLETY, SUBTLE = "subtlety", ("plain", "subtle")
 HDR, F1 = "HDR", "macro F1"
 
@@ -53,7 +53,7 @@ class Point:
     value: Average
 
 
-def points(some: Sequence[Entry]) -> list[Point]:
+def build_points(some: Sequence[Entry]) -> list[Point]:
     """Return the points of all five figures, from the synthetic entries among `some`."""
     made = [one for one in some if not one.real and not one.numeric]
     found: list[Point] = []
@@ -80,7 +80,7 @@ def points_table(found: Sequence[Point]) -> Table:
     return Table(heads, tuple(rows))
 
 
-def draw(found: Sequence[Point]) -> dict[str, bytes]:
+def draw_figures(found: Sequence[Point]) -> dict[str, bytes]:
     """Return each figure that has a point, as .png and .svg, by file name."""
     drawn = {
         "figure2": partial(_lines, found, "2", HDR),
@@ -92,7 +92,7 @@ def draw(found: Sequence[Point]) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for name, one in drawn.items():
         if any(point.figure == name[-1] for point in found):
-            files |= {name + form: data for form, data in (rendered(one) or {}).items()}
+            files |= {name + form: data for form, data in (render_figure(one) or {}).items()}
     return files
 
 
@@ -114,7 +114,7 @@ def _hdr(one: Entry) -> dict[str, float]:
 
 
 def _f1(one: Entry) -> dict[str, float]:
-    value = metric("f1")(one)
+    value = metric_getter("f1")(one)
     return {} if value is None else {one.read_by: value}
 
 
@@ -205,7 +205,7 @@ def _started(found: Sequence[Point], figure: str, what: str) -> tuple[Figure, li
     names = _panels(figure)
     rows = 1 if len(names) == 5 else 2
     columns = len(names) // rows
-    drawn = blank(3.2 * columns, 0.9 + 2.7 * rows)
+    drawn = create_figure(3.2 * columns, 0.9 + 2.7 * rows)
     axes = list(np.ravel(drawn.subplots(rows, columns, squeeze=False, sharey=True)))
     for place, (axis, name) in enumerate(zip(axes, names, strict=True)):
         axis.set_title(f"({'abcdefgh'[place]}) {name}", fontsize=9)
@@ -229,7 +229,9 @@ def _lines(found: Sequence[Point], figure: str, what: str) -> Figure:
         place = {x: number for number, x in enumerate(ticks)}
         for number, series in enumerate(order):
             some = [one for one in own if one.series == series]
-            aside = (number - (len(order) - 1) / 2) * ASIDE  # Equal values would hide each other.
+            aside = (
+                number - (len(order) - 1) / 2
+            ) * SERIES_OFFSET  # Equal values would hide each other.
             x, y = [place[o.x] + aside for o in some], [o.value.mean for o in some]
             if some:
                 axis.plot(x, y, marker="o", ms=4, lw=1.2, label=series, color=colours[series])
@@ -239,7 +241,7 @@ def _lines(found: Sequence[Point], figure: str, what: str) -> Figure:
         if control in CONTROLS:
             axis.set_xlabel(CONTROLS[control][0])
     _title(drawn, f"Figure {figure} of the paper: {what} of HypoGeniC by difficulty", figure, order)
-    legend_below(drawn, axes, [*order, *_MARKED])
+    add_legend_below(drawn, axes, [*order, *_MARKED])
     return drawn
 
 
@@ -275,12 +277,12 @@ def _bars(found: Sequence[Point], figure: str, what: str) -> Figure:
         axis.set_xticks((0, 1), ("base", "hardest"))
         axis.set_xlim(-0.6, 1.6)
     _title(drawn, f"Figure {figure} of the paper: {what} on four tasks", figure, order)
-    legend_below(drawn, axes, [*order, *_MARKED])
+    add_legend_below(drawn, axes, [*order, *_MARKED])
     return drawn
 
 
 def _title(drawn: Figure, about: str, figure: str, order: Sequence[str]) -> None:
-    said = [f"{MARK} no model made these"] if any(MARK in one for one in order) else []
+    said = [f"{EXACT_MARK} no model made these"] if any(EXACT_MARK in one for one in order) else []
     if figure in "23":
         said.append("hollow: what the paper's text says, as GPT-4o rated")
     drawn.suptitle("\n".join([about, *(["; ".join(said)] if said else [])]), fontsize=10)

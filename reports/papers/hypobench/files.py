@@ -10,8 +10,8 @@ from ...files import plotting, tables
 from ...files.tables import Table
 from . import figures
 from . import tables as hypobench_tables
-from .entries import Average, entries
-from .layout import LONG, Grid, Key
+from .entries import Average, build_entries
+from .layout import LONG_COLUMNS, Grid, Key
 
 MEASURES = {
     "feature": {"FDR: Cohen's kappa": "kappa", "FDR: agreement": "agreement"},
@@ -19,12 +19,12 @@ MEASURES = {
 }
 
 
-def proposers_in(cells: Iterable[Mapping[str, Json]]) -> dict[str, str]:
+def map_proposers(cells: Iterable[Mapping[str, Json]]) -> dict[str, str]:
     """Return the proposer of each session, from `cross_model.cells`."""
     return {str(one["session"]): str(one["proposer"]) for one in cells}
 
 
-def agreements(compared: Sequence[Mapping[str, Json]]) -> dict[Key, Average]:
+def agreement_values(compared: Sequence[Mapping[str, Json]]) -> dict[Key, Average]:
     """Return the values of table 8, from rows that `peirce agree` prints with "data_sets" added."""
     found: dict[Key, Average] = {}
     for row in compared:
@@ -35,7 +35,7 @@ def agreements(compared: Sequence[Mapping[str, Json]]) -> dict[Key, Average]:
     return found
 
 
-def files(
+def render_files(
     folder: Path,
     recorded: Sequence[Mapping[str, Json]],
     scored: Sequence[Mapping[str, Json]],
@@ -52,31 +52,33 @@ def files(
 
     Args:
         folder: Folder of the files.
-        recorded: As in `entries`.
-        scored: As in `entries`.
-        problems: As in `entries`.
-        roles: As in `entries`.
+        recorded: As in `build_entries`.
+        scored: As in `build_entries`.
+        problems: As in `build_entries`.
+        roles: As in `build_entries`.
         cross_model: The value of `cross_model.cells`.
-        compared: As in `agreements`.
-        trainings: As in `entries`.
+        compared: As in `agreement_values`.
+        trainings: As in `build_entries`.
     """
-    some = entries(recorded, scored, problems, roles, trainings)
+    some = build_entries(recorded, scored, problems, roles, trainings)
     found: dict[Path, str | bytes] = {}
     together = []
-    for grid in hypobench_tables.grids(some, proposers_in(cross_model), agreements(compared)):
-        found[folder / f"{grid.name}.csv"] = tables.as_csv(Table(LONG, tuple(grid.long())))
+    for grid in hypobench_tables.build_grids(
+        some, map_proposers(cross_model), agreement_values(compared)
+    ):
+        found[folder / f"{grid.name}.csv"] = tables.as_csv(Table(LONG_COLUMNS, tuple(grid.long())))
         found[folder / f"{grid.name}.txt"] = _said(grid, tables.as_text(grid.table(), None))
         marked = _said(grid, tables.as_markdown(grid.table()))
         found[folder / f"{grid.name}.md"] = marked
         together.append(marked)
     found[folder / "hypobench-tables.md"] = "\n\n".join(together)
-    points = figures.points(some)
+    points = figures.build_points(some)
     found[folder / "points.csv"] = tables.as_csv(figures.points_table(points))
     if not points:
         return found, "figures 2 to 6 are left out: no session is on a synthetic data set of theirs"
-    if not plotting.available():
-        return found, plotting.ABSENT
-    drawn = figures.draw(points)
+    if not plotting.has_matplotlib():
+        return found, plotting.MISSING_MATPLOTLIB
+    drawn = figures.draw_figures(points)
     return found | {folder / name: data for name, data in drawn.items()}, ""
 
 

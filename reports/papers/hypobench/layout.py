@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from ...files.tables import NO_VALUE, Cell, Table
-from .entries import MARK, Average
+from .entries import EXACT_MARK, Average
 
 # --- Values in the tables of the HypoBench paper, as shares (its percentages divided by 100), and
 # values of its figures that its text states. Ratings are GPT-4o's. Its averages over real sets
@@ -180,8 +180,10 @@ FIGURE_3: Mapping[tuple[str, bool], Mapping[str, float]] = {
 
 
 Key = tuple[str, str, str]  # row, column, metric
-BELOW = f"{MARK} no model made these scores: exact rules did, or a baseline (docs/hypogenic.md)."
-LONG = ("table", "source", "row", "column", "metric", "value", "n", "data_sets")
+MARK_NOTE = (
+    f"{EXACT_MARK} no model made these scores: exact rules did, or a baseline (docs/hypogenic.md)."
+)
+LONG_COLUMNS = ("table", "source", "row", "column", "metric", "value", "n", "data_sets")
 
 
 @dataclass(frozen=True)
@@ -228,8 +230,8 @@ class Grid:
             f"{letter}: {len(sets)} data set{'s' * (len(sets) > 1)}: {', '.join(sets)}."
             for sets, letter in self.groups.items()
         ]
-        marked = any(MARK in name for name in (*self.columns, *self.rows))
-        return [*said, *([BELOW] if marked else []), *([self.note] if self.note else [])]
+        marked = any(EXACT_MARK in name for name in (*self.columns, *self.rows))
+        return [*said, *([MARK_NOTE] if marked else []), *([self.note] if self.note else [])]
 
     def table(self) -> Table:
         """Return the table for reading, with those of the paper's columns that have values."""
@@ -279,7 +281,7 @@ class Grid:
         return found
 
 
-def joined(grids: Iterable[Grid]) -> dict[Key, Average]:
+def merge_grids(grids: Iterable[Grid]) -> dict[Key, Average]:
     """Merge the values of several grids that share no key."""
     return {key: one for grid in grids for key, one in grid.values.items()}
 

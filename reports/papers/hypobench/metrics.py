@@ -27,12 +27,12 @@ from numpy.typing import NDArray
 
 from ....records import InputSet, Json, Problem, StepRecord
 from ....tasks.text.rating_answers import QUALITIES
-from ....tools.discovery.identified import identified
-from ....tools.discovery.scores import exact
-from ....tools.discovery.space import Space
+from ....tools.discovery.identifiability import find_identified
+from ....tools.discovery.input_space import InputSpace
+from ....tools.discovery.scores import score_exact
 from ....tools.label_scores import accuracy, macro_f1
 from ...metrics.evaluation import Evaluation, Metric
-from ...metrics.statistics import Interval, over_rows, wilson
+from ...metrics.statistics import Interval, bootstrap_rows, wilson_interval
 
 # --- Discovery: whether the bank of a session states the rules that made the labels.
 #
@@ -55,25 +55,25 @@ DISCOVERY_METRICS = (
 NAMES = tuple(metric.name for metric in DISCOVERY_METRICS)
 
 
-def truths_of(problem: Problem) -> tuple[str, ...]:
+def true_sentences(problem: Problem) -> tuple[str, ...]:
     """Return the sentences by which the problem's labels were generated; () if unknown."""
     return tuple(problem.secret.get("truths") or ())
 
 
-def discovered(problem: Problem, bank: Sequence[str]) -> dict[str, float | None]:
+def discovery_metrics(problem: Problem, bank: Sequence[str]) -> dict[str, float | None]:
     """Return every metric of `DISCOVERY_METRICS` for a bank of sentences, best first.
 
     All values are None if the true sentences are unknown or none of them is an exact rule.
     """
-    truths = truths_of(problem)
+    truths = true_sentences(problem)
     found: dict[str, float | None] = dict.fromkeys(NAMES)
     if not truths:
         return found
-    space = Space(problem)
-    told = exact(truths, bank, space, problem.public)
+    space = InputSpace(problem)
+    told = score_exact(truths, bank, space, problem.public)
     if told is None:
         return found
-    known = identified(told.rules, problem.shown, space)
+    known = find_identified(told.rules, problem.shown, space)
     kept = [pair.overlap for pair, one in zip(told.of_parts, known, strict=True) if one]
     return {
         "fdr": told.fdr,
@@ -119,7 +119,7 @@ METRICS = (
 
 
 @dataclass(frozen=True)
-class Labelled:
+class SplitPredictions:
     """The predicted rows of one split.
 
     Args:
@@ -144,7 +144,7 @@ class Labelled:
     @property
     def scores(self) -> tuple[float, float]:
         """Accuracy and macro F1."""
-        return scores(self.gold, self.labels)
+        return label_scores(self.gold, self.labels)
 
 
 @dataclass(frozen=True)
@@ -157,10 +157,10 @@ class Inference:
     """
 
     strategy: str
-    splits: tuple[Labelled, ...]
+    splits: tuple[SplitPredictions, ...]
 
 
-def inferred(problem: Problem, steps: Sequence[StepRecord]) -> Inference | None:
+def read_predictions(problem: Problem, steps: Sequence[StepRecord]) -> Inference | None:
     """Return the predictions of a problem's last step that has any, or None.
 
     Raises:
@@ -176,15 +176,15 @@ def inferred(problem: Problem, steps: Sequence[StepRecord]) -> Inference | None:
     return Inference(str(found.get("strategy") or ""), tuple(one for one in read if one.gold))
 
 
-def told(problem: Problem, steps: Sequence[StepRecord]) -> dict[str, Json] | None:
+def summarize_predictions(problem: Problem, steps: Sequence[StepRecord]) -> dict[str, Json] | None:
     """Return a summary of a problem's predictions for `peirce show`, or None without predictions.
 
     It is {strategy, entries, splits: {split: {rows, accuracy, f1, unlabelled}}}.
 
     Raises:
-        ValueError: As in `inferred`.
+        ValueError: As in `read_predictions`.
     """
-    found = inferred(problem, steps)
+    found = read_predictions(problem, steps)
     if found is None:
         return None
     fields = next(s.fields[INFERENCE] for s in reversed(steps) if s.fields.get(INFERENCE))
@@ -198,14 +198,14 @@ def told(problem: Problem, steps: Sequence[StepRecord]) -> dict[str, Json] | Non
     return {"strategy": found.strategy, "entries": fields.get("entries"), "splits": splits}
 
 
-def gold(problem: Problem, split: str) -> tuple[str, ...]:
+def true_labels(problem: Problem, split: str) -> tuple[str, ...]:
     """Return the true labels of a split, () if the problem lacks it."""
     start, stop = problem.secret.get("splits", {}).get(split, (0, 0))
     return tuple(str(row.output) for row in problem.hidden[start:stop])
 
 
-def _labelled(problem: Problem, split: str, given: Mapping[str, Json]) -> Labelled:
-    true, labels = gold(problem, split), tuple(given["labels"])
+def _labelled(problem: Problem, split: str, given: Mapping[str, Json]) -> SplitPredictions:
+    true, labels = true_labels(problem, split), tuple(given["labels"])
     places = given.get("rows")
     rows = tuple(range(len(true)) if places is None else places)
     if len(labels) != len(rows) or any(not 0 <= place < len(true) for place in rows):
@@ -213,7 +213,7 @@ def _labelled(problem: Problem, split: str, given: Mapping[str, Json]) -> Labell
             f"{problem.id}: {len(labels)} predictions for {len(rows)} rows of {split}, which has"
             f" {len(true)}"
         )
-    return Labelled(
+    return SplitPredictions(
         split, tuple(true[place] for place in rows), labels, rows, given.get("reasons") or {}
     )
 
@@ -221,7 +221,7 @@ def _labelled(problem: Problem, split: str, given: Mapping[str, Json]) -> Labell
 # --- scores ------------------------------------------------------------------
 
 
-def scores(gold: Sequence[str], labels: Sequence[str | None]) -> tuple[float, float]:
+def label_scores(gold: Sequence[str], labels: Sequence[str | None]) -> tuple[float, float]:
     """Return (accuracy, macro F1 over the labels in gold) of n > 0 rows; None counts as wrong."""
     codes = {label: code for code, label in enumerate(dict.fromkeys((*gold, *labels)))}
     said = [-1 if label is None else codes[label] for label in labels]
@@ -269,12 +269,12 @@ def problem_metrics(
     """Return the metrics of one problem, None where it has no prediction.
 
     Raises:
-        ValueError: As in `inferred`.
+        ValueError: As in `read_predictions`.
     """
     found: dict[str, float | None] = dict.fromkeys(EVALUATION.metric_names)
     found["hypotheses"] = _hypotheses(steps)
     found |= _of_bank(steps)
-    inference = inferred(problem, steps)
+    inference = read_predictions(problem, steps)
     if inference is None or not inference.splits:
         return found
     for one in reversed(inference.splits):  # The first split remains as that of the problem.
@@ -287,7 +287,7 @@ def problem_metrics(
     return found | {"unlabelled": unlabelled / asked, "unreadable": unreadable / asked}
 
 
-def squared_error(problem: Problem, one: Labelled) -> float | None:
+def squared_error(problem: Problem, one: SplitPredictions) -> float | None:
     """Return the mean squared error of numeric labels (HypoBench, table 11), else None.
 
     The unit is the range of the training labels; a row without a label has the error 1. Labels are
@@ -308,19 +308,19 @@ def intervals(
     problem: Problem, steps: Sequence[StepRecord], seed: int, resamples: int
 ) -> dict[str, Interval]:
     """Return intervals over rows for the metrics that the problem has."""
-    inference = inferred(problem, steps)
+    inference = read_predictions(problem, steps)
     if inference is None or not inference.splits:
         return {}
     found: dict[str, Interval] = {}
     for one in reversed(inference.splits):
         kinds, of_rows = _kinds(one.gold, one.labels)
-        accuracy = wilson(one.right, len(one.gold))
-        f1 = over_rows(of_rows, kinds.f1, seed=seed, resamples=resamples)
+        accuracy = wilson_interval(one.right, len(one.gold))
+        f1 = bootstrap_rows(of_rows, kinds.f1, seed=seed, resamples=resamples)
         for name in (one.split, ""):
             found[_named("accuracy", name)], found[_named("f1", name)] = accuracy, f1
     asked, unlabelled, unreadable = _without_label(inference)
     return found | {
-        "unlabelled": wilson(unlabelled, asked), "unreadable": wilson(unreadable, asked)
+        "unlabelled": wilson_interval(unlabelled, asked), "unreadable": wilson_interval(unreadable, asked)
     }  # fmt: skip
 
 
@@ -355,6 +355,6 @@ EVALUATION = Evaluation(
     metrics=METRICS,
     of_problem=problem_metrics,
     over_rows=intervals,
-    of_bank=discovered,
+    of_bank=discovery_metrics,
     main=("accuracy", "f1", "accuracy_ood", "mse", "hdr"),
 )

@@ -14,18 +14,27 @@ import numpy as np
 
 from ....records import Json, is_finite_number
 from ....tasks.text.rating_answers import QUALITIES
-from ....tools.discovery.scores import Discovery, paper, released
+from ....tools.discovery.scores import DiscoveryScores, score_as_defined, score_as_released
 from . import layout
-from .entries import BASELINE, PAPER_METHODS, READERS, Average, Entry, average, methods, metric
-from .layout import MODELS, Grid, Key, Published, joined
+from .entries import (
+    BASELINE_PREFIX,
+    PAPER_METHODS,
+    READERS,
+    Average,
+    Entry,
+    average,
+    metric_getter,
+    order_methods,
+)
+from .layout import MODELS, Grid, Key, Published, merge_grids
 
 # --- Scores from ratings: the two discovery scores, and the mean quality of a bank.
 #
-# Rows are those that `peirce rate` writes for one problem and one rater. `released` and `paper` are
+# Rows are those that `peirce rate` writes for one problem and one rater. `score_as_released` and `score_as_defined` are
 # defined in tools/discovery/scores.py; the latter takes its variables from the `variable` rows.
 
 
-def summed(
+def summarize_ratings(
     rows: Sequence[Mapping[str, Json]],
     truths: Sequence[str],
     bank: Sequence[str],
@@ -48,12 +57,14 @@ def summed(
     kinds = {kind for kind, _, _ in given}
     if truths and ("feature" in kinds or not bank):
         ratings = _matrix(given, "relationship", truths, bank)
-        found["released"] = _told(released(_matrix(given, "feature", truths, bank), ratings))
+        found["released"] = _told(
+            score_as_released(_matrix(given, "feature", truths, bank), ratings)
+        )
         names = list(dict.fromkeys(name for one in truths for name in about.get(one, ())))
         if names:
             true = np.array([[name in about.get(one, ()) for name in names] for one in truths])
             said = _matrix(given, "variable", names, bank).T
-            found["paper"] = _told(paper(true.astype(np.float64), said, ratings))
+            found["paper"] = _told(score_as_defined(true.astype(np.float64), said, ratings))
     for kind in QUALITIES:
         scores = [score for (which, _, _), score in given.items() if which == kind]
         known = [score for score in scores if score is not None]
@@ -75,18 +86,18 @@ def _matrix(
     return found
 
 
-def _told(found: Discovery) -> dict[str, Json]:
+def _told(found: DiscoveryScores) -> dict[str, Json]:
     return {"fdr": found.fdr, "rc": found.rc, "hdr": found.hdr, "missing": found.missing}
 
 
-Value = Callable[[Entry], float | None]
-Rated = Callable[[Mapping[str, object]], float | None]
+EntryValue = Callable[[Entry], float | None]
+RatedValue = Callable[[Mapping[str, object]], float | None]
 REAL_ONLY = ("literature only", "literature + data")
 RATES = ("FDR", "RC", "HDR")
 DISCOVERY = ("zero-shot generation", "IO prompting", "iterative refinement", "HypoGeniC")
 
 
-def grids(
+def build_grids(
     some: Sequence[Entry],
     proposers: Mapping[str, str],
     agreements: Mapping[Key, Average] | None = None,
@@ -123,7 +134,7 @@ def _accuracy(name: str, split: str, real: Sequence[Entry], beside: Published) -
     return _grid(
         name,
         f"Table {number} of the paper: accuracy and macro F1 on {about} of real data sets.",
-        real, PAPER_METHODS, {"accuracy": metric(f"accuracy_{split}"), "F1": metric(f"f1_{split}")}, beside,
+        real, PAPER_METHODS, {"accuracy": metric_getter(f"accuracy_{split}"), "F1": metric_getter(f"f1_{split}")}, beside,
         note="Baselines learn from exactly the rows that the session was shown. The paper's literature +"
         " data is in each cell the best of three methods; fine-tuned models learned from the whole"
         " training split.",
@@ -134,13 +145,13 @@ def _crossed(
     name: str, split: str, real: Sequence[Entry], proposers: Mapping[str, str], beside: Published
 ) -> Grid:
     number, about = {"ood": ("6", "rows of another source"), "ind": ("13", "test rows")}[split]
-    own = [o for o in real if o.session in proposers and not o.method.startswith(BASELINE)]
+    own = [o for o in real if o.session in proposers and not o.method.startswith(BASELINE_PREFIX)]
     rows = list(dict.fromkeys(proposers[one.session] for one in own))
     columns = list(dict.fromkeys(one.reader for one in own))
     values = {}
     for row, column in product(rows, columns):
         chosen = [one for one in own if (proposers[one.session], one.reader) == (row, column)]
-        if (found := average(chosen, metric(f"accuracy_{split}"))) is not None:
+        if (found := average(chosen, metric_getter(f"accuracy_{split}"))) is not None:
             values[row, column, "accuracy"] = found
     made_by = ", ".join(dict.fromkeys(one.method for one in own if one.method not in READERS))
     return Grid(
@@ -175,9 +186,9 @@ def _agreement(found: Mapping[Key, Average]) -> Grid:
 
 
 def _marine(numeric: Sequence[Entry]) -> Grid:
-    own = [one for one in numeric if not one.method.startswith(BASELINE)]
+    own = [one for one in numeric if not one.method.startswith(BASELINE_PREFIX)]
     rows = [one for one in PAPER_METHODS if one not in REAL_ONLY]
-    error = _grid("table11", "", own, rows, {"MSE": metric("mse")}, {})
+    error = _grid("table11", "", own, rows, {"MSE": metric_getter("mse")}, {})
     return _together(
         "table11",
         "Table 11 of the paper: squared error of numbers, in ranges of the training labels (marine), and"
@@ -190,7 +201,7 @@ def _marine(numeric: Sequence[Entry]) -> Grid:
 def _discovery(labels: Sequence[Entry]) -> Grid:
     banks = _banks(labels)
     counted = _grid(
-        "table14", "", banks, DISCOVERY, {"HDR": metric("hdr_released")}, {},
+        "table14", "", banks, DISCOVERY, {"HDR": metric_getter("hdr_released")}, {},
         column=lambda one: f"{one.compared} counted as published",
     )  # fmt: skip
     return _together(
@@ -208,7 +219,7 @@ def _synthetic(labels: Sequence[Entry]) -> Grid:
         "table15",
         "Table 15 of the paper: accuracy and macro F1 of the test rows of synthetic data sets.",
         labels, [one for one in PAPER_METHODS if one not in REAL_ONLY],
-        {"accuracy": metric("accuracy"), "F1": metric("f1")}, layout.TABLE_15,
+        {"accuracy": metric_getter("accuracy"), "F1": metric_getter("f1")}, layout.TABLE_15,
     )  # fmt: skip
 
 
@@ -246,7 +257,7 @@ def _grid(
     about: str,
     some: Sequence[Entry],
     rows: Sequence[str],
-    wanted: Mapping[str, Value],
+    wanted: Mapping[str, EntryValue],
     beside: Published,
     *,
     column: Callable[[Entry], str] = lambda one: one.read_by,
@@ -259,7 +270,7 @@ def _grid(
     """
     own = [one for one in some if one.method not in READERS]
     columns = list(
-        dict.fromkeys(column(one) for one in own if not one.method.startswith(BASELINE)
+        dict.fromkeys(column(one) for one in own if not one.method.startswith(BASELINE_PREFIX)
                       and any(of(one) is not None for of in wanted.values()))
     )  # fmt: skip
     listed = _listed(own, rows, beside)
@@ -276,7 +287,7 @@ def _rated(
     about: str,
     rows: Sequence[str],
     some: Sequence[Entry],
-    wanted: Mapping[str, Rated],
+    wanted: Mapping[str, RatedValue],
     beside: Published,
 ) -> Grid:
     """Return a table whose columns are models with each of their raters."""
@@ -296,7 +307,7 @@ def _rated(
 
 def _discovered(name: str, banks: Sequence[Entry], rows: Sequence[str]) -> list[Grid]:
     """Return FDR, RC and HDR by exact rules and by each rater."""
-    exact: dict[str, Value] = {one: metric(one.lower()) for one in RATES}
+    exact: dict[str, EntryValue] = {one: metric_getter(one.lower()) for one in RATES}
     return [
         _grid(name, "", banks, rows, exact, {}, column=lambda one: one.compared),
         _rated(name, "", rows, banks, _released(), {}),
@@ -314,7 +325,7 @@ def _together(
     note: str,
 ) -> Grid:
     """Return one table from several with the same rows; empty columns are left out."""
-    values = joined(parts)
+    values = merge_grids(parts)
     held = {column for _, column, _ in values}
     columns = [
         one for one in dict.fromkeys(c for part in parts for c in part.columns) if one in held
@@ -327,7 +338,7 @@ def _together(
 
 def _listed(some: Sequence[Entry], rows: Sequence[str], beside: Published) -> list[str]:
     there = {one.method for one in some}
-    listed = [one for one in methods(some) if one in rows or one in there]
+    listed = [one for one in order_methods(some) if one in rows or one in there]
     return [*listed, *(row for row in dict.fromkeys(r for r, _, _ in beside) if row not in listed)]
 
 
@@ -335,11 +346,11 @@ def _banks(some: Sequence[Entry]) -> list[Entry]:
     return [one for one in some if one.has_bank]
 
 
-def _comparers(some: Sequence[Entry]) -> dict[str, dict[str, Value]]:
+def _comparers(some: Sequence[Entry]) -> dict[str, dict[str, EntryValue]]:
     """Return by source of the discovery scores a function for each metric."""
-    found: dict[str, dict[str, Value]] = {}
+    found: dict[str, dict[str, EntryValue]] = {}
     if any(one.metrics.get("hdr") is not None for one in some):
-        found[some[0].compared] = {name: metric(name.lower()) for name in RATES}
+        found[some[0].compared] = {name: metric_getter(name.lower()) for name in RATES}
     for one in some:
         for by, told in one.rated:
             if "released" in told:
@@ -348,7 +359,7 @@ def _comparers(some: Sequence[Entry]) -> dict[str, dict[str, Value]]:
     return found
 
 
-def _as_rated(column: str, of: Rated) -> Value:
+def _as_rated(column: str, of: RatedValue) -> EntryValue:
     def value(one: Entry) -> float | None:
         return next((of(told) for by, told in one.rated if _by(one.model, by) == column), None)
 
@@ -359,12 +370,12 @@ def _by(model: str, rater: str) -> str:
     return f"{model} · rated by {rater}"
 
 
-def _quality(name: str) -> Rated:
+def _quality(name: str) -> RatedValue:
     return lambda told: _number(told.get(name), "mean")
 
 
-def _released() -> dict[str, Rated]:
-    def of(name: str) -> Rated:
+def _released() -> dict[str, RatedValue]:
+    def of(name: str) -> RatedValue:
         return lambda told: _number(told.get("released"), name)
 
     return {name: of(name.lower()) for name in RATES}

@@ -1,6 +1,6 @@
 """The T3 evaluation: pass rates, Top-1/2/3 and GEAR scores (GEAR, section 6.2, tables 2 and 4).
 
-`passing.py` defines how answers are counted.
+`pass_rates.py` defines how answers are counted.
 
 For a session of method `t3`, every metric is computed for each round of a problem, by the rounds
 that its steps name, then averaged over the problem's rounds that have a value, then over problems.
@@ -24,18 +24,26 @@ from pathlib import Path
 
 import numpy as np
 
-from ....records import UNASKED, InputSet, Json, Judged, Predictions, Problem, StepRecord
+from ....records import (
+    NOT_REQUESTED,
+    InputSet,
+    Json,
+    JudgedHypothesis,
+    Predictions,
+    Problem,
+    StepRecord,
+)
 from ....tools.gear.scores import prediction_share
 from ...files import tables
 from ...files.tables import Cell, Mean, Table
-from ...metrics import passing
+from ...metrics import pass_rates
 from ...metrics.evaluation import Evaluation, Metric
-from ...metrics.results import all_judged
+from ...metrics.results import list_judged
 from ...metrics.statistics import Interval
-from ...metrics.statistics import summary as summarise
+from ...metrics.statistics import metric_intervals as summarise
 from ..gear import metrics
 
-WIDE = 0.8  # share of S
+MIN_WIDE_SHARE = 0.8  # share of S
 _GEAR = (
     "instruction_following",
     "consistency",
@@ -54,11 +62,11 @@ _OWN = (
 ROUNDS = Metric("rounds", None, "rounds a problem that hold answers")
 
 METRICS = (
-    *passing.METRICS,
+    *pass_rates.METRICS,
     *(metric for name in _GEAR for metric in metrics.METRICS if metric.name == name),
     *_OWN,
     ROUNDS,
-    passing.WITHOUT_HIDDEN,
+    pass_rates.WITHOUT_HIDDEN,
 )
 
 
@@ -69,7 +77,7 @@ def problem_metrics(
 
     They are pass rates, Top-k, the GEAR scores and the rates of constant and narrow answers.
     """
-    rounds = by_round(steps)
+    rounds = group_by_round(steps)
     found = [_of_round(problem, own, space) for own in rounds]
     counted = {ROUNDS.name: float(sum(map(bool, rounds)))}
     return {
@@ -78,7 +86,7 @@ def problem_metrics(
     }
 
 
-def by_round(steps: Sequence[StepRecord]) -> list[list[StepRecord]]:
+def group_by_round(steps: Sequence[StepRecord]) -> list[list[StepRecord]]:
     """Return the steps of each round, in order; never empty.
 
     If no step names its round, all steps are one round. Otherwise steps without a round are left
@@ -97,13 +105,15 @@ def _of_round(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None
 ) -> dict[str, float | None]:
     scored = metrics.problem_metrics(problem, steps, space)
-    return scored | _saying_little(all_judged(steps), space)
+    return scored | _saying_little(list_judged(steps), space)
 
 
-def _saying_little(judged: Sequence[Judged], space: InputSet | None) -> dict[str, float | None]:
+def _saying_little(
+    judged: Sequence[JudgedHypothesis], space: InputSet | None
+) -> dict[str, float | None]:
     weights = None if space is None else space.weights
-    known = [one.space for one in judged if one.space and one.space.verdict != UNASKED]
-    narrow = [float(prediction_share(one.defined, weights) < WIDE) for one in known]
+    known = [one.space for one in judged if one.space and one.space.verdict != NOT_REQUESTED]
+    narrow = [float(prediction_share(one.defined, weights) < MIN_WIDE_SHARE) for one in known]
     return {"constant": _mean([float(is_constant(one)) for one in known]), "narrow": _mean(narrow)}
 
 
@@ -118,7 +128,9 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(kept) / len(kept) if kept else None
 
 
-def summary(results: Sequence[Mapping[str, float | None]], *, seed: int = 0) -> dict[str, Interval]:
+def summarize(
+    results: Sequence[Mapping[str, float | None]], *, seed: int = 0
+) -> dict[str, Interval]:
     """Return means of `problem_metrics` over problems, with intervals."""
     return summarise(results, EVALUATION.metric_names, seed=seed)
 
@@ -146,9 +158,9 @@ EVALUATION = Evaluation(
 
 SCORES = ("instruction_following", "consistency_of_parsed", "generalizability", "beta_of_two",
           "gamma_of_two")  # fmt: skip
-PASSES = ("train_pass", "test_pass", "top1", "top2", "top3")
-OWN = ("consistency", "beta", "gamma", "constant", "narrow")  # not published
-COLUMNS = (*SCORES, *PASSES, *OWN)
+PASS_RATES = ("train_pass", "test_pass", "top1", "top2", "top3")
+UNPUBLISHED = ("consistency", "beta", "gamma", "constant", "narrow")  # not published
+COLUMNS = (*SCORES, *PASS_RATES, *UNPUBLISHED)
 BASE, FIXED, MOMENTUM = "base", "fixed", "momentum"
 
 TABLE_4: Mapping[tuple[str, str], tuple[float, ...]] = {
@@ -182,17 +194,17 @@ ABOUT = (
 )
 
 
-def beside(
+def compare_with_published(
     scored: Sequence[Mapping[str, Json]], published: Mapping[tuple[str, str], Sequence[float]]
 ) -> Table:
     """Return one row per session, then one per published setting, with the columns `COLUMNS`."""
     arrows = {metric.name: metric.arrow for metric in METRICS}
     rows: list[tuple[Cell, ...]] = [
         (name, "here", one["problems"], *(_cell(one["metrics"][column]) for column in COLUMNS))
-        for name, one in zip(tables.headings(scored), scored, strict=True)
+        for name, one in zip(tables.session_headings(scored), scored, strict=True)
     ]
     for (model, setting), told in published.items():
-        rows.append((f"{model} {setting}", "published", None, *told, *(None for _ in OWN)))
+        rows.append((f"{model} {setting}", "published", None, *told, *(None for _ in UNPUBLISHED)))
     heads = (f"{name} {arrows[name]}".rstrip() for name in COLUMNS)
     return Table(("model", "source", "problems", *heads), tuple(rows))
 
@@ -203,7 +215,7 @@ def _cell(value: Mapping[str, Json]) -> Cell:
     return Mean(value["mean"], value["low"], value["high"])
 
 
-def in_numbers(table: Table) -> Table:
+def split_means(table: Table) -> Table:
     """Split each column of means into three columns of numbers for CSV.
 
     Published values have no bounds.
@@ -220,12 +232,12 @@ def _numbers(cell: Cell) -> tuple[Cell, Cell, Cell]:
     return (cell.mean, cell.low, cell.high) if isinstance(cell, Mean) else (cell, None, None)
 
 
-def files(scored: Sequence[Mapping[str, Json]], folder: Path) -> dict[Path, str | bytes]:
+def render_files(scored: Sequence[Mapping[str, Json]], folder: Path) -> dict[Path, str | bytes]:
     """Return table2 and table4, each as .md and .csv."""
     found: dict[Path, str | bytes] = {}
     for number, published in ((2, TABLE_2), (4, TABLE_4)):
-        table = beside(scored, published)
+        table = compare_with_published(scored, published)
         said = ABOUT.format(number=number)
         found[folder / f"table{number}.md"] = f"{said}\n\n{tables.as_markdown(table)}"
-        found[folder / f"table{number}.csv"] = tables.as_csv(in_numbers(table))
+        found[folder / f"table{number}.csv"] = tables.as_csv(split_means(table))
     return found

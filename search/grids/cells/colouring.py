@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..goal import Facts
-from ..grammar import Step, named
+from ..grammar import Step, colour_name
 
 
 def _each(value: str, says: str, price: float) -> Step:
@@ -26,11 +26,11 @@ def steps(facts: Facts) -> Iterator[Step]:
         return
     for c in facts.usual_colours:
         if len(facts.any_colour) > 2:
-            yield _each(f"0 if v == {c} else v", f"delete the {named(c)} cells", 2.8)
-            yield _each(f"v if v == {c} else 0", f"keep only the {named(c)} cells", 2.8)
+            yield _each(f"0 if v == {c} else v", f"delete the {colour_name(c)} cells", 2.8)
+            yield _each(f"v if v == {c} else 0", f"keep only the {colour_name(c)} cells", 2.8)
     for c in facts.gone:
         for d in [d for d in facts.paints if d not in facts.any_colour]:
-            says = f"make the {named(c)} cells {named(d)}"
+            says = f"make the {colour_name(c)} cells {colour_name(d)}"
             yield _each(f"{d} if v == {c} else v", says, 2.7)
     for code, which in _BY_COUNT:
         yield Step(
@@ -62,12 +62,12 @@ def steps(facts: Facts) -> Iterator[Step]:
             for d in facts.paints[:2]:
                 yield Step(
                     f"one = {code}\ng = [[{d} if v == one else v for v in row] for row in g]",
-                    f"make {which} {named(d)}",
+                    f"make {which} {colour_name(d)}",
                     3.0,
                 )
                 yield Step(
                     f"one = {code}\ng = [[{d} if v not in (0, one) else v for v in row] for row in g]",
-                    f"make all colours but {which} {named(d)}",
+                    f"make all colours but {which} {colour_name(d)}",
                     3.2,
                 )
     yield Step(
@@ -87,9 +87,11 @@ def steps(facts: Facts) -> Iterator[Step]:
     )
     if facts.fits:
         for d in facts.paints[:3]:
-            yield _each(f"{d} if v else 0", f"make every coloured cell {named(d)}", 2.7)
-            yield _each(f"v or {d}", f"make the background {named(d)}", 2.7)
-            yield _each(f"0 if v else {d}", f"swap black (0) and coloured cells, {named(d)}", 2.9)
+            yield _each(f"{d} if v else 0", f"make every coloured cell {colour_name(d)}", 2.7)
+            yield _each(f"v or {d}", f"make the background {colour_name(d)}", 2.7)
+            yield _each(
+                f"0 if v else {d}", f"swap black (0) and coloured cells, {colour_name(d)}", 2.9
+            )
 
 
 def _map(facts: Facts) -> Iterator[Step]:
@@ -108,29 +110,33 @@ def _map(facts: Facts) -> Iterator[Step]:
     if len(coloured) == 1 and table.get(0, 0) == 0:
         (k,) = coloured
         if k and len(table) > 2:
-            yield _each(f"{k} if v else 0", f"make every coloured cell {named(k)}", 2.6)
+            yield _each(f"{k} if v else 0", f"make every coloured cell {colour_name(k)}", 2.6)
     if len(changed) == 1:
         ((a, b),) = changed.items()
-        yield _each(f"{b} if v == {a} else v", f"make the {named(a)} cells {named(b)}", price)
+        yield _each(
+            f"{b} if v == {a} else v", f"make the {colour_name(a)} cells {colour_name(b)}", price
+        )
         return
     if len(changed) == 2 and all(changed.get(o) == v for v, o in changed.items()):
         a, b = changed
         swap = f"{b} if v == {a} else {a} if v == {b} else v"
-        yield _each(swap, f"swap {named(a)} and {named(b)}", 2.6)
+        yield _each(swap, f"swap {colour_name(a)} and {colour_name(b)}", 2.6)
         return
     ends = set(changed.values())
     if len(ends) == 1:
         (k,) = ends
         gone = ", ".join(map(str, changed))
-        said = " and ".join(map(named, changed))
-        yield _each(f"{k} if v in ({gone}) else v", f"make the {said} cells {named(k)}", price)
+        said = " and ".join(map(colour_name, changed))
+        yield _each(
+            f"{k} if v in ({gone}) else v", f"make the {said} cells {colour_name(k)}", price
+        )
         return
     shifts = {(o - v) % 10 for v, o in table.items()}
     if len(shifts) == 1 and len(table) > 2:
         (k,) = shifts
         yield _each(f"(v + {k}) % 10", f"add {k} to every colour, from 9 on to 0", 3.0)
     text = "{" + ", ".join(f"{v}: {o}" for v, o in changed.items()) + "}"
-    said = ", ".join(f"{named(v)} {named(o)}" for v, o in changed.items())
+    said = ", ".join(f"{colour_name(v)} {colour_name(o)}" for v, o in changed.items())
     yield Step(
         f"other = {text}\ng = [[other.get(v, v) for v in row] for row in g]",
         f"make other colours: {said}",

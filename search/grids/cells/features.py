@@ -17,10 +17,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..grammar import Grid, named, used
-from ..helpers import HELPERS
+from ..grammar import Grid, colour_name, find_used_helpers
+from ..step_functions import HELPERS
 
-Table = NDArray[np.int16]  # shape (terms, cells)
+TermValues = NDArray[np.int16]  # shape (terms, cells)
 
 
 class Term(NamedTuple):
@@ -70,12 +70,12 @@ SHARED = (
 )
 
 
-def first(cells: str) -> str:
+def first_colour_code(cells: str) -> str:
     """Return code for the first colour other than 0 among the cells."""
     return f"next(filter(None, {cells}), 0)"
 
 
-def general(square: bool) -> Iterator[Term]:
+def general_terms(square: bool) -> Iterator[Term]:
     """Yield the terms that name no colour.
 
     Args:
@@ -94,9 +94,9 @@ def general(square: bool) -> Iterator[Term]:
         yield from _objects(same, around, name, what, dear)
 
 
-def of_colour(c: int) -> Iterator[Term]:
+def colour_terms(c: int) -> Iterator[Term]:
     """Yield the terms that name one colour."""
-    name = named(c)
+    name = colour_name(c)
     yield Term(
         "number", f"surrounding(g, i, j).count({c})", f"the number of {name} cells around it", 0.9
     )
@@ -150,9 +150,9 @@ def _places(square: bool) -> Iterator[Term]:
     yield Term("colour", "g[0][0]", "the first cell of the grid", 1.6)
     yield Term("colour", "g[len(g) // 2][len(row) // 2]", "the middle cell of the grid", 1.8)
     for side, (_, cells, context) in SIDES.items():
-        yield Term("colour", first(cells), f"the nearest colour {side}", 1.2, context)
+        yield Term("colour", first_colour_code(cells), f"the nearest colour {side}", 1.2, context)
     for side, cells in DIAGONALS.items():
-        yield Term("colour", first(cells), f"the nearest colour {side}", 1.4)
+        yield Term("colour", first_colour_code(cells), f"the nearest colour {side}", 1.4)
 
 
 def _positions(square: bool) -> Iterator[Term]:
@@ -215,7 +215,7 @@ def _lines() -> Iterator[Term]:
             )
             says = f"in a {name} with the {most} coloured cells"
             yield Term("truth", f"{place} in {made}_{name}s", says, 1.2, (*before, code))
-    left, right, up, down = (first(cells) for _, cells, _ in SIDES.values())
+    left, right, up, down = (first_colour_code(cells) for _, cells, _ in SIDES.values())
     yield Term(
         "truth", f"0 != {left} == {right}", "between two cells of one colour in its row", 1.0
     )
@@ -306,12 +306,14 @@ def _objects(same: bool, around: bool, name: str, what: str, dear: float) -> Ite
     yield number(f"colours_in_{name}", "len({g[a][b] for a, b in cells})", f"the number of colours in {what}", 1.1)  # fmt: skip
 
 
-def context(terms: Sequence[Term]) -> list[str]:
+def context_lines(terms: Sequence[Term]) -> list[str]:
     """Return the context lines that the terms need, without repetitions."""
     return list(dict.fromkeys(line for term in terms for line in term.context))
 
 
-def table(terms: tuple[Term, ...], grids: Sequence[Grid], prelude: tuple[str, ...] = ()) -> Table:
+def evaluate_terms(
+    terms: tuple[Term, ...], grids: Sequence[Grid], prelude: tuple[str, ...] = ()
+) -> TermValues:
     """Evaluate the terms on all cells.
 
     Args:
@@ -326,7 +328,7 @@ def table(terms: tuple[Term, ...], grids: Sequence[Grid], prelude: tuple[str, ..
     rows: list[tuple[int, ...]] = []
     for grid in grids:
         rows += made(grid)
-    values: Table = np.array(rows, dtype=np.int16).T
+    values: TermValues = np.array(rows, dtype=np.int16).T
     return values
 
 
@@ -337,7 +339,7 @@ def _compiled(terms: tuple[Term, ...], prelude: tuple[str, ...]) -> Any:
     A term that depends on less than the cell is computed less often, and what several terms share
     is computed once per cell.
     """
-    before = [*prelude, *context(terms), "breadth = len(g[0])"]
+    before = [*prelude, *context_lines(terms), "breadth = len(g[0])"]
     in_row: list[str] = []
     in_cell: list[str] = []
     texts = [f"bool({term.text})" if term.kind == "truth" else f"({term.text})" for term in terms]
@@ -363,7 +365,10 @@ def _compiled(terms: tuple[Term, ...], prelude: tuple[str, ...]) -> Any:
         texts[k] = f"c{k}[{by}]" if by else f"t{k}"
     code = "\n".join(
         [
-            *(HELPERS[name] for name in used("\n".join([*before, *(t.text for t in terms)]))),
+            *(
+                HELPERS[name]
+                for name in find_used_helpers("\n".join([*before, *(t.text for t in terms)]))
+            ),
             "def table(g):",
             *("    " + line for line in before),
             "    rows = []",

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..goal import Goal, State, shape
-from ..grammar import LARGEST, named
+from ..grammar import MAX_SIDE, colour_name
 from .features import Term
 
 
@@ -34,13 +34,13 @@ class Frame(NamedTuple):
     terms: tuple[Term, ...]
 
 
-PLAIN = Frame((), "", 0.0, ())
+PLAIN_FRAME = Frame((), "", 0.0, ())
 
 
-def frames(state: State, goal: Goal, colours: list[int]) -> Iterator[Frame]:
+def list_frames(state: State, goal: Goal, colours: list[int]) -> Iterator[Frame]:
     """Yield the frames that give grids of the outputs' sizes."""
     if goal.has_shapes(state.grids):
-        yield PLAIN
+        yield PLAIN_FRAME
         return
     pairs = [(*shape(g), *out) for g, out in zip(state.grids, goal.shapes, strict=True)]
     yield from _panels(pairs)
@@ -149,7 +149,7 @@ def _blocks(pairs: list[tuple[int, int, int, int]], colours: list[int]) -> Itera
             Term("colour", "common([w for w in blocks[i][j] if w] or [0])", "the most frequent colour but black of its block", 0.8),
             Term("truth", "sum(map(bool, blocks[i][j])) == max(sum(map(bool, b)) for line in blocks for b in line)", "a block with the most coloured cells", 1.2),
             Term("truth", "sum(map(bool, blocks[i][j])) == min(sum(map(bool, b)) for line in blocks for b in line)", "a block with the fewest coloured cells", 1.2),
-            *(Term("number", f"blocks[i][j].count({c})", f"the number of {named(c)} cells of its block", 0.9) for c in colours),
+            *(Term("number", f"blocks[i][j].count({c})", f"the number of {colour_name(c)} cells of its block", 0.9) for c in colours),
         ]  # fmt: skip
         yield Frame(lines, f"make each of the {says} one cell and", 1.2, tuple(terms))
 
@@ -180,7 +180,7 @@ def _laid(down: str, across: str) -> str:
 
     Without the cut, the tiles of larger inputs would have millions of cells.
     """
-    return f"g = [(row * {across})[:{LARGEST}] for row in g * {down}][:{LARGEST}]"
+    return f"g = [(row * {across})[:{MAX_SIDE}] for row in g * {down}][:{MAX_SIDE}]"
 
 
 def _tile_frame(lines: tuple[str, ...], scaled: str, often: str) -> Frame:

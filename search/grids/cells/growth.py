@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...budget import Budget
-from ..grammar import FAILURES, Grid, Grids, function
+from ..grammar import FAILURES, Grid, Grids, compile_step
 
-LOCAL = (
+LOCAL_TEXTS = (
     "surrounding(",
     "next_to(",
     "g[i ",
@@ -26,11 +26,11 @@ LOCAL = (
     "g[(i",
     "row[(j",
 )  # one condition of a repeated rule must contain one of these
-SECOND = 120  # maximum number of conditions that a local one is joined with
-TRIED = 60
-OF_COLOUR = 12  # maximum number of growth rules that paint with one expression
-REPEATED = 0.8  # cost of the repetition
-TIMES = "for _ in range(len(g) + len(g[0])):"
+MAX_SECOND = 120  # maximum number of conditions that a local one is joined with
+MAX_TRIED = 60
+MAX_PER_COLOUR = 12  # maximum number of growth rules that paint with one expression
+REPEAT_COST = 0.8  # cost of the repetition
+REPEAT_LINE = "for _ in range(len(g) + len(g[0])):"
 
 
 class Growth(NamedTuple):
@@ -40,7 +40,7 @@ class Growth(NamedTuple):
     expression: int
 
 
-def growths(
+def find_growths(
     texts: Sequence[str], costs: Sequence[float], masks: NDArray[np.bool_], right: NDArray[np.bool_],
     stays: NDArray[np.bool_], local: Sequence[bool],
 ) -> list[Growth]:  # fmt: skip
@@ -54,9 +54,9 @@ def growths(
         stays: Where the cell keeps its colour, of shape (cells,).
         local: Which expressions growth may paint with.
     """
-    near = [c for c, text in enumerate(texts) if any(part in text for part in LOCAL)]
-    near = sorted(near, key=lambda c: costs[c])[: 2 * SECOND]
-    second = sorted(range(len(texts)), key=lambda c: costs[c])[:SECOND]
+    near = [c for c, text in enumerate(texts) if any(part in text for part in LOCAL_TEXTS)]
+    near = sorted(near, key=lambda c: costs[c])[: 2 * MAX_SECOND]
+    second = sorted(range(len(texts)), key=lambda c: costs[c])[:MAX_SECOND]
     if not near:
         return []
     first = masks[near].astype(np.float32)
@@ -73,15 +73,15 @@ def growths(
         pure[:, 1:] &= ~pure[:, :1]  # A condition that is right alone needs no second one.
         a, b = np.nonzero(pure)
         prices = [costs[near[x]] + (costs[second[y - 1]] + 0.4 if y else 0.0) for x, y in zip(a, b, strict=True)]  # fmt: skip
-        for k in np.argsort(prices, kind="stable")[:OF_COLOUR]:
+        for k in np.argsort(prices, kind="stable")[:MAX_PER_COLOUR]:
             conditions = (near[a[k]], second[b[k] - 1])[: 2 if b[k] else 1]
             found.append((prices[k], Growth(conditions, int(e))))
-    return [growth for _, growth in sorted(found)[:TRIED]]
+    return [growth for _, growth in sorted(found)[:MAX_TRIED]]
 
 
-def grown(code: str, grids: Grids, outputs: Grids, budget: Budget) -> bool:
+def reaches_outputs(code: str, grids: Grids, outputs: Grids, budget: Budget) -> bool:
     """Return whether the step's code, repeated, turns the grids into the outputs."""
-    step = function(code)
+    step = compile_step(code)
     for grid, out in zip(grids, outputs, strict=True):
         for _ in range(len(grid) + len(grid[0])):
             if not budget.charge(len(grid) * len(grid[0]) / Budget.CELLS):
@@ -109,7 +109,7 @@ def _towards(following: Grid, before: Grid, out: Grid) -> bool:
     )
 
 
-def repeated(code: str) -> str:
+def repeat_step(code: str) -> str:
     """Return code that repeats a step until nothing changes."""
     lines = ["before = g", *code.splitlines(), "if g == before:", "    break"]
-    return "\n".join([TIMES, *("    " + line for line in lines)])
+    return "\n".join([REPEAT_LINE, *("    " + line for line in lines)])

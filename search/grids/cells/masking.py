@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..goal import Facts
-from ..grammar import Step, named
+from ..grammar import Step, colour_name
 
 # Each place as an expression, a phrase and an extra cost.
 PLACES = [
@@ -43,7 +43,9 @@ PLACES = [
     ("2 * j >= len(row)", "in the right half", 0.3),
     ("i in (j, len(g) - 1 - j)", "on both diagonals", 0.3),
 ]
-OPENING = 10  # number of places, from the first on, that are also cleared before another step
+OPENING_PLACES = (
+    10  # number of places, from the first on, that are also cleared before another step
+)
 _TESTS = [eval(f"lambda i, j, g, row: bool({text})") for text, _, _ in PLACES]
 
 
@@ -54,15 +56,15 @@ def steps(facts: Facts) -> Iterator[Step]:
     masks = _masks(tuple(facts.shapes)) if facts.fits else []
     paints = [c for c in facts.goal.made_colours if c]
     for n, (text, says, price) in enumerate(PLACES):
-        if (facts.first and n < OPENING) or (masks and _agrees(facts, masks[n], "0")):
+        if (facts.first and n < OPENING_PLACES) or (masks and _agrees(facts, masks[n], "0")):
             yield _step(f"0 if {text} else v", f"clear the cells {says}", 2.9 + price)
         if not masks:
             continue
         for k in paints:
             for kind, value, what in (
-                ("k", f"{k} if {text} else v", f"paint {named(k)} {says}"),
-                ("v and k", f"{k} if v and ({text}) else v", f"make coloured cells {says} {named(k)}"),
-                ("v or k", f"v or ({k} if {text} else 0)", f"make the background {says} {named(k)}"),
+                ("k", f"{k} if {text} else v", f"paint {colour_name(k)} {says}"),
+                ("v and k", f"{k} if v and ({text}) else v", f"make coloured cells {says} {colour_name(k)}"),
+                ("v or k", f"v or ({k} if {text} else 0)", f"make the background {says} {colour_name(k)}"),
             ):  # fmt: skip
                 if _agrees(facts, masks[n], kind, k):
                     yield _step(value, what, 3.0 + price + 0.2 * (kind != "k"))

@@ -45,7 +45,7 @@ SWAPS = [
     Step("n = len(g) // 2\ng = g[-n:] + g[n:-n] + g[:n]", "let the upper and the lower half change places", 2.8),
     Step("g = folded(g)", "mirror the drawing about the longest full line of its box", 3.0),
 ]  # fmt: skip
-FAR = 5
+MAX_DISTANCE = 5
 
 
 def steps(facts: Facts) -> Iterator[Step]:
@@ -62,7 +62,7 @@ def steps(facts: Facts) -> Iterator[Step]:
     yield from _per_row()
 
 
-def shift(down: int, right: int, wraps: bool) -> Step:
+def build_shift(down: int, right: int, wraps: bool) -> Step:
     """Return the step that moves all cells by a number of rows and columns.
 
     Args:
@@ -95,8 +95,8 @@ def shift(down: int, right: int, wraps: bool) -> Step:
     return Step("\n".join(lines), f"move all {' and '.join(ways)}, {end}", price)
 
 
-def shifted(a: Array, down: int, right: int, wraps: bool) -> Array:
-    """Return the array with its cells moved, as the step of `shift` does it."""
+def shift_array(a: Array, down: int, right: int, wraps: bool) -> Array:
+    """Return the array with its cells moved, as the step of `build_shift` does it."""
     if wraps:
         return np.roll(a, (down, right), (0, 1))
     out = np.zeros_like(a)
@@ -113,14 +113,14 @@ def _shifts(facts: Facts, wraps: bool) -> Iterator[Step]:
     here, out = facts.arrays[0], facts.wanted[0]
     before, after = np.bincount(here.ravel(), minlength=10), np.bincount(out.ravel(), minlength=10)
     possible = (before == after).all() if wraps else (after[1:] <= before[1:]).all() and after.any()
-    far = min(FAR, min(min(size) for size in facts.shapes) - 1) if possible else 1
+    far = min(MAX_DISTANCE, min(min(size) for size in facts.shapes) - 1) if possible else 1
     steps_ = [(d, r) for d in range(-far, far + 1) for r in range(-far, far + 1) if d or r]
     for d, r in sorted(steps_, key=lambda s: (abs(s[0]) + abs(s[1]), s)):
         if abs(d) + abs(r) == 1 or all(
-            (shifted(a, d, r, wraps) == b).all()
+            (shift_array(a, d, r, wraps) == b).all()
             for a, b in zip(facts.arrays, facts.wanted, strict=True)
         ):
-            yield shift(d, r, wraps)
+            yield build_shift(d, r, wraps)
 
 
 def _per_row() -> Iterator[Step]:

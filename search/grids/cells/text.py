@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .features import Term, context
+from .features import Term, context_lines
 
-WIDE = 92  # maximum length of a line of a step, which stands in a function and perhaps in a loop
+MAX_LINE_LENGTH = (
+    92  # maximum length of a line of a step, which stands in a function and perhaps in a loop
+)
 _BREAKS = (" for ", " if ", " else ", " and ", " or ", " + ")
 
 
@@ -44,11 +46,11 @@ class _Case(NamedTuple):
     colour: Colour
 
 
-def written(clauses: Sequence[tuple[list[Condition], Colour]], other: Colour) -> tuple[str, str]:
+def write_rule(clauses: Sequence[tuple[list[Condition], Colour]], other: Colour) -> tuple[str, str]:
     """Return the code and the phrase of a decision list."""
     terms = [c.term for conditions, _ in clauses for c in conditions]
     terms += [colour.term for _, colour in (*clauses, ((), other)) if colour.term]
-    lines = context(terms)
+    lines = context_lines(terms)
     if len(clauses) == 1 and clauses[0][1].text == "v" and len(clauses[0][0]) == 1:
         clauses, other = [([clauses[0][0][0].denied()], other)], clauses[0][1]
     cases = _cases(clauses, other)
@@ -63,7 +65,7 @@ def written(clauses: Sequence[tuple[list[Condition], Colour]], other: Colour) ->
         over = "for v in row" if cell == "v" else "for j, v in enumerate(row)"
         rows = "for row in g" if row == "row" else "for i, row in enumerate(g)"
         short = f"g = [[{value} {over}] {rows}]"
-        if len(short) <= WIDE:
+        if len(short) <= MAX_LINE_LENGTH:
             return _joined([*lines, short]), says
     lines += ["out = [list(row) for row in g]", "for i, row in enumerate(g):"]
     lines += ["    for j, v in enumerate(row):"]
@@ -107,12 +109,12 @@ def _bracketed(text: str) -> str:
 
 
 def _joined(lines: list[str]) -> str:
-    return "\n".join(part for line in lines for part in wrapped(line))
+    return "\n".join(part for line in lines for part in wrap_line(line))
 
 
-def wrapped(line: str) -> list[str]:
+def wrap_line(line: str) -> list[str]:
     """Break a line of a step into several if it is too long."""
-    if len(line) <= WIDE:
+    if len(line) <= MAX_LINE_LENGTH:
         return [line]
     space = line[: len(line) - len(line.lstrip())]
     text = line.strip()
@@ -130,22 +132,22 @@ def wrapped(line: str) -> list[str]:
     inner = [space + "    " + part for part in _parts(rest)]
     return [
         space + opening,
-        *(part for one in inner for part in wrapped_part(one)),
+        *(part for one in inner for part in wrap_expression(one)),
         space + closing,
     ]
 
 
-def wrapped_part(line: str) -> list[str]:
+def wrap_expression(line: str) -> list[str]:
     """Break a part of an expression at its first long bracket if it is too long."""
     at = next((k for k, c in enumerate(line) if c in "([{" and _end(line, k) - k > 30), None)
-    if len(line) <= WIDE or at is None:
+    if len(line) <= MAX_LINE_LENGTH or at is None:
         return [line]
     space = line[: len(line) - len(line.lstrip())]
     end = _end(line, at)
     inner = [space + "    " + part for part in _parts(line[at + 1 : end])]
     return [
         line[: at + 1],
-        *(part for one in inner for part in wrapped_part(one)),
+        *(part for one in inner for part in wrap_expression(one)),
         space + line[end:],
     ]
 

@@ -31,7 +31,7 @@ _WAYS = (
 )
 
 
-def chain(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def draw_chains(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that draw chains of copies, for the inputs only."""
     if state.program.steps or not goal.has_shapes(state.grids) or not budget.charge(5.0):
         return
@@ -73,4 +73,4 @@ def _written(same: str, kind: str, a: int, b: int, where: str, turn: str, says: 
     return Step(code, said, 4.0 + 0.3 * (kind == "object") + 0.2 * bool(a and b))
 
 
-FINDERS = ((2.4, chain),)
+FINDERS = ((2.4, draw_chains),)

@@ -15,12 +15,21 @@ from numpy.typing import NDArray
 
 from ...budget import Budget
 from ..goal import Goal, State
-from ..grammar import Step, apply, named
-from .features import VIEWS, Bools, Condition, Seen, View, compiled, every, seen
+from ..grammar import Step, apply, colour_name
+from .features import (
+    VIEWS,
+    BoolArray,
+    Condition,
+    View,
+    ViewedObjects,
+    compile_expression,
+    describe_objects,
+    view_objects,
+)
 
-GIVEN = 6  # maximum number of steps for one view
+MAX_STEPS = 6  # maximum number of steps for one view
 
-Cells = NDArray[np.int64]
+IntArray = NDArray[np.int64]
 
 
 class Copy(NamedTuple):
@@ -85,7 +94,7 @@ COPIES = (
 )  # fmt: skip
 
 
-def copy(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def copy_objects(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that copy objects."""
     if not goal.has_shapes(state.grids):
         return
@@ -95,7 +104,7 @@ def copy(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     for view in VIEWS:
         if view.text.startswith(("regions", "row", "column", "layers")):
             continue
-        look = seen(view, state.grids)
+        look = view_objects(view, state.grids)
         if look is None or len(look.flat) > 60:
             continue
         if not look.charge(budget):
@@ -116,21 +125,21 @@ def copy(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 for condition in _conditions(
                     look, cells, made, one, colour, before, after, changed
                 ):
-                    step = written(view, condition, one, colour)
+                    step = build_step(view, condition, one, colour)
                     budget.charge(50.0)
                     if apply(step, state.grids) == goal.outputs:
                         yield step
                         given += 1
-            if given >= GIVEN:
+            if given >= MAX_STEPS:
                 break
 
 
 def _plausible(
-    look: Seen,
-    cells: list[Cells],
+    look: ViewedObjects,
+    cells: list[IntArray],
     one: Copy,
     first: int,
-    before: list[Cells],
+    before: list[IntArray],
     changed: list[NDArray[np.bool_]],
 ) -> bool:
     """Return whether copies can explain what has changed in one grid, whatever their colour."""
@@ -146,13 +155,13 @@ def _plausible(
 
 
 def _conditions(
-    look: Seen,
-    cells: list[Cells],
-    made: list[tuple[Cells, Cells]],
+    look: ViewedObjects,
+    cells: list[IntArray],
+    made: list[tuple[IntArray, IntArray]],
     one: Copy,
     colour: int | None,
-    before: list[Cells],
-    after: list[Cells],
+    before: list[IntArray],
+    after: list[IntArray],
     changed: list[NDArray[np.bool_]],
 ) -> list[Condition]:
     """Return up to three of the cheapest conditions whose objects' copies explain all changes."""
@@ -178,11 +187,11 @@ def _conditions(
 
 
 def _explained(
-    look: Seen,
-    cells: list[Cells],
-    made: list[tuple[Cells, Cells]],
+    look: ViewedObjects,
+    cells: list[IntArray],
+    made: list[tuple[IntArray, IntArray]],
     one: Copy,
-    which: Bools,
+    which: BoolArray,
     changed: list[NDArray[np.bool_]],
 ) -> bool:
     """Return whether copies of these objects explain all changed cells.
@@ -198,7 +207,7 @@ def _explained(
     return not any(grid.any() for grid in left)
 
 
-def _made(own: Cells, one: Copy, grid: Cells) -> tuple[Cells, Cells]:
+def _made(own: IntArray, one: Copy, grid: IntArray) -> tuple[IntArray, IntArray]:
     """Return the cells of a copy that lie in the grid, of shape (cells, 2), and their colours."""
     height, width = grid.shape
     (a, b), (c, d) = own.min(axis=0), own.max(axis=0) + 1
@@ -206,7 +215,7 @@ def _made(own: Cells, one: Copy, grid: Cells) -> tuple[Cells, Cells]:
     times = np.arange(1, max(height, width) + 1 if one.on else 2)[:, None]
     there, ink = [], []
     for text in one.places:
-        x, y = compiled(text, "i, j, a, b, c, d, k")(i, j, a, b, c, d, times)
+        x, y = compile_expression(text, "i, j, a, b, c, d, k")(i, j, a, b, c, d, times)
         x, y = np.broadcast_arrays(x, y, times + 0 * i)[:2]
         inside = (x >= 0) & (x < height) & (y >= 0) & (y < width)
         there.append(np.stack([x[inside], y[inside]], axis=1))
@@ -214,7 +223,7 @@ def _made(own: Cells, one: Copy, grid: Cells) -> tuple[Cells, Cells]:
     return np.concatenate(there), np.concatenate(ink)
 
 
-def written(view: View, condition: Condition, one: Copy, colour: int | None) -> Step:
+def build_step(view: View, condition: Condition, one: Copy, colour: int | None) -> Step:
     """Return the step that copies the objects of a view that meet a condition.
 
     Args:
@@ -249,10 +258,10 @@ def written(view: View, condition: Condition, one: Copy, colour: int | None) -> 
     lines.append(f"{pad}if 0 <= x < len(g) and 0 <= y < len(g[0]){empty}:")
     lines.append(f"{pad}    r[x][y] = {'g[i][j]' if colour is None else colour}")
     lines.append("g = r")
-    noun = every(view, condition)
-    said = one.says.format(noun) + (f", in {named(colour)}" if colour is not None else "")
+    noun = describe_objects(view, condition)
+    said = one.says.format(noun) + (f", in {colour_name(colour)}" if colour is not None else "")
     price = 1.6 + view.cost + condition.cost + one.cost + 0.8 * (colour is not None)
     return Step("\n".join(lines), said, price)
 
 
-FINDERS = ((2.2, copy),)
+FINDERS = ((2.2, copy_objects),)

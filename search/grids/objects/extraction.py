@@ -16,14 +16,14 @@ import numpy as np
 
 from ...budget import Budget
 from ..goal import Goal, State
-from ..grammar import FAILURES, Grid, Grids, Step, apply, is_grid, named
-from .features import compiled
+from ..grammar import FAILURES, Grid, Grids, Step, apply, colour_name, is_grid
+from .features import compile_expression
 
-GIVEN = 8  # maximum number of steps for one kind of parts
-MOST = 60  # maximum number of parts of a grid
+MAX_STEPS = 8  # maximum number of steps for one kind of parts
+MAX_PARTS = 60  # maximum number of parts of a grid
 
 
-class Parts(NamedTuple):
+class PartKind(NamedTuple):
     """A way to cut a grid into parts.
 
     Attributes:
@@ -48,14 +48,14 @@ _OBJECTS = (
     ("parts(g, backdrop(g), False, True)", "objects of any colours", 0.5),
 )
 PARTS = (
-    *(Parts(f"[crop(g, o) for o in {t}]", f"the boxes of the {s}", c) for t, s, c in _OBJECTS),
-    *(Parts(f"[alone(g, o) for o in {t}]", f"the {s}", c + 0.1) for t, s, c in _OBJECTS),
-    Parts("panels(g)", "the panels between lines", 0.0),
+    *(PartKind(f"[crop(g, o) for o in {t}]", f"the boxes of the {s}", c) for t, s, c in _OBJECTS),
+    *(PartKind(f"[alone(g, o) for o in {t}]", f"the {s}", c + 0.1) for t, s, c in _OBJECTS),
+    PartKind("panels(g)", "the panels between lines", 0.0),
     *(
-        Parts(f"shares(g, {a}, {b})", f"the {a * b} equal parts", 0.2 + 0.1 * (a * b > 3))
+        PartKind(f"shares(g, {a}, {b})", f"the {a * b} equal parts", 0.2 + 0.1 * (a * b > 3))
         for a, b in ((1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (1, 4), (4, 1), (3, 3), (1, 5), (5, 1))
     ),
-    Parts("solid(g)", "the insides of frames", 0.5),
+    PartKind("solid(g)", "the insides of frames", 0.5),
 )
 
 # Numbers of a part `p` among `all_parts`, with phrases for the largest and the smallest value.
@@ -102,31 +102,31 @@ TURNS = (
 )
 
 
-def parts_of(parts: Parts, grids: Grids) -> list[list[Grid]] | None:
+def cut_parts(parts: PartKind, grids: Grids) -> list[list[Grid]] | None:
     """Return the parts of each grid.
 
     Returns:
         One list of parts per grid. None if the expression fails on a grid, gives no part or more
-        than `MOST` of them, or gives something that is no grid.
+        than `MAX_PARTS` of them, or gives something that is no grid.
     """
-    made = compiled(parts.text, "g")
+    made = compile_expression(parts.text, "g")
     try:
         found = [made(g) for g in grids]
     except FAILURES:
         return None
-    if any(not 1 <= len(one) <= MOST for one in found):
+    if any(not 1 <= len(one) <= MAX_PARTS for one in found):
         return None
     return found if all(is_grid(p) for one in found for p in one) else None
 
 
-def choose(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def choose_part(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that choose one of the parts."""
     largest = [max(len(o), len(o[0])) > max(len(g), len(g[0])) * 2 for g, o in zip(state.grids, goal.outputs, strict=True)]  # fmt: skip
     if any(largest):
         return
     told: set[str] = set()
     for parts in PARTS:
-        found = parts_of(parts, state.grids)
+        found = cut_parts(parts, state.grids)
         if not budget.charge(3.0 + goal.cells / 20):
             return
         if found is None:
@@ -153,9 +153,9 @@ def choose(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                     yield step
                     given += 1
                 told.add(step.code)
-                if not budget.charge(40.0) or given == GIVEN:
+                if not budget.charge(40.0) or given == MAX_STEPS:
                     break
-            if given == GIVEN:
+            if given == MAX_STEPS:
                 break
 
 
@@ -166,15 +166,19 @@ def _turns(outputs: Grids) -> Iterator[tuple[str, str, float]]:
             yield text, says, cost
         elif len(filled - {0}) == 1 and "int" in text:
             (colour,) = filled - {0}
-            yield text.replace("{c}", str(colour)), says.replace("{n}", named(colour)), cost
+            yield text.replace("{c}", str(colour)), says.replace("{n}", colour_name(colour)), cost
         elif "or" in text and 0 not in filled:
             for colour in sorted(filled):
-                yield text.replace("{c}", str(colour)), says.replace("{n}", named(colour)), cost
+                yield (
+                    text.replace("{c}", str(colour)),
+                    says.replace("{n}", colour_name(colour)),
+                    cost,
+                )
 
 
 def _which(found: list[list[Grid]], turn: str, outputs: Grids) -> list[set[int]] | None:
     """Return the indices of each grid's parts that are the output, or None if a grid has none."""
-    made = compiled(turn, "p")
+    made = compile_expression(turn, "p")
     chosen = []
     for all_parts, wanted in zip(found, outputs, strict=True):
         fits = {
@@ -197,7 +201,7 @@ def _picks(
         yield "all_parts[0]", "the only one", 0.4
         return
     for text, most, least, cost in NUMBERS:
-        make = compiled(text, "p, all_parts")
+        make = compile_expression(text, "p, all_parts")
         budget.charge(0.06 * sum(map(len, found)))
         try:
             values = [[make(p, every) for p in every] for every in found]
@@ -224,12 +228,12 @@ def _picks(
     colours = {v for every in found for p in every for row in p for v in row}
     for colour in sorted(colours):
         for text, says, cost in (
-            (f"any({colour} in row for row in p)", f"that holds {named(colour)}", 1.2),
-            (f"not any({colour} in row for row in p)", f"without {named(colour)}", 1.6),
-            (f"sum(row.count({colour}) for row in p)", f"with most {named(colour)}", 1.3),
-            (f"-sum(row.count({colour}) for row in p)", f"with least {named(colour)}", 1.5),
+            (f"any({colour} in row for row in p)", f"that holds {colour_name(colour)}", 1.2),
+            (f"not any({colour} in row for row in p)", f"without {colour_name(colour)}", 1.6),
+            (f"sum(row.count({colour}) for row in p)", f"with most {colour_name(colour)}", 1.3),
+            (f"-sum(row.count({colour}) for row in p)", f"with least {colour_name(colour)}", 1.5),
         ):
-            make = compiled(text, "p")
+            make = compile_expression(text, "p")
             values = [[make(p) for p in every] for every in found]
             taken = [one.index(max(one)) for one in values]
             if all(k in fits for k, fits in zip(taken, which, strict=True)):
@@ -242,14 +246,14 @@ def _picks(
             yield f"all_parts[{k}]", f"the {says}", 1.3 + 0.3 * (k > 0)
 
 
-def overlay(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def overlay_parts(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that combine parts of equal size cell by cell.
 
     They take the first part that is not empty at a cell, or a colour by how many parts are filled
     there.
     """
     for parts in (p for p in PARTS if p.text.startswith(("panels", "shares", "[crop"))):
-        found = parts_of(parts, state.grids)
+        found = cut_parts(parts, state.grids)
         if not budget.charge(3.0 + goal.cells / 20):
             return
         if (
@@ -298,7 +302,7 @@ def _laid(found: list[list[Grid]], goal: Goal, count: set[int]) -> Iterator[tupl
         for rest in goal.made_colours:
             if colour == rest:
                 continue
-            said = named(rest)
+            said = colour_name(rest)
             for text, says, cost in (
                 ("all(cell)", "all are filled", 1.0),
                 ("any(cell)", "one is filled", 1.0),
@@ -313,7 +317,7 @@ def _laid(found: list[list[Grid]], goal: Goal, count: set[int]) -> Iterator[tupl
                 if _fits(stacks, goal, text, colour, rest):
                     yield (
                         f"{colour} if {text} else {rest}",
-                        f"{named(colour)} where {says}, else {said}",
+                        f"{colour_name(colour)} where {says}, else {said}",
                         cost,
                     )
 
@@ -330,7 +334,7 @@ def _fits(stacks: list[Any], goal: Goal, text: str, colour: int, rest: int) -> b
 
     This is a cheap test before the whole step is run.
     """
-    made = compiled(text, "cell")
+    made = compile_expression(text, "cell")
     middle = stacks[0].shape[1] // 2
     cells = stacks[0][:, middle].T.tolist()
     wanted = goal.outputs[0][middle]
@@ -348,10 +352,10 @@ ORDERS = (
 )
 
 
-def in_a_row(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def line_up_objects(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that put objects, or cells of their colours, in a row or a column, ordered."""
     for text, says, cost in _OBJECTS:
-        look = compiled(text, "g")
+        look = compile_expression(text, "g")
         many = [look(g) for g in state.grids]
         if not budget.charge(3.0 + goal.cells / 20):
             return
@@ -361,7 +365,7 @@ def in_a_row(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             ("alone(g, o)", "them"),
             ("[[tint(g, o)]]", "one cell of the colour of each"),
         ):
-            make = compiled(cut, "g, o")
+            make = compile_expression(cut, "g, o")
             sizes = [[(len(p), len(p[0])) for p in (make(g, o) for o in one)] for g, one in zip(state.grids, many, strict=True)]  # fmt: skip
             for beside in (True, False):
                 if not all(
@@ -387,4 +391,4 @@ def in_a_row(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                         yield step
 
 
-FINDERS = ((1.6, choose), (1.6, overlay), (3.0, in_a_row))
+FINDERS = ((1.6, choose_part), (1.6, overlay_parts), (3.0, line_up_objects))

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...budget import Budget
-from ..grammar import FAILURES, Grids, named
-from ..helpers import HELPERS
+from ..grammar import FAILURES, Grids, colour_name
+from ..step_functions import HELPERS
 
-Bools = NDArray[np.bool_]
+BoolArray = NDArray[np.bool_]
 Objects = list[list[tuple[int, int]]]
 
-MOST = 160  # maximum number of objects in one grid
+MAX_OBJECTS = 160  # maximum number of objects in one grid
 
 
 class View(NamedTuple):
@@ -110,7 +110,7 @@ class Condition(NamedTuple):
 ALWAYS = Condition("", "", 0.0)
 
 
-def every(view: View, condition: Condition) -> str:
+def describe_objects(view: View, condition: Condition) -> str:
     """Return a noun phrase for all objects of a view that meet a condition."""
     of_colour = re.fullmatch(r" of colour (\w+ \(\d\))", condition.says)
     if view.one == "colour":
@@ -137,7 +137,7 @@ def _names() -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4000)
-def compiled(text: str, arguments: str = "g, o, many") -> Callable[..., Any]:
+def compile_expression(text: str, arguments: str = "g, o, many") -> Callable[..., Any]:
     """Return an expression as a function of the arguments.
 
     All helpers are in its scope.
@@ -146,7 +146,7 @@ def compiled(text: str, arguments: str = "g, o, many") -> Callable[..., Any]:
     return made
 
 
-class Seen:
+class ViewedObjects:
     """All objects of one view of some grids, and the features of each object.
 
     Attributes:
@@ -158,23 +158,23 @@ class Seen:
 
     def __init__(self, view: View, grids: Grids) -> None:
         self.view, self.grids = view, grids
-        look = compiled(view.text, "g")
+        look = compile_expression(view.text, "g")
         self.objects: list[Objects] = [look(g) for g in grids]
         self.flat = [o for many in self.objects for o in many]
         self.of = np.repeat(np.arange(len(grids)), list(map(len, self.objects)))
         self.cells = sum(map(len, self.flat))
         self._values: dict[str, list[Any] | None] = {}
-        self._conditions: tuple[list[Condition], Bools] | None = None
+        self._conditions: tuple[list[Condition], BoolArray] | None = None
 
     @property
     def usable(self) -> bool:
         """Return whether every grid has objects in this view, and not too many."""
-        return all(0 < len(many) <= MOST for many in self.objects)
+        return all(0 < len(many) <= MAX_OBJECTS for many in self.objects)
 
     def values(self, text: str) -> list[Any] | None:
         """Return the values of an expression for all objects, or None if it fails on one."""
         if text not in self._values:
-            made = compiled(text.replace("@", "o"))
+            made = compile_expression(text.replace("@", "o"))
             try:
                 self._values[text] = [
                     made(g, o, many)
@@ -189,7 +189,7 @@ class Seen:
         """Spend the cost of computing the conditions and return whether any budget is left."""
         return budget.charge(0.4 * self.cells + 2.0 * len(self.flat) + 5.0)
 
-    def conditions(self) -> tuple[list[Condition], Bools]:
+    def conditions(self) -> tuple[list[Condition], BoolArray]:
         """Return the conditions, cheapest first, and where they hold.
 
         At most six conditions are kept that hold for the same objects.
@@ -200,14 +200,14 @@ class Seen:
         """
         if self._conditions is None:
             unlike: dict[bytes, list[Condition]] = {}
-            rows: dict[bytes, Bools] = {}
+            rows: dict[bytes, BoolArray] = {}
             for condition, row in self._all():
                 at = row.tobytes()
                 if row.any():
                     unlike.setdefault(at, []).append(condition)
                     rows[at] = row
             chosen: list[Condition] = []
-            matrix: list[Bools] = []
+            matrix: list[BoolArray] = []
             for at, alike in unlike.items():
                 alike.sort(key=lambda condition: condition.cost)
                 chosen += alike[:6]
@@ -219,7 +219,7 @@ class Seen:
             )
         return self._conditions
 
-    def _all(self) -> Iterator[tuple[Condition, Bools]]:
+    def _all(self) -> Iterator[tuple[Condition, BoolArray]]:
         yield ALWAYS, np.ones(len(self.flat), bool)
         for number in NUMBERS:
             values = self.values(number.text)
@@ -240,12 +240,12 @@ class Seen:
             if sets is None:
                 continue
             for colour in sorted({v for one in sets for v in one}):
-                says = f"{noun} {named(colour)}"
-                negated = f"that does not {'touch' if name == 'beside' else 'have in its box'} {named(colour)}"  # fmt: skip
+                says = f"{noun} {colour_name(colour)}"
+                negated = f"that does not {'touch' if name == 'beside' else 'have in its box'} {colour_name(colour)}"  # fmt: skip
                 held = [colour in one for one in sets]
                 yield from _both(f"{colour} in {name}(g, o)", f"that {says}", negated, 1.5, held)
 
-    def _like_a_key(self, forms: list[Any]) -> Iterator[tuple[Condition, Bools]]:
+    def _like_a_key(self, forms: list[Any]) -> Iterator[tuple[Condition, BoolArray]]:
         """Yield conditions about what objects share with one that stands out.
 
         This is the shape of an object in a colour that all grids have, or the colour of a smaller
@@ -258,7 +258,7 @@ class Seen:
             keys = {(k, f) for k, f, t in zip(grids, forms, tints, strict=True) if t == colour}
             row = np.array([one in keys for one in zip(grids, forms, strict=True)], bool)
             text = f"any(tint(g, x) == {colour} and form(x) == form(o) for x in many)"
-            says = f"has the shape of a {named(colour)} one"
+            says = f"has the shape of a {colour_name(colour)} one"
             yield Condition(text, f" that {says}", 1.7), row
             yield Condition(f"not {text}", f" that never {says}", 2.0), ~row
         least: dict[tuple[int, int], int] = {}
@@ -269,7 +269,7 @@ class Seen:
         yield Condition(text, " that has a smaller one of its colour", 1.6), row
         yield Condition(f"not {text}", " that has no smaller one of its colour", 1.9), ~row
 
-    def _alone(self, values: list[Any]) -> Bools:
+    def _alone(self, values: list[Any]) -> BoolArray:
         """Return which objects have a value that no other object of their grid has."""
         paired = list(zip(self.of.tolist(), values, strict=True))
         counts: dict[Any, int] = {}
@@ -277,15 +277,19 @@ class Seen:
             counts[one] = counts.get(one, 0) + 1
         return np.array([counts[one] == 1 for one in paired], bool)
 
-    def _of_number(self, number: Number, values: NDArray[Any]) -> Iterator[tuple[Condition, Bools]]:
+    def _of_number(
+        self, number: Number, values: NDArray[Any]
+    ) -> Iterator[tuple[Condition, BoolArray]]:
         of_o, of_x = number.text.replace("@", "o"), number.text.replace("@", "x")
         name = number.says
         for k in sorted(set(values.tolist()))[:12]:
             is_colour = name == "colour"
-            said = f" of colour {named(k)}" if is_colour else f" of {name} {k}"
+            said = f" of colour {colour_name(k)}" if is_colour else f" of {name} {k}"
             cost = number.cost + (0.8 if is_colour else 1.5)
             yield Condition(f"{of_o} == {k}", said, cost), values == k
-            other = f" that is not {named(k)}" if is_colour else f" of another {name} than {k}"
+            other = (
+                f" that is not {colour_name(k)}" if is_colour else f" of another {name} than {k}"
+            )
             yield Condition(f"{of_o} != {k}", other, cost + 0.4), values != k
         alone = self._alone(values.tolist())
         for row, text, says in ((alone, "== 1", "unique"), (~alone, "> 1", "not unique")):
@@ -316,7 +320,7 @@ class Seen:
 
 def _both(
     text: str, says: str, negated: str, cost: float, values: list[Any] | None
-) -> Iterator[tuple[Condition, Bools]]:
+) -> Iterator[tuple[Condition, BoolArray]]:
     if values is None:
         return
     row = np.array([bool(v) for v in values], bool)
@@ -332,11 +336,11 @@ def _both(
 
 
 @lru_cache(maxsize=400)
-def _seen(view: View, key: tuple[Any, ...]) -> Seen:
-    return Seen(view, tuple([list(row) for row in g] for g in key))
+def _seen(view: View, key: tuple[Any, ...]) -> ViewedObjects:
+    return ViewedObjects(view, tuple([list(row) for row in g] for g in key))
 
 
-def seen(view: View, grids: Grids) -> Seen | None:
+def view_objects(view: View, grids: Grids) -> ViewedObjects | None:
     """Return the objects of a view, or None if a grid has no objects in it or too many."""
     found = _seen(view, tuple(tuple(map(tuple, g)) for g in grids))
     return found if found.usable else None

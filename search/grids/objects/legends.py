@@ -13,7 +13,7 @@ from itertools import product
 from ...budget import Budget
 from ..goal import Goal, State
 from ..grammar import FAILURES, Step, apply
-from .features import compiled
+from .features import compile_expression
 
 _KEYS = (
     ("keys(g, False, False)", "two cells side by side", 0.0),
@@ -64,13 +64,13 @@ _ENDS = (
 )
 
 
-def translate(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def apply_key(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that apply the key."""
     if len(state.program.steps) > 1 or not budget.charge(5.0):
         return
     fits = goal.has_shapes(state.grids)
     for keys, noun, dear in _KEYS:
-        known = compiled(keys, "g")
+        known = compile_expression(keys, "g")
         try:
             if not all(known(g) for g in state.grids):
                 continue
@@ -98,4 +98,4 @@ def translate(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 yield step
 
 
-FINDERS = ((3.05, translate),)
+FINDERS = ((3.05, apply_key),)

@@ -15,11 +15,19 @@ from numpy.typing import NDArray
 
 from ...budget import Budget
 from ..goal import Goal, State
-from ..grammar import Step, apply, named
-from .features import VIEWS, Bools, Condition, Seen, View, every, seen
+from ..grammar import Step, apply, colour_name
+from .features import (
+    VIEWS,
+    BoolArray,
+    Condition,
+    View,
+    ViewedObjects,
+    describe_objects,
+    view_objects,
+)
 
-TRIED = 120  # maximum number of steps that are tried for one view
-COLOURS = 5  # maximum number of colours that each move in their own way
+MAX_TRIED = 120  # maximum number of steps that are tried for one view
+MAX_COLOURS = 5  # maximum number of colours that each move in their own way
 SLIDES = (
     (1, 0, "down", "-max(i for i, _ in o)"),
     (-1, 0, "up", "min(i for i, _ in o)"),
@@ -45,7 +53,7 @@ class Move(NamedTuple):
     order: str = ""
 
 
-def move(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def move_objects(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that move objects."""
     if not goal.has_shapes(state.grids) or not budget.charge(5.0):
         return
@@ -57,7 +65,7 @@ def move(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     for view in VIEWS:
         if view.text.startswith(("regions", "row", "column", "layers")):
             continue
-        look = seen(view, state.grids)
+        look = view_objects(view, state.grids)
         if look is None or len(look.flat) > 120:
             continue
         if not look.charge(budget):
@@ -71,12 +79,12 @@ def move(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
         tried = 0
         for condition, holds in _movers(look, gone):
             for one in _moves(look, holds, before, after):
-                step = written(view, condition, one)
+                step = build_step(view, condition, one)
                 if step.code in told:
                     continue
                 told.add(step.code)
                 tried += 1
-                if not budget.charge(12.0 + goal.cells / 64) or tried > TRIED:
+                if not budget.charge(12.0 + goal.cells / 64) or tried > MAX_TRIED:
                     break
                 if apply(step, state.grids[:1]) != goal.outputs[:1]:
                     continue
@@ -98,7 +106,7 @@ def _rearranged(state: State, goal: Goal) -> bool:
     return True
 
 
-def _movers(look: Seen, gone: Bools) -> Iterator[tuple[Condition, Bools]]:
+def _movers(look: ViewedObjects, gone: BoolArray) -> Iterator[tuple[Condition, BoolArray]]:
     """Yield the cheapest conditions that hold for all moved objects.
 
     Conditions that also hold for other objects count as slightly more expensive.
@@ -111,7 +119,10 @@ def _movers(look: Seen, gone: Bools) -> Iterator[tuple[Condition, Bools]]:
 
 
 def _moves(
-    look: Seen, holds: Bools, before: list[NDArray[np.int64]], after: list[NDArray[np.int64]]
+    look: ViewedObjects,
+    holds: BoolArray,
+    before: list[NDArray[np.int64]],
+    after: list[NDArray[np.int64]],
 ) -> Iterator[Move]:
     for a, b in _offsets(look, holds, before, after)[:3]:
         yield Move(_placed(a, b), f"by {_said(a, b)}", 1.0 + 0.2 * (abs(a) > 1 or abs(b) > 1))
@@ -149,7 +160,9 @@ def _moves(
     gone = beside.replace("in o:", "in o if x != o else []:", 1)
     yield Move(kin + gone, f"{to_kin}, or away where there is none", 1.8)
     targets = [("x not in chosen", "the nearest other object", 0.6)]
-    targets += [(f"tint(g, x) == {c}", f"the nearest {named(c)} object", 1.0) for c in colours[:3]]
+    targets += [
+        (f"tint(g, x) == {c}", f"the nearest {colour_name(c)} object", 1.0) for c in colours[:3]
+    ]
     for test, says, cost in targets:
         near = (
             f"x = min((x for x in many if {test}), key=lambda x: gap(o, x))\n"
@@ -170,12 +183,15 @@ def _moves(
 
 
 def _by_colour(
-    look: Seen, holds: Bools, before: list[NDArray[np.int64]], after: list[NDArray[np.int64]]
+    look: ViewedObjects,
+    holds: BoolArray,
+    before: list[NDArray[np.int64]],
+    after: list[NDArray[np.int64]],
 ) -> Iterator[Move]:
     """Yield moves by a constant for each colour, if there are enough objects to tell."""
     tints = np.array(look.values("tint(g, @)"))
     colours = sorted(set(tints[holds].tolist()))
-    if not 2 <= len(colours) <= COLOURS or 2 * holds.sum() < 3 * len(colours):
+    if not 2 <= len(colours) <= MAX_COLOURS or 2 * holds.sum() < 3 * len(colours):
         return
     ways: dict[int, tuple[int, int]] = {}
     for colour in colours:
@@ -184,7 +200,7 @@ def _by_colour(
         if not offsets:
             return
         ways[colour] = offsets[0]
-    said = ", ".join(f"{named(c)} {_said(*way)}" for c, way in ways.items())
+    said = ", ".join(f"{colour_name(c)} {_said(*way)}" for c, way in ways.items())
     code = f"a, b = {ways}.get(tint(g, o), (0, 0))\n" + _placed("a", "b")
     yield Move(code, f"by its colour: {said}", 1.0 + 0.6 * len(colours))
 
@@ -214,7 +230,10 @@ def _said(a: int, b: int) -> str:
 
 
 def _offsets(
-    look: Seen, holds: Bools, before: list[NDArray[np.int64]], after: list[NDArray[np.int64]]
+    look: ViewedObjects,
+    holds: BoolArray,
+    before: list[NDArray[np.int64]],
+    after: list[NDArray[np.int64]],
 ) -> list[tuple[int, int]]:
     """Return the offsets by which all these objects can have moved, the shortest first."""
     common: set[tuple[int, int]] | None = None
@@ -241,7 +260,7 @@ def _offsets(
     return sorted(common or (), key=lambda s: (abs(s[0]) + abs(s[1]), s))
 
 
-def written(view: View, condition: Condition, one: Move) -> Step:
+def build_step(view: View, condition: Condition, one: Move) -> Step:
     """Return the step that moves the objects of a view that meet a condition."""
     chosen = f"[o for o in many if {condition.text}]" if condition.text else "many"
     slides = "room(" in one.code
@@ -261,9 +280,9 @@ def written(view: View, condition: Condition, one: Move) -> Step:
         lines += ["for o in chosen:", "    for i, j in o:", "        r[i][j] = 0", "for o in chosen:"]  # fmt: skip
         lines += ["    " + line for line in one.code.splitlines()]
     lines.append("g = r")
-    noun = every(view, condition)
+    noun = describe_objects(view, condition)
     price = 1.6 + view.cost + condition.cost + one.cost
     return Step("\n".join(lines), f"move {noun} {one.says}", price)
 
 
-FINDERS = ((2.2, move),)
+FINDERS = ((2.2, move_objects),)

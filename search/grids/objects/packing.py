@@ -12,9 +12,9 @@ from itertools import product
 from ...budget import Budget
 from ..goal import Goal, State
 from ..grammar import Step, apply
-from .features import compiled
+from .features import compile_expression
 
-MOST = 16  # maximum number of objects of a grid
+MAX_OBJECTS = 16  # maximum number of objects of a grid
 
 _VIEWS = (
     ("objects(g, True, True)", "objects (diagonals count)", 0.0),
@@ -54,10 +54,10 @@ def pack(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     if len(state.program.steps) > 1 or goal.has_shapes(state.grids):
         return
     for view, noun, dear in _VIEWS:
-        found = [compiled(view, "g")(g) for g in state.grids]
+        found = [compile_expression(view, "g")(g) for g in state.grids]
         if not budget.charge(3.0 + goal.cells / 16):
             return
-        if any(not 2 <= len(many) <= MOST for many in found):
+        if any(not 2 <= len(many) <= MAX_OBJECTS for many in found):
             continue
         if any(sum(map(len, many)) < 4 for many in found):
             continue

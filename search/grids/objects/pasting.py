@@ -12,11 +12,11 @@ from itertools import product
 from ...budget import Budget
 from ..goal import Goal, State
 from ..grammar import Step, apply
-from .features import compiled
-from .stamping import loses
+from .features import compile_expression
+from .stamping import loses_cells
 
-MOST = 30  # maximum number of objects of a grid
-CELLS = 150  # maximum number of cells of the copied object
+MAX_OBJECTS = 30  # maximum number of objects of a grid
+MAX_CELLS = 150  # maximum number of cells of the copied object
 
 _VIEWS = (
     ("objects(g, False, True)", 0.0),
@@ -63,14 +63,14 @@ def paste(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that copy an object to markers."""
     if len(state.program.steps) > 1 or not goal.has_shapes(state.grids):
         return
-    rests = _RESTS if loses(state, goal) else _RESTS[:1]
+    rests = _RESTS if loses_cells(state, goal) else _RESTS[:1]
     for (view, dear), chosen in product(_VIEWS, _CHOSEN):
-        found = [compiled(view, "g")(g) for g in state.grids]
+        found = [compile_expression(view, "g")(g) for g in state.grids]
         if not budget.charge(3.0 + goal.cells / 16):
             return
-        if any(not 2 <= len(many) <= MOST for many in found):
+        if any(not 2 <= len(many) <= MAX_OBJECTS for many in found):
             continue
-        if any(not 1 < max(map(len, many)) <= CELLS for many in found):
+        if any(not 1 < max(map(len, many)) <= MAX_CELLS for many in found):
             continue
         for marks, anchor, rest, colour in product(_MARKS, _ANCHORS, rests, _COLOURS):
             code = (

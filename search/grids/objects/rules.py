@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..grammar import named
-from .features import NUMBERS, Bools, Condition, Seen, Value
+from ..grammar import colour_name
+from .features import NUMBERS, BoolArray, Condition, Value, ViewedObjects
 
-JOINED = 40  # maximum number of conditions that are joined in pairs
-KEYS = 5  # maximum number of keys of a table from a number to a colour
-PATCH = 2.5  # added to the cost for a clause that serves a single shown object
-SAID = 6  # maximum number of rules of one kind
+MAX_JOINED = 40  # maximum number of conditions that are joined in pairs
+MAX_KEYS = 5  # maximum number of keys of a table from a number to a colour
+PATCH_COST = 2.5  # added to the cost for a clause that serves a single shown object
+MAX_RULES = 6  # maximum number of rules of one kind
 
 
 class Clause(NamedTuple):
@@ -70,7 +70,7 @@ VALUES = (
     Value("g[o[0][0]][-1]", "the last colour of its row", 1.6),
     Value("g[-1][o[0][1]]", "the last colour of its column", 1.6),
 )  # fmt: skip
-PLAIN = (*VALUES[:4], *(value for value in VALUES if "ranked" in value.text))
+PLAIN_VALUES = (*VALUES[:4], *(value for value in VALUES if "ranked" in value.text))
 RANKS = (
     ("sorted({len(x) for x in many})[::-1].index(len(o))", "its rank by size (0: the largest)"),
     ("sorted({height(x) for x in many})[::-1].index(height(o))", "its rank by height (0: the highest)"),
@@ -78,12 +78,14 @@ RANKS = (
 )  # fmt: skip
 
 
-def constants(colours: list[int]) -> list[Value]:
+def constant_values(colours: list[int]) -> list[Value]:
     """Return the colours as constant values."""
-    return [Value(str(c), named(c), 0.6) for c in colours]
+    return [Value(str(c), colour_name(c), 0.6) for c in colours]
 
 
-def rules(seen: Seen, must: Bools, wanted: NDArray[np.int64], colours: list[int]) -> Iterator[Rule]:
+def find_rules(
+    seen: ViewedObjects, must: BoolArray, wanted: NDArray[np.int64], colours: list[int]
+) -> Iterator[Rule]:
     """Yield rules that give every object what it requires, cheapest kinds first.
 
     Args:
@@ -97,7 +99,7 @@ def rules(seen: Seen, must: Bools, wanted: NDArray[np.int64], colours: list[int]
         return
     conditions, holds = seen.conditions()
     options = []
-    for value in [*constants(colours), *VALUES]:
+    for value in [*constant_values(colours), *VALUES]:
         given = _given(seen, value)
         if given is not None:
             options.append((value, (given == wanted) | (wanted == -2)))
@@ -105,26 +107,26 @@ def rules(seen: Seen, must: Bools, wanted: NDArray[np.int64], colours: list[int]
     if not found:
         found = list(_joint(conditions, holds, options, must))
     found.sort(key=lambda rule: rule.cost)
-    yield from found[:SAID]
+    yield from found[:MAX_RULES]
     yield from _tables(seen, must, wanted, conditions, holds)
     if not found:
         pairs = list(_double(conditions, holds, options, must))
         pairs.sort(key=lambda rule: rule.cost)
-        yield from pairs[:SAID]
+        yield from pairs[:MAX_RULES]
 
 
-def _given(seen: Seen, value: Value) -> NDArray[np.int64] | None:
+def _given(seen: ViewedObjects, value: Value) -> NDArray[np.int64] | None:
     if value.text.isdigit():
         return np.full(len(seen.flat), int(value.text))
     values = seen.values(value.text)
     return None if values is None else np.array(values, dtype=np.int64)
 
 
-Options = list[tuple[Value, Bools]]
+Options = list[tuple[Value, BoolArray]]
 
 
 def _single(
-    conditions: list[Condition], holds: Bools, options: Options, must: Bools
+    conditions: list[Condition], holds: BoolArray, options: Options, must: BoolArray
 ) -> Iterator[Rule]:
     enough = (holds | ~must).all(axis=1)
     for value, allowed in options:
@@ -134,17 +136,17 @@ def _single(
 
 
 def _joint(
-    conditions: list[Condition], holds: Bools, options: Options, must: Bools
+    conditions: list[Condition], holds: BoolArray, options: Options, must: BoolArray
 ) -> Iterator[Rule]:
     """Yield rules with two joined conditions, if at least two objects must be painted."""
-    enough = np.flatnonzero((holds | ~must).all(axis=1))[1:JOINED]
+    enough = np.flatnonzero((holds | ~must).all(axis=1))[1:MAX_JOINED]
     if must.sum() < 2:
         return
     for value, allowed in options:
         if not allowed[must].all():
             continue
         wrong = (holds[enough] & ~allowed).astype(np.float32)
-        for a, b in np.argwhere(np.triu(wrong @ wrong.T == 0, 1))[: 4 * SAID]:
+        for a, b in np.argwhere(np.triu(wrong @ wrong.T == 0, 1))[: 4 * MAX_RULES]:
             first, second = conditions[enough[a]], conditions[enough[b]]
             text = f"{first.text} and {second.text}"
             says = f"{first.says} and{second.says}"
@@ -153,7 +155,7 @@ def _joint(
 
 
 def _double(
-    conditions: list[Condition], holds: Bools, options: Options, must: Bools
+    conditions: list[Condition], holds: BoolArray, options: Options, must: BoolArray
 ) -> Iterator[Rule]:
     """Yield rules with two clauses.
 
@@ -174,11 +176,15 @@ def _double(
                 for other in np.flatnonzero(both)[:2]:
                     single = (must & holds[k]).sum() < 2, left.sum() < 2
                     clauses = Clause(conditions[k], first), Clause(conditions[other], second)
-                    yield Rule(clauses, PATCH * sum(single))
+                    yield Rule(clauses, PATCH_COST * sum(single))
 
 
 def _tables(
-    seen: Seen, must: Bools, wanted: NDArray[np.int64], conditions: list[Condition], holds: Bools
+    seen: ViewedObjects,
+    must: BoolArray,
+    wanted: NDArray[np.int64],
+    conditions: list[Condition],
+    holds: BoolArray,
 ) -> Iterator[Rule]:
     """Yield rules that look a colour up by a number.
 
@@ -197,7 +203,7 @@ def _tables(
             grids.setdefault(values[k], set()).add(int(seen.of[k]))
         if (
             any(len(colours - {-2}) > 1 for colours in asked.values())
-            or not 2 <= len(asked) <= KEYS
+            or not 2 <= len(asked) <= MAX_KEYS
         ):
             continue
         repeated = sum(len(of) > 1 for of in grids.values())
@@ -211,6 +217,8 @@ def _tables(
         enough = (holds | ~must).all(axis=1) & (~holds | allowed).all(axis=1)
         for k in np.flatnonzero(enough)[:2]:
             written = f"{dict(sorted(table.items()))}.get({text}, tint(g, o))"
-            said = f"by {says}: " + ", ".join(f"{a} {named(b)}" for a, b in sorted(table.items()))
+            said = f"by {says}: " + ", ".join(
+                f"{a} {colour_name(b)}" for a, b in sorted(table.items())
+            )
             value = Value(written, said, 1.0 + cost + 1.0 * len(table))
             yield Rule((Clause(conditions[k], value),))

@@ -13,9 +13,9 @@ from itertools import product
 from ...budget import Budget
 from ..goal import Goal, State
 from ..grammar import Step, apply
-from .features import compiled
+from .features import compile_expression
 
-CELLS = 150  # maximum number of cells of all objects of several colours in one grid
+MAX_CELLS = 150  # maximum number of cells of all objects of several colours in one grid
 
 _VIEWS = (("objects(g, False, True)", 0.0), ("objects(g, False, False)", 0.3))
 _KNOWN = (
@@ -45,11 +45,11 @@ _POSES = (
 )
 
 
-def complete(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def complete_templates(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that copy a template to the places where its marks are found."""
     if not _has_templates(state, goal, budget):
         return
-    rests = _RESTS if loses(state, goal) else _RESTS[:1]
+    rests = _RESTS if loses_cells(state, goal) else _RESTS[:1]
     for (many, dear), known, marks, poses, (begin, wipe, rest, more) in product(
         _VIEWS, _KNOWN, _MARKS, _POSES, rests
     ):
@@ -82,7 +82,7 @@ def complete(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 yield step
 
 
-def dress(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def colour_like_templates(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that give objects of a template's shape its colours, whatever their size."""
     if not _has_templates(state, goal, budget):
         return
@@ -112,7 +112,7 @@ def dress(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             yield step
 
 
-def loses(state: State, goal: Goal) -> bool:
+def loses_cells(state: State, goal: Goal) -> bool:
     """Return whether a coloured cell becomes empty in some pair."""
     return any(
         v and not w
@@ -126,14 +126,14 @@ def _has_templates(state: State, goal: Goal, budget: Budget) -> bool:
     """Return whether every grid has objects of several colours, not too large, and another one."""
     if not goal.has_shapes(state.grids):
         return False
-    look = compiled("objects(g, False, True)", "g")
+    look = compile_expression("objects(g, False, True)", "g")
     for g in state.grids:
         many = look(g)
         budget.charge(2.0 + len(g) * len(g[0]) / Budget.CELLS)
         several = [o for o in many if len({g[i][j] for i, j in o}) > 1]
-        if not several or len(many) < 2 or sum(map(len, several)) > CELLS:
+        if not several or len(many) < 2 or sum(map(len, several)) > MAX_CELLS:
             return False
     return bool(budget.left)
 
 
-FINDERS = ((2.7, complete), (2.75, dress))
+FINDERS = ((2.7, complete_templates), (2.75, colour_like_templates))

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from ...budget import Budget
 from ..goal import Goal, State
-from ..grammar import Grids, Program, Step, named
+from ..grammar import Grids, Program, Step, colour_name
 
 Triples = frozenset[tuple[int, int, int]]
 
 # Each combination as an expression, a phrase about "the first" and "the second", and a cost. {k} is
 # a colour.
-PAINTING = [
+PAINTING_COMBINATIONS = [
     ("{k} if v and w else 0", "{name} where both are coloured", 0.0),
     ("{k} if v or w else 0", "{name} where either is coloured", 0.1),
     ("{k} if bool(v) != bool(w) else 0", "{name} where just one is coloured", 0.1),
@@ -41,7 +41,7 @@ PAINTING = [
     ("{k} if v and not w else v", "the first, {name} where the second is not coloured", 0.6),
     ("v or w or {k}", "the first over the second over {name}", 0.6),
 ]
-PLAIN = [
+PLAIN_COMBINATIONS = [
     ("v or w", "the first over the second", 0.0),
     ("w or v", "the second over the first", 0.0),
     ("v if w else 0", "the first where the second is coloured", 0.1),
@@ -61,13 +61,13 @@ def _made(text: str) -> Any:
     return eval(f"lambda v, w: {text}")
 
 
-def ways(triples: Triples, paints: Iterable[int]) -> Iterator[tuple[str, str, float]]:
+def find_combinations(triples: Triples, paints: Iterable[int]) -> Iterator[tuple[str, str, float]]:
     """Yield the combinations that hold for all triples, with their phrases and costs."""
-    candidates = list(PLAIN)
+    candidates = list(PLAIN_COMBINATIONS)
     for k in paints:
         candidates += [
-            (text.format(k=k), says.format(name=named(k)), price + 0.1)
-            for text, says, price in PAINTING
+            (text.format(k=k), says.format(name=colour_name(k)), price + 0.1)
+            for text, says, price in PAINTING_COMBINATIONS
         ]
     for text, says, price in candidates:
         made = _made(text)
@@ -75,7 +75,7 @@ def ways(triples: Triples, paints: Iterable[int]) -> Iterator[tuple[str, str, fl
             yield text, says, price
 
 
-def different(triples: Triples) -> bool:
+def both_matter(triples: Triples) -> bool:
     """Return whether both grids matter: neither is the output, and neither has a single colour."""
     return all(
         (
@@ -87,32 +87,32 @@ def different(triples: Triples) -> bool:
     )
 
 
-MOST = 120  # maximum number of states that are paired
-DEARER = 0.8  # added to the costs of both parts
-CELLS = 1 << 13  # number of cells that numpy compares in the time of one expansion
+MAX_STATES = 120  # maximum number of states that are paired
+COMBINATION_COST = 0.8  # added to the costs of both parts
+CELLS_PER_EXPANSION = 1 << 13  # number of cells that numpy compares in the time of one expansion
 
 Cells = NDArray[np.int8]
 
 
-def flat(grids: Grids) -> Cells:
+def flatten_grids(grids: Grids) -> Cells:
     """Return all cells of the grids, one grid after the other in reading order, as one array."""
     return np.array([v for grid in grids for row in grid for v in row], dtype=np.int8)
 
 
-def pairs(states: Sequence[State], goal: Goal, budget: Budget) -> Iterator[Program]:
+def combine_states(states: Sequence[State], goal: Goal, budget: Budget) -> Iterator[Program]:
     """Yield programs that combine the results of two states.
 
     Args:
         states: States with the outputs' sizes, cheapest first. The input may be among them.
     """
-    chosen = list(states[:MOST])
+    chosen = list(states[:MAX_STATES])
     if len(chosen) < 2:
         return
-    cells = np.array([flat(state.grids) for state in chosen])
-    wanted = flat(goal.outputs)
+    cells = np.array([flatten_grids(state.grids) for state in chosen])
+    wanted = flatten_grids(goal.outputs)
     paints = [c for c in goal.made_colours if c][:2]
     for n, state in enumerate(chosen):
-        if not budget.charge(20 * cells.size / CELLS):
+        if not budget.charge(20 * cells.size / CELLS_PER_EXPANSION):
             return
         for other in np.flatnonzero(_may(cells[n], cells, wanted)):
             if other == n:
@@ -120,9 +120,9 @@ def pairs(states: Sequence[State], goal: Goal, budget: Budget) -> Iterator[Progr
             triples = frozenset(
                 zip(cells[n].tolist(), cells[other].tolist(), wanted.tolist(), strict=True)
             )
-            if different(triples):
-                for text, how, price in ways(triples, paints):
-                    yield combined(state.program, chosen[other].program, text, how, price)
+            if both_matter(triples):
+                for text, how, price in find_combinations(triples, paints):
+                    yield combine_programs(state.program, chosen[other].program, text, how, price)
 
 
 def _may(first: Cells, others: Cells, wanted: Cells) -> NDArray[np.bool_]:
@@ -145,7 +145,7 @@ def _may(first: Cells, others: Cells, wanted: Cells) -> NDArray[np.bool_]:
     return fine
 
 
-def combined(first: Program, second: Program, text: str, how: str, price: float) -> Program:
+def combine_programs(first: Program, second: Program, text: str, how: str, price: float) -> Program:
     """Return the program that runs two programs on the input and combines their results."""
     last = f"g = [[{text} for v, w in zip(*rows)] for rows in zip(earlier, g)]"
     lines = ["given = g"]
@@ -159,5 +159,5 @@ def combined(first: Program, second: Program, text: str, how: str, price: float)
     said = [" and ".join(step.says for step in part.steps) for part in (first, second)]
     parts = [f"{'the first is:' if k == 0 else 'the second is:'} {s or 'the input'}" for k, s in enumerate(said)]  # fmt: skip
     says = f"combine two grids cell by cell, {how}; {'; '.join(parts)}"
-    cost = first.cost + second.cost + DEARER + price
+    cost = first.cost + second.cost + COMBINATION_COST + price
     return Program((Step("\n".join([*lines, last]), says, cost),))

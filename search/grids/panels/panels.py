@@ -11,8 +11,8 @@ from itertools import permutations
 from typing import Any
 
 from ..goal import Facts, shape
-from ..grammar import FAILURES, Grid, Step, function
-from .combining import different, ways
+from ..grammar import FAILURES, Grid, Step, compile_step
+from .combining import both_matter, find_combinations
 
 Panels = list[list[Grid]]  # shape (pairs, panels)
 
@@ -59,7 +59,7 @@ def _quarters() -> tuple[str, str, float]:
 
 @lru_cache(maxsize=512)
 def _parts(code: str) -> Any:
-    return function(code + "\ng = parts")
+    return compile_step(code + "\ng = parts")
 
 
 def _sources(facts: Facts) -> Iterator[tuple[str, str, float]]:
@@ -119,8 +119,8 @@ def _together(facts: Facts, cut: Panels, code: str, says: str, price: float) -> 
             for r, s, t in zip(a, b, out, strict=True)
             for v, w, o in zip(r, s, t, strict=True)
         )
-        if different(triples):
-            for text, how, more in ways(triples, facts.goal.made_colours):
+        if both_matter(triples):
+            for text, how, more in find_combinations(triples, facts.goal.made_colours):
                 yield Step(
                     f"{code}\ng = [[{text} for v, w in zip(*rows)] for rows in zip(*parts)]",
                     f"{says} and combine both: {how}",

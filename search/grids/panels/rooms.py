@@ -15,23 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...budget import Budget
-from ..cells.text import wrapped
+from ..cells.text import wrap_line
 from ..goal import Goal, State
-from ..grammar import FAILURES, Grids, Step, apply, named
-from ..objects.features import compiled
+from ..grammar import FAILURES, Grids, Step, apply, colour_name
+from ..objects.features import compile_expression
 
-MOST = 60  # maximum number of rooms of a grid
-GIVEN = 10  # maximum number of steps for one kind of room
-SHARE = 0.1  # maximum share of all expansions for the rooms of one state
-ONE = 2.2  # cost of changing all rooms in one way
-TWO = 3.2  # cost of changing rooms in one of two ways
+MAX_ROOMS = 60  # maximum number of rooms of a grid
+MAX_STEPS = 10  # maximum number of steps for one kind of room
+BUDGET_SHARE = 0.1  # maximum share of all expansions for the rooms of one state
+ONE_WAY_COST = 2.2  # cost of changing all rooms in one way
+TWO_WAYS_COST = 3.2  # cost of changing rooms in one of two ways
 
 Finder = Callable[[State, Goal, Budget], Iterator[Step]]
 Boxes = list[tuple[int, int, int, int]]
-Bools = NDArray[np.bool_]
+BoolArray = NDArray[np.bool_]
 
 
-class Kind(NamedTuple):
+class RoomKind(NamedTuple):
     """A kind of room.
 
     Attributes:
@@ -45,7 +45,7 @@ class Kind(NamedTuple):
     cost: float
 
 
-class Made(NamedTuple):
+class RoomExpression(NamedTuple):
     """An expression for what becomes of a room `p` among `all_parts`, or a test of the room."""
 
     text: str
@@ -54,11 +54,11 @@ class Made(NamedTuple):
 
 
 KINDS = (
-    Kind("rooms(g)", "every panel between lines", 0.0),
-    Kind("inner_boxes(g)", "the inside of every frame", 0.3),
-    Kind("[box(o) for o in objects(g, False, False)]", "the box of every object", 0.5),
-    Kind("[box(o) for o in objects(g, False, True)]", "the box of every object", 0.6),
-    Kind("[(0, 0, len(g), len(g[0]))]", "the grid", 0.2),
+    RoomKind("rooms(g)", "every panel between lines", 0.0),
+    RoomKind("inner_boxes(g)", "the inside of every frame", 0.3),
+    RoomKind("[box(o) for o in objects(g, False, False)]", "the box of every object", 0.5),
+    RoomKind("[box(o) for o in objects(g, False, True)]", "the box of every object", 0.6),
+    RoomKind("[(0, 0, len(g), len(g[0]))]", "the grid", 0.2),
 )
 _SHARES = ((1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (3, 3), (4, 4), (5, 5))
 
@@ -115,78 +115,88 @@ _TESTS = (
 )  # fmt: skip
 
 
-def _fillings(goal: Goal) -> Iterator[Made]:
-    inks = [(str(k), named(k), 0.0) for k in goal.made_colours if k]
+def _fillings(goal: Goal) -> Iterator[RoomExpression]:
+    inks = [(str(k), colour_name(k), 0.0) for k in goal.made_colours if k]
     inks += [
         ("most(g)", "the grid's main colour", 0.2),
         ("least(g)", "the grid's rarest colour", 0.3),
     ]
-    yield Made("p", "stays as it is", 0.0)
-    yield Made("[[0] * len(row) for row in p]", "is cleared", 0.3)
-    yield Made("[[most(p)] * len(row) for row in p]", "is filled with its main colour", 0.3)
-    yield Made("[[least(p)] * len(row) for row in p]", "is filled with its rarest colour", 0.6)
-    yield Made("[[commonest(p)] * len(row) for row in p]", "is filled with the colour of most of its cells", 0.5)  # fmt: skip
-    yield Made("[[v or most(p) for v in row] for row in p]", "gets its main colour in its empty cells", 0.5)  # fmt: skip
+    yield RoomExpression("p", "stays as it is", 0.0)
+    yield RoomExpression("[[0] * len(row) for row in p]", "is cleared", 0.3)
+    yield RoomExpression(
+        "[[most(p)] * len(row) for row in p]", "is filled with its main colour", 0.3
+    )
+    yield RoomExpression(
+        "[[least(p)] * len(row) for row in p]", "is filled with its rarest colour", 0.6
+    )
+    yield RoomExpression("[[commonest(p)] * len(row) for row in p]", "is filled with the colour of most of its cells", 0.5)  # fmt: skip
+    yield RoomExpression("[[v or most(p) for v in row] for row in p]", "gets its main colour in its empty cells", 0.5)  # fmt: skip
     for text, says, cost in _TURNED:
-        yield Made(text, f"is {says}", cost)
+        yield RoomExpression(text, f"is {says}", cost)
     for text, says, cost in _OTHERS:
-        yield Made(text, f"becomes {says}", cost)
+        yield RoomExpression(text, f"becomes {says}", cost)
         filled = f"[[v or w for v, w in zip(*rows)] for rows in zip(p, {text})]"
-        yield Made(filled, f"is laid over {says}", cost + 0.4)
+        yield RoomExpression(filled, f"is laid over {says}", cost + 0.4)
         for k, name, more in inks:
             rest = f"[[v or w and {k} for v, w in zip(*rows)] for rows in zip(p, {text})]"
-            yield Made(rest, f"gets {name} where it is empty but not {says}", cost + 0.9 + more)
+            yield RoomExpression(
+                rest, f"gets {name} where it is empty but not {says}", cost + 0.9 + more
+            )
     for k, name, more in inks:
-        yield Made(f"[[{k}] * len(row) for row in p]", f"is filled with {name}", 0.5 + more)
-        yield Made(f"[[v or {k} for v in row] for row in p]", f"gets {name} in its empty cells", 0.6 + more)  # fmt: skip
-        yield Made(f"[[v and {k} for v in row] for row in p]", f"becomes {name} where it is coloured", 0.6 + more)  # fmt: skip
+        yield RoomExpression(
+            f"[[{k}] * len(row) for row in p]", f"is filled with {name}", 0.5 + more
+        )
+        yield RoomExpression(f"[[v or {k} for v in row] for row in p]", f"gets {name} in its empty cells", 0.6 + more)  # fmt: skip
+        yield RoomExpression(f"[[v and {k} for v in row] for row in p]", f"becomes {name} where it is coloured", 0.6 + more)  # fmt: skip
 
 
-def _tests(colours: list[int]) -> Iterator[Made]:
+def _tests(colours: list[int]) -> Iterator[RoomExpression]:
     for text, says, cost in _TESTS:
-        yield Made(text, says, cost)
+        yield RoomExpression(text, says, cost)
     for c in colours:
-        yield Made(f"{c} in sum(p, [])", f"that holds {named(c) if c else 'an empty cell'}", 0.9)
-        yield Made(f"p[0][0] == {c}", f"that begins with {named(c)}", 1.1)
+        yield RoomExpression(
+            f"{c} in sum(p, [])", f"that holds {colour_name(c) if c else 'an empty cell'}", 0.9
+        )
+        yield RoomExpression(f"p[0][0] == {c}", f"that begins with {colour_name(c)}", 1.1)
     for k in range(2, 7):
-        yield Made(f"filled(p) >= {k}", f"with at least {k} filled cells", 1.1)
-        yield Made(f"filled(p) == {k}", f"with {k} filled cells", 1.3)
+        yield RoomExpression(f"filled(p) >= {k}", f"with at least {k} filled cells", 1.1)
+        yield RoomExpression(f"filled(p) == {k}", f"with {k} filled cells", 1.3)
 
 
-def _cells(goal: Goal) -> Iterator[Made]:
-    yield Made("most(p)", "its main colour", 0.2)
-    yield Made("commonest(p)", "the colour of most of its cells", 0.4)
-    yield Made("least(p)", "its rarest colour", 0.5)
-    yield Made("p[0][0]", "its first cell", 0.6)
-    yield Made("p[len(p) // 2][len(p[0]) // 2]", "its middle cell", 0.6)
-    yield Made("filled(p)", "the number of its filled cells, as a colour", 1.6)
+def _cells(goal: Goal) -> Iterator[RoomExpression]:
+    yield RoomExpression("most(p)", "its main colour", 0.2)
+    yield RoomExpression("commonest(p)", "the colour of most of its cells", 0.4)
+    yield RoomExpression("least(p)", "its rarest colour", 0.5)
+    yield RoomExpression("p[0][0]", "its first cell", 0.6)
+    yield RoomExpression("p[len(p) // 2][len(p[0]) // 2]", "its middle cell", 0.6)
+    yield RoomExpression("filled(p)", "the number of its filled cells, as a colour", 1.6)
     for k in goal.made_colours:
-        yield Made(str(k), named(k) if k else "black (0)", 0.3)
+        yield RoomExpression(str(k), colour_name(k) if k else "black (0)", 0.3)
 
 
-def _kinds(state: State, goal: Goal) -> Iterator[Kind]:
+def _kinds(state: State, goal: Goal) -> Iterator[RoomKind]:
     yield from KINDS
     for m, n in _SHARES:
         if all(len(g) % m == 0 and len(g[0]) % n == 0 for g in state.grids):
-            yield Kind(f"equal_boxes(g, {m}, {n})", f"each of the {m} by {n} equal parts", 0.5)
+            yield RoomKind(f"equal_boxes(g, {m}, {n})", f"each of the {m} by {n} equal parts", 0.5)
 
 
 class _Seen:
     """The rooms of one kind in all grids, and what expressions give for them."""
 
-    def __init__(self, kind: Kind, grids: Grids, boxes: list[Boxes]) -> None:
+    def __init__(self, kind: RoomKind, grids: Grids, boxes: list[Boxes]) -> None:
         self.kind, self.grids, self.boxes = kind, grids, boxes
         self.parts = [
             [[row[b:d] for row in g[a:c]] for a, b, c, d in boxes]
             for g, boxes in zip(grids, self.boxes, strict=True)
         ]
         self.count = sum(map(len, self.boxes))
-        named_ones = [compiled(text, "all_parts") for text in _NAMES.values()]
+        named_ones = [compile_expression(text, "all_parts") for text in _NAMES.values()]
         self.known = [[one(parts) for one in named_ones] for parts in self.parts]
 
     def values(self, text: str) -> list[Any] | None:
         """Return the values of an expression for all rooms, or None if it fails on one of them."""
-        made = compiled(text, "p, all_parts, g, " + ", ".join(_NAMES))
+        made = compile_expression(text, "p, all_parts, g, " + ", ".join(_NAMES))
         try:
             return [
                 made(p, parts, g, *known)
@@ -196,7 +206,9 @@ class _Seen:
         except FAILURES:
             return None
 
-    def all_values(self, told: Iterator[Made], budget: Budget) -> list[tuple[Made, list[Any]]]:
+    def all_values(
+        self, told: Iterator[RoomExpression], budget: Budget
+    ) -> list[tuple[RoomExpression, list[Any]]]:
         """Return the expressions that work on all rooms, with their values.
 
         The list ends where the budget is spent.
@@ -218,29 +230,29 @@ def _looks(state: State, goal: Goal, budget: Budget) -> Iterator[_Seen]:
         if not budget.charge(2.0 + goal.cells / 32):
             return
         try:
-            boxes = [compiled(kind.text, "g")(g) for g in state.grids]
+            boxes = [compile_expression(kind.text, "g")(g) for g in state.grids]
             fewest = 1 if kind.says == "the grid" else 2
-            if all(fewest <= len(b) <= MOST for b in boxes) and boxes not in known:
+            if all(fewest <= len(b) <= MAX_ROOMS for b in boxes) and boxes not in known:
                 known.append(boxes)
                 yield _Seen(kind, state.grids, boxes)
         except FAILURES:
             continue
 
 
-def each(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def change_rooms(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that change every room in one way, or in one of two ways that a test chooses."""
     if goal.has_shapes(state.grids):
         yield from _within_share(_each, state, goal, budget)
 
 
-def summary(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
+def summarise_rooms(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that make one cell of each room, in the arrangement of the rooms."""
     if not goal.has_shapes(state.grids):
         yield from _within_share(_summary, state, goal, budget)
 
 
 def _within_share(finder: Finder, state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    own = Budget(min(budget.left, SHARE * budget.limit))
+    own = Budget(min(budget.left, BUDGET_SHARE * budget.limit))
     steps = list(finder(state, goal, own))
     budget.charge(own.spent)
     yield from steps
@@ -262,7 +274,7 @@ def _each(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
             [[v == w for v, w in zip(values, wanted, strict=True)] for _, values in made]
         )
         things = [one for one, _ in made]
-        for cost, text, says in _rules(seen, things, right, goal, budget)[:GIVEN]:
+        for cost, text, says in _rules(seen, things, right, goal, budget)[:MAX_STEPS]:
             step = _every(seen.kind, cost, text, says)
             budget.charge(goal.cells / Budget.CELLS)
             if apply(step, state.grids) == goal.outputs:
@@ -281,12 +293,12 @@ def _only_inside(seen: _Seen, goal: Goal) -> bool:
 
 
 def _rules(
-    seen: _Seen, things: list[Made], right: Bools, goal: Goal, budget: Budget
+    seen: _Seen, things: list[RoomExpression], right: BoolArray, goal: Goal, budget: Budget
 ) -> list[tuple[float, str, str]]:
     """Return rules as (cost, expression, phrase), cheapest first."""
     found = [
         (
-            ONE + seen.kind.cost + things[k].cost,
+            ONE_WAY_COST + seen.kind.cost + things[k].cost,
             things[k].text,
             f"{seen.kind.says} {things[k].says}",
         )
@@ -301,14 +313,21 @@ def _rules(
             for test, holds in tests:
                 if (right[x] | ~holds).all() and (right[y] | holds).all():
                     lone = 1.0 * (int((~right[y]).sum()) <= 1) + 1.0 * (int((~right[x]).sum()) <= 1)
-                    cost = TWO + seen.kind.cost + test.cost + things[x].cost + things[y].cost + lone
+                    cost = (
+                        TWO_WAYS_COST
+                        + seen.kind.cost
+                        + test.cost
+                        + things[x].cost
+                        + things[y].cost
+                        + lone
+                    )
                     text = f"{things[x].text} if {test.text} else {things[y].text}"
                     says = f"{seen.kind.says} {things[x].says} if it is one {test.says}, else {things[y].says}"
                     found.append((cost, text, says))
     return sorted(found)
 
 
-def _parts(kind: Kind, text: str) -> str:
+def _parts(kind: RoomKind, text: str) -> str:
     """Return the lines that define the rooms and the names that the expression uses."""
     lines = [
         f"boxes = {kind.text}",
@@ -318,8 +337,8 @@ def _parts(kind: Kind, text: str) -> str:
     return "\n".join(lines)
 
 
-def _every(kind: Kind, cost: float, text: str, says: str) -> Step:
-    lines = "\n".join(wrapped(f"    part = {text}"))
+def _every(kind: RoomKind, cost: float, text: str, says: str) -> Step:
+    lines = "\n".join(wrap_line(f"    part = {text}"))
     code = (
         "r = [row[:] for row in g]\n"
         f"{_parts(kind, text)}\n"
@@ -347,11 +366,13 @@ def _summary(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
         right = np.array(
             [[v == w for v, w in zip(values, wanted, strict=True)] for _, values in made]
         )
-        for cost, text, says in _rules(seen, [one for one, _ in made], right, goal, budget)[:GIVEN]:
+        for cost, text, says in _rules(seen, [one for one, _ in made], right, goal, budget)[
+            :MAX_STEPS
+        ]:
             code = (
                 f"{_parts(seen.kind, text)}\n"
                 "cells = []\nfor p in all_parts:\n"
-                + "\n".join(wrapped(f"    colour = {text}"))
+                + "\n".join(wrap_line(f"    colour = {text}"))
                 + "\n    cells.append(colour)\n"
                 "wide = sum(top == boxes[0][0] for top, *_ in boxes)\n"
                 "g = [cells[k : k + wide] for k in range(0, len(cells), wide)]"
@@ -363,4 +384,4 @@ def _summary(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
                 yield step
 
 
-FINDERS = ((1.8, each), (1.8, summary))
+FINDERS = ((1.8, change_rooms), (1.8, summarise_rooms))

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from ...budget import Budget
 from ..goal import Goal, State
-from ..grammar import FAILURES, Step, apply, named
-from ..objects.features import compiled
+from ..grammar import FAILURES, Step, apply, colour_name
+from ..objects.features import compile_expression
 
 _COLOURS = (
     ("backdrop(p)", "its most frequent colour", 0.4),
@@ -44,21 +44,25 @@ def shrink(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     ):
         if not budget.charge(10.0 + goal.cells / 20):
             return
-        parts = [compiled(text, "g")(g) for g in state.grids]
+        parts = [compile_expression(text, "g")(g) for g in state.grids]
         if any(len(one) != height * width for one in parts):
             continue
         wanted = [[v for row in out for v in row] for out in goal.outputs]
         colours = goal.made_colours if len(goal.made_colours) == 2 else []
         chosen = [(made, f"for each its colour: {told}", price) for made, told, price in _COLOURS]
         chosen += [
-            (f"{a} if {test} else {b}", f"{named(a)} for each {told}, else {named(b)}", price + 0.4)
+            (
+                f"{a} if {test} else {b}",
+                f"{colour_name(a)} for each {told}, else {colour_name(b)}",
+                price + 0.4,
+            )
             for a in colours
             for b in colours
             if a != b
             for test, told, price in _TESTS
         ]
         for made, told, price in chosen:
-            function = compiled(made, "p, all_parts")
+            function = compile_expression(made, "p, all_parts")
             if not budget.charge(goal.cells / 20):
                 return
             try:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..goal import Facts
-from ..grammar import Step, named
-from ..rows import TURN, both_ways
+from ..grammar import Step, colour_name
+from ..rows import TURN, row_and_column_steps
 
 
 def _cells(value: str, says: str, price: float) -> Step:
@@ -131,7 +131,7 @@ def _by_size() -> list[Step]:
 
 
 BY_SIZE = _by_size()
-_SPANS = both_ways(
+_SPANS = row_and_column_steps(
     "g = spanned(g, 0)", "fill each {row} between its outermost colours, in the first one's", 3.1
 )
 
@@ -147,7 +147,7 @@ def steps(facts: Facts) -> Iterator[Step]:
         price = 3.1 if says[:2] in ("to", "do", "up") else 3.2
         yield Step(f"g = shoot(g, 0, {ways})", f"draw lines from every coloured cell {says}", price)
     for c in facts.usual_colours:
-        name = named(c)
+        name = colour_name(c)
         row = f"g = [[{c}] * len(row) if {c} in row else row for row in g]"
         yield Step(row, f"paint each row that holds {name} with it", 3.1)
         yield Step(f"{TURN}\n{row}\n{TURN}", f"paint each column that holds {name} with it", 3.1)
@@ -159,17 +159,17 @@ def steps(facts: Facts) -> Iterator[Step]:
         if len(facts.any_colour) > 2:
             for ways, says in _WAYS if facts.first else _WAYS[:6]:
                 code = f"g = shoot(g, {c}, {ways})"
-                yield Step(code, f"draw lines from the {named(c)} cells {says}", 3.7)
+                yield Step(code, f"draw lines from the {colour_name(c)} cells {says}", 3.7)
     for k in facts.paints[:3]:
         yield from _painted(k)
 
 
 def _painted(k: int) -> Iterator[Step]:
-    name = named(k)
+    name = colour_name(k)
     for largest, which in ((True, "largest"), (False, "smallest")):
         made = _cells(f"{k} if (i, j) in chosen else v", f"make the {which} objects {name}", 3.2)
         yield made._replace(code=f"chosen = extreme(g, {largest})\n{made.code}")
-    yield from both_ways(
+    yield from row_and_column_steps(
         f"g = spanned(g, {k})", f"fill each {{row}} between its outermost colours with {name}", 3.3
     )
     yield _cells(

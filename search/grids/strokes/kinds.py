@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..goal import Goal
-from ..grammar import Grids, named
+from ..grammar import Grids, colour_name
 
 
 class Stroke(NamedTuple):
@@ -78,7 +78,7 @@ _CORNERS = (
 _PLAIN = ("stop", "through", "over", "dotted")
 
 
-def strokes(grids: Grids, goal: Goal) -> Iterator[Stroke]:
+def list_strokes(grids: Grids, goal: Goal) -> Iterator[Stroke]:
     """Yield the strokes that may be drawn on the grids, roughly with the cheapest kinds first."""
     held = [{v for row in g for v in row if v} for g in grids]
     often = [
@@ -105,7 +105,7 @@ def strokes(grids: Grids, goal: Goal) -> Iterator[Stroke]:
 
 
 def _cells(c: int) -> str:
-    return f"{named(c)} cell" if c else "coloured cell"
+    return f"{colour_name(c)} cell" if c else "coloured cell"
 
 
 def _lines(starts: str, mode: str, says: str, cost: float) -> Stroke:
@@ -130,7 +130,7 @@ def _shown(marks: list[int], always: list[int]) -> Iterator[Stroke]:
     """Yield lines whose direction is visible in the grid."""
     starts = []
     for c in marks:
-        of = f" {named(c)}" if c else ""
+        of = f" {colour_name(c)}" if c else ""
         starts.append(
             (f"line_ends(g, {c})", f"let{of} lines go on from their ends", 1.6 + 0.4 * bool(c))
         )
@@ -161,14 +161,14 @@ def _shown(marks: list[int], always: list[int]) -> Iterator[Stroke]:
                 starts.append(
                     (
                         f"facing(g, {c}, {w}, {ways})",
-                        f"draw lines from every {_cells(c)} {where} towards {named(w)}",
+                        f"draw lines from every {_cells(c)} {where} towards {colour_name(w)}",
                         2.0 + price,
                     )
                 )
                 starts.append(
                     (
                         f"leaving(g, {c}, {w}, {ways})",
-                        f"draw lines from every {_cells(c)} {where} away from {named(w)}",
+                        f"draw lines from every {_cells(c)} {where} away from {colour_name(w)}",
                         2.1 + price,
                     )
                 )
@@ -176,7 +176,7 @@ def _shown(marks: list[int], always: list[int]) -> Iterator[Stroke]:
                     starts.append(
                         (
                             f"pushed(g, {c}, {w}, {ways})",
-                            f"draw lines from every {_cells(c)} {where} away from {named(w)} beside it",
+                            f"draw lines from every {_cells(c)} {where} away from {colour_name(w)} beside it",
                             2.1 + price,
                         )
                     )
@@ -204,13 +204,13 @@ def _between(always: list[int], often: list[int]) -> Iterator[Stroke]:
             which = "the box" if full else "the edge of the box"
             yield Stroke(
                 f"spans(g, {c}, {full})",
-                f"fill the empty cells of {which} of all {named(c)} cells",
+                f"fill the empty cells of {which} of all {colour_name(c)} cells",
                 2.1,
             )
         for w in always:
             yield Stroke(
                 f"crossings(g, {c}, {w})",
-                f"mark where rows with {named(c)} cross columns with {named(w)}",
+                f"mark where rows with {colour_name(c)} cross columns with {colour_name(w)}",
                 2.3,
             )
     for c in always or often:
@@ -221,17 +221,17 @@ def _between(always: list[int], often: list[int]) -> Iterator[Stroke]:
                 ("slanting", "first diagonally"),
                 ("straight", "diagonally at last"),
             ):
-                to = f"the nearest {named(w)} cell" if c != w else "the nearest that follows"
+                to = f"the nearest {colour_name(w)} cell" if c != w else "the nearest that follows"
                 yield Stroke(
                     f'joins(g, {c}, {w}, "{kind}")',
-                    f"connect every {named(c)} cell with {to}, {says}",
+                    f"connect every {colour_name(c)} cell with {to}, {says}",
                     2.4,
                 )
 
 
 def _blocks(always: list[int], empty: bool) -> Iterator[Stroke]:
     for c in [*([0] if empty else []), *always]:
-        what = "empty" if c == 0 else named(c)
+        what = "empty" if c == 0 else colour_name(c)
         for least in (1, 2):
             more = " that is at least 2 cells high and wide" if least == 2 else ""
             yield Stroke(
@@ -252,7 +252,7 @@ def _blocks(always: list[int], empty: bool) -> Iterator[Stroke]:
         if c:
             yield Stroke(
                 f"[(i, j, {c}) for i, j in places(g, {c})]",
-                f"mark the {named(c)} cells",
+                f"mark the {colour_name(c)} cells",
                 1.4,
                 own=False,
             )
@@ -260,7 +260,7 @@ def _blocks(always: list[int], empty: bool) -> Iterator[Stroke]:
 
 def _around(marks: list[int]) -> Iterator[Stroke]:
     for c in marks:
-        what = f"{named(c)} object" if c else "object"
+        what = f"{colour_name(c)} object" if c else "object"
         for step in (1, 2, 3):
             for most in (1, 2, 30):
                 often = {1: "one ring", 2: "two rings", 30: "rings up to the border"}[most]

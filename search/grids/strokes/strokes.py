@@ -15,24 +15,26 @@ from numpy.typing import NDArray
 
 from ...budget import Budget
 from ..goal import Goal, State
-from ..grammar import Grids, Step, apply, named
-from ..objects.features import compiled
-from ..panels.combining import flat
-from .kinds import Stroke, strokes
+from ..grammar import Grids, Step, apply, colour_name
+from ..objects.features import compile_expression
+from ..panels.combining import flatten_grids
+from .kinds import Stroke, list_strokes
 
-MOST = 3  # maximum number of strokes of a drawing
-BRANCH = 10  # maximum number of strokes that are tried at one position
-GIVEN = 12  # maximum number of drawings
-STARTS = 200  # maximum number of starts of lines of one kind in a grid
-SHARE = 0.16  # maximum share of all expansions for the strokes of one state
-BASE = 0.9
-EACH = 0.4  # added to the cost for each stroke after the first
-PATCH = 1.5  # added to the cost if a stroke is needed for one cell only, or for cells of one pair
+MAX_STROKES = 3  # maximum number of strokes of a drawing
+MAX_BRANCHES = 10  # maximum number of strokes that are tried at one position
+MAX_DRAWINGS = 12  # maximum number of drawings
+MAX_STARTS = 200  # maximum number of starts of lines of one kind in a grid
+BUDGET_SHARE = 0.16  # maximum share of all expansions for the strokes of one state
+BASE_COST = 0.9
+STROKE_COST = 0.4  # added to the cost for each stroke after the first
+PATCH_COST = (
+    1.5  # added to the cost if a stroke is needed for one cell only, or for cells of one pair
+)
 
 Cells = NDArray[np.int8]
 
 
-class Drawn(NamedTuple):
+class PaintedStroke(NamedTuple):
     """A stroke with its paint.
 
     Attributes:
@@ -51,7 +53,7 @@ def draw(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     """Find steps that draw a few strokes over each other."""
     if not goal.has_shapes(state.grids):
         return
-    before, wanted = flat(state.grids), flat(goal.outputs)
+    before, wanted = flatten_grids(state.grids), flatten_grids(goal.outputs)
     changed = before != wanted
     if not changed.any() or 2 * changed.sum() > 1.9 * len(changed):
         return
@@ -59,32 +61,34 @@ def draw(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
     made = _useful(state.grids, goal, before, wanted, budget)
     given = 0
     for chosen in _covers(made, changed, wanted, budget):
-        cost = BASE + sum(one.cost for one in chosen) + EACH * (len(chosen) - 1)
-        cost += PATCH * _patches(chosen, changed, pairs)
-        step = written(chosen, cost)
+        cost = BASE_COST + sum(one.cost for one in chosen) + STROKE_COST * (len(chosen) - 1)
+        cost += PATCH_COST * _patches(chosen, changed, pairs)
+        step = build_step(chosen, cost)
         budget.charge(goal.cells / Budget.CELLS)
         if apply(step, state.grids) == goal.outputs:
             yield step
             given += 1
-            if given == GIVEN:
+            if given == MAX_DRAWINGS:
                 return
 
 
-def _useful(grids: Grids, goal: Goal, before: Cells, wanted: Cells, budget: Budget) -> list[Drawn]:
+def _useful(
+    grids: Grids, goal: Goal, before: Cells, wanted: Cells, budget: Budget
+) -> list[PaintedStroke]:
     """Return the strokes that paint some change right and at least half of all their cells right.
 
     Of strokes that paint equal cells, the first two are kept.
     """
-    made: list[Drawn] = []
+    made: list[PaintedStroke] = []
     seen: dict[bytes, int] = {}
     inks = sorted(set(wanted[before != wanted].tolist()))
     sizes = [len(g) * len(g[0]) for g in grids]
     ends = np.cumsum(sizes).tolist()
     # Small grids come first, because a stroke that fails usually fails there already.
     order = sorted(range(len(grids)), key=lambda k: sizes[k])
-    limit = budget.left - SHARE * budget.limit
+    limit = budget.left - BUDGET_SHARE * budget.limit
     starts = _Starts(grids)
-    for stroke in strokes(grids, goal):
+    for stroke in list_strokes(grids, goal):
         painted = np.full(len(before), -1, dtype=np.int8)
         for k in order:
             here = slice(ends[k] - sizes[k], ends[k])
@@ -104,7 +108,7 @@ def _useful(grids: Grids, goal: Goal, before: Cells, wanted: Cells, budget: Budg
                 seen[mark] = seen.get(mark, 0) + 1
                 if seen[mark] <= 2:
                     price = 0.0 if paint is None else 0.4
-                    made.append(Drawn(stroke, paint, stroke.cost + price, cells))
+                    made.append(PaintedStroke(stroke, paint, stroke.cost + price, cells))
     return made
 
 
@@ -114,7 +118,7 @@ class _Starts:
     def __init__(self, grids: Grids) -> None:
         self.grids = grids
         self.known: dict[tuple[str, int], list[Any]] = {}
-        self.walks = compiled("walks(g, starts, mode)", "g, starts, mode")
+        self.walks = compile_expression("walks(g, starts, mode)", "g, starts, mode")
 
     def paint(self, stroke: Stroke, k: int, part: Cells) -> tuple[bool, float]:
         """Write a stroke into the cells of grid k.
@@ -124,12 +128,12 @@ class _Starts:
         """
         g = self.grids[k]
         if not stroke.starts:
-            found = compiled(stroke.text, "g")(g)
+            found = compile_expression(stroke.text, "g")(g)
         else:
             at = (stroke.starts, k)
             if at not in self.known:
-                self.known[at] = compiled(stroke.starts, "g")(g)
-            if len(self.known[at]) > STARTS:
+                self.known[at] = compile_expression(stroke.starts, "g")(g)
+            if len(self.known[at]) > MAX_STARTS:
                 return False, 0.1
             found = self.walks(g, self.known[at], stroke.mode)
         for i, j, v in found:
@@ -147,8 +151,8 @@ def _promising(part: Cells, before: Cells, wanted: Cells) -> bool:
 
 
 def _covers(
-    made: list[Drawn], changed: NDArray[np.bool_], wanted: Cells, budget: Budget
-) -> Iterator[list[Drawn]]:
+    made: list[PaintedStroke], changed: NDArray[np.bool_], wanted: Cells, budget: Budget
+) -> Iterator[list[PaintedStroke]]:
     """Yield drawings whose strokes together give the output, those with fewer strokes first."""
     if not made:
         return
@@ -157,7 +161,7 @@ def _covers(
     wrong = touched & (cells != wanted)
     costs = np.array([one.cost for one in made])
     level: list[tuple[list[int], NDArray[np.bool_]]] = [([], np.zeros(len(wanted), bool))]
-    for _ in range(MOST):
+    for _ in range(MAX_STROKES):
         following = []
         for chosen, later in level:
             if not budget.charge(cells.size / 4096):
@@ -166,16 +170,18 @@ def _covers(
             fresh = (touched & ~later & changed).sum(1)
             left = int((changed & ~later).sum())
             whole = np.flatnonzero(sound & (fresh == left))
-            for k in whole[np.argsort(costs[whole], kind="stable")][:BRANCH].tolist():
+            for k in whole[np.argsort(costs[whole], kind="stable")][:MAX_BRANCHES].tolist():
                 yield [made[n] for n in (k, *chosen[::-1])]
             part = np.flatnonzero(sound & (fresh > 0) & (fresh < left))
             order = np.argsort(costs[part] - 3.0 * fresh[part] / max(left, 1), kind="stable")
-            for k in part[order][:BRANCH].tolist():
+            for k in part[order][:MAX_BRANCHES].tolist():
                 following.append(([*chosen, k], later | touched[k]))
-        level = following[: BRANCH * BRANCH]
+        level = following[: MAX_BRANCHES * MAX_BRANCHES]
 
 
-def _patches(chosen: list[Drawn], changed: NDArray[np.bool_], pairs: NDArray[np.int64]) -> int:
+def _patches(
+    chosen: list[PaintedStroke], changed: NDArray[np.bool_], pairs: NDArray[np.int64]
+) -> int:
     """Return how many strokes are needed for one cell only, or in one of several pairs only."""
     count = 0
     for k, one in enumerate(chosen):
@@ -188,14 +194,16 @@ def _patches(chosen: list[Drawn], changed: NDArray[np.bool_], pairs: NDArray[np.
     return count
 
 
-def written(chosen: list[Drawn], cost: float) -> Step:
+def build_step(chosen: list[PaintedStroke], cost: float) -> Step:
     """Return the step that draws the strokes."""
     lines, said = ["r = [row[:] for row in g]"], []
     for one in chosen:
         name = "v" if one.paint is None else "_"
         ink = "v" if one.paint is None else str(one.paint)
         lines += _loop(name, one.stroke.text, ink)
-        said.append(one.stroke.says + ("" if one.paint is None else f", in {named(one.paint)}"))
+        said.append(
+            one.stroke.says + ("" if one.paint is None else f", in {colour_name(one.paint)}")
+        )
     return Step("\n".join([*lines, "g = r"]), "; then ".join(said), cost)
 
 

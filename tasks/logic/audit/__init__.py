@@ -13,7 +13,7 @@ from pathlib import Path
 from ....records import Json
 
 
-def audited(path: str | Path) -> dict[str, Json]:
+def audit_file(path: str | Path) -> dict[str, Json]:
     """Return the outcome of an audit as JSON.
 
     Raises:
@@ -21,16 +21,20 @@ def audited(path: str | Path) -> dict[str, Json]:
         DataError: the file is of another kind.
     """
     from . import set_checks
-    from .checks import checks as of_instances
+    from .checks import check_worlds as of_instances
     from .reading import read_set
 
     found = read_set(path)
-    checks = [*set_checks.of_files(found), *of_instances(found), *set_checks.checks(found)]
+    checks = [
+        *set_checks.check_files(found),
+        *of_instances(found),
+        *set_checks.check_instances(found),
+    ]
     return {
         "file": found.name,
         "instances": len(found.instances),
         "holdouts": sum(len(one.holdouts) for one in found.instances),
         "failed": sum(one.failed > 0 for one in checks),
         "checks": [one.as_json() for one in checks],
-        "statistics": set_checks.rows(found),
+        "statistics": set_checks.compute_statistics(found),
     }

@@ -12,11 +12,11 @@ from math import floor
 from ....records import Json
 from ....tools.logic.worlds import World
 from ...io.messages import shorten
-from ..generation.filters import OF_HOLDOUTS, OF_WORLDS, seen
-from ..generation.recipes import ATTEMPTS_A_HOLDOUT, Recipe
-from .reading import Audited, AuditedInstance, ReadSet
+from ..generation.filters import HOLDOUT_CONDITIONS, WORLD_CONDITIONS, prompt_ranges
+from ..generation.recipes import MAX_HOLDOUT_ATTEMPTS, Recipe
+from .reading import AuditedInstance, AuditedSet, AuditedWorld
 
-SHOWN = 5  # offenders that a check keeps
+MAX_OFFENDERS = 5  # offenders that a check keeps
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Check:
             self.passed += 1
             return
         self.failed += 1
-        if len(self.offenders) < SHOWN:
+        if len(self.offenders) < MAX_OFFENDERS:
             self.offenders.append(f"{where}: {found}" if found else where)
 
     def as_json(self) -> dict[str, Json]:
@@ -57,7 +57,7 @@ class Check:
         }
 
 
-class Checks:
+class CheckCounter:
     """Checks by name, in the order in which they were first counted."""
 
     def __init__(self) -> None:
@@ -75,9 +75,9 @@ class Checks:
 PROMPTS, HOLDOUTS = "prompt worlds", "holdouts"
 
 
-def checks(found: ReadSet) -> Iterable[Check]:
+def check_worlds(found: AuditedSet) -> Iterable[Check]:
     """Check each world of the instances."""
-    made = Checks()
+    made = CheckCounter()
     for one in found.instances:
         for side, some in ((PROMPTS, one.prompts), (HOLDOUTS, one.holdouts)):
             for world in some:
@@ -89,7 +89,9 @@ def checks(found: ReadSet) -> Iterable[Check]:
     return made.all()
 
 
-def _as_drawn(made: Checks, one: AuditedInstance, audited: Audited, side: str, where: str) -> None:
+def _as_drawn(
+    made: CheckCounter, one: AuditedInstance, audited: AuditedWorld, side: str, where: str
+) -> None:
     world, recipe = audited.world, one.recipe
     size = len(world.names)
     least, most = recipe.sizes
@@ -134,7 +136,7 @@ def _wrong_counts(world: World, recipe: Recipe) -> Iterator[str]:
             yield f"{name} {true / atoms:.2f}"
 
 
-def _recorded(made: Checks, audited: Audited, side: str, where: str) -> None:
+def _recorded(made: CheckCounter, audited: AuditedWorld, side: str, where: str) -> None:
     if audited.judged is None:
         return
     for key, due in (("optCost", audited.judged.bound), ("goldAlphaCost", audited.judged.cost)):
@@ -146,27 +148,27 @@ def _recorded(made: Checks, audited: Audited, side: str, where: str) -> None:
         )  # fmt: skip
 
 
-def _filtered(made: Checks, one: AuditedInstance) -> None:
+def _filtered(made: CheckCounter, one: AuditedInstance) -> None:
     for audited in one.prompts:
         if audited.judged is None:
             continue
         where = f"{one.name} {audited.world.id}"
-        for said, holds in OF_WORLDS.items():
+        for said, holds in WORLD_CONDITIONS.items():
             found = f"cost {audited.judged.cost}, bound {audited.judged.bound}"
             made.count(
                 f"{PROMPTS}: {said}", PROMPTS, holds(audited.judged, one.recipe), where, found
             )
 
 
-def _range(made: Checks, one: AuditedInstance) -> None:
+def _range(made: CheckCounter, one: AuditedInstance) -> None:
     worths = [audited.judged for audited in one.prompts if audited.judged is not None]
     known = len(worths) == len(one.prompts) and all(worth.cost is not None for worth in worths)
-    limits = seen(worths) if known else None
+    limits = prompt_ranges(worths) if known else None
     for audited in one.holdouts:
         where, attempts = f"{one.name} {audited.world.id}", audited.meta.get("attempts")
         made.count(
-            f"{HOLDOUTS}: at most {ATTEMPTS_A_HOLDOUT} attempts", HOLDOUTS,
-            isinstance(attempts, int) and 1 <= attempts <= ATTEMPTS_A_HOLDOUT, where,
+            f"{HOLDOUTS}: at most {MAX_HOLDOUT_ATTEMPTS} attempts", HOLDOUTS,
+            isinstance(attempts, int) and 1 <= attempts <= MAX_HOLDOUT_ATTEMPTS, where,
             shorten(attempts),
         )  # fmt: skip
         if audited.judged is None:
@@ -175,7 +177,7 @@ def _range(made: Checks, one: AuditedInstance) -> None:
         if limits is not None:
             found += f"; prompt worlds: cost {limits.cost[0]} to {limits.cost[1]}"
             found += f", gap {limits.gap[0]} to {limits.gap[1]}"
-        for said, holds in OF_HOLDOUTS.items():
+        for said, holds in HOLDOUT_CONDITIONS.items():
             if limits is not None:
                 made.count(f"{HOLDOUTS}: {said}", HOLDOUTS, holds(worth, limits), where, found)
             elif "range" not in said:

@@ -11,23 +11,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ....records import DataError, Json
+from ....tools.logic.fast_path import BeyondFastPath, PreparedWorlds, Regime
 from ....tools.logic.formula import Formula
-from ....tools.logic.judging import Beyond, Prepared, Regime
-from ....tools.logic.reading import read_formula
+from ....tools.logic.parser import parse_formula
 from ....tools.logic.theories import Theory
 from ....tools.logic.worlds import World
 from ...io.bad_records import BadRecords
 from ...io.files import locate, read_jsonl
 from ...io.messages import BadValue, shorten
-from ..generation.filters import Judged
-from ..generation.recipes import DIFFICULTIES, Difficulty, Recipe, recipe
-from ..published_files import FILES, Instance, holdout_of, holdouts_of, instances, records_of
+from ..generation.filters import Judgement
+from ..generation.recipes import DIFFICULTIES, Difficulty, Recipe, get_recipe
+from ..published_files import (
+    FILES,
+    PublishedInstance,
+    find_holdouts_file,
+    instances,
+    parse_holdout,
+    records_of,
+)
 
 Data = Mapping[str, Json]
 
 
 @dataclass(frozen=True)
-class Audited:
+class AuditedWorld:
     """A world with its raw data.
 
     Args:
@@ -39,7 +46,7 @@ class Audited:
 
     world: World
     data: Data
-    judged: Judged | None
+    judged: Judgement | None
     meta: Data = field(default_factory=dict)
 
 
@@ -70,8 +77,8 @@ class AuditedInstance:
     gold: Data
     described: Data
     problem: Data
-    prompts: tuple[Audited, ...]
-    holdouts: tuple[Audited, ...]
+    prompts: tuple[AuditedWorld, ...]
+    holdouts: tuple[AuditedWorld, ...]
 
     @property
     def code(self) -> str:
@@ -80,7 +87,7 @@ class AuditedInstance:
 
 
 @dataclass(frozen=True)
-class ReadSet:
+class AuditedSet:
     """The content of the files of an audit.
 
     Args:
@@ -100,7 +107,7 @@ class ReadSet:
     strays: tuple[str, ...]
 
 
-def read_set(path: str | Path) -> ReadSet:
+def read_set(path: str | Path) -> AuditedSet:
     """Read the instances and holdouts of an audit.
 
     Raises:
@@ -124,7 +131,7 @@ def read_set(path: str | Path) -> ReadSet:
         raise bad.nothing_left(f"{place}: the file has no instances")
     held: dict[str, list[tuple[World, Data]]] = {name: [] for name in read}
     strays = []
-    beside = holdouts_of(place)
+    beside = find_holdouts_file(place)
     bad_holdouts = BadRecords(beside or place, skip=True)
     for line, row in read_jsonl(beside, bad_holdouts) if beside else ():
         name = row.get("instanceId") if isinstance(row, dict) else None
@@ -135,12 +142,12 @@ def read_set(path: str | Path) -> ReadSet:
             meta = row.get("meta")
             if not isinstance(meta, dict) or meta.get("status") != "success":
                 raise BadValue(("meta", "status"), "not success")
-            held[name].append((holdout_of(row, read[name][0], bad_holdouts).world, row))
+            held[name].append((parse_holdout(row, read[name][0], bad_holdouts).world, row))
     unread, unread_holdouts = (
         tuple(sentence for _, sentence in some.left_out) for some in (bad, bad_holdouts)
     )
     audited = tuple(_instance(one, data, held[name]) for name, (one, data) in read.items())
-    return ReadSet(place.name, audited, unread, unread_holdouts, tuple(twice), tuple(strays))
+    return AuditedSet(place.name, audited, unread, unread_holdouts, tuple(twice), tuple(strays))
 
 
 def _is_instance(data: Json) -> bool:
@@ -148,53 +155,55 @@ def _is_instance(data: Json) -> bool:
     return isinstance(data, dict) and "instanceId" in data and isinstance(data.get("problem"), dict)
 
 
-def _instance(one: Instance, data: Data, held: list[tuple[World, Data]]) -> AuditedInstance:
+def _instance(
+    one: PublishedInstance, data: Data, held: list[tuple[World, Data]]
+) -> AuditedInstance:
     problem, described = data["problem"], data.get("problemDescription")
     described = described if isinstance(described, dict) else {}
     gold = problem.get("gold")
     gold = gold if isinstance(gold, dict) else {}
     text = one.secret["reference"]
-    reference = None if text is None else read_formula(text, one.theory.predicates)
+    reference = None if text is None else parse_formula(text, one.theory.predicates)
     raw = [w for w in problem["trainWorlds"] if w.get("isHeldout") is not True]
     worlds = [stored.world for stored in one.worlds]
     hidden = [world for world, _ in held]
     difficulty = one.secret["difficulty"]
     named: Difficulty = next((one for one in DIFFICULTIES if one == difficulty), "easy")
 
-    def worths(some: list[World]) -> list[Judged] | list[None]:
+    def worths(some: list[World]) -> list[Judgement] | list[None]:
         if reference is None or reference.free - {"x"}:
             return [None] * len(some)
-        return judged_anyhow(one.theory, some, one.regime, reference)
+        return judge_with_fallback(one.theory, some, one.regime, reference)
 
     return AuditedInstance(
         one.name,
         one.theory,
         one.regime,
         str(difficulty),
-        recipe(one.regime, named),
+        get_recipe(one.regime, named),
         reference,
         gold,
         described,
         problem,
-        tuple(Audited(*three) for three in zip(worlds, raw, worths(worlds), strict=True)),
+        tuple(AuditedWorld(*three) for three in zip(worlds, raw, worths(worlds), strict=True)),
         tuple(
-            Audited(world, row["world"], worth, row["meta"])
+            AuditedWorld(world, row["world"], worth, row["meta"])
             for (world, row), worth in zip(held, worths(hidden), strict=True)
         ),
     )
 
 
-def judged_anyhow(
+def judge_with_fallback(
     theory: Theory, worlds: list[World], regime: Regime, rule: Formula
-) -> list[Judged]:
+) -> list[Judgement]:
     """Return the results of the rule in each world, by Z3 where the fast path cannot decide."""
     try:
-        found = Prepared(theory, tuple(worlds), regime).judge(rule)
-    except Beyond:
-        from ....tools.logic.solving import RESOURCES, Solved
+        found = PreparedWorlds(theory, tuple(worlds), regime).judge(rule)
+    except BeyondFastPath:
+        from ....tools.logic.z3_solver import MAX_RESOURCES, GroundedWorlds
 
-        found = tuple(Solved(theory, worlds, regime, RESOURCES).judge(rule))
+        found = tuple(GroundedWorlds(theory, worlds, regime, MAX_RESOURCES).judge(rule))
     return [
-        Judged(worth.cost, worth.bound or 0, len(world.names), worth.valid is not None)
+        Judgement(worth.cost, worth.bound or 0, len(world.names), worth.valid is not None)
         for worth, world in zip(found, worlds, strict=True)
     ]

@@ -10,24 +10,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 
 from ....records import Json
-from ....tools.logic.judging import REGIMES, Beyond, Prepared
-from ....tools.logic.rules import NoRule, read_rule
-from ....tools.logic.tables import TooWide
+from ....tools.logic.evaluation import TableTooLarge
+from ....tools.logic.fast_path import REGIMES, BeyondFastPath, PreparedWorlds
+from ....tools.logic.rules import InvalidRule, read_rule
 from ....tools.logic.theories import SIGNATURE
 from ....tools.logic.worlds import World
 from ...io.messages import shorten
-from ..generation.competitors import behaviour, simple
-from ..generation.filters import OF_SETS, most_uses
-from ..generation.holdouts import same
+from ..generation.competitors import behaviour, simple_competitors
+from ..generation.filters import SET_CONDITIONS, max_uses
+from ..generation.holdouts import are_equal_worlds
 from ..generation.recipes import HOLDOUTS, MARGIN
-from .checks import Check, Checks
-from .reading import Audited, AuditedInstance, ReadSet, judged_anyhow
+from .checks import Check, CheckCounter
+from .reading import AuditedInstance, AuditedSet, AuditedWorld, judge_with_fallback
 
 # --- Statistics of a set by regime, for prompt worlds and for holdouts: the figures of the paper's
 # tables 1 and F.1, and the shares of true and of masked atoms.
 
 
-def rows(found: ReadSet) -> list[dict[str, Json]]:
+def compute_statistics(found: AuditedSet) -> list[dict[str, Json]]:
     """Return the statistics of a set, a row for each regime, kind of worlds and statistic."""
     made: list[dict[str, Json]] = []
     for regime in REGIMES:
@@ -74,29 +74,31 @@ def _figures(
 _NONE = -1
 
 
-def _cost(one: Audited) -> int | None:
+def _cost(one: AuditedWorld) -> int | None:
     return _NONE if one.judged is None else one.judged.cost
 
 
-def _slack(one: Audited) -> int | None:
+def _slack(one: AuditedWorld) -> int | None:
     if one.judged is None or one.judged.cost is None:
         return None
     return one.judged.cost - one.judged.bound
 
 
-def _atoms(one: Audited, places: int) -> int:
+def _atoms(one: AuditedWorld, places: int) -> int:
     return int(len(one.world.names) ** places)
 
 
 INSTANCES = "instances"
-COST_MATCH = 0.25  # largest difference of the mean costs per world of holdouts and prompt worlds
-LEAST_EASY = 6  # fewest prompt worlds: some public easy instances have 6 or 7
+MAX_COST_DIFFERENCE = (
+    0.25  # largest difference of the mean costs per world of holdouts and prompt worlds
+)
+MIN_EASY_WORLDS = 6  # fewest prompt worlds: some public easy instances have 6 or 7
 
 
-def of_files(found: ReadSet) -> Iterable[Check]:
+def check_files(found: AuditedSet) -> Iterable[Check]:
     """Check whether the files can be read, ids are unique and holdouts belong to an instance."""
     both = "is both true and unknown"
-    made = Checks()
+    made = CheckCounter()
     for some, what in ((found.unread, INSTANCES), (found.unread_holdouts, "holdouts")):
         count = (
             len(found.instances)
@@ -116,9 +118,9 @@ def of_files(found: ReadSet) -> Iterable[Check]:
     return made.all()
 
 
-def checks(found: ReadSet) -> Iterable[Check]:
+def check_instances(found: AuditedSet) -> Iterable[Check]:
     """Check each instance as a whole, and the use of templates in the set."""
-    made = Checks()
+    made = CheckCounter()
     for one in found.instances:
         _reference(made, one)
         _worlds(made, one)
@@ -130,12 +132,12 @@ def checks(found: ReadSet) -> Iterable[Check]:
     return made.all()
 
 
-def _reference(made: Checks, one: AuditedInstance) -> None:
+def _reference(made: CheckCounter, one: AuditedInstance) -> None:
     text = one.gold.get("alpha")
     reason = "there is none"
     if isinstance(text, str):
         read = read_rule(text, one.theory)
-        reason = read.detail if isinstance(read, NoRule) else ""
+        reason = read.detail if isinstance(read, InvalidRule) else ""
     made.count("the reference is a rule within the scope of its theory", INSTANCES, not reason,
                one.name, reason)  # fmt: skip
     made.count("the regime has the difficulty", INSTANCES, one.difficulty == one.recipe.difficulty,
@@ -156,9 +158,9 @@ def _reference(made: Checks, one: AuditedInstance) -> None:
         )  # fmt: skip
 
 
-def _worlds(made: Checks, one: AuditedInstance) -> None:
+def _worlds(made: CheckCounter, one: AuditedInstance) -> None:
     count, most = len(one.prompts), one.recipe.worlds[1]
-    least = LEAST_EASY if one.recipe.difficulty == "easy" else one.recipe.worlds[0]
+    least = MIN_EASY_WORLDS if one.recipe.difficulty == "easy" else one.recipe.worlds[0]
     made.count(
         "as many prompt worlds as regime and difficulty have", INSTANCES, least <= count <= most,
         one.name, f"{count} of {least} to {most}",
@@ -169,11 +171,11 @@ def _worlds(made: Checks, one: AuditedInstance) -> None:
                    str(sizes))  # fmt: skip
 
 
-def _totals(made: Checks, one: AuditedInstance) -> None:
+def _totals(made: CheckCounter, one: AuditedInstance) -> None:
     worths = [audited.judged for audited in one.prompts if audited.judged is not None]
     if len(worths) < len(one.prompts):
         return
-    for said, holds in OF_SETS.items():
+    for said, holds in SET_CONDITIONS.items():
         bound, cost = sum(w.bound for w in worths), sum(w.cost or 0 for w in worths)
         made.count(said, INSTANCES, holds(worths, one.recipe), one.name,
                    f"bound {bound}, cost {cost}")  # fmt: skip
@@ -194,7 +196,7 @@ def _totals(made: Checks, one: AuditedInstance) -> None:
                ", ".join(wrong))  # fmt: skip
 
 
-def _duplicates(made: Checks, one: AuditedInstance) -> None:
+def _duplicates(made: CheckCounter, one: AuditedInstance) -> None:
     prompts = [audited.world for audited in one.prompts]
     hidden = [audited.world for audited in one.holdouts]
     for what, some, others in (
@@ -202,10 +204,12 @@ def _duplicates(made: Checks, one: AuditedInstance) -> None:
         ("no holdout stands there twice", hidden, hidden),
         ("no prompt world is among the holdouts", prompts, hidden),
     ):
-        pair = _pair(some, others, same)
+        pair = _pair(some, others, are_equal_worlds)
         made.count(what, INSTANCES, not pair, one.name, pair)
     if one.regime != "full":
-        pairs = sum(maskings_of_one(a, b) for k, a in enumerate(prompts) for b in prompts[k + 1 :])
+        pairs = sum(
+            are_maskings_of_one_world(a, b) for k, a in enumerate(prompts) for b in prompts[k + 1 :]
+        )
         made.count("no two prompt worlds can be maskings of one world", INSTANCES, not pairs,
                    one.name, f"{pairs} pairs")  # fmt: skip
 
@@ -218,7 +222,7 @@ def _pair(some: Sequence[World], others: Sequence[World], alike) -> str:  # type
     return ""
 
 
-def maskings_of_one(one: World, other: World) -> bool:
+def are_maskings_of_one_world(one: World, other: World) -> bool:
     """Return whether two worlds have the same size and agree wherever both are known."""
     if len(one.names) != len(other.names):
         return False
@@ -229,7 +233,7 @@ def maskings_of_one(one: World, other: World) -> bool:
     )
 
 
-def _holdouts(made: Checks, one: AuditedInstance) -> None:
+def _holdouts(made: CheckCounter, one: AuditedInstance) -> None:
     count = len(one.holdouts)
     made.count(f"{HOLDOUTS} holdouts", INSTANCES, count == HOLDOUTS, one.name, str(count))
     costs = [
@@ -239,12 +243,12 @@ def _holdouts(made: Checks, one: AuditedInstance) -> None:
     if count and not any(None in side for side in costs):
         here, there = (sum(side) / len(side) for side in costs)  # type: ignore[arg-type]
         made.count(
-            f"the mean cost of the holdouts is that of the prompt worlds, to {COST_MATCH}",
-            INSTANCES, abs(here - there) <= COST_MATCH, one.name, f"{here:.2f} and {there:.2f}",
+            f"the mean cost of the holdouts is that of the prompt worlds, to {MAX_COST_DIFFERENCE}",
+            INSTANCES, abs(here - there) <= MAX_COST_DIFFERENCE, one.name, f"{here:.2f} and {there:.2f}",
         )  # fmt: skip
 
 
-def _competitors(made: Checks, one: AuditedInstance) -> None:
+def _competitors(made: CheckCounter, one: AuditedInstance) -> None:
     """Judge the rules of tiers 0 and 1 again; the cheaters of the first tier are among them."""
     recorded = one.gold.get("cheaterMargin")
     if recorded is not None:
@@ -257,19 +261,19 @@ def _competitors(made: Checks, one: AuditedInstance) -> None:
         return
     total = sum(w.cost or 0 for w in worths if w is not None)
     worlds = [audited.world for audited in one.prompts]
-    prepared = Prepared(one.theory, tuple(worlds), one.regime)
+    prepared = PreparedWorlds(one.theory, tuple(worlds), one.regime)
     try:
         own = behaviour(one.reference)
-    except TooWide:
+    except TableTooLarge:
         own = b""
     within, cheaper = [], []
-    for rival in simple(one.code):
+    for rival in simple_competitors(one.code):
         if behaviour(rival.formula) == own:
             continue
         try:
             costs = [worth.cost for worth in prepared.judge(rival.formula)]
-        except Beyond:
-            found = judged_anyhow(one.theory, worlds, one.regime, rival.formula)
+        except BeyondFastPath:
+            found = judge_with_fallback(one.theory, worlds, one.regime, rival.formula)
             costs = [worth.cost for worth in found]
         if None not in costs:
             sum_ = sum(cost or 0 for cost in costs)
@@ -281,7 +285,7 @@ def _competitors(made: Checks, one: AuditedInstance) -> None:
                one.name, ", ".join(cheaper[:3]))  # fmt: skip
 
 
-def _templates(made: Checks, some: Sequence[AuditedInstance]) -> None:
+def _templates(made: CheckCounter, some: Sequence[AuditedInstance]) -> None:
     """Check the uses of planted templates by regime, theory and difficulty."""
     uses: dict[tuple[str, str, str], Counter[str]] = {}
     for one in some:
@@ -289,7 +293,7 @@ def _templates(made: Checks, some: Sequence[AuditedInstance]) -> None:
         template = one.described.get("templateId", one.gold.get("alphaTemplateId"))
         uses.setdefault(key, Counter())[str(template)] += 1
     for (regime, code, difficulty), counted in uses.items():
-        most = most_uses(sum(counted.values()))
+        most = max_uses(sum(counted.values()))
         over = [f"{name} {count}" for name, count in counted.items() if count > most]
         made.count("no template is used more often than its limit", "regime, theory, difficulty",
                    not over, f"{regime} {code} {difficulty}", f"{', '.join(over)} of {most}")  # fmt: skip

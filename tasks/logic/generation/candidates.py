@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ....tools.logic.formula import Formula
-from ....tools.logic.sampling import Stream, drawn
+from ....tools.logic.sampling import RandomStream, draw_atoms
 from ....tools.logic.theories import Theory
 from ....tools.logic.worlds import World
-from .drawing import Drawn, draw
-from .filters import Judged, judged, world_fault
+from .filters import Judgement, judge_rule, world_fault
+from .random_worlds import WorldTables, draw_worlds
 from .recipes import Recipe
 
 # --- Masking: which atoms of R and S are unknown, for prompt worlds and holdouts alike.
@@ -31,22 +31,22 @@ from .recipes import Recipe
 # is dropped. P and Q are never masked.
 
 RELATIONS = ("R", "S")
-TRIES = 30  # atoms tried per world; each relation has at least 100
+MAX_TRIES = 30  # atoms tried per world; each relation has at least 100
 
 
-def masked_at_random(stream: Stream, worlds: Drawn, recipe: Recipe) -> Drawn:
+def mask_at_random(stream: RandomStream, worlds: WorldTables, recipe: Recipe) -> WorldTables:
     """Return the worlds with atoms masked for the partial regime."""
     sizes = worlds.inside.sum(axis=1)
     true, unknown = dict(worlds.true), {}
     for name in RELATIONS:
         counts = np.floor(recipe.masked[name] * sizes**2 + 1e-9).astype(np.int64)
-        unknown[name] = drawn(stream, worlds.inside, counts, 2)
+        unknown[name] = draw_atoms(stream, worlds.inside, counts, 2)
         true[name] = true[name] & ~unknown[name]
-    return Drawn(worlds.inside, true, unknown)
+    return WorldTables(worlds.inside, true, unknown)
 
 
-def masked_with_care(
-    stream: Stream, worlds: Sequence[World], theory: Theory, rule: Formula, recipe: Recipe
+def mask_while_valid(
+    stream: RandomStream, worlds: Sequence[World], theory: Theory, rule: Formula, recipe: Recipe
 ) -> list[World]:
     """Return the worlds with atoms masked for the skeptical regime.
 
@@ -57,10 +57,10 @@ def masked_with_care(
     wanted = (most - stream.below(2, len(worlds))).tolist()
     orders = [_order(stream, len(world.names)) for world in worlds]
     now = list(worlds)
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         at = [k for k, world in enumerate(now) if len(world.unknown_atoms) < wanted[k]]
         tried = [_without(now[k], _next(orders[k], now[k])) for k in at]
-        found = judged(theory, tried, recipe.regime, rule)
+        found = judge_rule(theory, tried, recipe.regime, rule)
         for k, world, worth in zip(at, tried, found, strict=True):
             if not world_fault(worth, recipe):
                 now[k] = world
@@ -70,7 +70,7 @@ def masked_with_care(
 Atom = tuple[str, tuple[int, int]]
 
 
-def _order(stream: Stream, size: int) -> dict[str, list[Atom]]:
+def _order(stream: RandomStream, size: int) -> dict[str, list[Atom]]:
     """Return the atoms of each relation in a random order."""
     return {
         name: [(name, divmod(int(one), size)) for one in stream.shuffled(size * size)]
@@ -91,19 +91,23 @@ def _without(world: World, atom: Atom) -> World:
     return World(world.id, world.names, true, open_)
 
 
-BATCH = 2_000  # worlds drawn at once
-MOST = {"full": 60, "partial": 60, "skeptical": 30}  # worlds of a batch that are judged exactly
+BATCH_SIZE = 2_000  # worlds drawn at once
+MAX_JUDGED = {
+    "full": 60,
+    "partial": 60,
+    "skeptical": 30,
+}  # worlds of a batch that are judged exactly
 
 
 class Candidate(NamedTuple):
     """A world and the results of the reference in it."""
 
     world: World
-    judged: Judged
+    judged: Judgement
 
 
 @dataclass
-class Source:
+class CandidateSource:
     """A sequence of candidates that the text of its random stream determines.
 
     Args:
@@ -126,26 +130,26 @@ class Source:
 
     def more(self) -> list[Candidate]:
         """Return the candidates of the next batch."""
-        stream = Stream(f"{self.text} batch {next(self.batches)}")
-        worlds = draw(stream, self.recipe, BATCH, self.size)
+        stream = RandomStream(f"{self.text} batch {next(self.batches)}")
+        worlds = draw_worlds(stream, self.recipe, BATCH_SIZE, self.size)
         self.drawn += len(worlds)
         if self.recipe.regime == "partial":
-            worlds = masked_at_random(stream, worlds, self.recipe)
+            worlds = mask_at_random(stream, worlds, self.recipe)
         worlds = self.plausible(worlds)
-        most = min(len(worlds), MOST[self.recipe.regime])
+        most = min(len(worlds), MAX_JUDGED[self.recipe.regime])
         found = [worlds.world(place, "W") for place in range(most)]
         if self.recipe.regime == "skeptical":
-            found = masked_with_care(stream, found, self.theory, self.rule, self.recipe)
+            found = mask_while_valid(stream, found, self.theory, self.rule, self.recipe)
         if not found:
             return []
-        worths = judged(self.theory, found, self.recipe.regime, self.rule)
+        worths = judge_rule(self.theory, found, self.recipe.regime, self.rule)
         return [
             Candidate(world, worth)
             for world, worth in zip(found, worths, strict=True)
             if not world_fault(worth, self.recipe)
         ]
 
-    def plausible(self, worlds: Drawn) -> Drawn:
+    def plausible(self, worlds: WorldTables) -> WorldTables:
         """Return the worlds where the rule is valid and cheap with unknown atoms taken as false."""
         violation = self.theory.violation
         assert violation is not None

@@ -13,20 +13,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....tools.logic.formula import Formula, written
-from ....tools.logic.reading import read_formula
+from ....tools.logic.evaluation import TableTooLarge
+from ....tools.logic.formula import Formula, format_sexpr
+from ....tools.logic.parser import parse_formula
 from ....tools.logic.rules import Rule, read_rule
-from ....tools.logic.sampling import Stream
-from ....tools.logic.tables import TooWide
-from ....tools.logic.theories import PUBLISHED, SIGNATURE, Theory
-from .drawing import Drawn, draw
+from ....tools.logic.sampling import RandomStream
+from ....tools.logic.theories import PUBLISHED_THEORIES, SIGNATURE, Theory
 from .mutants import mutants
-from .recipes import recipe
-from .templates import library, templates_of
+from .random_worlds import WorldTables, draw_worlds
+from .recipes import get_recipe
+from .templates import template_library, templates_in_tier
 
-MOST_MUTANTS = 10
-MOST_MINED = 40
-MOST_MINED_SIZE = 60  # AST nodes; a longer rule is no shortcut
+MAX_MUTANTS = 10
+MAX_MINED = 40
+MAX_MINED_SIZE = 60  # AST nodes; a longer rule is no shortcut
 PROBES = 96  # random worlds
 
 
@@ -45,9 +45,9 @@ class Competitor(NamedTuple):
 
 
 @cache
-def probes() -> Drawn:
+def probe_worlds() -> WorldTables:
     """Return random worlds that distinguish rules."""
-    return draw(Stream("abd probes"), recipe("full", "easy"), PROBES)
+    return draw_worlds(RandomStream("abd probes"), get_recipe("full", "easy"), PROBES)
 
 
 @lru_cache(maxsize=20_000)
@@ -57,26 +57,27 @@ def behaviour(formula: Formula) -> bytes:
     Raises:
         TooWide: the formula needs too much memory.
     """
-    return np.packbits(probes().extent(formula)).tobytes()
+    return np.packbits(probe_worlds().extent(formula)).tobytes()
 
 
 @cache
-def simple(theory_name: str) -> tuple[Competitor, ...]:
+def simple_competitors(theory_name: str) -> tuple[Competitor, ...]:
     """Return the competitors of tiers 0 and 1 for a published theory."""
-    theory = next(one for one in PUBLISHED.values() if theory_name in one.names)
+    theory = next(one for one in PUBLISHED_THEORIES.values() if theory_name in one.names)
     constants = (("t0-all", "(= x x)"), ("t0-none", "(not (= x x))"))
     made = [
-        Competitor(name, "tier0", read_formula(text, tuple(SIGNATURE))) for name, text in constants
+        Competitor(name, "tier0", parse_formula(text, tuple(SIGNATURE))) for name, text in constants
     ]
     for tier in (0, 1):
         made += [
-            Competitor(one.id, f"tier{tier}", one.formula) for one in templates_of(theory, tier)
+            Competitor(one.id, f"tier{tier}", one.formula)
+            for one in templates_in_tier(theory, tier)
         ]
     return tuple(made)
 
 
-def pool(
-    theory: Theory, reference: Formula, stream: Stream, mined: Sequence[Formula] = ()
+def build_pool(
+    theory: Theory, reference: Formula, stream: RandomStream, mined: Sequence[Formula] = ()
 ) -> list[Competitor]:
     """Return all competitors of the reference, no two of which behave alike."""
     changed = mutants(reference, theory)
@@ -84,12 +85,12 @@ def pool(
     some = [Competitor(f"mined-{place}", "mined", one) for place, one in enumerate(mined)]
     seen = {behaviour(reference)}
     kept = []
-    for one in (*simple(theory.names[0]), *some):
+    for one in (*simple_competitors(theory.names[0]), *some):
         if _new(one.formula, seen):
             kept.append(one)
     count = 0
     for formula in drawn:
-        if count < MOST_MUTANTS and _new(formula, seen):
+        if count < MAX_MUTANTS and _new(formula, seen):
             kept.append(Competitor(f"mutant-{count}", "mutant", formula))
             count += 1
     return kept
@@ -103,23 +104,23 @@ def _new(formula: Formula, seen: set[bytes]) -> bool:
     return True
 
 
-def mined_rules(texts: Sequence[str], theory: Theory) -> list[Formula]:
-    """Return the shortest of the texts that are rules of the theory, at most `MOST_MINED`.
+def select_mined_rules(texts: Sequence[str], theory: Theory) -> list[Formula]:
+    """Return the shortest of the texts that are rules of the theory, at most `MAX_MINED`.
 
     Rules that the library contains are left out.
     """
-    known = {one.formula for one in library()}
+    known = {one.formula for one in template_library()}
     found: dict[Formula, None] = {}
     for text in texts:
         read = read_rule(text, theory)
-        if isinstance(read, Rule) and read.formula.size <= MOST_MINED_SIZE:
+        if isinstance(read, Rule) and read.formula.size <= MAX_MINED_SIZE:
             found.setdefault(read.formula)
     kept = []
-    for formula in sorted(found, key=lambda one: (one.size, written(one))):
+    for formula in sorted(found, key=lambda one: (one.size, format_sexpr(one))):
         try:
             behaviour(formula)
-        except TooWide:
+        except TableTooLarge:
             continue
         if formula not in known:
             kept.append(formula)
-    return kept[:MOST_MINED]
+    return kept[:MAX_MINED]

@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from ....tools.logic.fast_path import BeyondFastPath, PreparedWorlds, Regime
 from ....tools.logic.formula import Formula
-from ....tools.logic.judging import Beyond, Prepared, Regime
 from ....tools.logic.theories import Theory
 from ....tools.logic.worlds import World
 from .recipes import Recipe
 
 
-class Judged(NamedTuple):
+class Judgement(NamedTuple):
     """Exact results of a rule in one world.
 
     Args:
@@ -33,23 +33,25 @@ class Judged(NamedTuple):
     known: bool = True
 
 
-def judged(theory: Theory, worlds: Sequence[World], regime: Regime, rule: Formula) -> list[Judged]:
+def judge_rule(
+    theory: Theory, worlds: Sequence[World], regime: Regime, rule: Formula
+) -> list[Judgement]:
     """Return the results of the rule in each world."""
     try:
-        found = Prepared(theory, tuple(worlds), regime).judge(rule)
-    except Beyond:
+        found = PreparedWorlds(theory, tuple(worlds), regime).judge(rule)
+    except BeyondFastPath:
         if len(worlds) == 1:
-            return [Judged(None, 0, len(worlds[0].names), False)]
-        return [one for world in worlds for one in judged(theory, [world], regime, rule)]
+            return [Judgement(None, 0, len(worlds[0].names), False)]
+        return [one for world in worlds for one in judge_rule(theory, [world], regime, rule)]
     return [
-        Judged(worth.cost, worth.bound or 0, len(world.names))
+        Judgement(worth.cost, worth.bound or 0, len(world.names))
         for worth, world in zip(found, worlds, strict=True)
     ]
 
 
 # Conditions by their wording. These are on a prompt world; a world where the reference is not valid
 # fails the first condition alone among those on its cost.
-OF_WORLDS: Mapping[str, Callable[[Judged, Recipe], bool]] = {
+WORLD_CONDITIONS: Mapping[str, Callable[[Judgement, Recipe], bool]] = {
     "the reference is valid": lambda one, recipe: one.cost is not None,
     "an exception is needed": lambda one, recipe: one.bound >= 1,
     "the reference costs little more than the lower bound": lambda one, recipe: (
@@ -63,7 +65,7 @@ OF_WORLDS: Mapping[str, Callable[[Judged, Recipe], bool]] = {
     ),
 }
 # Conditions on all prompt worlds together.
-OF_SETS: Mapping[str, Callable[[Sequence[Judged], Recipe], bool]] = {
+SET_CONDITIONS: Mapping[str, Callable[[Sequence[Judgement], Recipe], bool]] = {
     "the summed lower bound reaches its floor": lambda worlds, recipe: (
         sum(one.bound for one in worlds) >= recipe.floors[0]
     ),
@@ -73,17 +75,17 @@ OF_SETS: Mapping[str, Callable[[Sequence[Judged], Recipe], bool]] = {
 }
 
 
-def world_fault(one: Judged, recipe: Recipe) -> str:
+def world_fault(one: Judgement, recipe: Recipe) -> str:
     """Return the first condition that a prompt world does not meet, or ""."""
-    return next((said for said, holds in OF_WORLDS.items() if not holds(one, recipe)), "")
+    return next((said for said, holds in WORLD_CONDITIONS.items() if not holds(one, recipe)), "")
 
 
-def set_fault(worlds: Sequence[Judged], recipe: Recipe) -> str:
+def set_fault(worlds: Sequence[Judgement], recipe: Recipe) -> str:
     """Return the first condition that the prompt worlds together do not meet, or ""."""
-    return next((said for said, holds in OF_SETS.items() if not holds(worlds, recipe)), "")
+    return next((said for said, holds in SET_CONDITIONS.items() if not holds(worlds, recipe)), "")
 
 
-class Seen(NamedTuple):
+class PromptRanges(NamedTuple):
     """Ranges (least, most) of the costs and gaps of prompt worlds, and their mean cost."""
 
     cost: tuple[int, int]
@@ -91,14 +93,14 @@ class Seen(NamedTuple):
     mean_cost: float
 
 
-def seen(prompts: Sequence[Judged]) -> Seen:
+def prompt_ranges(prompts: Sequence[Judgement]) -> PromptRanges:
     """Return the ranges of the costs and gaps of prompt worlds."""
     costs = [one.cost or 0 for one in prompts]
     gaps = [(one.cost or 0) - one.bound for one in prompts]
-    return Seen((min(costs), max(costs)), (min(gaps), max(gaps)), sum(costs) / len(costs))
+    return PromptRanges((min(costs), max(costs)), (min(gaps), max(gaps)), sum(costs) / len(costs))
 
 
-OF_HOLDOUTS: Mapping[str, Callable[[Judged, Seen], bool]] = {
+HOLDOUT_CONDITIONS: Mapping[str, Callable[[Judgement, PromptRanges], bool]] = {
     "the reference is valid": lambda one, of: one.cost is not None,
     "its cost is within the range of the prompt worlds": lambda one, of: (
         one.cost is None or of.cost[0] <= one.cost <= of.cost[1]
@@ -109,9 +111,9 @@ OF_HOLDOUTS: Mapping[str, Callable[[Judged, Seen], bool]] = {
 }
 
 
-def holdout_fault(one: Judged, of: Seen) -> str:
+def holdout_fault(one: Judgement, of: PromptRanges) -> str:
     """Return the first condition that a holdout does not meet, or ""."""
-    return next((said for said, holds in OF_HOLDOUTS.items() if not holds(one, of)), "")
+    return next((said for said, holds in HOLDOUT_CONDITIONS.items() if not holds(one, of)), "")
 
 
 # --- How often a template may be used within a theory, a difficulty and a regime (ABD, section 5).
@@ -119,16 +121,16 @@ def holdout_fault(one: Judged, of: Seen) -> str:
 # Twice, or in a third of the instances, whichever is more. Uses are counted as instances are made, so
 # that an instance does not depend on how many follow.
 
-ALWAYS = 2  # uses that are always allowed
-SHARE = 3  # one instance in 3 may use the template
+MIN_USES_ALLOWED = 2  # uses that are always allowed
+SHARE_DIVISOR = 3  # one instance in 3 may use the template
 
 
-def most_uses(instances: int) -> int:
+def max_uses(instances: int) -> int:
     """Return how often one template may be used among `instances` instances."""
-    return max(ALWAYS, -(-instances // SHARE))
+    return max(MIN_USES_ALLOWED, -(-instances // SHARE_DIVISOR))
 
 
-class Used:
+class TemplateUses:
     """Counts of how often each template occurs in the instances so far."""
 
     def __init__(self) -> None:
@@ -138,7 +140,7 @@ class Used:
     def may(self, regime: str, difficulty: str, theory: str, template: str) -> bool:
         """Return whether the template may be used in the next instance."""
         key = (regime, difficulty, theory)
-        return self.templates[(*key, template)] < most_uses(self.instances[key] + 1)
+        return self.templates[(*key, template)] < max_uses(self.instances[key] + 1)
 
     def count(self, regime: str, difficulty: str, theory: str, template: str) -> None:
         """Count an instance that uses the template."""

@@ -14,20 +14,20 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tools.logic.judging import Beyond, Prepared
+from ....tools.logic.fast_path import BeyondFastPath, PreparedWorlds
 from ....tools.logic.worlds import World
-from .candidates import Candidate, Source
+from .candidates import Candidate, CandidateSource
 from .competitors import Competitor
-from .filters import judged
+from .filters import judge_rule
 from .recipes import MARGIN, Recipe
 
-INVALID = 1_000_000  # the cost of a rule in a world where it is not valid
-BATCHES = 8  # most batches drawn for the prompt worlds of an instance
+INVALID_COST = 1_000_000  # the cost of a rule in a world where it is not valid
+MAX_BATCHES = 8  # most batches drawn for the prompt worlds of an instance
 Costs = NDArray[np.int64]
 
 
-def costs_in(
-    candidates: Sequence[Candidate], source: Source, competitors: Sequence[Competitor]
+def compute_costs(
+    candidates: Sequence[Candidate], source: CandidateSource, competitors: Sequence[Competitor]
 ) -> Costs:
     """Return the costs of the competitors in the candidates, with shape (competitors, candidates).
 
@@ -35,24 +35,24 @@ def costs_in(
     less.
     """
     worlds = tuple(one.world for one in candidates)
-    prepared = Prepared(source.theory, worlds, source.recipe.regime)
+    prepared = PreparedWorlds(source.theory, worlds, source.recipe.regime)
     bounds = [one.judged.bound for one in candidates]
     found = np.zeros((len(competitors), len(worlds)), np.int64)
     for row, one in enumerate(competitors):
         try:
             costs = [worth.cost for worth in prepared.judge(one.formula)]
             known = [True] * len(costs)
-        except Beyond:
-            each = judged(source.theory, worlds, source.recipe.regime, one.formula)
+        except BeyondFastPath:
+            each = judge_rule(source.theory, worlds, source.recipe.regime, one.formula)
             costs, known = [w.cost for w in each], [w.known for w in each]
         found[row] = [
-            bound if not tells else INVALID if cost is None else cost
+            bound if not tells else INVALID_COST if cost is None else cost
             for cost, tells, bound in zip(costs, known, bounds, strict=True)
         ]
     return found
 
 
-def surviving(costs: Costs, reference: int) -> NDArray[np.int64]:
+def find_survivors(costs: Costs, reference: int) -> NDArray[np.int64]:
     """Return the indices of the competitors that survive.
 
     Args:
@@ -64,10 +64,10 @@ def surviving(costs: Costs, reference: int) -> NDArray[np.int64]:
 
 
 @dataclass
-class Pool:
+class CandidatePool:
     """A growing pool of candidates, with the costs of all competitors in them."""
 
-    source: Source
+    source: CandidateSource
     competitors: Sequence[Competitor]
     candidates: list[Candidate] = field(default_factory=list)
     costs: Costs = field(default_factory=lambda: np.zeros((0, 0), np.int64))
@@ -75,13 +75,13 @@ class Pool:
 
     def grow(self) -> bool:
         """Add the candidates of a batch, and return False where no more batches may be drawn."""
-        if self.batches == BATCHES:
+        if self.batches == MAX_BATCHES:
             return False
         self.batches += 1
         known = {_content(one.world) for one in self.candidates}
         fresh = [one for one in self.source.more() if _content(one.world) not in known]
         if fresh:
-            more = costs_in(fresh, self.source, self.competitors)
+            more = compute_costs(fresh, self.source, self.competitors)
             self.costs = np.hstack([self.costs, more]) if self.candidates else more
             self.candidates += fresh
         return True
@@ -92,14 +92,14 @@ class Pool:
 
     def left(self, chosen: Sequence[int]) -> NDArray[np.int64]:
         """Return the indices of the competitors that survive the chosen candidates."""
-        return surviving(self.costs[:, list(chosen)], self.reference(chosen))
+        return find_survivors(self.costs[:, list(chosen)], self.reference(chosen))
 
 
 def _content(world: World) -> tuple[object, ...]:
     return (len(world.names), *sorted(world.true.items()), *sorted(world.unknown.items()))
 
 
-def hardened(pool: Pool, recipe: Recipe, wanted: int) -> list[int] | None:
+def choose_worlds(pool: CandidatePool, recipe: Recipe, wanted: int) -> list[int] | None:
     """Return the indices of the `wanted` chosen worlds, or None where the instance is given up."""
     while len(pool.candidates) < wanted:
         if not pool.grow():
@@ -120,7 +120,7 @@ def hardened(pool: Pool, recipe: Recipe, wanted: int) -> list[int] | None:
             return _pruned(pool, chosen, wanted)
 
 
-def _best(pool: Pool, chosen: list[int], left: NDArray[np.int64]) -> int | None:
+def _best(pool: CandidatePool, chosen: list[int], left: NDArray[np.int64]) -> int | None:
     """Return the best world to add, or None where no further worlds can be drawn.
 
     It is the world that beats most of the survivors, or else the one that costs them most; of
@@ -141,7 +141,7 @@ def _best(pool: Pool, chosen: list[int], left: NDArray[np.int64]) -> int | None:
             return None
 
 
-def _pruned(pool: Pool, chosen: list[int], wanted: int) -> list[int] | None:
+def _pruned(pool: CandidatePool, chosen: list[int], wanted: int) -> list[int] | None:
     while len(chosen) > wanted:
         for place in chosen:
             rest = [one for one in chosen if one != place]

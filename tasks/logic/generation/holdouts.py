@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ....tools.logic.worlds import World
-from .candidates import Candidate, Source
-from .filters import holdout_fault, seen
-from .recipes import ATTEMPTS_A_HOLDOUT, HOLDOUTS
+from .candidates import Candidate, CandidateSource
+from .filters import holdout_fault, prompt_ranges
+from .recipes import HOLDOUTS, MAX_HOLDOUT_ATTEMPTS
 
-DRY = 12  # consecutive batches without a candidate, after which the search ends
+MAX_EMPTY_BATCHES = 12  # consecutive batches without a candidate, after which the search ends
 
 
 @dataclass(frozen=True)
@@ -33,21 +33,21 @@ class Holdout:
     duplicates: int
 
 
-def same(one: World, other: World) -> bool:
+def are_equal_worlds(one: World, other: World) -> bool:
     """Return whether two worlds have the same size and the same true and unknown atoms."""
     return (len(one.names), one.true, one.unknown) == (len(other.names), other.true, other.unknown)
 
 
-def holdouts(source: Source, prompts: Sequence[Candidate]) -> list[Holdout] | None:
+def choose_holdouts(source: CandidateSource, prompts: Sequence[Candidate]) -> list[Holdout] | None:
     """Return the holdouts, or None where the attempts do not suffice."""
-    limits = seen([one.judged for one in prompts])
+    limits = prompt_ranges([one.judged for one in prompts])
     target = limits.mean_cost * HOLDOUTS
     found: list[Holdout] = []
     attempts = duplicates = 0
     for candidate in _stream(source):
         attempts += 1
         others = [*(one.world for one in prompts), *(one.candidate.world for one in found)]
-        if any(same(candidate.world, other) for other in others):
+        if any(are_equal_worlds(candidate.world, other) for other in others):
             duplicates += 1
         elif not holdout_fault(candidate.judged, limits):
             one = Holdout(candidate, attempts, duplicates)
@@ -57,7 +57,7 @@ def holdouts(source: Source, prompts: Sequence[Candidate]) -> list[Holdout] | No
             else:
                 _exchange(found, one, target)
         matched = len(found) == HOLDOUTS and abs(_cost(found) - target) <= 0.5
-        if matched or attempts == ATTEMPTS_A_HOLDOUT:
+        if matched or attempts == MAX_HOLDOUT_ATTEMPTS:
             break
     if len(found) < HOLDOUTS:
         return None
@@ -67,9 +67,9 @@ def holdouts(source: Source, prompts: Sequence[Candidate]) -> list[Holdout] | No
     ]
 
 
-def _stream(source: Source) -> Iterator[Candidate]:
+def _stream(source: CandidateSource) -> Iterator[Candidate]:
     dry = 0
-    while dry < DRY:
+    while dry < MAX_EMPTY_BATCHES:
         some = source.more()
         dry = 0 if some else dry + 1
         yield from some

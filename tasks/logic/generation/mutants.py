@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....tools.logic.formula import FREE, QUANTIFIERS, Builder, Formula, Kind, Node
+from ....tools.logic.formula import FREE, QUANTIFIERS, Formula, FormulaBuilder, Kind, Node
 from ....tools.logic.theories import SIGNATURE, Theory
 
 _OTHER = {"P": "Q", "Q": "P", "R": "S", "S": "R"}
@@ -63,7 +63,7 @@ def _with(
         instead: the index of the part.
         body: the connective directly within a quantifier.
     """
-    builder = Builder()
+    builder = FormulaBuilder()
     places: list[int] = []
     for place, node in enumerate(formula.nodes):
         if place == at and new is None:

@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from ....records import Json
-from ....tools.logic.formula import Formula, usual, written
-from ....tools.logic.judging import Prepared
+from ....tools.logic.fast_path import PreparedWorlds
+from ....tools.logic.formula import Formula, format_infix, format_sexpr
 from ....tools.logic.theories import SIGNATURE, Theory
 from ....tools.logic.worlds import Tuples, World
-from ...io.yaml_records import Members
+from ...io.yaml_records import SetMembers
 from .candidates import Candidate
-from .making import Instance
+from .instances import GeneratedInstance
 from .recipes import HOLDOUTS, VERSION
 
 SCENARIOS: Mapping[str, str] = {
@@ -27,7 +27,7 @@ SCENARIOS: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def completed(world: World, filled: bool) -> World:
+def complete_world(world: World, filled: bool) -> World:
     """Return the world with every unknown atom true, or with every unknown atom false."""
     if not filled:
         return World(world.id, world.names, world.true)
@@ -48,7 +48,9 @@ class _Extremes:
         self.covers: list[list[int]] = []
         self.violations: list[list[int]] = []
         for filled in (False, True):
-            prepared = Prepared(theory, tuple(completed(one, filled) for one in worlds), "full")
+            prepared = PreparedWorlds(
+                theory, tuple(complete_world(one, filled) for one in worlds), "full"
+            )
             violated, covered = prepared.extents(rule)
             self.covers.append(covered.sum(axis=1).tolist())
             self.violations.append(violated.sum(axis=1).tolist())
@@ -62,7 +64,7 @@ class _Extremes:
                 self.before = prepared.extents(antecedent)[1].sum(axis=1).tolist()
 
 
-def record(one: Instance) -> dict[str, Json]:
+def instance_record(one: GeneratedInstance) -> dict[str, Json]:
     """Return the published record of an instance."""
     prompts = [candidate.world for candidate in one.worlds]
     of_gold = _Extremes(one.theory, prompts, one.reference.formula)
@@ -112,7 +114,7 @@ def record(one: Instance) -> dict[str, Json]:
             "instanceId": one.id,
             "scenario": SCENARIOS[recipe.regime],
             "theoryId": one.theory.names[-1],
-            "axioms": [written(axiom) for axiom in one.theory.axioms],
+            "axioms": [format_sexpr(axiom) for axiom in one.theory.axioms],
             "allowedAlphaPreds": allowed,
             "gold": _gold(one, worlds),
             "seedAlpha": _seed(one, of_seed),
@@ -121,12 +123,12 @@ def record(one: Instance) -> dict[str, Json]:
     }
 
 
-def _prompt(one: Instance, place: int, gold: _Extremes) -> dict[str, Json]:
+def _prompt(one: GeneratedInstance, place: int, gold: _Extremes) -> dict[str, Json]:
     candidate, seed_worth = one.worlds[place], one.seed_reference.worths[place]
     world = _world(candidate, gold, place, one.recipe.regime)
     if one.recipe.regime != "skeptical":
         world["_requiredAbCost"] = gold.violations[0][place]
-        world["_requiredAbSet"] = Members(gold.broken[place])
+        world["_requiredAbSet"] = SetMembers(gold.broken[place])
     if one.recipe.regime == "partial":
         world["seedAlphaBestCost"] = seed_worth.cost
         world["seedSlack"] = (seed_worth.cost or 0) - seed_worth.bound
@@ -204,11 +206,11 @@ def _atom(world: World, at: tuple[int, ...]) -> str:
     return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
 
-def _gold(one: Instance, worlds: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+def _gold(one: GeneratedInstance, worlds: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
     reference, regime = one.reference, one.recipe.regime
     gold: dict[str, Json] = {
         "alpha": reference.text,
-        "description": usual(reference.formula),
+        "description": format_infix(reference.formula),
         "source": reference.source,
         "templateId": reference.id,
         "tier": reference.tier,
@@ -255,12 +257,12 @@ def _gold(one: Instance, worlds: Sequence[Mapping[str, Json]]) -> dict[str, Json
     return gold
 
 
-def _seed(one: Instance, of: _Extremes) -> dict[str, Json]:
+def _seed(one: GeneratedInstance, of: _Extremes) -> dict[str, Json]:
     seed = one.seed_reference
     slacks = [cost - bound for cost, bound in zip(of.covers[0], of.violations[0], strict=True)]
     return {
         "alpha": seed.text,
-        "description": usual(seed.formula),
+        "description": format_infix(seed.formula),
         "templateId": seed.id,
         "tier": seed.tier,
         "family": one.template.family,
@@ -271,7 +273,7 @@ def _seed(one: Instance, of: _Extremes) -> dict[str, Json]:
     }
 
 
-def holdout_rows(one: Instance) -> list[dict[str, Json]]:
+def holdout_rows(one: GeneratedInstance) -> list[dict[str, Json]]:
     """Return the published row of each holdout."""
     worlds = [holdout.candidate.world for holdout in one.holdouts]
     of = _Extremes(one.theory, worlds, one.reference.formula)

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ....tools.logic.judging import Regime
+from ....tools.logic.fast_path import Regime
 
 Difficulty = Literal["easy", "hard", "medium"]
 DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "hard")  # skeptical instances are all "medium"
 VERSION = "peirce_abd_v1"  # the field generatorVersion of published records
 HOLDOUTS = 5
-ATTEMPTS_A_HOLDOUT = 150  # ABD, appendix F.1
+MAX_HOLDOUT_ATTEMPTS = 150  # ABD, appendix F.1
 MARGIN = 2  # a competitor is beaten where it costs at least this much more than the reference
 Range = tuple[float, float]
 
@@ -69,7 +69,7 @@ _SKEPTICAL = {"P": (0.25, 0.45), "Q": (0.2, 0.54), "R": (0.19, 0.305), "S": (0.1
 _MASKED = {"R": 0.12, "S": 0.08}
 
 
-def recipe(regime: Regime, difficulty: Difficulty) -> Recipe:
+def get_recipe(regime: Regime, difficulty: Difficulty) -> Recipe:
     """Return the recipe of a regime and a difficulty.
 
     In the skeptical regime the difficulty makes no difference.

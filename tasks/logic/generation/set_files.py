@@ -11,52 +11,52 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ....records import Json, Problem, UsageError, canonical_json
-from ....records.private_files import write_whole
-from ...io.files import expanded, writable
-from ...io.yaml_records import yaml_text
-from ..problems import problem
-from ..published_files import FILES, HOLDOUTS, own_holdouts
-from .making import Instance
-from .published_form import SCENARIOS, holdout_rows, record
+from ....records.private_files import write_atomically
+from ...io.files import check_writable, expand_home
+from ...io.yaml_records import format_yaml
+from ..problems import build_problem
+from ..published_files import FILES, HOLDOUTS_FILES, holdouts_file_name
+from .instances import GeneratedInstance
+from .published_form import SCENARIOS, holdout_rows, instance_record
 
 YAML, JSON = (".yaml", ".yml"), (".jsonl", ".json")
 
 
-def targets(out: str | Path) -> tuple[Path, ...]:
+def target_paths(out: str | Path) -> tuple[Path, ...]:
     """Return the files that a set is written to: instances and holdouts, or one file of JSON.
 
     Raises:
         UsageError: the name has another ending, or nothing may be written there.
     """
-    place = expanded(out)
+    place = expand_home(out)
     name = place.name.removesuffix(".gz")
     packed = ".gz" if place.name.endswith(".gz") else ""
     if place.is_dir() or "." not in place.name:
         if place.exists() and not place.is_dir():
             raise UsageError(f"{place}: a file, where a folder is to be; name another")
-        found = (place / f"{FILES[0]}.gz", place / f"{HOLDOUTS[0]}.gz")
+        found = (place / f"{FILES[0]}.gz", place / f"{HOLDOUTS_FILES[0]}.gz")
     elif name.endswith(YAML):
-        found = (place, place.with_name(own_holdouts(place) + packed))
+        found = (place, place.with_name(holdouts_file_name(place) + packed))
     elif name.endswith(JSON):
-        return (writable(place),)
+        return (check_writable(place),)
     else:
         raise UsageError(
             f"{place}: instances of abd are written to a folder, or to a name that ends in"
             f" {', '.join((*YAML, *JSON))}, plain or with .gz"
         )
-    return tuple(map(writable, found))
+    return tuple(map(check_writable, found))
 
 
-def save(some: Sequence[Instance], out: str | Path) -> tuple[Path, ...]:
+def save_instances(some: Sequence[GeneratedInstance], out: str | Path) -> tuple[Path, ...]:
     """Write a set of instances, and return the files, holdouts after instances."""
-    places = targets(out)
+    places = target_paths(out)
     if len(places) == 2:
         rows = [row for one in some for row in holdout_rows(one)]
-        texts = [yaml_text([record(one) for one in some]), _lines(rows)]
+        texts = [format_yaml([instance_record(one) for one in some]), _lines(rows)]
     elif places[0].name.removesuffix(".gz").endswith(".jsonl"):
-        texts = [_lines(own_form(one) for one in some)]
+        texts = [_lines(to_own_worlds(one) for one in some)]
     else:
-        texts = [canonical_json([own_form(one) for one in some]) + "\n"]
+        texts = [canonical_json([to_own_worlds(one) for one in some]) + "\n"]
     contents = {
         place: gzip.compress(text.encode(), mtime=0)
         if place.name.endswith(".gz")
@@ -64,7 +64,7 @@ def save(some: Sequence[Instance], out: str | Path) -> tuple[Path, ...]:
         for place, text in zip(places, texts, strict=True)
     }
     # Holdouts come first, so that new instances are never found with old holdouts of their names.
-    write_whole(dict(reversed(contents.items())))
+    write_atomically(dict(reversed(contents.items())))
     return places
 
 
@@ -72,7 +72,7 @@ def _lines(rows: Iterable[Json]) -> str:
     return "".join(canonical_json(row) + "\n" for row in rows)
 
 
-def own_form(one: Instance) -> dict[str, Json]:
+def to_own_worlds(one: GeneratedInstance) -> dict[str, Json]:
     """Return an instance as a problem that `logic/own_worlds.py` reads."""
     return {
         "id": one.id,
@@ -84,9 +84,9 @@ def own_form(one: Instance) -> dict[str, Json]:
     }
 
 
-def as_problem(one: Instance) -> Problem:
+def as_problem(one: GeneratedInstance) -> Problem:
     """Return the problem that results from reading the instance in its published form."""
-    return problem(
+    return build_problem(
         one.id,
         one.theory,
         one.recipe.regime,

@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ....tools.logic.formula import Formula
-from ....tools.logic.reading import read_formula
+from ....tools.logic.parser import parse_formula
 from ....tools.logic.theories import SIGNATURE, Theory
 
 # --- Templates are made of shapes: properties of an element in graded modal logic, as formulas.
@@ -45,28 +45,28 @@ def _joined(*parts: str) -> str:
     return parts[0] if len(parts) == 1 else f"(and {' '.join(parts)})"
 
 
-def has(predicate: str) -> Shape:
+def atom_of(predicate: str) -> Shape:
     """Return the shape: the predicate holds of the element."""
     return Shape(predicate, lambda x, spare: f"({predicate} {x})")
 
 
-def loop(relation: str) -> Shape:
+def self_loop(relation: str) -> Shape:
     """Return the shape: the relation leads from the element to itself."""
     return Shape(f"loop-{relation}", lambda x, spare: f"({relation} {x} {x})")
 
 
-def no(shape: Shape) -> Shape:
+def negation(shape: Shape) -> Shape:
     """Return the negation of a shape."""
     return Shape(f"not-{shape.name}", lambda x, spare: f"(not {shape.about(x, spare)})")
 
 
-def both(*shapes: Shape) -> Shape:
+def conjunction(*shapes: Shape) -> Shape:
     """Return the conjunction of shapes."""
     name = "&".join(shape.name for shape in shapes)
     return Shape(name, lambda x, spare: _joined(*(shape.about(x, spare) for shape in shapes)))
 
 
-def either(one: Shape, other: Shape) -> Shape:
+def disjunction(one: Shape, other: Shape) -> Shape:
     """Return the disjunction of two shapes."""
     return Shape(
         f"{one.name}|{other.name}",
@@ -74,7 +74,7 @@ def either(one: Shape, other: Shape) -> Shape:
     )
 
 
-def some(relation: str, inner: Shape | None = None) -> Shape:
+def diamond(relation: str, inner: Shape | None = None) -> Shape:
     """Return the shape: there is a successor, one with `inner` where it is given."""
 
     def about(x: str, spare: str) -> str:
@@ -85,7 +85,7 @@ def some(relation: str, inner: Shape | None = None) -> Shape:
     return Shape(_named("some", relation, inner), about)
 
 
-def every(relation: str, inner: Shape) -> Shape:
+def box(relation: str, inner: Shape) -> Shape:
     """Return the shape: every successor has `inner`."""
 
     def about(x: str, spare: str) -> str:
@@ -95,7 +95,7 @@ def every(relation: str, inner: Shape) -> Shape:
     return Shape(_named("every", relation, inner), about)
 
 
-def two(relation: str, one: Shape | None = None, other: Shape | None = None) -> Shape:
+def two_successors(relation: str, one: Shape | None = None, other: Shape | None = None) -> Shape:
     """Return the shape: there are two successors, the first with `one`, the second with `other`."""
 
     def about(x: str, spare: str) -> str:
@@ -109,7 +109,7 @@ def two(relation: str, one: Shape | None = None, other: Shape | None = None) -> 
     return Shape(f"two-{relation}({said})", about)
 
 
-def exactly_two(relation: str) -> Shape:
+def exactly_two_successors(relation: str) -> Shape:
     """Return the shape: there are exactly two successors."""
 
     def about(x: str, spare: str) -> str:
@@ -121,7 +121,9 @@ def exactly_two(relation: str) -> Shape:
     return Shape(f"exactly-two-{relation}", about)
 
 
-def one_only(relation: str, inner: Shape | None = None, further: Shape | None = None) -> Shape:
+def unique_successor(
+    relation: str, inner: Shape | None = None, further: Shape | None = None
+) -> Shape:
     """Return the shape: exactly one successor, or exactly one with `inner`.
 
     The one successor also has `further`, where it is given.
@@ -139,7 +141,7 @@ def one_only(relation: str, inner: Shape | None = None, further: Shape | None = 
     return Shape(name if further is None else f"{name}:{further.name}", about)
 
 
-def meeting(one: str, other: str, inner: Shape | None = None) -> Shape:
+def meeting_successors(one: str, other: str, inner: Shape | None = None) -> Shape:
     """Return the shape: a successor by `one` and one by `other` that have a common successor.
 
     The common successor is reached by the same relations, and has `inner` where it is given.
@@ -154,7 +156,7 @@ def meeting(one: str, other: str, inner: Shape | None = None) -> Shape:
     return Shape(_named("meet", f"{one},{other}", inner), about)
 
 
-def shared(relation: str, other: str) -> Shape:
+def shared_successor(relation: str, other: str) -> Shape:
     """Return the shape: some element is an `other`-successor of all `relation`-successors."""
 
     def about(x: str, spare: str) -> str:
@@ -165,7 +167,7 @@ def shared(relation: str, other: str) -> Shape:
     return Shape(f"shared-{relation},{other}", about)
 
 
-def closed(relation: str) -> Shape:
+def locally_transitive(relation: str) -> Shape:
     """Return the shape: everything two steps away is a successor already."""
 
     def about(x: str, spare: str) -> str:
@@ -176,7 +178,7 @@ def closed(relation: str) -> Shape:
     return Shape(f"closed-{relation}", about)
 
 
-def back(relation: str, inner: Shape | None = None) -> Shape:
+def returning_successor(relation: str, inner: Shape | None = None) -> Shape:
     """Return the shape: some successor, with `inner` where it is given, leads back."""
 
     def about(x: str, spare: str) -> str:
@@ -212,61 +214,68 @@ class Template(NamedTuple):
         return "".join(sorted(self.formula.predicates))
 
 
-_P, _Q, _NOT_P, _NOT_Q = has("P"), has("Q"), no(has("P")), no(has("Q"))
+_P, _Q, _NOT_P, _NOT_Q = atom_of("P"), atom_of("Q"), negation(atom_of("P")), negation(atom_of("Q"))
 _OTHER = {"R": "S", "S": "R"}
 
 
 def _tier_0() -> list[Shape]:
-    plain = [_P, _Q, loop("R"), loop("S")]
+    plain = [_P, _Q, self_loop("R"), self_loop("S")]
     return [
-        *plain, *map(no, plain), both(_P, _Q), both(_P, _NOT_Q), both(_NOT_P, _Q), either(_P, _Q),
-        *(both(_P, loop(r)) for r in "RS"), *(both(_P, no(loop(r))) for r in "RS"),
+        *plain, *map(negation, plain), conjunction(_P, _Q), conjunction(_P, _NOT_Q), conjunction(_NOT_P, _Q), disjunction(_P, _Q),
+        *(conjunction(_P, self_loop(r)) for r in "RS"), *(conjunction(_P, negation(self_loop(r))) for r in "RS"),
     ]  # fmt: skip
 
 
 def _tier_1() -> list[Shape]:
     made: list[Shape] = []
     for r in "RS":
-        made += [some(r), no(some(r)), some(f"{r}-"), no(some(f"{r}-")), back(r), back(r, _P)]
+        made += [
+            diamond(r),
+            negation(diamond(r)),
+            diamond(f"{r}-"),
+            negation(diamond(f"{r}-")),
+            returning_successor(r),
+            returning_successor(r, _P),
+        ]
         for p in (_P, _Q):
             made += [
-                some(r, p), some(r, no(p)), every(r, p), every(r, no(p)), some(f"{r}-", p),
-                both(some(r), every(r, p)), every(f"{r}-", p), both(p, some(r)), both(no(p), some(r)),
+                diamond(r, p), diamond(r, negation(p)), box(r, p), box(r, negation(p)), diamond(f"{r}-", p),
+                conjunction(diamond(r), box(r, p)), box(f"{r}-", p), conjunction(p, diamond(r)), conjunction(negation(p), diamond(r)),
             ]  # fmt: skip
         made += [
-            both(_P, some(r, _P)), both(_P, some(r, _NOT_P)), both(_NOT_P, some(r, _P)),
-            both(_NOT_P, some(r, _NOT_P)), both(_P, every(r, _P)), both(_P, some(f"{r}-", _P)),
-            both(some(r, _P), some(r, _NOT_P)), both(_Q, some(r, _P)), both(_P, some(r, _Q)),
-            some(r, both(_P, _Q)), some(r, both(_P, loop(r))),
+            conjunction(_P, diamond(r, _P)), conjunction(_P, diamond(r, _NOT_P)), conjunction(_NOT_P, diamond(r, _P)),
+            conjunction(_NOT_P, diamond(r, _NOT_P)), conjunction(_P, box(r, _P)), conjunction(_P, diamond(f"{r}-", _P)),
+            conjunction(diamond(r, _P), diamond(r, _NOT_P)), conjunction(_Q, diamond(r, _P)), conjunction(_P, diamond(r, _Q)),
+            diamond(r, conjunction(_P, _Q)), diamond(r, conjunction(_P, self_loop(r))),
         ]  # fmt: skip
-    return [*made, both(some("R"), some("S")), both(some("R", _P), some("S")),
-            both(some("S", _P), some("R")), both(some("R", _P), no(some("S")))]  # fmt: skip
+    return [*made, conjunction(diamond("R"), diamond("S")), conjunction(diamond("R", _P), diamond("S")),
+            conjunction(diamond("S", _P), diamond("R")), conjunction(diamond("R", _P), negation(diamond("S")))]  # fmt: skip
 
 
 def _tier_2() -> list[Shape]:
     made: list[Shape] = []
     for r in "RS":
         for q in (r, _OTHER[r]):
-            all_p, some_p = every(q, _P), some(q, _P)
+            all_p, some_p = box(q, _P), diamond(q, _P)
             made += [
-                some(r, all_p), some(r, both(_P, all_p)), some(r, both(_P, some_p)),
-                some(r, some_p), every(r, some_p), every(r, all_p), some(r, no(some(q))),
-                some(r, both(_P, no(some(q)))), some(r, some(q, _NOT_P)),
-                both(_P, some(r, all_p)), both(_NOT_P, some(r, all_p)), both(_P, every(r, all_p)),
-                some(r, both(_NOT_P, all_p)), some(r, both(some(q), all_p)),
-                some(r, both(_P, some(q, _NOT_P))), some(r, both(_P, every(q, _NOT_P))),
-                both(_P, some(r, some_p)), both(_P, every(r, some(q))), both(_P, every(r, some_p)),
+                diamond(r, all_p), diamond(r, conjunction(_P, all_p)), diamond(r, conjunction(_P, some_p)),
+                diamond(r, some_p), box(r, some_p), box(r, all_p), diamond(r, negation(diamond(q))),
+                diamond(r, conjunction(_P, negation(diamond(q)))), diamond(r, diamond(q, _NOT_P)),
+                conjunction(_P, diamond(r, all_p)), conjunction(_NOT_P, diamond(r, all_p)), conjunction(_P, box(r, all_p)),
+                diamond(r, conjunction(_NOT_P, all_p)), diamond(r, conjunction(diamond(q), all_p)),
+                diamond(r, conjunction(_P, diamond(q, _NOT_P))), diamond(r, conjunction(_P, box(q, _NOT_P))),
+                conjunction(_P, diamond(r, some_p)), conjunction(_P, box(r, diamond(q))), conjunction(_P, box(r, some_p)),
             ]  # fmt: skip
         made += [
-            some(f"{r}-", every(r, _P)), some(f"{r}-", both(_P, every(r, _P))),
-            some(r, every(f"{r}-", _P)), some(r, both(_P, every(f"{r}-", _P))),
-            every(f"{r}-", some(r, _P)),
+            diamond(f"{r}-", box(r, _P)), diamond(f"{r}-", conjunction(_P, box(r, _P))),
+            diamond(r, box(f"{r}-", _P)), diamond(r, conjunction(_P, box(f"{r}-", _P))),
+            box(f"{r}-", diamond(r, _P)),
         ]  # fmt: skip
     made += [
-        some("R", both(_Q, every("R", _P))), some("R", both(_P, every("R", _Q))),
-        some("R-", both(_Q, every("R", _P))), some("R", both(_P, some("R", _Q))),
-        some("R", both(_P, every("R", _NOT_Q))), both(_P, some("R", both(_Q, every("R", _P)))),
-        some("S", both(_P, some("S", _Q))), some("S", both(_Q, every("S", _P))),
+        diamond("R", conjunction(_Q, box("R", _P))), diamond("R", conjunction(_P, box("R", _Q))),
+        diamond("R-", conjunction(_Q, box("R", _P))), diamond("R", conjunction(_P, diamond("R", _Q))),
+        diamond("R", conjunction(_P, box("R", _NOT_Q))), conjunction(_P, diamond("R", conjunction(_Q, box("R", _P)))),
+        diamond("S", conjunction(_P, diamond("S", _Q))), diamond("S", conjunction(_Q, box("S", _P))),
     ]  # fmt: skip
     return made
 
@@ -275,30 +284,30 @@ def _tier_3() -> list[Shape]:
     made: list[Shape] = []
     for r in "RS":
         s = _OTHER[r]
-        all_p, some_p = every(r, _P), some(r, _P)
+        all_p, some_p = box(r, _P), diamond(r, _P)
         made += [
-            exactly_two(r), both(_P, exactly_two(r)), two(r, _P, _P),
-            one_only(r, _P), one_only(r, _P, all_p), both(_P, one_only(r, _P)), one_only(r, all_p),
-            two(r, _P, all_p), two(r, all_p, all_p), two(r, both(_P, all_p)),
-            some(r, some(r, all_p)), some(r, both(_P, some(r, all_p))), some(r, every(r, some_p)),
-            some(r, both(_P, every(r, some_p))), every(r, some(r, all_p)), every(r, every(r, some_p)),
-            both(_P, some(r, some(r, all_p))), some(r, both(_P, every(r, every(r, _P)))),
-            some(r, two(r, _P, _P)), some(r, both(_P, two(r))), some(r, one_only(r, _P)),
-            closed(r), both(_P, closed(r)), some(r, both(_P, closed(r))),
-            some(r, some(s, every(r, _P))), some(r, both(_P, some(s, every(r, _P)))),
-            some(r, every(s, some(r, _P))), some(r, every(s, no(some(r)))),
-            some(r, some(s, both(_P, no(some(r))))), shared(r, s),
-            some(r, one_only(s, _P)), both(two(r, _P, _P), some(s)), some(r, both(_P, one_only(r))),
+            exactly_two_successors(r), conjunction(_P, exactly_two_successors(r)), two_successors(r, _P, _P),
+            unique_successor(r, _P), unique_successor(r, _P, all_p), conjunction(_P, unique_successor(r, _P)), unique_successor(r, all_p),
+            two_successors(r, _P, all_p), two_successors(r, all_p, all_p), two_successors(r, conjunction(_P, all_p)),
+            diamond(r, diamond(r, all_p)), diamond(r, conjunction(_P, diamond(r, all_p))), diamond(r, box(r, some_p)),
+            diamond(r, conjunction(_P, box(r, some_p))), box(r, diamond(r, all_p)), box(r, box(r, some_p)),
+            conjunction(_P, diamond(r, diamond(r, all_p))), diamond(r, conjunction(_P, box(r, box(r, _P)))),
+            diamond(r, two_successors(r, _P, _P)), diamond(r, conjunction(_P, two_successors(r))), diamond(r, unique_successor(r, _P)),
+            locally_transitive(r), conjunction(_P, locally_transitive(r)), diamond(r, conjunction(_P, locally_transitive(r))),
+            diamond(r, diamond(s, box(r, _P))), diamond(r, conjunction(_P, diamond(s, box(r, _P)))),
+            diamond(r, box(s, diamond(r, _P))), diamond(r, box(s, negation(diamond(r)))),
+            diamond(r, diamond(s, conjunction(_P, negation(diamond(r))))), shared_successor(r, s),
+            diamond(r, unique_successor(s, _P)), conjunction(two_successors(r, _P, _P), diamond(s)), diamond(r, conjunction(_P, unique_successor(r))),
         ]  # fmt: skip
     return [
-        *made, meeting("R", "S", _P), two("R", _Q, _Q), two("R", _P, _Q), one_only("R", _Q), one_only("R", both(_P, _Q)),
-        some("R", both(_Q, some("R", every("R", _P)))), some("R", both(_P, every("R", some("R", _Q)))),
-        both(_P, some("R", both(_Q, every("R", every("R", _P))))), two("S", _Q, _Q),
+        *made, meeting_successors("R", "S", _P), two_successors("R", _Q, _Q), two_successors("R", _P, _Q), unique_successor("R", _Q), unique_successor("R", conjunction(_P, _Q)),
+        diamond("R", conjunction(_Q, diamond("R", box("R", _P)))), diamond("R", conjunction(_P, box("R", diamond("R", _Q)))),
+        conjunction(_P, diamond("R", conjunction(_Q, box("R", box("R", _P))))), two_successors("S", _Q, _Q),
     ]  # fmt: skip
 
 
 @cache
-def library() -> tuple[Template, ...]:
+def template_library() -> tuple[Template, ...]:
     """Return all templates, tier by tier."""
     made: list[Template] = []
     tiers = (_tier_0(), _tier_1(), _tier_2(), _tier_3())
@@ -306,16 +315,18 @@ def library() -> tuple[Template, ...]:
         for shape in shapes:
             text = shape.text()
             made.append(
-                Template(f"t{tier}-{shape.name}", tier, text, read_formula(text, tuple(SIGNATURE)))
+                Template(f"t{tier}-{shape.name}", tier, text, parse_formula(text, tuple(SIGNATURE)))
             )
     return tuple(made)
 
 
-def templates_of(theory: Theory, tier: int) -> list[Template]:
+def templates_in_tier(theory: Theory, tier: int) -> list[Template]:
     """Return the templates of the tier that the theory allows.
 
     The skeptical regime needs templates over R or S, as all templates from tier 1 on are.
     """
     return [
-        one for one in library() if one.tier == tier and one.formula.predicates <= theory.allowed
+        one
+        for one in template_library()
+        if one.tier == tier and one.formula.predicates <= theory.allowed
     ]

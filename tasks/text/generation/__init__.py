@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from . import admission, election, marine, personality, shoe, tree
-from .planted import Generator, named
+from .planted import Generator, select_set_names
 
 GENERATORS: Mapping[str, Generator] = {
     one.name: one
@@ -30,4 +30,4 @@ GENERATORS: Mapping[str, Generator] = {
     )
 }
 
-__all__ = ["GENERATORS", "Generator", "named"]
+__all__ = ["GENERATORS", "Generator", "select_set_names"]

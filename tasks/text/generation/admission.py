@@ -18,8 +18,8 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ..problems import Rows
-from . import drawn
+from ..problems import LabelledData
+from . import random_admission
 from .admission_rules import (
     DEPTH_2,
     DEPTH_3,
@@ -28,17 +28,17 @@ from .admission_rules import (
     SIZE_5,
     SIZE_10,
     SIZE_15,
-    Admission,
+    AdmissionSet,
     Case,
-    findings,
-    turned,
-    used,
-    whole,
+    build_findings,
+    complete_rule,
+    find_columns,
+    reverse_cases,
 )
-from .applicants import LABELS, balanced, columns_of
-from .planted import Noise, clean, noisy, planted
+from .applicants import LABELS, build_columns, draw_balanced
+from .planted import Noise, add_noise, build_labelled_data, make_clean_splits
 
-ROWS = 200  # rows per split
+ROWS_PER_SPLIT = 200  # rows per split
 _TOPS = {"num_publications": 4}  # maxima in the sets of level 2
 _ABOUT = (
     "Records of applicants to a university: grades, what they did besides, and whether they were"
@@ -59,13 +59,13 @@ _OTHERS = (
 _TWINS = "admission_adv"
 
 
-def _set(level: int, name: str, cases: tuple[Case, ...], noise: float = 0.0, extra: int = 0) -> Admission:  # fmt: skip
-    columns = (*used(cases), *_OTHERS[:extra])
+def _set(level: int, name: str, cases: tuple[Case, ...], noise: float = 0.0, extra: int = 0) -> AdmissionSet:  # fmt: skip
+    columns = (*find_columns(cases), *_OTHERS[:extra])
     tops = {one: top for one, top in _TOPS.items() if one in columns and level == 2}
-    return Admission(f"admission/level_{level}/{name}", columns, cases, noise, extra, tops)
+    return AdmissionSet(f"admission/level_{level}/{name}", columns, cases, noise, extra, tops)
 
 
-GRID: tuple[Admission, ...] = (
+GRID: tuple[AdmissionSet, ...] = (
     _set(1, "base", MATH),
     _set(2, "depth_2", DEPTH_2),
     _set(2, "size_5", SIZE_5),
@@ -82,18 +82,18 @@ GRID: tuple[Admission, ...] = (
 )  # fmt: skip
 
 
-def twin(one: Admission) -> Admission:
+def make_twin(one: AdmissionSet) -> AdmissionSet:
     """Return the counterintuitive twin of a set."""
     folder = one.folder.replace("admission/", f"{_TWINS}/")
-    return replace(one, folder=folder, cases=turned(one.cases, one.tops))
+    return replace(one, folder=folder, cases=reverse_cases(one.cases, one.tops))
 
 
-SETS: Mapping[str, Admission] = {
-    one.folder: one for one in (*GRID, *(twin(plain) for plain in GRID))
+SETS_BY_NAME: Mapping[str, AdmissionSet] = {
+    one.folder: one for one in (*GRID, *(make_twin(plain) for plain in GRID))
 }
 
 
-class AdmissionSets:
+class AdmissionGenerator:
     """The generator `admission`."""
 
     name = "admission"
@@ -101,7 +101,7 @@ class AdmissionSets:
 
     def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
         """Return the names of the 26 sets with their tags."""
-        return {name: _tags(name) for name in SETS}
+        return {name: _tags(name) for name in SETS_BY_NAME}
 
     def more(self, seed: int) -> Iterator[str]:
         """Yield names of sets with random rules without end."""
@@ -110,18 +110,18 @@ class AdmissionSets:
             yield f"admission-{seed}-{number}"
             number += 1
 
-    def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+    def made(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
         """Return the data set with this name."""
-        if name not in SETS:
-            return drawn.one(seed, int(name.rpartition("-")[2]))
-        one = SETS[name]
+        if name not in SETS_BY_NAME:
+            return random_admission.generate_set(seed, int(name.rpartition("-")[2]))
+        one = SETS_BY_NAME[name]
         draw = random.Random(f"{name} {seed}")
-        rule = whole(one.cases)
+        rule = complete_rule(one.cases)
         rows = {
-            split: balanced(one.columns, rule, ROWS // 2, draw, one.tops)
+            split: draw_balanced(one.columns, rule, ROWS_PER_SPLIT // 2, draw, one.tops)
             for split in ("train", "val", "test")
         }
-        splits = noisy(clean(rows), one.noise, LABELS, noise, f"{name} {seed}")
+        splits = add_noise(make_clean_splits(rows), one.noise, LABELS, noise, f"{name} {seed}")
         told = {
             "underlying_model": "decision_tree",
             "balanced": True,
@@ -133,8 +133,10 @@ class AdmissionSets:
             "counterintuitive": name.startswith(_TWINS),
             "seed": seed,
         }
-        columns = columns_of(one.columns, one.tops)
-        return planted(name, columns, LABELS, splits, _ABOUT, findings(one.cases), [rule], told)
+        columns = build_columns(one.columns, one.tops)
+        return build_labelled_data(
+            name, columns, LABELS, splits, _ABOUT, build_findings(one.cases), [rule], told
+        )
 
 
 def _tags(name: str) -> frozenset[str]:
@@ -147,4 +149,4 @@ def _tags(name: str) -> frozenset[str]:
     return frozenset((level.removeprefix("level_"), level, own, own.rstrip("0123456789_"), side))
 
 
-GENERATOR = AdmissionSets()
+GENERATOR = AdmissionGenerator()

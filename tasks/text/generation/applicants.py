@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ....records import DataError, Json, Observation
 from ....tools.sentence_rules.rules import Rule
 from ..columns import Columns
-from .planted import labelled
+from .planted import apply_rule
 
 LABELS = ("admitted", "rejected")
 GRADES = ("A", "B", "C", "D", "F")
@@ -87,7 +87,7 @@ FIELDS: Mapping[str, Field] = {
 }
 
 
-def columns_of(names: Sequence[str], tops: Mapping[str, int]) -> Columns:
+def build_columns(names: Sequence[str], tops: Mapping[str, int]) -> Columns:
     """Return the named columns; `tops` replaces the maximum of some counts."""
     about = {name: _field(name, tops).told() for name in names}
     return Columns(about, "fields", LABELS)
@@ -98,7 +98,7 @@ def _field(name: str, tops: Mapping[str, int]) -> Field:
     return Field(field.about, low=field.low, high=tops[name]) if name in tops else field
 
 
-def balanced(
+def draw_balanced(
     names: Sequence[str], rule: Rule, each: int, draw: random.Random, tops: Mapping[str, int]
 ) -> list[Observation]:
     """Draw `each` records with each label of a rule that covers every record, in random order.
@@ -113,13 +113,13 @@ def balanced(
     Raises:
         DataError: A label is too rare.
     """
-    columns = columns_of(names, tops)
+    columns = build_columns(names, tops)
     fields = {name: _field(name, tops) for name in names}
     left = dict.fromkeys(LABELS, each)
     found: list[Observation] = []
     for _ in range(_MOST // _BATCH):
         records = [{name: one.drawn(draw) for name, one in fields.items()} for _ in range(_BATCH)]
-        labels = labelled(records, rule, columns, LABELS)
+        labels = apply_rule(records, rule, columns, LABELS)
         for record, label in zip(records, labels, strict=True):
             if label is not None and left[label]:
                 left[label] -= 1

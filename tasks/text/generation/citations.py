@@ -31,17 +31,17 @@ from urllib.parse import parse_qsl
 
 from ....records import DataError, Json, Observation, UsageError
 from ...io.bad_records import BadRecords
-from ...io.files import expanded, parsed, read_jsonl, read_text
-from ...io.messages import nearest, warn
+from ...io.files import expand_home, parse_json_file_text, read_jsonl, read_text
+from ...io.messages import suggest_nearest, warn
 from ..columns import Columns
-from ..problems import LABEL, Rows
-from .planted import parted
+from ..problems import DEFAULT_LABEL_NAME, LabelledData
+from .planted import split_rows
 
-NAME = "citations"
+GENERATOR_NAME = "citations"
 LABELS = ("highly cited", "rarely cited")
-FEWEST_WORDS = 50
-LEAST = 10  # minimum number of rows with each label
-ALL = f"{NAME}/all"  # the set of all venues
+MIN_ABSTRACT_WORDS = 50
+MIN_LABEL_ROWS = 10  # minimum number of rows with each label
+ALL_VENUES = f"{GENERATOR_NAME}/all"  # the set of all venues
 _NAME_CHARACTERS = 80  # in the name of a folder
 _OTHER_TYPES = ("editorial", "letter", "erratum", "paratext", "retraction", "peer-review", "review-letter")  # fmt: skip
 _ABOUT = (
@@ -51,7 +51,7 @@ _ABOUT = (
 
 
 @dataclass(frozen=True)
-class Choice:
+class CitationSettings:
     """The settings of a file of works.
 
     Attributes:
@@ -76,23 +76,25 @@ class Work:
     citations: int
 
 
-def settings_of(path: str | Path) -> tuple[Path, Choice]:
+def parse_path(path: str | Path) -> tuple[Path, CitationSettings]:
     """Split a path into the file and its settings.
 
     Raises:
         UsageError: A setting does not exist or has no valid value, or there is no such file.
     """
-    place, query = expanded(path), ""
+    place, query = expand_home(path), ""
     if not place.exists() and "?" in place.name:
         name, _, query = place.name.partition("?")
         place = place.with_name(name)
     told = dict(parse_qsl(query, keep_blank_values=True))
-    names = tuple(Choice.__dataclass_fields__)
+    names = tuple(CitationSettings.__dataclass_fields__)
     for key in told:
         if key not in names:
-            raise UsageError(f"{path}: no setting {key!r} of citations{nearest(key, names)}")
+            raise UsageError(
+                f"{path}: no setting {key!r} of citations{suggest_nearest(key, names)}"
+            )
     try:
-        choice = Choice(
+        choice = CitationSettings(
             None if told.get("after") == "all" else int(told.get("after", 2)),
             float(told.get("share", 0.1)),
             int(told["ood"]) if "ood" in told else None,
@@ -108,7 +110,7 @@ def settings_of(path: str | Path) -> tuple[Path, Choice]:
     return place, choice
 
 
-def made(path: str | Path | None, seed: int) -> list[Rows]:
+def build_data_sets(path: str | Path | None, seed: int) -> list[LabelledData]:
     """Return the data sets of a file of works, one per venue.
 
     Raises:
@@ -117,13 +119,13 @@ def made(path: str | Path | None, seed: int) -> list[Rows]:
     """
     if path is None:
         raise UsageError("labels:citations needs a file of works: --data works.jsonl")
-    place, choice = settings_of(path)
+    place, choice = parse_path(path)
     works = _works(place, choice)
-    kept = list(_chosen(works, choice, seed))
+    kept = list(_label_works(works, choice, seed))
     venues = sorted({work.venue for work, _ in kept})
-    named = {name: {one} for name, one in _named(venues).items()}
+    named = {name: {one} for name, one in _venue_folders(venues).items()}
     if len(venues) > 1:
-        named[ALL] = set(venues)
+        named[ALL_VENUES] = set(venues)
     found = []
     for name, own in named.items():
         rows = _rows(name, [pair for pair in kept if pair[0].venue in own], choice, seed)
@@ -137,26 +139,30 @@ def made(path: str | Path | None, seed: int) -> list[Rows]:
         )
     if not found:
         raise DataError(
-            f"{place}: no venue has {LEAST} works of each label; a larger share, as"
+            f"{place}: no venue has {MIN_LABEL_ROWS} works of each label; a larger share, as"
             f" {place.name}?share=0.25, takes more of each venue and year"
         )
     return found
 
 
-def _rows(name: str, kept: Sequence[tuple[Work, str]], choice: Choice, seed: int) -> Rows | None:
+def _rows(
+    name: str, kept: Sequence[tuple[Work, str]], choice: CitationSettings, seed: int
+) -> LabelledData | None:
     """Return a data set, or None if a label is too rare."""
     late = math.inf if choice.ood is None else choice.ood
     own = [_row(work, label) for work, label in kept if work.year < late]
     other = [_row(work, label) for work, label in kept if work.year >= late]
     counts = Counter(one.output for one in own)
-    if min(counts[label] for label in LABELS) < LEAST:
+    if min(counts[label] for label in LABELS) < MIN_LABEL_ROWS:
         return None
     splits = {key: tuple(some) for key, some in _parted(own, f"{name} {seed}").items()}
     if other:
         splits["ood"] = tuple(other)
     columns = Columns({"abstract": {"kind": "text", "about": "of the paper"}}, "text", LABELS)
     told: dict[str, Json] = {"after": choice.after, "share": choice.share, "ood": choice.ood}
-    return Rows(name, LABEL, LABELS, columns, splits, _ABOUT, properties={**told, "seed": seed})
+    return LabelledData(
+        name, DEFAULT_LABEL_NAME, LABELS, columns, splits, _ABOUT, properties={**told, "seed": seed}
+    )
 
 
 def _parted(rows: Sequence[Observation], seed: str) -> dict[str, list[Observation]]:
@@ -164,7 +170,7 @@ def _parted(rows: Sequence[Observation], seed: str) -> dict[str, list[Observatio
     draw = random.Random(seed)
     found: dict[str, list[Observation]] = {}
     for label in LABELS:
-        for split, some in parted([one for one in rows if one.output == label], draw).items():
+        for split, some in split_rows([one for one in rows if one.output == label], draw).items():
             found.setdefault(split, []).extend(some)
     return {split: draw.sample(some, len(some)) for split, some in found.items()}
 
@@ -173,7 +179,9 @@ def _row(work: Work, label: str) -> Observation:
     return Observation({"abstract": work.abstract}, label)
 
 
-def _chosen(works: Sequence[Work], choice: Choice, seed: int) -> Iterator[tuple[Work, str]]:
+def _label_works(
+    works: Sequence[Work], choice: CitationSettings, seed: int
+) -> Iterator[tuple[Work, str]]:
     cohorts: dict[tuple[str, int], list[Work]] = {}
     for one in works:
         cohorts.setdefault((one.venue, one.year), []).append(one)
@@ -189,10 +197,10 @@ def _chosen(works: Sequence[Work], choice: Choice, seed: int) -> Iterator[tuple[
 # --- the file -------------------------------------------------------------------------
 
 
-def _works(place: Path, choice: Choice) -> list[Work]:
+def _works(place: Path, choice: CitationSettings) -> list[Work]:
     name = place.name.removesuffix(".gz")
     if name.endswith(".json"):
-        told = parsed(read_text(place), place)
+        told = parse_json_file_text(read_text(place), place)
         objects = told.get("results") if isinstance(told, dict) else told
     elif name.endswith((".jsonl", ".ndjson")):
         with BadRecords(place) as bad:
@@ -223,7 +231,7 @@ def _works(place: Path, choice: Choice) -> list[Work]:
     return found
 
 
-def _work(told: Mapping[str, Json], choice: Choice) -> Work | str:
+def _work(told: Mapping[str, Json], choice: CitationSettings) -> Work | str:
     """Return the work, or the reason to leave it out."""
     if told.get("type") in _OTHER_TYPES or told.get("is_retracted"):
         return "no paper"
@@ -235,8 +243,8 @@ def _work(told: Mapping[str, Json], choice: Choice) -> Work | str:
     if not isinstance(venue, str):
         return "no venue"
     abstract = told.get("abstract") or _abstract(told.get("abstract_inverted_index"))
-    if not isinstance(abstract, str) or len(abstract.split()) < FEWEST_WORDS:
-        return f"no abstract of {FEWEST_WORDS} words"
+    if not isinstance(abstract, str) or len(abstract.split()) < MIN_ABSTRACT_WORDS:
+        return f"no abstract of {MIN_ABSTRACT_WORDS} words"
     citations = _citations(told, None if choice.after is None else year + choice.after)
     if citations is None:
         return "no citations of these years"
@@ -293,13 +301,13 @@ def _whole(value: Json) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _named(venues: Sequence[str]) -> dict[str, str]:
+def _venue_folders(venues: Sequence[str]) -> dict[str, str]:
     """Return a folder name for each venue; of venues with equal names the later are numbered."""
     found: dict[str, str] = {}
     for venue in venues:
-        stem = name = f"{NAME}/{_slug(venue)}"
+        stem = name = f"{GENERATOR_NAME}/{_slug(venue)}"
         number = 2
-        while name in found or name == ALL:
+        while name in found or name == ALL_VENUES:
             name, number = f"{stem}-{number}", number + 1
         found[name] = venue
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .phrases import Phrase, Topic
-from .posts import Posts
+from .posts import PostGenerator
 
 _DEMOCRATIC, _REPUBLICAN, _OTHER = range(3)
 
@@ -65,4 +65,4 @@ TOPIC = Topic(
     ),
 )
 
-GENERATOR = Posts(TOPIC, with_twin=True)
+GENERATOR = PostGenerator(TOPIC, with_twin=True)

@@ -8,7 +8,7 @@ are drawn again until each label has a tenth of the posts, so no set has only on
 There is one finding per phrase with a weight: the label of most posts with that phrase, a fact that
 rows can show. The published wording uses the label with the highest weight instead, which no rows
 can show: adding a number to all weights of a type for one label and subtracting it from the
-intercept changes no post. `worded` returns that wording.
+intercept changes no post. `describe_weights` returns that wording.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from numpy.typing import NDArray
 
 from ....records import DataError, Json
 from ....tools.sentence_rules.conditions import AllOf, AnyOf, Condition
-from ....tools.sentence_rules.rules import Rule, When
-from .phrases import Topic, Worded, has
-from .planted import LONGEST
+from ....tools.sentence_rules.rules import ConditionClause, Rule
+from .phrases import Topic, TopicPhrase, mentions_any
+from .planted import MAX_SENTENCE_CHARACTERS
 
-WEIGHT, INTERCEPT = 5.0, 1.0
-LEAST = 0.1  # minimum share of the posts with each label
+MAX_WEIGHT, MAX_INTERCEPT = 5.0, 1.0
+MIN_LABEL_SHARE = 0.1  # minimum share of the posts with each label
 _TRIES = 10_000
 Weights = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Logistic:
+class LogisticModel:
     """A logistic model over the phrases of a topic.
 
     Attributes:
@@ -54,10 +54,10 @@ class Logistic:
         return dict(zip(choices, best, strict=True))
 
 
-def drawn(
+def draw_model(
     topic: Topic, count: int, dropout: float, draw: np.random.Generator, leaning: bool = False
-) -> Logistic:
-    """Draw a model in which each label has at least a share of `LEAST` of the posts.
+) -> LogisticModel:
+    """Draw a model in which each label has at least a share of `MIN_LABEL_SHARE` of the posts.
 
     Args:
         topic: The topic.
@@ -75,23 +75,23 @@ def drawn(
         types = draw.permutation(len(topic.types))[: count // len(topic.places[0])]
         places = [place for one in sorted(types) for place in topic.places[one]]
         weights = np.zeros((labels, len(topic.phrases)))
-        weights[:, places] = draw.uniform(-WEIGHT, WEIGHT, (labels, len(places)))
+        weights[:, places] = draw.uniform(-MAX_WEIGHT, MAX_WEIGHT, (labels, len(places)))
         if leaning:
             weights = _leaning(topic, weights)
         dropped = draw.permutation(labels * len(places))[: round(dropout * labels * len(places))]
         weights[dropped // len(places), np.array(places)[dropped % len(places)]] = 0.0
-        model = Logistic(topic, weights, draw.uniform(-INTERCEPT, INTERCEPT, labels))
+        model = LogisticModel(topic, weights, draw.uniform(-MAX_INTERCEPT, MAX_INTERCEPT, labels))
         counts = Counter(model.codes().values())
-        if min(counts[code] for code in range(labels)) >= LEAST * len(topic.choices):
+        if min(counts[code] for code in range(labels)) >= MIN_LABEL_SHARE * len(topic.choices):
             return model
     raise DataError(
-        f"no weights of {topic.name} in {_TRIES:,} give each label {LEAST:.0%} of posts"
+        f"no weights of {topic.name} in {_TRIES:,} give each label {MIN_LABEL_SHARE:.0%} of posts"
     )
 
 
 def _leaning(topic: Topic, weights: Weights) -> Weights:
     """Rescale the weights to a magnitude of at least 1 and give them the expected signs."""
-    sizes = 1.0 + np.abs(weights) * (WEIGHT - 1) / WEIGHT
+    sizes = 1.0 + np.abs(weights) * (MAX_WEIGHT - 1) / MAX_WEIGHT
     signs = np.full(weights.shape, -1.0)
     for place, phrase in enumerate(topic.phrases):
         signs[phrase.leaning, place] = 1.0
@@ -101,7 +101,7 @@ def _leaning(topic: Topic, weights: Weights) -> Weights:
 # --- in words -------------------------------------------------------------------------
 
 
-def findings(
+def build_findings(
     topic: Topic, codes: Mapping[tuple[int, ...], int], weighted: Sequence[int]
 ) -> list[Rule]:
     """Return a rule for each phrase of `weighted` (indices): the label of most posts with it."""
@@ -109,11 +109,13 @@ def findings(
     for place in weighted:
         counts = Counter(code for choice, code in codes.items() if place in choice)
         best = min(counts, key=lambda code: (-counts[code], code))
-        found.append(Rule((When(has(topic.phrases[place]), topic.labels[best]),)))
+        found.append(
+            Rule((ConditionClause(mentions_any(topic.phrases[place]), topic.labels[best]),))
+        )
     return found
 
 
-def stated(model: Logistic, weighted: Sequence[int], turned: int) -> dict[str, Json]:
+def model_parameters(model: LogisticModel, weighted: Sequence[int], turned: int) -> dict[str, Json]:
     """Return the weights and intercepts of the model by label.
 
     Together with the findings they state the complete rule: the label whose intercept and weights
@@ -138,10 +140,10 @@ def stated(model: Logistic, weighted: Sequence[int], turned: int) -> dict[str, J
     return {"weights": weights, "intercepts": intercepts}
 
 
-def optimal(topic: Topic, codes: Mapping[tuple[int, ...], int]) -> list[Rule]:
+def build_optimal_rules(topic: Topic, codes: Mapping[tuple[int, ...], int]) -> list[Rule]:
     """Return rules that give each choice its label and never contradict each other.
 
-    For each label they list the cases that have it, in sentences of at most `LONGEST` characters.
+    For each label they list the cases that have it, in sentences of at most `MAX_SENTENCE_CHARACTERS` characters.
     """
     cases: dict[int, list[tuple[tuple[int, ...], ...]]] = {}
     for code, case in _cases(topic, dict(codes), 0):
@@ -177,7 +179,7 @@ def _cases(
 
 def _condition(topic: Topic, case: Sequence[Sequence[int]]) -> Condition:
     phrases = topic.phrases
-    parts = tuple(has(*(phrases[place] for place in some)) for some in case)
+    parts = tuple(mentions_any(*(phrases[place] for place in some)) for some in case)
     return parts[0] if len(parts) == 1 else AllOf(parts)
 
 
@@ -185,7 +187,7 @@ def _sentences(conditions: Sequence[Condition], label: str) -> list[Rule]:
     found: list[Rule] = []
     some: list[Condition] = []
     for one in conditions:
-        if some and len(_one([*some, one], label).written()) > LONGEST:
+        if some and len(_one([*some, one], label).written()) > MAX_SENTENCE_CHARACTERS:
             found.append(_one(some, label))
             some = []
         some.append(one)
@@ -194,10 +196,10 @@ def _sentences(conditions: Sequence[Condition], label: str) -> list[Rule]:
 
 def _one(conditions: Sequence[Condition], label: str) -> Rule:
     whole = conditions[0] if len(conditions) == 1 else AnyOf(tuple(conditions))
-    return Rule((When(whole, label),))
+    return Rule((ConditionClause(whole, label),))
 
 
-def worded(model: Logistic) -> list[str]:
+def describe_weights(model: LogisticModel) -> list[str]:
     """Return the wording of HypoBench (appendix B.5), one sentence per phrase with a weight.
 
     A sentence says how likely the most and the least likely label of the phrase are.
@@ -209,13 +211,15 @@ def worded(model: Logistic) -> list[str]:
     ):
         own = model.weights[:, place]
         if own.any():
-            found.append(likelihoods(kind, phrase, own, topic.labels, topic.item, topic.verdict))
+            found.append(
+                describe_likelihoods(kind, phrase, own, topic.labels, topic.item, topic.verdict)
+            )
     return found
 
 
-def likelihoods(
+def describe_likelihoods(
     kind: str,
-    phrase: Worded,
+    phrase: TopicPhrase,
     weights: Weights,
     labels: Sequence[str],
     item: str = Topic.item,

@@ -16,15 +16,15 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 
 from ....records import Json, Observation, UsageError
-from ....tools.sentence_rules.conditions import AllOf, Compare, Condition
-from ....tools.sentence_rules.quantities import Number
-from ....tools.sentence_rules.rules import Rule, When
+from ....tools.sentence_rules.conditions import AllOf, Comparison, Condition
+from ....tools.sentence_rules.quantities import ColumnNumber
+from ....tools.sentence_rules.rules import ConditionClause, Rule
 from ..columns import Columns
-from ..problems import Rows
-from .planted import Noise, Splits, labelled, parted, planted
+from ..problems import LabelledData
+from .planted import Noise, Splits, apply_rule, build_labelled_data, split_rows
 
-ROWS = 500
-NOISE = 0.2
+ROW_COUNT = 500
+NOISE_RATE = 0.2
 _CLARITY, _CLOUDS = "secchi_depth", "cloud_cover"
 _FEW_CLOUDS = 50
 _TIERS = ((10, 5), (20, 8), (30, 11), (40, 14))  # (maximum depth in metres, hours)
@@ -50,19 +50,19 @@ _COLUMNS: Mapping[str, tuple[str, int, int]] = {
 }
 
 
-def findings() -> list[Rule]:
+def build_findings() -> list[Rule]:
     """Return the rules: few hours under many clouds, else more hours in clearer water."""
-    few = Compare(Number(_CLOUDS), "at most", _FEW_CLOUDS)
-    many = Compare(Number(_CLOUDS), "more than", _FEW_CLOUDS)
-    found = [Rule((When(many, str(_CLOUDY)),))]
+    few = Comparison(ColumnNumber(_CLOUDS), "at most", _FEW_CLOUDS)
+    many = Comparison(ColumnNumber(_CLOUDS), "more than", _FEW_CLOUDS)
+    found = [Rule((ConditionClause(many, str(_CLOUDY)),))]
     low = 0
     for high, hours in _TIERS:
         parts: tuple[Condition, ...] = (few,)
         if low:
-            parts += (Compare(Number(_CLARITY), "more than", low),)
+            parts += (Comparison(ColumnNumber(_CLARITY), "more than", low),)
         if high < _COLUMNS[_CLARITY][2]:
-            parts += (Compare(Number(_CLARITY), "at most", high),)
-        found.append(Rule((When(AllOf(parts), str(hours)),)))
+            parts += (Comparison(ColumnNumber(_CLARITY), "at most", high),)
+        found.append(Rule((ConditionClause(AllOf(parts), str(hours)),)))
         low = high
     return found
 
@@ -84,7 +84,7 @@ def scaled_error(
     return sum(((one - other) / (high - low)) ** 2 for one, other in pairs) / len(true)
 
 
-class Marine:
+class MarineGenerator:
     """The generator `marine`."""
 
     name = "marine"
@@ -98,23 +98,23 @@ class Marine:
         """Return no further names."""
         return iter(())
 
-    def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+    def made(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
         """Return the data set with this name."""
         draw = random.Random(f"{name} {seed}")
         about = {key: {"kind": "number", "about": told} for key, (told, _, _) in _COLUMNS.items()}
         records: list[dict[str, Json]] = [
             {key: draw.randint(low, high) for key, (_, low, high) in _COLUMNS.items()}
-            for _ in range(ROWS)
+            for _ in range(ROW_COUNT)
         ]
-        rules = findings()
+        rules = build_findings()
         rule = Rule(tuple(clause for one in rules for clause in one.clauses))
         clean_labels = (str(_CLOUDY), *(str(hours) for _, hours in _TIERS))
-        hours = labelled(records, rule, Columns(about, "fields", clean_labels), clean_labels)
+        hours = apply_rule(records, rule, Columns(about, "fields", clean_labels), clean_labels)
         pairs = [Observation(one, str(own)) for one, own in zip(records, hours, strict=True)]
-        parts = parted(pairs, draw)
+        parts = split_rows(pairs, draw)
         rows, changed, gone = {}, {}, {}
         for split, some in parts.items():
-            off = _off(len(some), noise, draw)
+            off = _draw_shifts(len(some), noise, draw)
             rows[split] = tuple(
                 Observation(one.input, str(int(one.output) + shift))
                 for one, shift in zip(some, off, strict=True)
@@ -123,7 +123,7 @@ class Marine:
             gone[split] = [float(one.output) for one in some]
         there = {one.output for one in rows["train"]}
         for split in ("val", "test"):  # every label must occur in the training rows
-            rows[split], changed[split] = _within(rows[split], parts[split], there)
+            rows[split], changed[split] = _undo_new_labels(rows[split], parts[split], there)
         labels = sorted(there, key=float)
         numbers = {split: [float(one.output) for one in some] for split, some in rows.items()}
         errors = {
@@ -132,7 +132,7 @@ class Marine:
         }
         told = {
             "underlying_model": "interaction",
-            "noise_level": NOISE,
+            "noise_level": NOISE_RATE,
             "noise": noise,
             "true_num_hypotheses": len(rules),
             "distractor": len(_COLUMNS) - 2,
@@ -141,20 +141,20 @@ class Marine:
             "seed": seed,
         }
         columns = Columns(about, "fields", tuple(labels))
-        return planted(
+        return build_labelled_data(
             name, columns, labels, Splits(rows, changed), _ABOUT, rules, rules, told
         )  # fmt: skip
 
 
-def _off(count: int, noise: Noise, draw: random.Random) -> list[int]:
+def _draw_shifts(count: int, noise: Noise, draw: random.Random) -> list[int]:
     """Return -1, 0 or 1 for each row: equally many up and down, or sampled."""
     if noise == "sampled":
-        return [draw.choice((-1, 1)) if draw.random() < NOISE else 0 for _ in range(count)]
-    each = round(count * NOISE / 2)
+        return [draw.choice((-1, 1)) if draw.random() < NOISE_RATE else 0 for _ in range(count)]
+    each = round(count * NOISE_RATE / 2)
     return draw.sample([-1] * each + [1] * each + [0] * (count - 2 * each), count)
 
 
-def _within(
+def _undo_new_labels(
     rows: Sequence[Observation], clean: Sequence[Observation], there: set[str]
 ) -> tuple[tuple[Observation, ...], int]:
     """Undo noise that gives a row a label outside `there`, and count the changed rows."""
@@ -162,4 +162,4 @@ def _within(
     return kept, sum(one.output != own.output for one, own in zip(kept, clean, strict=True))
 
 
-GENERATOR = Marine()
+GENERATOR = MarineGenerator()

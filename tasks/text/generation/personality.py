@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .phrases import Phrase, Topic
-from .posts import Posts
+from .posts import PostGenerator
 
 _SOCIABLE, _QUIET, _DARING = range(3)
 
@@ -66,4 +66,4 @@ TOPIC = Topic(
     ),
 )  # fmt: skip
 
-GENERATOR = Posts(TOPIC, with_twin=False)
+GENERATOR = PostGenerator(TOPIC, with_twin=False)

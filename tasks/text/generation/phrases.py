@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Protocol
 
-from ....tools.sentence_rules.conditions import Compare, mentions
+from ....tools.sentence_rules.conditions import Comparison, mentions
 from ....tools.sentence_rules.terms import Term
 
 
-class Worded(Protocol):
+class TopicPhrase(Protocol):
     """A phrase, written by this project (`Phrase`) or by a model (written.py)."""
 
     @property
@@ -79,13 +79,13 @@ class Topic:
     name: str
     description: str
     labels: tuple[str, ...]
-    types: tuple[tuple[str, tuple[Worded, ...]], ...]
+    types: tuple[tuple[str, tuple[TopicPhrase, ...]], ...]
     templates: tuple[str, ...]
     item: str = "post"
     verdict: str = "be by a {} author"
 
     @property
-    def phrases(self) -> tuple[Worded, ...]:
+    def phrases(self) -> tuple[TopicPhrase, ...]:
         """The phrases of all types, in order (20)."""
         return tuple(one for _, some in self.types for one in some)
 
@@ -118,13 +118,13 @@ class Topic:
 class _Forms:
     """Resolver of `{0.third}` in a template."""
 
-    def __init__(self, phrase: Worded) -> None:
+    def __init__(self, phrase: TopicPhrase) -> None:
         self._phrase = phrase
 
     def __getattr__(self, name: str) -> str:
         return self._phrase.form(name)
 
 
-def has(*phrases: Worded) -> Compare:
+def mentions_any(*phrases: TopicPhrase) -> Comparison:
     """Return the condition that a post has one of the phrases."""
     return mentions(tuple(Term(one.core) for one in phrases))

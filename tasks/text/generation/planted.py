@@ -24,16 +24,16 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias, get_args
 
 from ....records import DataError, Json, Observation, UsageError
-from ....tools.sentence_rules.prepared import Prepared
+from ....tools.sentence_rules.prepared_rows import PreparedRows
 from ....tools.sentence_rules.rules import Rule
-from ...io.messages import nearest
+from ...io.messages import suggest_nearest
 from ..columns import Columns
-from ..problems import LABEL, Rows
+from ..problems import DEFAULT_LABEL_NAME, LabelledData
 
 Noise: TypeAlias = Literal["exact", "sampled"]
-NOISES: tuple[Noise, ...] = get_args(Noise)
-PARTS = (0.7, 0.1, 0.2)  # training, validation and test rows (HypoBench, appendix B.3)
-LONGEST = 3_500  # characters per sentence; the family accepts 4,000
+NOISE_KINDS: tuple[Noise, ...] = get_args(Noise)
+SPLIT_SHARES = (0.7, 0.1, 0.2)  # training, validation and test rows (HypoBench, appendix B.3)
+MAX_SENTENCE_CHARACTERS = 3_500  # characters per sentence; the family accepts 4,000
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,15 @@ class Splits:
         return Counter(one.output for some in self.rows.values() for one in some)
 
 
-def clean(rows: Mapping[str, Sequence[Observation]]) -> Splits:
+def make_clean_splits(rows: Mapping[str, Sequence[Observation]]) -> Splits:
     """Return rows by split as `Splits` without changed labels."""
     return Splits({split: tuple(some) for split, some in rows.items()}, dict.fromkeys(rows, 0))
 
 
-def parted(rows: Sequence[Observation], draw: random.Random) -> dict[str, list[Observation]]:
-    """Shuffle rows and split them into training, validation and test rows by `PARTS`."""
+def split_rows(rows: Sequence[Observation], draw: random.Random) -> dict[str, list[Observation]]:
+    """Shuffle rows and split them into training, validation and test rows by `SPLIT_SHARES`."""
     mixed = draw.sample(list(rows), len(rows))
-    first, second = (int(len(mixed) * part + 1e-9) for part in PARTS[:2])
+    first, second = (int(len(mixed) * part + 1e-9) for part in SPLIT_SHARES[:2])
     return {
         "train": mixed[:first],
         "val": mixed[first : first + second],
@@ -70,7 +70,9 @@ def parted(rows: Sequence[Observation], draw: random.Random) -> dict[str, list[O
     }
 
 
-def noisy(splits: Splits, rate: float, labels: Sequence[str], noise: Noise, seed: str) -> Splits:
+def add_noise(
+    splits: Splits, rate: float, labels: Sequence[str], noise: Noise, seed: str
+) -> Splits:
     """Replace some labels by another label.
 
     Args:
@@ -84,14 +86,14 @@ def noisy(splits: Splits, rate: float, labels: Sequence[str], noise: Noise, seed
         UsageError: There is no such kind of noise, or the rate is so high that the clean rule is no
             better than a guess.
     """
-    if noise not in NOISES:
-        raise UsageError(f"--noise {noise}{nearest(noise, NOISES)}")
+    if noise not in NOISE_KINDS:
+        raise UsageError(f"--noise {noise}{suggest_nearest(noise, NOISE_KINDS)}")
     if not 0 <= rate < 1 - 1 / len(labels):
         raise UsageError(f"noise of {rate}: from 0 to less than {1 - 1 / len(labels):.2f}")
     draw = random.Random(f"noise {seed}")
     found, changed = {}, {}
     for split, rows in splits.rows.items():
-        places = _places(rows, rate, noise, draw)
+        places = _choose_rows(rows, rate, noise, draw)
         found[split] = tuple(
             replace(one, output=draw.choice([name for name in labels if name != one.output]))
             if place in places
@@ -102,7 +104,7 @@ def noisy(splits: Splits, rate: float, labels: Sequence[str], noise: Noise, seed
     return Splits(found, changed)
 
 
-def _places(
+def _choose_rows(
     rows: Sequence[Observation], rate: float, noise: Noise, draw: random.Random
 ) -> set[int]:
     """Return the indices of the rows to change."""
@@ -119,7 +121,7 @@ def _places(
     return {place for label, some in own.items() for place in draw.sample(some, counts[label])}
 
 
-def planted(
+def build_labelled_data(
     name: str,
     columns: Columns,
     labels: Sequence[str],
@@ -128,7 +130,7 @@ def planted(
     known: Sequence[Rule | str],
     optimal: Sequence[Rule],
     told: Mapping[str, Json],
-) -> Rows:
+) -> LabelledData:
     """Build the data set of a generator.
 
     Args:
@@ -157,9 +159,9 @@ def planted(
         "optimal": [rule.written() for rule in optimal],
     }
     findings = [one if isinstance(one, str) else one.written() for one in known]
-    return Rows(
+    return LabelledData(
         name,
-        LABEL,
+        DEFAULT_LABEL_NAME,
         tuple(labels),
         columns,
         splits.rows,
@@ -169,22 +171,22 @@ def planted(
     )
 
 
-def public_of(columns: Columns, labels: Sequence[str]) -> dict[str, Json]:
+def public_facts(columns: Columns, labels: Sequence[str]) -> dict[str, Json]:
     """Return the public facts that the exact judge needs to apply a rule to the rows."""
     return {
         "labels": list(labels),
         "columns": {name: dict(told) for name, told in columns.about.items()},
         "shape": columns.shape,
         "description": "",
-        "label_name": LABEL,
+        "label_name": DEFAULT_LABEL_NAME,
     }
 
 
-def labelled(
+def apply_rule(
     inputs: Sequence[Mapping[str, Json]], rule: Rule, columns: Columns, labels: Sequence[str]
 ) -> list[str | None]:
     """Return the label that a rule gives each input, or None where it does not apply."""
-    codes = rule.codes(Prepared(inputs, public_of(columns, labels)))
+    codes = rule.codes(PreparedRows(inputs, public_facts(columns, labels)))
     return [None if code < 0 else labels[code] for code in codes.tolist()]
 
 
@@ -218,12 +220,12 @@ class Generator(Protocol):
         """
         ...
 
-    def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+    def made(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
         """Return the data set with this name."""
         ...
 
 
-def named(
+def select_set_names(
     generator: Generator, count: int | None, seed: int, level: str | None = None
 ) -> list[str]:
     """Return the names of data sets that have every tag of `level`.
@@ -244,7 +246,7 @@ def named(
     for one in wanted:
         if one not in tags:
             raise UsageError(
-                f"--level {level}: {generator.name} has no {one!r}{nearest(one, tags)}"
+                f"--level {level}: {generator.name} has no {one!r}{suggest_nearest(one, tags)}"
             )
     found = [name for name, told in there.items() if told.issuperset(wanted)]
     if not found:

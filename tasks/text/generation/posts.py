@@ -31,15 +31,15 @@ import numpy as np
 
 from ....records import Json, Observation
 from ....tools.sentence_rules.conditions import Not
-from ....tools.sentence_rules.rules import Rule, When
+from ....tools.sentence_rules.rules import ConditionClause, Rule
 from ..columns import Columns
-from ..problems import Rows
+from ..problems import LabelledData
 from . import logistic
-from .phrases import Topic, has
-from .planted import Noise, clean, noisy, parted, planted
+from .phrases import Topic, mentions_any
+from .planted import Noise, add_noise, build_labelled_data, make_clean_splits, split_rows
 
-TEXT = "text"
-RATES = (0.0, 0.1, 0.2, 0.3)
+TEXT_COLUMN = "text"
+GRID_RATES = (0.0, 0.1, 0.2, 0.3)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ LEVELS: Mapping[int, Level] = {
 
 
 @dataclass(frozen=True)
-class Posts:
+class PostGenerator:
     """A generator of posts on a topic.
 
     Attributes:
@@ -113,7 +113,7 @@ class Posts:
         if self.with_twin:
             for twin, side in enumerate(("normal", "counterfactual")):
                 found[f"{self.name}/counterfactual/{side}"] = Level(20, twin=twin)
-        for count, noise, dropout in product((5, 10, 15, 20), RATES, RATES):
+        for count, noise, dropout in product((5, 10, 15, 20), GRID_RATES, GRID_RATES):
             name = f"{self.name}_controlled/{count}_{noise:g}_{dropout:g}"
             found[name] = Level(count, noise, dropout)
         return found
@@ -127,7 +127,7 @@ class Posts:
         number = own.removeprefix("level")[0]
         return frozenset((number, f"level{number}", "plain" if level.plain else "subtle", own))
 
-    def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+    def made(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
         """Return the data set with this name."""
         level = self.levels()[name]
         topic = self.topic
@@ -148,7 +148,9 @@ class Posts:
         if level.count == 1:
             codes, known, best = self._one_phrase(draw)
         else:
-            model = logistic.drawn(topic, level.count, level.dropout, draw, level.twin is not None)
+            model = logistic.draw_model(
+                topic, level.count, level.dropout, draw, level.twin is not None
+            )
             codes = model.codes()
             weighted = [
                 place for place in range(len(topic.phrases)) if model.weights[:, place].any()
@@ -156,15 +158,15 @@ class Posts:
             if level.twin:
                 codes = {choice: (code + 1) % len(topic.labels) for choice, code in codes.items()}
             else:
-                told["worded"] = logistic.worded(model)
-            told |= logistic.stated(model, weighted, turned=1 if level.twin else 0)
-            known = logistic.findings(topic, codes, weighted)
-            best = logistic.optimal(topic, codes)
+                told["worded"] = logistic.describe_weights(model)
+            told |= logistic.model_parameters(model, weighted, turned=1 if level.twin else 0)
+            known = logistic.build_findings(topic, codes, weighted)
+            best = logistic.build_optimal_rules(topic, codes)
         told["true_num_hypotheses"] = len(known)
         told["counterintuitive"] = bool(level.twin)
         labels = tuple(one for code, one in enumerate(topic.labels) if code in codes.values())
         rows = [
-            Observation({TEXT: text}, topic.labels[code])
+            Observation({TEXT_COLUMN: text}, topic.labels[code])
             for choice, code in codes.items()
             for text in (
                 [topic.plain(choice)]
@@ -172,10 +174,14 @@ class Posts:
                 else [topic.told(template, choice) for template in topic.templates]
             )
         ]
-        splits = clean(parted(rows, random.Random(f"{base} {seed}")))
-        splits = noisy(splits, level.noise, labels, noise, f"{base} {seed}")
-        columns = Columns({TEXT: {"kind": "text", "about": f"the {topic.item}"}}, "text", labels)
-        return planted(name, columns, labels, splits, topic.description, known, best, told)
+        splits = make_clean_splits(split_rows(rows, random.Random(f"{base} {seed}")))
+        splits = add_noise(splits, level.noise, labels, noise, f"{base} {seed}")
+        columns = Columns(
+            {TEXT_COLUMN: {"kind": "text", "about": f"the {topic.item}"}}, "text", labels
+        )
+        return build_labelled_data(
+            name, columns, labels, splits, topic.description, known, best, told
+        )
 
     def _one_phrase(
         self, draw: np.random.Generator
@@ -185,10 +191,10 @@ class Posts:
         place = int(draw.integers(len(topic.phrases)))
         here, elsewhere = (int(one) for one in draw.permutation(len(topic.labels))[:2])
         codes = {choice: here if place in choice else elsewhere for choice in topic.choices}
-        there = has(topic.phrases[place])
-        rule = Rule((When(there, topic.labels[here]),), topic.labels[elsewhere])
+        there = mentions_any(topic.phrases[place])
+        rule = Rule((ConditionClause(there, topic.labels[here]),), topic.labels[elsewhere])
         parts = [
-            Rule((When(there, topic.labels[here]),)),
-            Rule((When(Not(there), topic.labels[elsewhere]),)),
+            Rule((ConditionClause(there, topic.labels[here]),)),
+            Rule((ConditionClause(Not(there), topic.labels[elsewhere]),)),
         ]
         return codes, [rule], parts

@@ -19,21 +19,21 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from ....records import Observation
-from ....tools.sentence_rules.conditions import AllOf, Compare, mentions
-from ....tools.sentence_rules.rules import Rule, When
+from ....tools.sentence_rules.conditions import AllOf, Comparison, mentions
+from ....tools.sentence_rules.rules import ConditionClause, Rule
 from ....tools.sentence_rules.terms import Term
 from ..columns import Columns
-from ..problems import Rows
-from .planted import Noise, clean, labelled, planted
+from ..problems import LabelledData
+from .planted import Noise, apply_rule, build_labelled_data, make_clean_splits
 
 COLOURS = ("white", "red", "orange", "green", "blue", "black")
-TEXT = "appearance"
+TEXT_COLUMN = "appearance"
 _SIZES = {"train": 900, "val": 100, "test": 100}
 _ABOUT = "How a customer looks, and the colour of the shoes that the customer bought."
 _NAMES = {"shoe": "shoe", "simple": "shoe_two_level/simple", "hard": "shoe_two_level/hard"}
 
 
-def customers() -> list[str]:
+def list_customers() -> list[str]:
     """Return the descriptions of all possible customers, in a fixed order."""
     parts = product(
         ("young", "old"), ("tall", "short"), ("man", "woman"), COLOURS, COLOURS,
@@ -45,40 +45,40 @@ def customers() -> list[str]:
     ]
 
 
-def _has(*texts: str) -> Compare:
+def _has(*texts: str) -> Comparison:
     return mentions(tuple(Term(text) for text in texts))
 
 
-def _same(thing: str, *conditions: Compare) -> list[When]:
+def _same_colour_clauses(thing: str, *conditions: Comparison) -> list[ConditionClause]:
     """Return a clause per colour: under the conditions the shoes have the thing's colour."""
     return [
-        When(AllOf((*conditions, own)) if conditions else own, colour)
+        ConditionClause(AllOf((*conditions, own)) if conditions else own, colour)
         for colour in COLOURS
         for own in (_has(f"{colour} {thing}"),)
     ]
 
 
-def _clauses(variant: str) -> list[When]:
+def _clauses(variant: str) -> list[ConditionClause]:
     man, woman = _has("man"), _has("woman")
     if variant == "shoe":
-        return _same("shirt")
+        return _same_colour_clauses("shirt")
     if variant == "simple":
-        return [*_same("shirt", man), *_same("hat", woman)]
+        return [*_same_colour_clauses("shirt", man), *_same_colour_clauses("hat", woman)]
     cool = _has("green hat", "blue hat")
     return [
-        *_same("shirt", _has("black hat", "orange hat")),
-        *_same("bag", _has("white hat", "red hat")),
-        When(AllOf((man, cool)), "black"),
-        When(AllOf((woman, cool)), "white"),
+        *_same_colour_clauses("shirt", _has("black hat", "orange hat")),
+        *_same_colour_clauses("bag", _has("white hat", "red hat")),
+        ConditionClause(AllOf((man, cool)), "black"),
+        ConditionClause(AllOf((woman, cool)), "white"),
     ]
 
 
-def findings(variant: str) -> list[Rule]:
+def build_findings(variant: str) -> list[Rule]:
     """Return the rules of a variant, exactly one of which applies to each customer."""
     return [Rule((clause,)) for clause in _clauses(variant)]
 
 
-class ShoeSets:
+class ShoeGenerator:
     """The generator `shoe`."""
 
     name = "shoe"
@@ -92,15 +92,15 @@ class ShoeSets:
         """Return no further names."""
         return iter(())
 
-    def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+    def made(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
         """Return the data set with this name."""
         variant = next(key for key, own in _NAMES.items() if own == name)
-        rules = findings(variant)
-        columns = Columns({TEXT: {"kind": "text", "about": "what is seen"}}, "text", COLOURS)
-        chosen = random.Random(f"{name} {seed}").sample(customers(), sum(_SIZES.values()))
-        inputs = [{TEXT: one} for one in chosen]
+        rules = build_findings(variant)
+        columns = Columns({TEXT_COLUMN: {"kind": "text", "about": "what is seen"}}, "text", COLOURS)
+        chosen = random.Random(f"{name} {seed}").sample(list_customers(), sum(_SIZES.values()))
+        inputs = [{TEXT_COLUMN: one} for one in chosen]
         rule = Rule(tuple(clause for one in rules for clause in one.clauses))
-        labels = labelled(inputs, rule, columns, COLOURS)
+        labels = apply_rule(inputs, rule, columns, COLOURS)
         rows = [Observation(one, str(label)) for one, label in zip(inputs, labels, strict=True)]
         splits, start = {}, 0
         for split, size in _SIZES.items():
@@ -113,7 +113,9 @@ class ShoeSets:
             "depth": 1 if variant == "shoe" else 2,
             "seed": seed,
         }
-        return planted(name, columns, COLOURS, clean(splits), _ABOUT, rules, rules, told)
+        return build_labelled_data(
+            name, columns, COLOURS, make_clean_splits(splits), _ABOUT, rules, rules, told
+        )
 
 
-GENERATOR = ShoeSets()
+GENERATOR = ShoeGenerator()

@@ -14,17 +14,17 @@ from itertools import count
 
 import numpy as np
 
-from ....tools.sentence_rules.conditions import AllOf, Compare, Condition, Is, Not
-from ....tools.sentence_rules.prepared import Prepared
-from ....tools.sentence_rules.quantities import Number
-from ....tools.sentence_rules.rules import Rule, When
-from ..problems import Rows
-from .applicants import FIELDS, GRADES, LABELS, balanced, columns_of
-from .planted import Noise, clean, noisy, planted, public_of
+from ....tools.sentence_rules.conditions import AllOf, Comparison, Condition, IsOneOf, Not
+from ....tools.sentence_rules.prepared_rows import PreparedRows
+from ....tools.sentence_rules.quantities import ColumnNumber
+from ....tools.sentence_rules.rules import ConditionClause, Rule
+from ..problems import LabelledData
+from .applicants import FIELDS, GRADES, LABELS, build_columns, draw_balanced
+from .planted import Noise, add_noise, build_labelled_data, make_clean_splits, public_facts
 
-ROWS = 200  # rows per split
-SETS = 12
-COLUMNS = 8
+ROWS_PER_SPLIT = 200  # rows per split
+SET_COUNT = 12
+COLUMN_COUNT = 8
 _LEAST = 0.3  # minimum of a path, relative to the even share of records
 _SHOWN = 2_000  # records to measure the paths on
 _TRIES = 1_000
@@ -32,7 +32,7 @@ _ABOUT = "Records of applicants to a university, and whether they were admitted.
 Path = tuple[tuple[Condition, ...], str]
 
 
-class Trees:
+class DecisionTreeGenerator:
     """The generator `tree`."""
 
     name = "tree"
@@ -40,23 +40,25 @@ class Trees:
 
     def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
         """Return the names of the standard data sets with their depth as a tag."""
-        return {_name(number): frozenset((f"depth_{_depth(number)}",)) for number in range(SETS)}
+        return {
+            _name(number): frozenset((f"depth_{_depth(number)}",)) for number in range(SET_COUNT)
+        }
 
     def more(self, seed: int) -> Iterator[str]:
         """Yield the names of further trees without end."""
-        return (_name(number) for number in count(SETS))
+        return (_name(number) for number in count(SET_COUNT))
 
-    def made(self, name: str, seed: int, noise: Noise = "exact") -> Rows:
+    def made(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
         """Return the data set with this name."""
         number = int(name.rpartition("_")[2])
         draw = random.Random(f"{name} {seed}")
-        chosen = draw.sample(sorted(FIELDS), COLUMNS)
+        chosen = draw.sample(sorted(FIELDS), COLUMN_COUNT)
         columns = [one for one in FIELDS if one in chosen]
         paths = _paths(columns, _depth(number), draw)
-        rules = [Rule((When(_all(some), label),)) for some, label in paths]
+        rules = [Rule((ConditionClause(_conjunction(some), label),)) for some, label in paths]
         rule = Rule(tuple(clause for one in rules for clause in one.clauses))
         rows = {
-            split: balanced(columns, rule, ROWS // 2, draw, {})
+            split: draw_balanced(columns, rule, ROWS_PER_SPLIT // 2, draw, {})
             for split in ("train", "val", "test")
         }
         told = {
@@ -67,8 +69,10 @@ class Trees:
             "depth": _depth(number),
             "seed": seed,
         }
-        splits = noisy(clean(rows), 0.0, LABELS, noise, f"{name} {seed}")
-        return planted(name, columns_of(columns, {}), LABELS, splits, _ABOUT, rules, rules, told)
+        splits = add_noise(make_clean_splits(rows), 0.0, LABELS, noise, f"{name} {seed}")
+        return build_labelled_data(
+            name, build_columns(columns, {}), LABELS, splits, _ABOUT, rules, rules, told
+        )
 
 
 def _name(number: int) -> str:
@@ -80,17 +84,17 @@ def _depth(number: int) -> int:
 
 
 def _paths(columns: Sequence[str], depth: int, draw: random.Random) -> list[Path]:
-    about = columns_of(columns, {})
+    about = build_columns(columns, {})
     for _ in range(_TRIES):
-        paths = _grown(columns, depth, draw, ())
+        paths = _grow_paths(columns, depth, draw, ())
         records = [{name: FIELDS[name].drawn(draw) for name in columns} for _ in range(_SHOWN)]
-        rows = Prepared(records, public_of(about, LABELS))
-        if all(np.mean(_all(some).holds(rows)) >= _LEAST / len(paths) for some, _ in paths):
+        rows = PreparedRows(records, public_facts(about, LABELS))
+        if all(np.mean(_conjunction(some).holds(rows)) >= _LEAST / len(paths) for some, _ in paths):
             return paths
     raise AssertionError(f"no tree of depth {depth} in {_TRIES} has paths that are walked")
 
 
-def _grown(
+def _grow_paths(
     columns: Sequence[str], depth: int, draw: random.Random, above: tuple[Condition, ...]
 ) -> list[Path]:
     name = draw.choice(columns)
@@ -100,24 +104,24 @@ def _grown(
         labels = draw.sample(LABELS, 2)
         return [((*above, side), label) for side, label in zip(sides, labels, strict=True)]
     rest = [one for one in columns if one != name]
-    return [path for side in sides for path in _grown(rest, depth - 1, draw, (*above, side))]
+    return [path for side in sides for path in _grow_paths(rest, depth - 1, draw, (*above, side))]
 
 
 def _question(name: str, draw: random.Random) -> Condition:
     field = FIELDS[name]
     if field.values == GRADES:
-        return Is(name, GRADES[: draw.randint(1, 3)])
+        return IsOneOf(name, GRADES[: draw.randint(1, 3)])
     if field.kind == "choice":
-        return Is(name, tuple(sorted(draw.sample(field.values, draw.randint(2, 3)))))
+        return IsOneOf(name, tuple(sorted(draw.sample(field.values, draw.randint(2, 3)))))
     if field.kind == "truth":
-        return Is(name, (True,))
+        return IsOneOf(name, (True,))
     third = (field.high - field.low) // 3
     middle = draw.randint(field.low + third, field.high - third - 1)
-    return Compare(Number(name), "more than", max(middle, field.low))
+    return Comparison(ColumnNumber(name), "more than", max(middle, field.low))
 
 
-def _all(some: Sequence[Condition]) -> Condition:
+def _conjunction(some: Sequence[Condition]) -> Condition:
     return some[0] if len(some) == 1 else AllOf(tuple(some))
 
 
-GENERATOR = Trees()
+GENERATOR = DecisionTreeGenerator()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import peirce
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 from peirce.records import Reply, ToolCall
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "endtoend"))
@@ -87,12 +87,12 @@ def sessions(folder: Path) -> dict[str, str]:
     ran: dict[str, Callable[[], Any]] = {
         "lists": lambda: run("list_functions", problems=3, observations=4, **search),
         "scripted": lambda: run(
-            "list_functions", problems=3, observations=4, model=Scripted(LISTS), tool_calls=2
+            "list_functions", problems=3, observations=4, model=ScriptedProposer(LISTS), tool_calls=2
         ),
         "acre": lambda: run("acre", problems=2, observations=4, **search),
-        "mini_arc": lambda: run("mini_arc", problems=2, model=Scripted(GRIDS)),
-        "arc": lambda: run("arc", problems=1, model=Scripted(GRIDS)),
-        "worlds": lambda: run("abd", data=worlds, model=Scripted(RULES_OF_WORLDS)),
+        "mini_arc": lambda: run("mini_arc", problems=2, model=ScriptedProposer(GRIDS)),
+        "arc": lambda: run("arc", problems=1, model=ScriptedProposer(GRIDS)),
+        "worlds": lambda: run("abd", data=worlds, model=ScriptedProposer(RULES_OF_WORLDS)),
         "texts": lambda: run(
             "labels", data=texts, method="hypogenic", observations=30, hypotheses=4,
             model=TextModel(["warm", "cold"], RULES["text"]).proposer,

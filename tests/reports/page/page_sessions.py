@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from peirce.records import (
     Agreement,
-    Answered,
     CallKey,
     Hypothesis,
     InputSet,
-    Judged,
+    JudgedAnswer,
+    JudgedHypothesis,
     Observation,
     Outcome,
     Predictions,
@@ -33,20 +33,20 @@ def over_space(codes: Sequence[int]) -> Predictions:
 
 def judged(problem: Problem, text: str, description: str = "", *, verdict: Verdict = Verdict.ACCEPTED,
            reason: str = "", value: Any = None, codes: Sequence[int] = (1, 2, 3, 4, 5, 6),
-           meta: Mapping[str, Any] | None = None) -> Judged:  # fmt: skip
+           meta: Mapping[str, Any] | None = None) -> JudgedHypothesis:  # fmt: skip
     """A hypothesis that gives `value` for each hidden observation, and agrees with what was shown."""
     if verdict is Verdict.MALFORMED:
-        return Judged(verdict, reason, bad=True)
+        return JudgedHypothesis(verdict, reason, bad=True)
     shown = Agreement((True,) * len(problem.shown), ({"value": None},) * len(problem.shown))
     hidden = Agreement((False,) * len(problem.hidden), ({"value": value},) * len(problem.hidden))
     told = Hypothesis(text, description, meta or {"entry": "f"})
-    return Judged(verdict, reason, told, 0.5, shown, hidden, over_space(codes), False)
+    return JudgedHypothesis(verdict, reason, told, 0.5, shown, hidden, over_space(codes), False)
 
 
-def steps(problem: Problem, *each: tuple[str, Judged]) -> list[StepRecord]:
+def steps(problem: Problem, *each: tuple[str, JudgedHypothesis]) -> list[StepRecord]:
     """One answer a step: what was said, and what it was judged to be."""
     return [
-        StepRecord(problem.id, n, (Answered(f"step/{n}/propose/0", said, (one,)),))
+        StepRecord(problem.id, n, (JudgedAnswer(f"step/{n}/propose/0", said, (one,)),))
         for n, (said, one) in enumerate(each, 1)
     ]
 

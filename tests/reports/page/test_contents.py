@@ -14,8 +14,8 @@ from page_sessions import judged, small_problem, steps, write
 from peirce.records import Verdict
 from peirce.reports import bootstrap
 from peirce.reports.page import Contents
-from peirce.reports.page.contents import MOST_COMPARED
-from peirce.reports.page.problem import LONGEST
+from peirce.reports.page.contents import MAX_COMPARED
+from peirce.reports.page.problem import MAX_TEXT_CHARS
 from peirce.store import Store
 
 A, R, I, M = Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED  # noqa: E741
@@ -112,7 +112,7 @@ def test_what_was_named_twice_stands_once_and_few_are_compared(store):
             one["session"] for one in Contents(opened, [first, first]).overview()["sessions"]
         ] == [first]
         assert Contents(opened, [first]).overview()["differences"] == []
-    assert MOST_COMPARED == 6
+    assert MAX_COMPARED == 6
 
 
 def test_sessions_of_two_tasks_are_not_compared_though_their_problems_have_the_same_ids(tmp_path):
@@ -130,13 +130,13 @@ def test_sessions_of_two_tasks_are_not_compared_though_their_problems_have_the_s
 def test_the_first_sessions_of_each_task_are_compared_wherever_they_stand(tmp_path):
     problem, path = small_problem("0"), tmp_path / "s.duckdb"
     others = [
-        write(path, [(problem, [])], settings={"task": f"other{n}"}) for n in range(MOST_COMPARED)
+        write(path, [(problem, [])], settings={"task": f"other{n}"}) for n in range(MAX_COMPARED)
     ]
-    last = [write(path, [(problem, [])]) for _ in range(MOST_COMPARED + 1)]
+    last = [write(path, [(problem, [])]) for _ in range(MAX_COMPARED + 1)]
     with Store.open(path, write=False) as opened:
         found = Contents(opened, [*others, *last]).overview()["differences"]
     pairs = [(pair["first"], pair["second"]) for pair in found]
-    assert pairs == list(combinations(last[:MOST_COMPARED], 2))
+    assert pairs == list(combinations(last[:MAX_COMPARED], 2))
 
 
 def test_problems_are_whole_and_the_same_one_by_one(store, told):
@@ -196,8 +196,8 @@ def test_a_text_that_is_too_long_is_cut_and_says_so(tmp_path):
     )
     with Store.open(path, write=False) as opened:
         whole = Contents(opened, [session]).problem(session, "p")
-    assert whole["hypotheses"][0]["text"] == "y" * LONGEST + " … (30,000 characters)"
-    assert whole["steps"][0]["answers"][0]["text"].startswith("x" * LONGEST + " …")
+    assert whole["hypotheses"][0]["text"] == "y" * MAX_TEXT_CHARS + " … (30,000 characters)"
+    assert whole["steps"][0]["answers"][0]["text"].startswith("x" * MAX_TEXT_CHARS + " …")
 
 
 def test_all_families_agree_with_the_store(made):

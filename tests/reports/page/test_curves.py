@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from peirce.records import Verdict
-from peirce.reports.page.contents import PLACES, REGIONS, Course, regions
+from peirce.reports.page.contents import MAX_REGIONS, REGION_POINTS, SessionCurves, regions
 from peirce.tools import beta_bounds
 
 A, R, I, M = Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.MALFORMED  # noqa: E741
@@ -16,7 +16,7 @@ A, R, I, M = Verdict.ACCEPTED, Verdict.REDUNDANT, Verdict.INCONSISTENT, Verdict.
 @pytest.fixture
 def course(write):
     """Three problems: one of three answers, one of an answer with three hypotheses, one of none."""
-    made = Course()
+    made = SessionCurves()
     made.add(write.steps(write.judged(A, [1]), write.judged(I), write.judged(A, [2])))
     made.add(write.steps((write.judged(R, [1]), write.judged(M), write.judged(A, [1]))))
     made.add([])
@@ -53,14 +53,18 @@ def test_a_bank_holds_what_it_had_until_it_grows(course):
 
 
 def test_a_session_without_steps_has_no_course():
-    assert Course().as_json() == {"verdicts": [], "found": [], "bank": []}
+    assert SessionCurves().as_json() == {"verdicts": [], "found": [], "bank": []}
 
 
 def test_regions_are_those_of_the_most_frequent_numbers_between_their_bounds():
     told = regions([5, 2, 5, 3, 3, 3, 9, 9, 2, 2])
-    assert len(told) == REGIONS and [one["k"] for one in told] == [2, 3, 5]
+    assert len(told) == MAX_REGIONS and [one["k"] for one in told] == [2, 3, 5]
     for one in told:
-        assert (len(one["gamma"]), one["gamma"][0], one["gamma"][-1]) == (PLACES, 1, one["k"])
+        assert (len(one["gamma"]), one["gamma"][0], one["gamma"][-1]) == (
+            REGION_POINTS,
+            1,
+            one["k"],
+        )
         for gamma, low, high in zip(one["gamma"], one["low"], one["high"], strict=True):
             bounds = beta_bounds(min(max(gamma, 1), one["k"]), one["k"], integral=True)
             assert (low, high) == pytest.approx(bounds, abs=1e-4)

@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peirce.reports.page.document import SCRIPTS, document, embedded, part
+from peirce.reports.page.document import SCRIPTS, encode_json, read_part, render_page
 
 OVERVIEW = {"sessions": [{"task": "list_functions"}]}
 HOSTILE = [
@@ -65,14 +65,14 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_data_come_back_as_they_were(value):
-    text = embedded(value)
+    text = encode_json(value)
     assert json.loads(text) == value
     assert text.isascii() and not set(text) & set("<>&")
 
 
 def test_what_is_no_number_of_json_is_written_as_a_text():
     value = {"a": [math.nan, math.inf, {"b": -math.inf}], "c": 1.5, "d": (1, math.nan)}
-    told = json.loads(embedded(value), parse_constant=pytest.fail)
+    told = json.loads(encode_json(value), parse_constant=pytest.fail)
     assert told == {"a": ["nan", "inf", {"b": "-inf"}], "c": 1.5, "d": [1, "nan"]}
 
 
@@ -80,7 +80,7 @@ def test_no_value_is_too_deep():
     value = []
     for _ in range(5_000):
         value = [value]
-    text = embedded({"deep": value, "other": "<b>"})
+    text = encode_json({"deep": value, "other": "<b>"})
     told = json.loads(text)
     assert told["other"] == "<b>"
     at, depth = told["deep"], 0
@@ -90,10 +90,10 @@ def test_no_value_is_too_deep():
 
 
 def test_hostile_data_end_no_element_and_open_none():
-    plain = Elements("".join(document(OVERVIEW, [("s", "p", {"x": 1})])))
+    plain = Elements("".join(render_page(OVERVIEW, [("s", "p", {"x": 1})])))
     hostile = {"sessions": [{"task": text, **values(*HOSTILE)} for text in HOSTILE]}
     problems = [("s", text, values(*HOSTILE)) for text in HOSTILE]
-    found = Elements("".join(document(hostile, problems)))
+    found = Elements("".join(render_page(hostile, problems)))
     kept = [tag for tag, _ in found.tags]
     for _ in range(len(problems) - 1):
         kept.remove("script")
@@ -106,7 +106,7 @@ def test_hostile_data_end_no_element_and_open_none():
 
 
 def test_each_problem_has_an_element_by_its_number():
-    text = "".join(document(OVERVIEW, [("s", "a", {}), ("s", "b", {}), ("t", "a", {})]))
+    text = "".join(render_page(OVERVIEW, [("s", "a", {}), ("s", "b", {}), ("t", "a", {})]))
     named = {
         told["id"]: json.loads(said) for told, said in Elements(text).scripts() if "id" in told
     }
@@ -120,7 +120,7 @@ def test_each_problem_has_an_element_by_its_number():
 
 @pytest.mark.parametrize("live", [False, True])
 def test_the_content_policy_lets_the_two_inline_parts_count_and_no_network(live):
-    found = Elements("".join(document(OVERVIEW, (), live=live)))
+    found = Elements("".join(render_page(OVERVIEW, (), live=live)))
     (policy,) = [told["content"] for tag, told in found.tags
                  if tag == "meta" and told.get("http-equiv") == "Content-Security-Policy"]  # fmt: skip
     parts = dict(part.strip().split(" ", 1) for part in policy.split(";"))
@@ -139,19 +139,19 @@ def test_the_content_policy_lets_the_two_inline_parts_count_and_no_network(live)
 
 def test_the_page_names_nothing_outside_and_writes_no_html():
     for name in SCRIPTS:
-        text = part(name)
+        text = read_part(name)
         assert not re.search(
             r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|\.srcdoc",
             text,
         )
         assert len(text.splitlines()) < 400
-    whole = "".join(document(OVERVIEW, ()))
+    whole = "".join(render_page(OVERVIEW, ()))
     assert set(re.findall(r"https?://[^\s\"'`]+", whole)) == {"http://www.w3.org/2000/svg"}
-    assert not re.search(r"\b(on[a-z]+|style)=", part("page.html"))
+    assert not re.search(r"\b(on[a-z]+|style)=", read_part("page.html"))
 
 
 def test_the_title_is_text():
-    text = "".join(document({"sessions": [{"task": "</title><script>x()</script>"}]}, ()))
+    text = "".join(render_page({"sessions": [{"task": "</title><script>x()</script>"}]}, ()))
     assert "<script>x" not in text and "&lt;/title&gt;" in text
 
 
@@ -164,7 +164,7 @@ def test_problems_are_written_as_they_come():
             asked.append(number)
             yield "s", str(number), {}
 
-    parts = document(OVERVIEW, problems())
+    parts = render_page(OVERVIEW, problems())
     assert iter(parts) is parts
     assert "<body>" in next(parts) and '"told"' in next(parts) and "use strict" in next(parts)
     assert asked == []

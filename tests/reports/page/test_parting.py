@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from peirce.records import InputSet, Predictions
-from peirce.reports.page.problem import MOST_HYPOTHESES, MOST_INPUTS, Values, parting
+from peirce.reports.page.problem import MAX_HYPOTHESES, MAX_INPUTS, KnownValues, find_disagreements
 
 
 def predictions(row):
@@ -24,7 +24,9 @@ def predictions(row):
 def parted(rows, values=None):
     space = InputSet("s", tuple(f"input {n}" for n in range(len(rows[0]))))
     numbers = [10 * (n + 1) for n in range(len(rows))]
-    return parting(numbers, [predictions(row) for row in rows], space, values or Values({}))
+    return find_disagreements(
+        numbers, [predictions(row) for row in rows], space, values or KnownValues({})
+    )
 
 
 # Few values, so that equal and undefined predictions are frequent; 0 is a value and fills undefined ones.
@@ -64,7 +66,7 @@ def test_each_input_parts_as_many_new_pairs_as_any_could(rows):
         assert counts[one["place"]] == max(counts) > 0
         assert one["place"] == counts.index(max(counts))
         left = {pair for pair in left if not parts(one["place"], pair)}
-    assert len(told) == MOST_INPUTS or not any(
+    assert len(told) == MAX_INPUTS or not any(
         parts(place, pair) for place in range(len(rows[0])) for pair in left
     )
 
@@ -90,7 +92,7 @@ def test_the_same_are_those_that_predict_alike_everywhere(rows):
 
 
 def test_a_value_is_shown_where_it_was_seen_elsewhere():
-    values = Values.of([[1, 2], "on", object()])
+    values = KnownValues.of([[1, 2], "on", object()])
     known = dict((repr(value), code) for code, value in values.known.items())
     assert len(known) == 2  # what is no value of the equality rule has no code
     (one,) = parted([[known["'on'"]], [5]], values)["inputs"]
@@ -99,7 +101,9 @@ def test_a_value_is_shown_where_it_was_seen_elsewhere():
 
 def test_one_hypothesis_parts_from_none_and_too_many_are_left_out():
     assert parted([[1, 2]]) == {"left_out": 0, "inputs": [], "alone": {}, "same": []}
-    many = parted([[n] for n in range(MOST_HYPOTHESES + 3)])
-    assert many["left_out"] == 3 and len(many["alone"]) == MOST_HYPOTHESES
-    nowhere = parting([1, 2], [predictions([]), predictions([])], InputSet("s", ()), Values({}))
+    many = parted([[n] for n in range(MAX_HYPOTHESES + 3)])
+    assert many["left_out"] == 3 and len(many["alone"]) == MAX_HYPOTHESES
+    nowhere = find_disagreements(
+        [1, 2], [predictions([]), predictions([])], InputSet("s", ()), KnownValues({})
+    )
     assert nowhere["inputs"] == []

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import peirce
 import pytest
 from page_sessions import judged, small_problem, steps, write
-from peirce.reports.page.trainings import trainings_of
+from peirce.reports.page.trainings import find_trainings
 from peirce.store import Point, Store
 
 
@@ -57,7 +57,7 @@ def trained(tmp_path_factory):
 def test_a_training_belongs_by_its_pairs_or_by_the_model_that_it_made(trained):
     with Store.open(trained.path, write=False) as store:
         of = {
-            name: {one["training"] for one in trainings_of(store, [store.session(name)])}
+            name: {one["training"] for one in find_trainings(store, [store.session(name)])}
             for name in (trained.session, trained.other)
         }
     assert of == {trained.session: {"bypairs", "byout"}, trained.other: {"others"}}

@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 import peirce
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 
 
-class Waiting(Scripted):
+class Waiting(ScriptedProposer):
     def __init__(self, replies: list[str], folder: Path) -> None:
         super().__init__(replies)
         self._folder, self._count = folder, 0

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from peirce.tools.discovery import Space
-from peirce.tools.discovery.identified import identified
+from peirce.tools.discovery import InputSpace
+from peirce.tools.discovery.identifiability import find_identified
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import rule, students, texts
@@ -45,7 +45,7 @@ def test_a_fact_about_most_rows_is_identified_where_label_and_effect_are_beyond_
     problem = texts(some, ["in", "out"])
     shown = [replace(row, output=one) for row, one in zip(problem.shown, labels, strict=True)]
     true = rule('If the text mentions "red", the label is in.', problem)
-    assert identified([true], shown, Space(problem)) == [known]
+    assert find_identified([true], shown, InputSpace(problem)) == [known]
 
 
 def test_a_bound_that_no_row_tells_from_the_next_is_not_identified_beside_other_parts() -> None:
@@ -61,6 +61,6 @@ def test_a_bound_that_no_row_tells_from_the_next_is_not_identified_beside_other_
     bound = rule("If papers is at least 2, the label is admitted.", problem)
     f = rule("If math is F, the label is rejected.", problem)
     b = rule("If math is B, the label is rejected.", problem)
-    space = Space(problem)
-    assert identified([bound, f, b], problem.shown, space) == [False, True, True]
-    assert identified([f, bound, b], problem.shown, space) == [True, False, True]
+    space = InputSpace(problem)
+    assert find_identified([bound, f, b], problem.shown, space) == [False, True, True]
+    assert find_identified([f, bound, b], problem.shown, space) == [True, False, True]

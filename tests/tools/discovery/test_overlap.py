@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from peirce.tools.discovery import Space
+from peirce.tools.discovery import InputSpace
 from peirce.tools.discovery.overlap import overlap
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -21,7 +21,7 @@ ADMITTED = "If math is A, the label is admitted."
 
 def found(one: str, other: str) -> float:
     problem = students()
-    space = Space(problem)
+    space = InputSpace(problem)
     left, right = rule(one, problem), rule(other, problem)
     assert overlap(left, right, space) == overlap(right, left, space)
     return overlap(left, right, space)
@@ -85,4 +85,4 @@ def test_of_two_labels_alone_the_other_follows() -> None:
         rule(f'If the text mentions "{word}", {label}.', problem)
         for word, label in (("red", "in"), ("blue", "out"))
     )
-    assert overlap(one, other, Space(problem)) == 0
+    assert overlap(one, other, InputSpace(problem)) == 0

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from peirce.records import Problem
 from peirce.tasks import load_problems
-from peirce.tools.discovery import Space, exact
+from peirce.tools.discovery import InputSpace, score_exact
+from peirce.tools.discovery import input_space as spaces
 from peirce.tools.discovery import overlap as module
-from peirce.tools.discovery import space as spaces
-from peirce.tools.discovery.overlap import overlap, overlaps
+from peirce.tools.discovery.overlap import overlap, overlap_matrix
 from peirce.tools.sentence_rules import Rule
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -59,11 +59,11 @@ def test_all_pairs_at_once_are_as_each_pair_alone(
     problem: Problem, most: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the inputs that all rules tell apart are too many to be listed."""
-    monkeypatch.setattr(spaces, "MOST", most)
-    monkeypatch.setattr(module, "AT_ONCE", at_once)
+    monkeypatch.setattr(spaces, "MAX_INPUTS", most)
+    monkeypatch.setattr(module, "MAX_BATCH_CODES", at_once)
     ones, others = ([drawn(problem, n) for n in some] for some in (range(12), range(8, 30)))
-    space = Space(problem)
-    found = overlaps(ones, others, space)
+    space = InputSpace(problem)
+    found = overlap_matrix(ones, others, space)
     alone = np.array([[overlap(one, other, space) for other in others] for one in ones])
     assert found.shape == (12, 22)
     np.testing.assert_allclose(found, alone, atol=1e-9)
@@ -73,8 +73,8 @@ def test_all_pairs_at_once_are_as_each_pair_alone(
 def test_no_rules_have_no_overlaps() -> None:
     problem = students()
     some = [drawn(problem, n) for n in range(4)]
-    assert overlaps([], some, Space(problem)).shape == (0, 4)
-    assert overlaps(some, [], Space(problem)).shape == (4, 0)
+    assert overlap_matrix([], some, InputSpace(problem)).shape == (0, 4)
+    assert overlap_matrix(some, [], InputSpace(problem)).shape == (4, 0)
 
 
 def test_a_rule_that_two_labels_make_whole_says_what_its_denial_says_of_the_other() -> None:
@@ -87,13 +87,17 @@ def test_a_rule_that_two_labels_make_whole_says_what_its_denial_says_of_the_othe
             "If math is A, the label is rejected.",
         )
     ]
-    assert overlaps(some, some, Space(problem)).tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
+    assert overlap_matrix(some, some, InputSpace(problem)).tolist() == [
+        [1, 1, 0],
+        [1, 1, 0],
+        [0, 0, 1],
+    ]
 
 
 def test_long_sentences_of_hundreds_of_cases_find_all_of_themselves() -> None:
     """30,000 characters, some 400 cases, of which each pair would take a millisecond."""
     ((problem, _),) = load_problems("labels:election", ids=["election/counterfactual/normal"])
     optimal = problem.secret["made"]["optimal"]
-    found = exact(optimal, optimal, Space(problem), problem.public)
+    found = score_exact(optimal, optimal, InputSpace(problem), problem.public)
     assert found is not None and sum(map(len, optimal)) > 20_000
     assert (found.hdr, found.precision, found.identical) == (1, 1, 1)

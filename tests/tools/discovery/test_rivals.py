@@ -9,12 +9,14 @@ from itertools import product
 
 from made import GRADES, rule, students
 from peirce.records import Problem
-from peirce.tools.discovery import Space
-from peirce.tools.discovery.identified import identified
+from peirce.tools.discovery import InputSpace
+from peirce.tools.discovery.identifiability import find_identified
 
 
 def known(sentences: list[str], problem: Problem) -> list[bool]:
-    return identified([rule(one, problem) for one in sentences], problem.shown, Space(problem))
+    return find_identified(
+        [rule(one, problem) for one in sentences], problem.shown, InputSpace(problem)
+    )
 
 
 def rows(keep=lambda row: True, wanted=lambda row: row["math"] == "A"):

@@ -14,12 +14,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from peirce.records import UsageError
-from peirce.tools.discovery import Exact, Space, compile_truth, exact, paper, released
-from peirce.tools.discovery.identified import identified
-from peirce.tools.discovery.overlap import whole
-from peirce.tools.discovery.parts import parts
-from peirce.tools.discovery.scores import matched
-from peirce.tools.sentence_rules import Prepared, Rule
+from peirce.tools.discovery import (
+    ExactScores,
+    InputSpace,
+    compile_truth,
+    score_as_defined,
+    score_as_released,
+    score_exact,
+)
+from peirce.tools.discovery.identifiability import find_identified
+from peirce.tools.discovery.overlap import complete_rule
+from peirce.tools.discovery.rule_cases import split_into_cases
+from peirce.tools.discovery.scores import match_one_to_one
+from peirce.tools.sentence_rules import PreparedRows, Rule
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import rule, students, texts
@@ -33,9 +40,9 @@ TRUE = (
 JUNK = [f"If math is {a} and english is {b}, the label is rejected." for a in "BC" for b in "ADF"]
 
 
-def scored(truths: list[str] | tuple[str, ...], bank: list[str] | tuple[str, ...]) -> Exact:
+def scored(truths: list[str] | tuple[str, ...], bank: list[str] | tuple[str, ...]) -> ExactScores:
     problem = students()
-    found = exact(truths, bank, Space(problem), problem.public)
+    found = score_exact(truths, bank, InputSpace(problem), problem.public)
     assert found is not None
     return found
 
@@ -44,45 +51,49 @@ def scored(truths: list[str] | tuple[str, ...], bank: list[str] | tuple[str, ...
 
 
 def test_two_truths_of_which_one_is_matched_with_a_half_and_three_quarters() -> None:
-    found = released(np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[0.5, 0.75], [NAN, NAN]]))
+    found = score_as_released(
+        np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[0.5, 0.75], [NAN, NAN]])
+    )
     assert (found.fdr, found.rc, found.hdr, found.missing) == (0.5, 0.75, 0.375, 0)
 
 
 def test_released_counts_no_guess_against_a_bank() -> None:
-    few = released(np.array([[1.0]]), np.array([[0.5]]))
-    many = released(np.array([[1.0, 1.0, 0.0]]), np.array([[0.5, 0.25, NAN]]))
+    few = score_as_released(np.array([[1.0]]), np.array([[0.5]]))
+    many = score_as_released(np.array([[1.0, 1.0, 0.0]]), np.array([[0.5, 0.25, NAN]]))
     assert (few.fdr, few.rc, few.hdr) == (many.fdr, many.rc, many.hdr) == (1, 0.5, 0.5)
 
 
 def test_what_could_not_be_read_is_missing_and_no_zero() -> None:
     matches = np.array([[1.0, NAN], [1.0, 1.0]])
-    found = released(matches, np.array([[NAN, NAN], [1.0, 0.5]]))
+    found = score_as_released(matches, np.array([[NAN, NAN], [1.0, 0.5]]))
     assert (found.fdr, found.rc, found.hdr, found.missing) == (1.0, 1.0, 1.0, 2)
 
 
 def test_an_empty_bank_is_zero_and_no_truth_is_refused() -> None:
-    empty = released(np.zeros((2, 0)), np.zeros((2, 0)))
+    empty = score_as_released(np.zeros((2, 0)), np.zeros((2, 0)))
     assert (empty.fdr, empty.rc, empty.hdr) == (0, 0, 0)
-    nothing = paper(np.eye(2), np.zeros((0, 2)), np.zeros((2, 0)))
+    nothing = score_as_defined(np.eye(2), np.zeros((0, 2)), np.zeros((2, 0)))
     assert (nothing.fdr, nothing.rc, nothing.hdr) == (0, 0, 0)
     with pytest.raises(UsageError):
-        released(np.zeros((0, 2)), np.zeros((0, 2)))
+        score_as_released(np.zeros((0, 2)), np.zeros((0, 2)))
 
 
 def test_the_paper_s_score_counts_variables() -> None:
     true = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the first is about two of the three
     about = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     ratings = np.array([[0.5, NAN], [NAN, 1.0]])
-    found = paper(true, about, ratings)
+    found = score_as_defined(true, about, ratings)
     assert found.fdr == pytest.approx(2 / 3) and found.rc == 0.75
     assert found.hdr == pytest.approx(0.5)
-    by_sentence = released(np.array([[1.0, 0.0], [0.0, 1.0]]), ratings)
+    by_sentence = score_as_released(np.array([[1.0, 0.0], [0.0, 1.0]]), ratings)
     assert (by_sentence.fdr, by_sentence.hdr) == (1, 0.75)
 
 
 def test_the_paper_s_ratings_are_of_sentences_about_the_variable_and_a_mean_of_truths() -> None:
     true, about = np.array([[1.0], [1.0]]), np.array([[1.0], [0.0]])
-    found = paper(true, about, np.array([[1.0, 1.0], [0.5, 1.0]]))  # the second is not about it
+    found = score_as_defined(
+        true, about, np.array([[1.0, 1.0], [0.5, 1.0]])
+    )  # the second is not about it
     assert (found.fdr, found.rc) == (1, 0.75)
 
 
@@ -157,7 +168,7 @@ def test_two_truths_that_say_the_same_are_one_to_find() -> None:
         'If the text mentions "red", in.',
         'If the text mentions "red", in; if the text does not mention "red", out.',
     ]
-    found_all = exact(some[1:], some, Space(problem), problem.public)
+    found_all = score_exact(some[1:], some, InputSpace(problem), problem.public)
     assert found_all is not None and (found_all.hdr, found_all.precision) == (1, 1)
 
 
@@ -182,7 +193,7 @@ def test_an_empty_bank_is_zero_and_has_no_precision() -> None:
 
 def test_true_sentences_that_are_no_rule_are_left_out_and_counted() -> None:
     problem = students()
-    assert exact(["Warmth persuades."], [], Space(problem), problem.public) is None
+    assert score_exact(["Warmth persuades."], [], InputSpace(problem), problem.public) is None
     assert scored([*TRUE, "Warmth persuades."], TRUE).unread == 1
 
 
@@ -204,15 +215,17 @@ def test_a_list_of_words_is_as_many_cases() -> None:
     problem = texts(["a red hat", "a blue hat", "no hat at all"], ["in", "out"])
     listed = 'If the text mentions one of "red", "blue", the label is in.'
     apart = [f'If the text mentions "{word}", the label is in.' for word in ("red", "blue")]
-    assert parts(rule(listed, problem)) == tuple(rule(one, problem) for one in apart)
+    assert split_into_cases(rule(listed, problem)) == tuple(rule(one, problem) for one in apart)
     for truths, bank in ((apart, [listed]), ([listed], apart)):
-        found = exact(truths, bank, Space(problem), problem.public)
+        found = score_exact(truths, bank, InputSpace(problem), problem.public)
         assert found is not None and (found.hdr, found.precision, found.by) == (1, 1, "part")
 
 
 def test_a_later_clause_of_another_label_holds_where_the_earlier_does_not() -> None:
     problem = students()
-    some = parts(rule("If math is A, admitted; if papers is at least 1, rejected.", problem))
+    some = split_into_cases(
+        rule("If math is A, admitted; if papers is at least 1, rejected.", problem)
+    )
     assert some[1] == rule("If math is not A and papers is at least 1, rejected.", problem)
 
 
@@ -231,7 +244,7 @@ def test_what_other_words_of_the_same_texts_say_shares_a_variable() -> None:
         ('If the text does not mention "bill", the label is out.', 1.0),
         ('If the text mentions "red", the label is in.', 0.0),
     ):
-        found = exact([true], [sentence], Space(problem), problem.public)
+        found = score_exact([true], [sentence], InputSpace(problem), problem.public)
         assert found is not None and found.released.fdr == found.paper.fdr == score
         assert found.released.hdr == found.paper.hdr == score
 
@@ -244,7 +257,7 @@ def test_the_matching_is_that_of_trying_all() -> None:
     for _ in range(60):
         n, m = draw.randint(1, 5), draw.randint(1, 5)
         gain = np.array([[draw.choice([0, 0, 0.25, 0.5, 1]) for _ in range(m)] for _ in range(n)])
-        pairs = matched(gain)
+        pairs = match_one_to_one(gain)
         assert len({r for r, _ in pairs}) == len({c for _, c in pairs}) == len(pairs)
         short, long = (gain, m) if n <= m else (gain.T, n)
         best = max(
@@ -263,9 +276,9 @@ def test_a_finding_is_identified_where_its_label_is_the_one_that_is_raised() -> 
     ):
         shown = [replace(row, output=one) for row, one in zip(problem.shown, labels, strict=True)]
         true = rule('If the text mentions "red", the label is in.', problem)
-        assert identified([true], shown, Space(problem)) == [known]
+        assert find_identified([true], shown, InputSpace(problem)) == [known]
     green = rule('If the text mentions "green", the label is in.', problem)
-    assert identified([green], problem.shown, Space(problem)) == [False]
+    assert find_identified([green], problem.shown, InputSpace(problem)) == [False]
 
 
 def test_a_rule_is_identified_where_rows_refute_what_is_near_it() -> None:
@@ -277,7 +290,7 @@ def test_a_rule_is_identified_where_rows_refute_what_is_near_it() -> None:
                          ([r for r in rows if r[0]["papers"] != 2], False), (rows[5:], False)):  # fmt: skip
         problem = students(shown)
         true = rule("If math is A and papers is more than 2, the label is admitted.", problem)
-        assert identified([true], problem.shown, Space(problem)) == [known]
+        assert find_identified([true], problem.shown, InputSpace(problem)) == [known]
 
 
 @pytest.mark.parametrize(
@@ -307,10 +320,10 @@ def test_what_identifies_a_rule(
     rows = [
         {"math": m, "english": "D", "papers": p, "donated": False} for m in maths for p in papers
     ]
-    said = whole(true, ("admitted", "rejected")).codes(Prepared(rows, empty.public))
+    said = complete_rule(true, ("admitted", "rejected")).codes(PreparedRows(rows, empty.public))
     labels = [("admitted", "rejected")[code] for code in said]
     problem = students(list(zip(rows, labels, strict=True)))
-    assert identified([true], problem.shown, Space(problem)) == [known]
+    assert find_identified([true], problem.shown, InputSpace(problem)) == [known]
 
 
 def test_a_rule_that_a_longer_one_explains_better_is_not_identified() -> None:
@@ -319,4 +332,4 @@ def test_a_rule_that_a_longer_one_explains_better_is_not_identified() -> None:
 
     problem = students([row("A", "admitted"), row("B", "admitted"), row("F", "rejected")])
     true = rule("If math is A, admitted.", problem)
-    assert identified([true], problem.shown, Space(problem)) == [False]
+    assert find_identified([true], problem.shown, InputSpace(problem)) == [False]

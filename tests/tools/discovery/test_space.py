@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from peirce.records import Observation, Problem
-from peirce.tools.discovery import Space
-from peirce.tools.discovery import space as spaces
-from peirce.tools.discovery.overlap import claimed, overlap
-from peirce.tools.discovery.space import slots_of
-from peirce.tools.sentence_rules import Prepared
+from peirce.tools.discovery import InputSpace
+from peirce.tools.discovery import input_space as spaces
+from peirce.tools.discovery.input_space import find_slots
+from peirce.tools.discovery.overlap import claim_overlap, overlap
+from peirce.tools.sentence_rules import PreparedRows
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made import rule, students, texts
@@ -32,24 +32,24 @@ def test_classes_give_the_overlap_of_the_whole_product() -> None:
     problem = students()
     one = rule("If math is one of A, B and papers is at least 3, the label is admitted.", problem)
     other = rule("If papers is more than 1 and english is not F, the label is admitted.", problem)
-    space = Space(problem)
+    space = InputSpace(problem)
     cells = space.cells((one, other))
     assert len(cells) == 2 * 3 * 2  # grades told apart, papers below 2, of 2, from 3, …
     assert cells.weights.sum() == pytest.approx(1)
-    rows = Prepared([row.input for row in problem.hidden], problem.public)
+    rows = PreparedRows([row.input for row in problem.hidden], problem.public)
     even = np.full(len(rows), 1 / len(rows))
-    plain = claimed(one.codes(rows), other.codes(rows), even, 2)
-    found = claimed(cells.codes(one), cells.codes(other), cells.weights, 2)
+    plain = claim_overlap(one.codes(rows), other.codes(rows), even, 2)
+    found = claim_overlap(cells.codes(one), cells.codes(other), cells.weights, 2)
     assert found == pytest.approx(plain)
 
 
 def test_a_product_that_is_too_large_is_drawn_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spaces, "MOST", 8)
+    monkeypatch.setattr(spaces, "MAX_INPUTS", 8)
     problem = students()
     one = rule(
         "If math is A and english is A and papers is 3 and donated is true, admitted.", problem
     )
-    space = Space(problem)
+    space = InputSpace(problem)
     assert len(space.cells((one,))) == 8 and space.drawn
 
 
@@ -60,9 +60,9 @@ def test_rules_that_no_drawn_input_tells_apart_are_not_called_the_same(
     narrow = "If math is {} and english is {} and papers is {} and donated is true, admitted."
     one, other = (rule(narrow.format(*some), problem) for some in (("A", "B", 3), ("C", "D", 1)))
     near = rule("If math is A and english is B and papers is at least 3, admitted.", problem)
-    assert overlap(one, other, Space(problem)) == 0
-    monkeypatch.setattr(spaces, "MOST", 8)
-    space = Space(problem)
+    assert overlap(one, other, InputSpace(problem)) == 0
+    monkeypatch.setattr(spaces, "MAX_INPUTS", 8)
+    space = InputSpace(problem)
     assert overlap(one, other, space) == 0 and space.drawn
     assert overlap(one, near, space) < 1 and overlap(one, one, space) == 1
     wide = rule("If math is one of A, B, C, admitted.", problem)
@@ -76,7 +76,7 @@ def test_columns_that_are_compared_with_each_other_are_taken_together() -> None:
     public = {"labels": ["x", "y"], "columns": columns, "shape": "fields"}
     rows = tuple(Observation({"a": a, "b": 3 - a, "c": True}, "x") for a in range(4))
     problem = Problem("n#0", "labels", "text", rows, (), public, {"splits": {}}, "n")
-    space = Space(problem)
+    space = InputSpace(problem)
     more, fewer = (rule(f"If a is {w} than b, the label is x.", problem) for w in ("more", "less"))
     both = rule("If a is more than b and c is true, the label is x.", problem)
     assert len(space.cells((more,))) == 16
@@ -88,17 +88,17 @@ def test_whole_numbers_between_those_of_the_rows_count_too() -> None:
     public = {"labels": ["a", "b"], "columns": {"n": {"kind": "number"}}, "shape": "fields"}
     rows = tuple(Observation({"n": n}, "a") for n in (1, 5, 9))
     problem = Problem("n#0", "labels", "text", rows, (), public, {"splits": {}}, "n")
-    assert Space(problem).domain("n") == tuple(range(1, 10))
+    assert InputSpace(problem).domain("n") == tuple(range(1, 10))
     halves = tuple(Observation({"n": n}, "a") for n in (1, 2.5, 9))
     problem = Problem("n#0", "labels", "text", halves, (), public, {"splits": {}}, "n")
-    assert Space(problem).domain("n") == (1.0, 2.5, 9.0)
+    assert InputSpace(problem).domain("n") == (1.0, 2.5, 9.0)
     far = (
         Observation({"n": 1}, "a"),
         Observation({"n": 10**12}, "a"),
         Observation({"n": None}, "a"),
     )
     problem = Problem("n#0", "labels", "text", far, (), public, {"splits": {}}, "n")
-    assert Space(problem).domain("n") == (1.0, 1e12, None)
+    assert InputSpace(problem).domain("n") == (1.0, 1e12, None)
 
 
 def test_choices_that_are_told_and_those_of_the_rows_are_all_there_may_be() -> None:
@@ -106,15 +106,15 @@ def test_choices_that_are_told_and_those_of_the_rows_are_all_there_may_be() -> N
     public = {"labels": ["a", "b"], "columns": columns, "shape": "fields"}
     rows = tuple(Observation({"math": one}, "a") for one in ("B", "E"))
     problem = Problem("n#0", "labels", "text", rows[:1], rows[1:], public, {"splits": {}}, "n")
-    assert Space(problem).domain("math") == ("A", "B", "C", "E")
+    assert InputSpace(problem).domain("math") == ("A", "B", "C", "E")
 
 
 def test_texts_that_were_made_by_filling_places_are_all_fillings() -> None:
     some = PEOPLE[::2] + PEOPLE[1:9:2]
-    space = Space(texts(some, ["red", "blue"]))
+    space = InputSpace(texts(some, ["red", "blue"]))
     assert sorted(space.domain("appearance")) == sorted(PEOPLE)
     lines = [f"colour: {c}\nshape of it: {s}" for c in COLOURS for s in ("round", "long and flat")]
-    found = slots_of(lines[1:])
+    found = find_slots(lines[1:])
     assert found is not None and sorted(found.texts) == sorted(lines)
 
 
@@ -123,12 +123,12 @@ def test_texts_that_were_made_by_filling_places_are_all_fillings() -> None:
     [["one word", "and three words"], ["his hat", "her bag", "its shoe"], ["the same", "the same"]],
 )
 def test_other_texts_have_no_places(some: list[str]) -> None:
-    assert slots_of(some) is None
+    assert find_slots(some) is None
 
 
 def test_a_text_s_variable_is_the_place_that_a_condition_depends_on() -> None:
     problem = texts(PEOPLE, ["red", "blue"])
-    space = Space(problem)
+    space = InputSpace(problem)
     hat, other_hat, bag, any_red, man = (
         space.variables(rule(f'If the text mentions "{what}", the label is red.', problem))
         for what in ("red hat", "blue hat", "red bag", "red", "man")
@@ -139,7 +139,7 @@ def test_a_text_s_variable_is_the_place_that_a_condition_depends_on() -> None:
 
 def test_hat_and_bag_of_one_colour_do_not_overlap() -> None:
     problem = texts(PEOPLE, ["red", "blue", "green"])
-    space = Space(problem)
+    space = InputSpace(problem)
     hat, bag, there = (
         rule(f'If the text mentions "{what}", the label is red.', problem)
         for what in ("red hat", "red bag", "hat")

@@ -7,22 +7,22 @@ import random
 import pytest
 from peirce.records import DataError
 from peirce.tools.logic import (
-    PUBLISHED,
+    PUBLISHED_THEORIES,
     SCOPE,
     SIGNATURE,
-    Builder,
+    FormulaBuilder,
     FormulaError,
-    NoRule,
+    InvalidRule,
     Rule,
-    published,
-    read_formula,
-    read_repaired,
+    find_published,
+    format_infix,
+    format_sexpr,
+    parse_formula,
+    parse_repaired,
+    parse_theory,
     read_rule,
-    renamed,
-    theory_from,
-    theory_of,
-    usual,
-    written,
+    substitute,
+    theory_from_json,
 )
 from worlds_at_random import PREDICATES, any_theory, formula_text, holds, rule, world
 
@@ -42,7 +42,7 @@ SIZES = {  # ABD, appendix B.3, and the published evaluator's counts
 
 @pytest.mark.parametrize("text", SIZES)
 def test_sizes_and_depths_are_the_papers(text):
-    formula = read_formula(text, PREDICATES)
+    formula = parse_formula(text, PREDICATES)
     assert (formula.size, formula.depth) == SIZES[text]
 
 
@@ -81,7 +81,7 @@ BROKEN = {
 @pytest.mark.parametrize("text", BROKEN)
 def test_what_is_no_formula_is_told_with_its_kind_and_place(text):
     with pytest.raises(FormulaError) as caught:
-        read_formula(text, PREDICATES)
+        parse_formula(text, PREDICATES)
     assert (caught.value.kind, caught.value.place) == BROKEN[text]
     assert f"character {BROKEN[text][1] + 1}" in caught.value.sentence
 
@@ -94,7 +94,7 @@ def test_missing_parentheses_at_the_end_are_added_and_counted_and_nothing_else_i
         "(P x)": 0,
         "(not (R x x)  \n": 1,
     }.items():
-        assert read_repaired(text, PREDICATES).closed == closed
+        assert parse_repaired(text, PREDICATES).closed == closed
     for text, kind in {
         "(and (P x)": "few",  # the repaired text is none either
         "(P x) (Q x": "trailing",
@@ -104,16 +104,16 @@ def test_missing_parentheses_at_the_end_are_added_and_counted_and_nothing_else_i
         "(= x)": "end",  # nothing is open: the term that is missing is not made up
     }.items():
         with pytest.raises(FormulaError) as caught:
-            read_repaired(text, PREDICATES)
+            parse_repaired(text, PREDICATES)
         assert caught.value.kind == kind, text
 
 
 def test_what_is_written_is_read_as_the_same_formula():
     draw = random.Random("written")
     for _ in range(300):
-        formula = read_formula(formula_text(draw, SIGNATURE, 6), PREDICATES)
-        assert read_formula(written(formula), PREDICATES) == formula
-        assert hash(read_formula(written(formula), PREDICATES)) == hash(formula)
+        formula = parse_formula(formula_text(draw, SIGNATURE, 6), PREDICATES)
+        assert parse_formula(format_sexpr(formula), PREDICATES) == formula
+        assert hash(parse_formula(format_sexpr(formula), PREDICATES)) == hash(formula)
 
 
 def test_the_usual_notation_shows_every_grouping_that_matters():
@@ -131,30 +131,30 @@ def test_the_usual_notation_shows_every_grouping_that_matters():
         "(and (exists y (P y)) (Q x))": "∃y P(y) ∧ Q(x)",
         "(not (and (P x) (Q x)))": "¬(P(x) ∧ Q(x))",
     }.items():
-        assert usual(read_formula(text, PREDICATES)) == shown
+        assert format_infix(parse_formula(text, PREDICATES)) == shown
 
 
 def test_nesting_of_any_depth_is_read_measured_and_written():
     deep = "(not " * 10_000 + "(P x)" + ")" * 10_000
-    formula = read_formula(deep, PREDICATES)
+    formula = parse_formula(deep, PREDICATES)
     assert (formula.size, formula.depth) == (10_002, 0)
-    assert written(formula) == deep and usual(formula).count("¬") == 10_000
+    assert format_sexpr(formula) == deep and format_infix(formula).count("¬") == 10_000
     binders = "(exists y " * 10_000 + "(R x y)" + ")" * 10_000
-    found = read_formula(binders, PREDICATES)
+    found = parse_formula(binders, PREDICATES)
     assert (found.depth, found.free) == (10_000, {"x"})
     chain = "(and " + "(P x) " * 10_000 + ")"
-    assert read_formula(chain, PREDICATES).size == 2 * 10_000 + 9_999
-    assert read_repaired(deep[:-10_000], PREDICATES).closed == 10_000
-    assert isinstance(read_rule(deep, PUBLISHED["TH2"]), Rule)
-    assert renamed(found, "z").free == {"z"}
+    assert parse_formula(chain, PREDICATES).size == 2 * 10_000 + 9_999
+    assert parse_repaired(deep[:-10_000], PREDICATES).closed == 10_000
+    assert isinstance(read_rule(deep, PUBLISHED_THEORIES["TH2"]), Rule)
+    assert substitute(found, "z").free == {"z"}
 
 
 def test_a_formula_of_more_parts_than_can_be_judged_is_too_large():
     text = "(P x)"
     for number in range(15_000):
         text = f"(or (not {text}) (R x x))" if number % 2 else f"(not {text})"
-    found = read_rule(text, PUBLISHED["TH2"])
-    assert isinstance(found, NoRule) and found.reason == "too_large"
+    found = read_rule(text, PUBLISHED_THEORIES["TH2"])
+    assert isinstance(found, InvalidRule) and found.reason == "too_large"
 
 
 def test_renaming_says_of_another_element_what_was_said_of_x():
@@ -162,7 +162,7 @@ def test_renaming_says_of_another_element_what_was_said_of_x():
     caught = 0
     for _ in range(300):
         alpha = rule(draw, any_theory(draw), 5)
-        about = renamed(alpha, "y")
+        about = substitute(alpha, "y")
         assert "x" not in about.free
         caught += "y" in {node.name for node in alpha.nodes}
         one = world(draw, 3, 0)
@@ -173,9 +173,9 @@ def test_renaming_says_of_another_element_what_was_said_of_x():
 
 
 def test_a_builder_makes_equal_parts_once():
-    formula = read_formula("(and (P x) (or (P x) (not (P x))))", PREDICATES)
+    formula = parse_formula("(and (P x) (or (P x) (not (P x))))", PREDICATES)
     assert len(formula.nodes) == 4 and formula.size == 2 + 1 + (2 + 1 + 3)
-    builder = Builder()
+    builder = FormulaBuilder()
     assert builder.include(formula) == builder.include(formula)
 
 
@@ -183,7 +183,7 @@ def test_a_builder_makes_equal_parts_once():
 
 
 def test_scope_is_checked_in_order_each_with_its_reason():
-    theory = PUBLISHED["TH2"]  # P, R and S may be used, Q not
+    theory = PUBLISHED_THEORIES["TH2"]  # P, R and S may be used, Q not
     for text, reason in {
         "(and (Ab x) (Q x))": "defines_itself",
         "(and (Q x) (P y))": "forbidden_predicate",
@@ -195,7 +195,7 @@ def test_scope_is_checked_in_order_each_with_its_reason():
         "no formula": "syntax",
     }.items():
         found = read_rule(text, theory)
-        assert isinstance(found, NoRule) and found.reason == reason, text
+        assert isinstance(found, InvalidRule) and found.reason == reason, text
         assert found.detail and (found.formula is None) == (reason not in SCOPE)
     assert isinstance(read_rule("(= x a0)", theory, objects=True), Rule)
     assert isinstance(read_rule("(exists y (P y))", theory), Rule)  # closed: of no element
@@ -205,26 +205,30 @@ def test_scope_is_checked_in_order_each_with_its_reason():
 
 
 def test_the_seven_theories_have_both_names_and_default_form():
-    assert [theory.names for theory in PUBLISHED.values()] == [
+    assert [theory.names for theory in PUBLISHED_THEORIES.values()] == [
         ("T1", "TH2"), ("T2", "TH7"), ("T3", "TH10"), ("T4", "TH11"), ("T5", "TH12"),
         ("T6", "TH3"), ("T7", "TH5"),
     ]  # fmt: skip
-    assert published("T4") is published("TH11") and published("T8") is None
-    violations = {theory.names[0]: usual(theory.violation) for theory in PUBLISHED.values()}
+    assert find_published("T4") is find_published("TH11") and find_published("T8") is None
+    violations = {
+        theory.names[0]: format_infix(theory.violation) for theory in PUBLISHED_THEORIES.values()
+    }
     assert violations["T1"] == "∃y (R(x, y) ∧ P(y)) ∧ ¬Q(x)"
     assert violations["T7"] == "P(x) ∧ ¬∀y (R(x, y) → Q(y))"
-    antecedents = {theory.names[0]: written(theory.antecedent) for theory in PUBLISHED.values()}
+    antecedents = {
+        theory.names[0]: format_sexpr(theory.antecedent) for theory in PUBLISHED_THEORIES.values()
+    }
     assert antecedents["T3"] == "(exists y (and (S x y) (P y)))" and antecedents["T7"] == "(P x)"
-    for theory in PUBLISHED.values():
+    for theory in PUBLISHED_THEORIES.values():
         assert theory.antecedent.predicates <= theory.allowed
-        assert theory_from(theory.as_json()) == theory
+        assert theory_from_json(theory.as_json()) == theory
         assert "Ab" in theory.forbidden and not set(theory.forbidden) & theory.allowed
 
 
 def test_the_antecedent_is_read_off_any_theory_of_default_form():
     def antecedent(*axioms):
-        found = theory_of(["own"], axioms, {"P": 1, "Q": 1, "R": 2}, ["P"], "here").antecedent
-        return None if found is None else written(found)
+        found = parse_theory(["own"], axioms, {"P": 1, "Q": 1, "R": 2}, ["P"], "here").antecedent
+        return None if found is None else format_sexpr(found)
 
     unless = "(forall y (implies (and (R y y) (and (not (Ab y)) (P y))) (Q y)))"
     assert antecedent(unless) == "(and (R x x) (P x))"
@@ -251,13 +255,13 @@ def test_the_antecedent_is_read_off_any_theory_of_default_form():
 )
 def test_a_theory_that_is_none_is_one_sentence(axioms, signature, allowed, said):
     with pytest.raises(DataError) as caught:
-        theory_of(["own"], axioms, signature, allowed, "here")
+        parse_theory(["own"], axioms, signature, allowed, "here")
     assert said in str(caught.value) and str(caught.value).startswith("here")
 
 
 def test_a_rule_has_at_most_fifty_different_variables() -> None:
-    theory = next(iter(PUBLISHED.values()))
+    theory = next(iter(PUBLISHED_THEORIES.values()))
     letters = [c for c in map(chr, range(ord("a"), 0x2000)) if c.islower()][:51]
     for count, reason in ((50, "unbound_variable"), (51, "too_large")):
         found = read_rule(f"(and {' '.join(f'(P {c})' for c in letters[:count])})", theory)
-        assert isinstance(found, NoRule) and found.reason == reason
+        assert isinstance(found, InvalidRule) and found.reason == reason

@@ -11,20 +11,20 @@ from functools import cache
 import pytest
 from peirce.tasks import load_problems
 from peirce.tools.logic import (
-    PUBLISHED,
+    PUBLISHED_THEORIES,
     SIGNATURE,
-    Beyond,
+    BeyondFastPath,
     FormulaError,
-    NoRule,
-    Prepared,
+    GroundedWorlds,
+    InvalidRule,
+    PreparedWorlds,
     Rule,
-    Solved,
-    read_formula,
-    read_repaired,
+    format_sexpr,
+    parse_formula,
+    parse_repaired,
+    parse_world,
     read_rule,
-    theory_from,
-    world_of,
-    written,
+    theory_from_json,
 )
 
 PREDICATES = (*SIGNATURE, "Ab")
@@ -41,13 +41,13 @@ def prepared(shared_data):
     problems = {one.id: one for one, _ in load_problems("abd", str(shared_data / "abd"))}
 
     @cache
-    def of(name: str, part: str) -> Prepared | None:
+    def of(name: str, part: str) -> PreparedWorlds | None:
         problem = problems[name]
         told = problem.public["theory"]
-        theory = theory_from(told)
+        theory = theory_from_json(told)
         some = problem.shown if part == "prompt" else problem.hidden
-        worlds = tuple(world_of(one.input, theory.signature, name) for one in some)
-        return Prepared(theory, worlds, told["regime"]) if worlds else None
+        worlds = tuple(parse_world(one.input, theory.signature, name) for one in some)
+        return PreparedWorlds(theory, worlds, told["regime"]) if worlds else None
 
     return of
 
@@ -69,7 +69,7 @@ def test_every_row_is_read_as_recorded(rows):
     for row in rows:
         recorded = row["parse"]
         try:
-            formula, closed = read_repaired(row["formula"], PREDICATES)
+            formula, closed = parse_repaired(row["formula"], PREDICATES)
         except FormulaError as error:
             assert not recorded["ok"], row["id"]
             assert recorded["error"].startswith(_published_error(error)), row["id"]
@@ -77,7 +77,7 @@ def test_every_row_is_read_as_recorded(rows):
         assert recorded["ok"], row["id"]
         found = {
             "auto_closed": closed,
-            "normalized": written(formula),
+            "normalized": format_sexpr(formula),
             "ast_size": formula.size,
             "quantifier_depth": formula.depth,
             "free_vars": sorted(formula.free),
@@ -95,15 +95,15 @@ def test_every_row_is_accepted_or_refused_as_recorded(rows):
     }  # fmt: skip
     beside = Counter()
     for row in rows:
-        theory = PUBLISHED[row["theory"]]
+        theory = PUBLISHED_THEORIES[row["theory"]]
         found = read_rule(row["formula"], theory, objects=True)
         assert isinstance(found, Rule) == row["accepted"], row["id"]
-        if isinstance(found, NoRule):
+        if isinstance(found, InvalidRule):
             said = row["released_error"]
             expected = next((reason for word, reason in told.items() if word in said), "syntax")
             assert found.reason == ("missing" if not row["formula"].strip() else expected)
         exact = read_rule(row["formula"], theory)
-        if isinstance(exact, NoRule) and row["accepted"]:
+        if isinstance(exact, InvalidRule) and row["accepted"]:
             beside[exact.reason] += 1
     assert beside == {"object_name": 33}
 
@@ -121,16 +121,16 @@ def test_the_fast_path_says_the_recorded_exact_values_of_every_world(rows, prepa
     for row in rows:
         if not row["accepted"]:
             continue
-        formula = read_formula(row["parse"]["evaluated"], PREDICATES)
+        formula = parse_formula(row["parse"]["evaluated"], PREDICATES)
         for part in ("prompt", "holdout"):
             ready = prepared(row["instance_id"], part)
             if ready is None:
                 continue
             try:
                 worths = ready.judge(formula)
-            except Beyond:
+            except BeyondFastPath:
                 beyond.append((row, part))
-                worths = Solved(ready.theory, ready.worlds, ready.regime).judge(formula)
+                worths = GroundedWorlds(ready.theory, ready.worlds, ready.regime).judge(formula)
             assert _agrees(worths, row[part]["exact"]), (row["id"], part)
             judged += 1
     assert judged > 2_200 and len(beyond) < 10
@@ -142,7 +142,7 @@ def test_z3_says_the_recorded_exact_values_of_every_world(rows, prepared):
     for row in rows:
         if not row["accepted"]:
             continue
-        formula = read_formula(row["parse"]["evaluated"], PREDICATES)
+        formula = parse_formula(row["parse"]["evaluated"], PREDICATES)
         for part in ("prompt", "holdout"):
             ready = prepared(row["instance_id"], part)
             if ready is None:
@@ -150,7 +150,7 @@ def test_z3_says_the_recorded_exact_values_of_every_world(rows, prepared):
             key = (row["instance_id"], part)
             if key not in solved:
                 solved.clear()  # rows of an instance stand together
-                solved[key] = Solved(ready.theory, ready.worlds, ready.regime)
+                solved[key] = GroundedWorlds(ready.theory, ready.worlds, ready.regime)
             assert _agrees(solved[key].judge(formula), row[part]["exact"]), (row["id"], part)
 
 
@@ -158,8 +158,8 @@ def test_the_released_evaluator_reads_holdouts_as_a_closed_world(rows, prepared)
     for row in rows:
         if not row["accepted"] or (ready := prepared(row["instance_id"], "holdout")) is None:
             continue
-        closed = Prepared(ready.theory, ready.worlds, "full")
-        worths = closed.judge(read_formula(row["parse"]["evaluated"], PREDICATES))
+        closed = PreparedWorlds(ready.theory, ready.worlds, "full")
+        worths = closed.judge(parse_formula(row["parse"]["evaluated"], PREDICATES))
         released = row["holdout"]["released"]
         assert [one.valid for one in worths] == released["valid_world"], row["id"]
         assert [one.cost for one in worths] == released["cost_world"], row["id"]

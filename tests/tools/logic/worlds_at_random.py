@@ -6,7 +6,15 @@ from __future__ import annotations
 import random
 from itertools import product
 
-from peirce.tools.logic import PUBLISHED, SIGNATURE, Formula, Regime, Theory, World, read_formula
+from peirce.tools.logic import (
+    PUBLISHED_THEORIES,
+    SIGNATURE,
+    Formula,
+    Regime,
+    Theory,
+    World,
+    parse_formula,
+)
 
 PREDICATES = (*SIGNATURE, "Ab")
 
@@ -55,11 +63,11 @@ def formula_text(
 
 def rule(draw: random.Random, theory: Theory, depth: int = 4) -> Formula:
     text = formula_text(draw, theory.allowed, depth, signature=theory.signature)
-    return read_formula(text, theory.predicates)
+    return parse_formula(text, theory.predicates)
 
 
 def any_theory(draw: random.Random) -> Theory:
-    return draw.choice(list(PUBLISHED.values()))
+    return draw.choice(list(PUBLISHED_THEORIES.values()))
 
 
 # --- the naive judge ----------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from peirce.tools.sentence_rules import Prepared, Rule, compile_sentence, graded
+from peirce.tools.sentence_rules import PreparedRows, Rule, compile_sentence, rule_degrees
 
 PUBLIC = {
     "labels": ["deceptive", "truthful"],
@@ -22,7 +22,7 @@ PAIRS = [{"tweet_1": "free free new", "tweet_2": "free"}, {"tweet_1": "one", "tw
 def degrees(sentence: str, rows=ROWS, public=PUBLIC):
     rule = compile_sentence(sentence, public)
     assert isinstance(rule, Rule), rule
-    found = graded(rule, Prepared(rows, public))
+    found = rule_degrees(rule, PreparedRows(rows, public))
     return None if found is None else found.tolist()
 
 

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from peirce.records import UsageError
 from peirce.tools.sentence_rules import (
-    Compare,
-    Is,
+    ColumnNumber,
+    Comparison,
+    ConditionClause,
+    IsOneOf,
     Length,
     Missing,
     Not,
-    Number,
-    Prefer,
-    Prepared,
+    PreferenceClause,
+    PreparedRows,
     Rule,
     Term,
-    When,
     compile_sentence,
     mentions,
 )
@@ -36,7 +36,7 @@ PAIR = {
 def holds(condition: str, *texts: str | None) -> list[bool]:
     rule = compile_sentence(f"If the text {condition}, yes.", TEXT)
     assert isinstance(rule, Rule), rule
-    codes = rule.codes(Prepared([{"text": text} for text in texts], TEXT))
+    codes = rule.codes(PreparedRows([{"text": text} for text in texts], TEXT))
     return [bool(code == 0) for code in codes]
 
 
@@ -110,20 +110,20 @@ FIELDS = {
 @pytest.mark.parametrize(
     ("condition", "true"),
     [
-        (Is("grade", ("A",)), [0, 1]),
-        (Is("grade", ("a", 3)), [0, 1, 4]),
-        (Is("count", (3,)), [0, 1, 4]),
-        (Is("flag", (True,)), [0, 1]),
-        (Is("flag", (False,)), [3, 4]),
-        (Compare(Number("count"), "at least", 3), [0, 1, 4]),
-        (Compare(Number("count"), "less than", 3), []),
-        (Not(Compare(Number("count"), "at least", 3)), [2, 3, 5]),
+        (IsOneOf("grade", ("A",)), [0, 1]),
+        (IsOneOf("grade", ("a", 3)), [0, 1, 4]),
+        (IsOneOf("count", (3,)), [0, 1, 4]),
+        (IsOneOf("flag", (True,)), [0, 1]),
+        (IsOneOf("flag", (False,)), [3, 4]),
+        (Comparison(ColumnNumber("count"), "at least", 3), [0, 1, 4]),
+        (Comparison(ColumnNumber("count"), "less than", 3), []),
+        (Not(Comparison(ColumnNumber("count"), "at least", 3)), [2, 3, 5]),
         (Missing("grade"), [2, 3, 5]),
         (Missing("count"), [2, 3, 5]),
     ],
 )
 def test_values_are_equal_by_number_or_text_without_case(condition: Any, true: list[int]) -> None:
-    assert np.flatnonzero(condition.holds(Prepared(ROWS, FIELDS))).tolist() == true
+    assert np.flatnonzero(condition.holds(PreparedRows(ROWS, FIELDS))).tolist() == true
 
 
 def test_of_a_pair_the_text_with_more_wins_and_alike_ones_are_undefined() -> None:
@@ -132,7 +132,7 @@ def test_of_a_pair_the_text_with_more_wins_and_alike_ones_are_undefined() -> Non
         {"headline_1": "7", "headline_2": "a b"},
         {"headline_1": "a", "headline_2": "b"},
     ]
-    ready = Prepared(rows, PAIR)
+    ready = PreparedRows(rows, PAIR)
     for sentence, codes in {
         "The headline with more words wins.": [0, 1, -1],
         "The shorter headline gets more clicks.": [1, 0, -1],
@@ -154,37 +154,37 @@ def test_of_a_pair_the_text_with_more_wins_and_alike_ones_are_undefined() -> Non
 def test_the_first_text_is_the_one_that_its_column_calls_first() -> None:
     turned = {**PAIR, "labels": ["second", "first"],
               "columns": {"tweet_2": {"kind": "text"}, "tweet_1": {"kind": "text"}}}  # fmt: skip
-    rule = Rule((Prefer(Length("words")),))
+    rule = Rule((PreferenceClause(Length("words")),))
     rows = [{"tweet_1": "a b", "tweet_2": "a"}, {"tweet_1": "a", "tweet_2": "a b"}]
-    assert rule.codes(Prepared(rows, turned)).tolist() == [1, 0]
+    assert rule.codes(PreparedRows(rows, turned)).tolist() == [1, 0]
 
 
 def test_a_rule_names_the_labels_and_columns_that_rows_do_not_have() -> None:
-    ready = Prepared([{"text": "a"}], TEXT)
+    ready = PreparedRows([{"text": "a"}], TEXT)
     with pytest.raises(UsageError, match="maybe"):
-        Rule((When(mentions((Term("a"),)), "maybe"),)).codes(ready)
+        Rule((ConditionClause(mentions((Term("a"),)), "maybe"),)).codes(ready)
     with pytest.raises(UsageError, match="title"):
-        Rule((When(mentions((Term("a"),), text="title"), "yes"),)).codes(ready)
+        Rule((ConditionClause(mentions((Term("a"),), text="title"), "yes"),)).codes(ready)
     with pytest.raises(UsageError, match="pair"):
-        Rule((Prefer(Length("words")),)).codes(ready)
+        Rule((PreferenceClause(Length("words")),)).codes(ready)
 
 
 def test_the_published_rules_of_admission_are_exact_and_label_the_published_rows(
     shared_data: Path,
 ) -> None:
     """HypoBench's ground truth, word for word: all rows right, save the share that noise turned."""
-    from peirce.tasks import task
+    from peirce.tasks import load_task
 
     folder = shared_data / "text" / "admission"
     noise = {"noise_10": 0.835, "noise_20": 0.68, "noise_30": 0.615}
     with pytest.warns(Warning):
-        problems = task("labels").load(str(folder), None, 42)
+        problems = load_task("labels").load(str(folder), None, 42)
     names = set()
     for problem in problems:
         name = problem.id.split("#")[0].split("/")[-1]
         start, stop = problem.secret["splits"]["ind"]
         rows = problem.hidden[start:stop]
-        ready = Prepared([row.input for row in rows], problem.public)
+        ready = PreparedRows([row.input for row in rows], problem.public)
         admitted = np.zeros(len(rows), np.bool_)
         for sentence in problem.secret["known"]:
             rule = compile_sentence(sentence, problem.public)

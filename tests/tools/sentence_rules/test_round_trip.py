@@ -20,27 +20,27 @@ from peirce.tools.sentence_rules import (
     AnyOf,
     Begins,
     Between,
-    Compare,
+    ColumnNumber,
+    Comparison,
+    ConditionClause,
     Count,
-    Is,
+    IsOneOf,
     Length,
-    Listed,
+    MentionedEntries,
     Missing,
-    More,
+    MoreThan,
     Not,
-    Number,
-    Prefer,
-    Prepared,
+    PreferenceClause,
+    PreparedRows,
     Rule,
     Term,
-    When,
     compile_sentence,
-    tokens,
+    tokenize,
 )
 from peirce.tools.sentence_rules.conditions import RELATIONS
-from peirce.tools.sentence_rules.phrases import RESERVED
 from peirce.tools.sentence_rules.quantities import UNITS
 from peirce.tools.sentence_rules.terms import KINDS
+from peirce.tools.sentence_rules.vocabulary import RESERVED
 
 ODD = ("text", "not", "is", "Math grade", "a`b", "num_letters", "Zahl ü", 'x"y', "and", "the label")
 FIELDS: dict[str, Any] = {
@@ -61,7 +61,7 @@ PAIR: dict[str, Any] = {
 letters = st.sampled_from("ab !?.,'\"-*\\`1$(|)é_")
 quoted = st.one_of(
     st.text(letters, min_size=1, max_size=6), st.sampled_from(sorted(RESERVED)), st.text(max_size=4)
-).filter(lambda text: bool(tokens(text)))
+).filter(lambda text: bool(tokenize(text)))
 term_of = st.one_of(st.builds(Term, quoted), st.builds(Term, kind=st.sampled_from(sorted(KINDS))))
 plain_term = st.builds(Term, quoted)
 number = st.one_of(st.integers(-9, 99), st.floats(allow_nan=False, allow_infinity=False))
@@ -74,7 +74,7 @@ def lists(entry: Any) -> Any:
 def conditions(texts: tuple[str, ...], columns: tuple[str, ...]) -> Any:
     text = st.sampled_from(texts)
     measure = st.one_of(
-        st.builds(Listed, lists(term_of), text),
+        st.builds(MentionedEntries, lists(term_of), text),
         st.builds(Count, lists(term_of), st.booleans(), text),
         st.builds(Length, st.sampled_from(UNITS), text),
     )
@@ -86,15 +86,17 @@ def conditions(texts: tuple[str, ...], columns: tuple[str, ...]) -> Any:
             st.text(letters, min_size=1, max_size=5).filter(str.strip), st.integers(-5, 5),
             st.floats(-5, 5).map(lambda x: round(x, 3)), st.booleans(),
         )  # fmt: skip
-        quantity = st.one_of(measure, st.builds(Number, st.sampled_from(ODD[1::2])))
+        quantity = st.one_of(measure, st.builds(ColumnNumber, st.sampled_from(ODD[1::2])))
         atoms += [
             st.builds(Missing, column),
-            st.builds(Is, column, st.lists(value, min_size=1, max_size=3, unique=True).map(tuple)),
+            st.builds(
+                IsOneOf, column, st.lists(value, min_size=1, max_size=3, unique=True).map(tuple)
+            ),
         ]
     atom = st.one_of(
-        st.builds(Compare, quantity, st.sampled_from(sorted(RELATIONS)), number),
+        st.builds(Comparison, quantity, st.sampled_from(sorted(RELATIONS)), number),
         st.builds(Between, quantity, number, number),
-        st.builds(More, quantity, quantity),
+        st.builds(MoreThan, quantity, quantity),
         *atoms,
     )
     return st.recursive(
@@ -116,24 +118,25 @@ def rules(public: Any, clause: Any) -> Any:
 
 
 field_rules = rules(
-    FIELDS, lambda label: st.builds(When, conditions(("", "review"), (*ODD, "donated")), label)
+    FIELDS,
+    lambda label: st.builds(ConditionClause, conditions(("", "review"), (*ODD, "donated")), label),
 )
 symmetric = st.one_of(
     st.builds(
-        Prefer,
+        PreferenceClause,
         st.one_of(
-            st.builds(Listed, lists(term_of)),
+            st.builds(MentionedEntries, lists(term_of)),
             st.builds(Count, lists(term_of), st.booleans()),
             st.builds(Length, st.sampled_from(UNITS)),
         ),
         st.booleans(),
     ),
-    st.builds(Prefer, conditions(("",), ())),
+    st.builds(PreferenceClause, conditions(("",), ())),
 )
 pair_rules = rules(
     PAIR,
     lambda label: st.one_of(
-        symmetric, st.builds(When, conditions(("tweet_1", "tweet_2"), ()), label)
+        symmetric, st.builds(ConditionClause, conditions(("tweet_1", "tweet_2"), ()), label)
     ),
 )
 
@@ -164,7 +167,7 @@ texts = st.text(st.sampled_from("ab !?.1#@A"), max_size=12)
 def test_swapped_texts_give_the_swapped_label(clauses: Any, pairs: Any) -> None:
     rule = Rule(tuple(clauses))
     there, swapped = (
-        rule.codes(Prepared([{"tweet_1": p[a], "tweet_2": p[b]} for p in pairs], PAIR))
+        rule.codes(PreparedRows([{"tweet_1": p[a], "tweet_2": p[b]} for p in pairs], PAIR))
         for a, b in ((0, 1), (1, 0))
     )
     assert [{-1: -1, 0: 1, 1: 0}[int(code)] for code in there] == swapped.tolist()
@@ -172,7 +175,7 @@ def test_swapped_texts_give_the_swapped_label(clauses: Any, pairs: Any) -> None:
 
 def slow_places(text: str, term: Term) -> set[int]:
     """Where a term begins in a text, token by token."""
-    cut, patterns = tokens(text), term.patterns
+    cut, patterns = tokenize(text), term.patterns
 
     def fits(token: str, pattern: str) -> bool:
         stem = len(pattern) > 1 and pattern.endswith("*")
@@ -190,16 +193,16 @@ def slow_places(text: str, term: Term) -> set[int]:
 @given(
     st.lists(st.text(st.sampled_from("ab b.*A"), max_size=14), min_size=1, max_size=5),
     lists(
-        st.builds(Term, st.text(st.sampled_from("ab .*"), min_size=1, max_size=5).filter(tokens))
+        st.builds(Term, st.text(st.sampled_from("ab .*"), min_size=1, max_size=5).filter(tokenize))
     ),
 )
 def test_counts_are_those_of_a_slow_reading(some: list[str], terms: tuple[Term, ...]) -> None:
-    rows = Prepared(
+    rows = PreparedRows(
         [{"t": text} for text in some],
         {"labels": ["a", "b"], "shape": "text", "columns": {"t": {"kind": "text"}}},
     )
     places = [[slow_places(text, term) for term in terms] for text in some]
-    assert Listed(terms).values(rows).tolist() == [sum(map(bool, p)) for p in places]
+    assert MentionedEntries(terms).values(rows).tolist() == [sum(map(bool, p)) for p in places]
     counts = [len(set().union(*p)) for p in places]
     assert Count(terms).values(rows).tolist() == counts
     words = [len(re.findall(r"\w+", text)) for text in some]
@@ -217,11 +220,11 @@ def test_counts_are_those_of_a_slow_reading(some: list[str], terms: tuple[Term, 
 @pytest.mark.parametrize(
     "build",
     [
-        lambda: Term(" "), lambda: Term(kind="verb"), lambda: Listed(()), lambda: Rule(()),
-        lambda: Listed((Term("A"), Term("a"))), lambda: Compare(Length(), "at least", float("nan")),
-        lambda: Compare(Length(), "near", 1), lambda: Is("math", ()), lambda: Is("math", (" ",)),
-        lambda: AllOf((Missing("a"),)), lambda: Prefer(Missing("a"), fewer=True),
-        lambda: Prefer(Length("words", "tweet_1")), lambda: Length("pages"),
+        lambda: Term(" "), lambda: Term(kind="verb"), lambda: MentionedEntries(()), lambda: Rule(()),
+        lambda: MentionedEntries((Term("A"), Term("a"))), lambda: Comparison(Length(), "at least", float("nan")),
+        lambda: Comparison(Length(), "near", 1), lambda: IsOneOf("math", ()), lambda: IsOneOf("math", (" ",)),
+        lambda: AllOf((Missing("a"),)), lambda: PreferenceClause(Missing("a"), fewer=True),
+        lambda: PreferenceClause(Length("words", "tweet_1")), lambda: Length("pages"),
     ],
 )  # fmt: skip
 def test_what_means_nothing_cannot_be_built(build: Any) -> None:

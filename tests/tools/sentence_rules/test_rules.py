@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from peirce.tools.sentence_rules import NotExact, Prepared, Rule, compile_sentence
+from peirce.tools.sentence_rules import NotExact, PreparedRows, Rule, compile_sentence
 
 REVIEWS = {
     "labels": ["deceptive", "truthful"],
@@ -27,7 +27,7 @@ def codes(sentence: str, public: Any, rows: list[Any]) -> list[int]:
     rule = compile_sentence(sentence, public)
     assert isinstance(rule, Rule), rule
     assert compile_sentence(rule.written(), public) == rule
-    return [int(code) for code in rule.codes(Prepared(rows, public))]
+    return [int(code) for code in rule.codes(PreparedRows(rows, public))]
 
 
 def reviews(*texts: str) -> list[dict[str, str]]:

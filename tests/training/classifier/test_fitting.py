@@ -10,17 +10,21 @@ from pathlib import Path
 import pytest
 from peirce.records import Observation, UsageError
 from peirce.training import find_base
-from peirce.training.classifier import ClassifierSettings, LabelledSet, encoded, fit
-from peirce.training.classifier.passes import batches, score_of
-from peirce.training.classifier.tokens import fair, lines
+from peirce.training.classifier import ClassifierSettings, LabelledSet, encode_rows, fit
+from peirce.training.classifier.epochs import epoch_score, length_batches
+from peirce.training.classifier.tokens import column_lines, share_room
 from tiny_model import make_model, make_short_model, require
 
 
 def test_long_rows_lose_the_ends_of_their_longest_columns() -> None:
-    assert fair([2, 9, 5], 12) == [2, 5, 5] and fair([2, 3], 12) == [2, 3]
-    assert fair([9, 9, 1], 3) == [1, 1, 1] and fair([], 4) == [] and fair([4, 4], 0) == [0, 0]
+    assert share_room([2, 9, 5], 12) == [2, 5, 5] and share_room([2, 3], 12) == [2, 3]
+    assert (
+        share_room([9, 9, 1], 3) == [1, 1, 1]
+        and share_room([], 4) == []
+        and share_room([4, 4], 0) == [0, 0]
+    )
     for sizes, room in (([7, 3, 11, 2], 9), ([100, 1], 50), ([5, 5, 5], 14)):
-        caps = fair(sizes, room)
+        caps = share_room(sizes, room)
         assert sum(caps) == min(room, sum(sizes))
         assert all(cap <= size for cap, size in zip(caps, sizes, strict=True))
         cut = [cap for cap, size in zip(caps, sizes, strict=True) if cap < size]
@@ -28,21 +32,21 @@ def test_long_rows_lose_the_ends_of_their_longest_columns() -> None:
 
 
 def test_rows_are_lines_of_their_columns() -> None:
-    assert lines({"title": "Rain", "words": 3, "city": None}) == [
+    assert column_lines({"title": "Rain", "words": 3, "city": None}) == [
         "title: Rain",
         "words: 3",
         "city: ",
     ]
-    assert lines("Rain") == ["Rain"]
+    assert column_lines("Rain") == ["Rain"]
 
 
 def test_batches_hold_every_row_once_the_longest_first() -> None:
-    found = list(batches([3, 9, 9, 1, 4], 2))
+    found = list(length_batches([3, 9, 9, 1, 4], 2))
     assert found == [[1, 2], [4, 0], [3]]
 
 
 def test_of_equal_f1_the_lower_loss_is_better() -> None:
-    assert score_of(0.8, 0.3) > score_of(0.8, 0.4) > score_of(0.79, 0.0)
+    assert epoch_score(0.8, 0.3) > epoch_score(0.8, 0.4) > epoch_score(0.79, 0.0)
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:
@@ -76,7 +80,7 @@ def test_a_row_without_a_token_and_one_that_is_cut(base: Path) -> None:
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(base)
     rows = [Observation("", "a"), Observation({"text": "rain " * 50, "city": "Oslo"}, "b")]
-    (empty, long), cut = encoded(tokenizer, rows, 24)
+    (empty, long), cut = encode_rows(tokenizer, rows, 24)
     assert len(empty) == 1 and len(long) == 24 and cut == 1
     assert tokenizer.decode(long).endswith("city: Oslo")
     assert LabelledSet("x", ("a", "b"), {"train": rows}).digests()["train"]

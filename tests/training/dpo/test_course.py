@@ -16,8 +16,8 @@ require("trl", "datasets")
 from peirce.records import DataError  # noqa: E402
 from peirce.training import STAGES  # noqa: E402
 from peirce.training.dpo import ListLog, TrainConfig  # noqa: E402
-from peirce.training.dpo.course import Course  # noqa: E402
-from peirce.training.dpo.curriculum import schedule_named  # noqa: E402
+from peirce.training.dpo.callback import CurriculumCallback  # noqa: E402
+from peirce.training.dpo.curriculum import make_schedule  # noqa: E402
 from peirce.training.dpo.mixture import Mixture  # noqa: E402
 
 POOLS = {stage: list(range(100 * place, 100 * place + 9)) for place, stage in enumerate(STAGES)}
@@ -26,10 +26,10 @@ POOLS = {stage: list(range(100 * place, 100 * place + 9)) for place, stage in en
 def course(monkeypatch, **changed):
     """One whose probes measure nothing."""
     settings = TrainConfig.of({"examples": 64, "period": 16, "batch": 8, **changed})
-    schedule = schedule_named("momentum", STAGES, settings.momentum())
+    schedule = make_schedule("momentum", STAGES, settings.momentum())
     tokens = SimpleNamespace(references={})
     mixture = Mixture(POOLS, settings.seed, settings.period)
-    made = Course(settings, schedule, mixture, tokens, ListLog(), None, None, None)
+    made = CurriculumCallback(settings, schedule, mixture, tokens, ListLog(), None, None, None)
     trainer = SimpleNamespace(accelerator=SimpleNamespace(num_processes=1))
     made.attach(trainer, None, None, None)
     monkeypatch.setattr(made, "_measure", lambda: None)

@@ -11,7 +11,12 @@ import pytest
 from peirce.records import DataError, PeirceError, UsageError
 from peirce.training import STAGES
 from peirce.training.dpo import MomentumSettings
-from peirce.training.dpo.curriculum import SCHEDULES, Momentum, schedule_named, taught
+from peirce.training.dpo.curriculum import (
+    SCHEDULES,
+    MomentumSchedule,
+    make_schedule,
+    trainable_stages,
+)
 
 START = math.log(2)  # the loss of DPO before training
 
@@ -79,7 +84,7 @@ def by_stage(row):
     ("lag", "improvements", "weights"), [(1, ONE_STEP, PAPER), (2, TWO_STEP, CODED)]
 )
 def test_momentum_does_the_table_worked_by_hand(lag, improvements, weights):
-    course = Momentum(STAGES, MomentumSettings(lag=lag))
+    course = MomentumSchedule(STAGES, MomentumSettings(lag=lag))
     assert course.update(losses_at(0)) == by_stage((1, 1, 1))
     for update in range(1, 7):
         given = course.update(losses_at(update))
@@ -92,14 +97,14 @@ def test_momentum_does_the_table_worked_by_hand(lag, improvements, weights):
     ("lag", "figures"), [(1, (1.131, 0.988, 0.881)), (2, (1.087, 1.057, 0.856))]
 )
 def test_the_last_row_is_the_one_of_the_notes(lag, figures):
-    course = Momentum(STAGES, MomentumSettings(lag=lag))
+    course = MomentumSchedule(STAGES, MomentumSettings(lag=lag))
     for update in range(7):
         last = course.update(losses_at(update))
     assert tuple(round(last[stage], 3) for stage in STAGES) == figures
 
 
 def test_a_loss_that_rises_counts_as_no_improvement():
-    course = Momentum(STAGES)
+    course = MomentumSchedule(STAGES)
     course.update(dict.fromkeys(STAGES, 0.5))
     # parsing: .1 x .2 = .02 better; the others worse. 3 x .12 / .32 and 3 x .1 / .32
     given = course.update({"parsing": 0.3, "consistency": 0.9, "gear": 5.0})
@@ -109,7 +114,7 @@ def test_a_loss_that_rises_counts_as_no_improvement():
 @pytest.mark.parametrize("lag", [1, 2])
 def test_with_the_defaults_weights_stay_within_the_known_range_and_move(lag):
     draw = random.Random(5)
-    course = Momentum(STAGES, MomentumSettings(lag=lag))
+    course = MomentumSchedule(STAGES, MomentumSettings(lag=lag))
     assert course.reach() == pytest.approx((3 * 0.10 / 0.36, 3 * 0.13 / 0.33))
     for _ in range(400):
         course.update({stage: draw.choice((0.0, 0.3, START, 2.0)) for stage in STAGES})
@@ -120,7 +125,7 @@ def test_with_the_defaults_weights_stay_within_the_known_range_and_move(lag):
 
 
 def test_weights_of_an_ordinary_curve_are_not_constant():
-    course = Momentum(STAGES)
+    course = MomentumSchedule(STAGES)
     for update in range(7):
         course.update(losses_at(update))
     for stage in STAGES:
@@ -128,7 +133,7 @@ def test_weights_of_an_ordinary_curve_are_not_constant():
 
 
 def test_bounds_that_bind_bind_and_are_not_normalised_again():
-    course = Momentum(STAGES, MomentumSettings(w_min=0.95, w_max=1.05))
+    course = MomentumSchedule(STAGES, MomentumSettings(w_min=0.95, w_max=1.05))
     assert course.reach() == (0.95, 1.05)
     for update in range(7):
         last = course.update(losses_at(update))
@@ -136,7 +141,7 @@ def test_bounds_that_bind_bind_and_are_not_normalised_again():
 
 
 def test_wider_settings_let_weights_go_further():
-    course = Momentum(STAGES, MomentumSettings(epsilon=0.01, w_min=0.1, w_max=2.5))
+    course = MomentumSchedule(STAGES, MomentumSettings(epsilon=0.01, w_min=0.1, w_max=2.5))
     for update in range(7):
         last = course.update(losses_at(update))
     # 3 x (.04, .0235, .0112) / .0747
@@ -147,8 +152,8 @@ def test_wider_settings_let_weights_go_further():
 
 @pytest.mark.parametrize("lag", [1, 2])
 def test_bounds_of_one_give_the_weights_of_fixed(lag):
-    bound = Momentum(STAGES, MomentumSettings(w_min=1, w_max=1, lag=lag))
-    fixed = schedule_named("fixed")
+    bound = MomentumSchedule(STAGES, MomentumSettings(w_min=1, w_max=1, lag=lag))
+    fixed = make_schedule("fixed")
     for update in range(7):
         assert bound.update(losses_at(update)) == fixed.update(losses_at(update))
     assert list(bound.history) == list(fixed.history)
@@ -156,7 +161,7 @@ def test_bounds_of_one_give_the_weights_of_fixed(lag):
 
 def test_the_baseline_begins_no_period_and_every_later_update_one():
     for name in SCHEDULES:
-        course = schedule_named(name)
+        course = make_schedule(name)
         assert len(course.history) == 1
         for update in range(4):
             assert course.update(losses_at(update)) == course.weights() == course.history[-1]
@@ -164,7 +169,7 @@ def test_the_baseline_begins_no_period_and_every_later_update_one():
 
 
 def test_a_single_stage_has_all_the_weight():
-    assert schedule_named("single:consistency").weights() == {
+    assert make_schedule("single:consistency").weights() == {
         "parsing": 0,
         "consistency": 3,
         "gear": 0,
@@ -172,7 +177,7 @@ def test_a_single_stage_has_all_the_weight():
 
 
 def test_two_stages_have_weights_of_mean_one():
-    course = Momentum(("parsing", "gear"))
+    course = MomentumSchedule(("parsing", "gear"))
     course.update({"parsing": 0.5, "gear": 0.5})
     # 2 x (.13, .1) / .23
     given = course.update({"parsing": 0.1, "gear": 0.5})
@@ -186,11 +191,11 @@ def test_a_state_read_back_in_mid_course_goes_on_to_the_last_digit(name, lag):
     draw = random.Random(1)
     probes = [{stage: draw.random() for stage in STAGES} for _ in range(12)]
     for stop in range(len(probes) + 1):
-        whole = schedule_named(name, momentum=settings)
+        whole = make_schedule(name, momentum=settings)
         for losses in probes[:stop]:
             whole.update(losses)
         saved = json.dumps(whole.state())
-        resumed = schedule_named(name, momentum=settings)
+        resumed = make_schedule(name, momentum=settings)
         resumed.restore(json.loads(saved))
         assert json.dumps(resumed.state()) == saved
         for losses in probes[stop:]:
@@ -200,36 +205,36 @@ def test_a_state_read_back_in_mid_course_goes_on_to_the_last_digit(name, lag):
 
 def test_a_weight_given_out_cannot_change_the_course():
     for name in SCHEDULES:
-        course = schedule_named(name)
+        course = make_schedule(name)
         course.weights()["parsing"] = 7.0
         course.history[0]["parsing"] = 7.0
         course.update(losses_at(0))["parsing"] = 7.0
-        assert course.weights() == schedule_named(name).weights()
+        assert course.weights() == make_schedule(name).weights()
 
 
 def test_a_state_of_another_schedule_or_setting_is_refused():
-    saved = Momentum(STAGES).state()
+    saved = MomentumSchedule(STAGES).state()
     with pytest.raises(UsageError, match="schedule momentum, not fixed"):
-        schedule_named("fixed").restore(saved)
+        make_schedule("fixed").restore(saved)
     with pytest.raises(UsageError, match=r"settings .*0\.1.* not .*0\.2"):
-        Momentum(STAGES, MomentumSettings(alpha=0.2)).restore(saved)
+        MomentumSchedule(STAGES, MomentumSettings(alpha=0.2)).restore(saved)
     with pytest.raises(UsageError, match="with stages"):
-        Momentum(STAGES[:2]).restore(saved)
+        MomentumSchedule(STAGES[:2]).restore(saved)
 
 
 @pytest.mark.parametrize("key", ["settings", "averages", "before", "history"])
 def test_a_state_that_lacks_something_is_refused(key):
-    saved = Momentum(STAGES).state()
+    saved = MomentumSchedule(STAGES).state()
     del saved[key]
     with pytest.raises(DataError, match=key):
-        Momentum(STAGES).restore(saved)
+        MomentumSchedule(STAGES).restore(saved)
     with pytest.raises(DataError):
-        Momentum(STAGES).restore(None)
+        MomentumSchedule(STAGES).restore(None)
 
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
 def test_a_loss_that_is_no_number_ends_the_course_and_changes_nothing(loss):
-    course = Momentum(STAGES)
+    course = MomentumSchedule(STAGES)
     course.update(losses_at(0))
     before = course.state()
     with pytest.raises(PeirceError, match=r"stage gear is (nan|inf)"):
@@ -264,21 +269,21 @@ def test_settings_that_make_no_sense_are_refused_in_one_sentence(setting, said):
 
 def test_an_unknown_schedule_names_the_valid_ones():
     with pytest.raises(UsageError, match=r"'singel:gear'; valid: momentum, fixed, single:parsing"):
-        schedule_named("singel:gear")
+        make_schedule("singel:gear")
 
 
 def test_a_stage_without_pairs_is_said_and_left_out():
-    stages, said = taught({"parsing": 9, "gear": 3}, {"parsing": 2, "consistency": 4})
+    stages, said = trainable_stages({"parsing": 9, "gear": 3}, {"parsing": 2, "consistency": 4})
     assert stages == ("parsing",)
     assert said == [
         "The stage consistency is left out: it has no training pairs.",
         "The stage gear is left out: it has no validation pairs.",
     ]
-    assert taught(dict.fromkeys(STAGES, 1), dict.fromkeys(STAGES, 1)) == (STAGES, [])
+    assert trainable_stages(dict.fromkeys(STAGES, 1), dict.fromkeys(STAGES, 1)) == (STAGES, [])
     with pytest.raises(UsageError, match="nothing to train on"):
-        taught({}, {"gear": 1})
+        trainable_stages({}, {"gear": 1})
 
 
 def test_a_single_schedule_of_a_stage_left_out_is_refused():
     with pytest.raises(UsageError, match="single:gear has nothing to train on"):
-        schedule_named("single:gear", ("parsing", "consistency"))
+        make_schedule("single:gear", ("parsing", "consistency"))

@@ -22,7 +22,7 @@ import torch  # noqa: E402
 from peft import PeftModel  # noqa: E402
 from peirce.records import DataError, PeirceError, UsageError  # noqa: E402
 from peirce.training.dpo import ListLog, TrainConfig, checkpoints, train  # noqa: E402
-from peirce.training.dpo.models import merge  # noqa: E402
+from peirce.training.dpo.models import merge_adapter  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 TABLE = make_table(9)
@@ -124,7 +124,7 @@ def test_a_tracker_that_is_not_there(base, tmp_path):
 def test_checkpoints_of_no_training_are_not_taken_up(base, tmp_path):
     lost = tmp_path / "out" / "checkpoints" / "checkpoint-4"
     lost.mkdir(parents=True)
-    (lost / checkpoints.STATE).write_text("{}")
+    (lost / checkpoints.STATE_FILE).write_text("{}")
     refused(base, tmp_path / "out", "holds checkpoints, and not what they are of")
     assert lost.is_dir() and not (tmp_path / "out" / "training.json").exists()
 
@@ -223,7 +223,7 @@ def test_a_full_disk_is_one_sentence_and_a_resume_goes_on(base, tmp_path, full, 
 
 def test_a_merge_that_does_not_fit_the_disk_leaves_nothing(base, trained, tmp_path):
     with largest_file(60_000), pytest.raises(PeirceError, match="cannot be written"):
-        merge(trained.model, str(base), tmp_path / "merged")
+        merge_adapter(trained.model, str(base), tmp_path / "merged")
     assert not list(tmp_path.iterdir())
 
 
@@ -244,14 +244,14 @@ def test_a_merged_model_answers_as_base_and_adapter_do(base, trained, tmp_path):
     both = PeftModel.from_pretrained(plain, trained.model)
     wanted = logits(both, base)
     assert (wanted - before).abs().max() > 0.05
-    out = merge(trained.model, str(base), tmp_path / "merged")
+    out = merge_adapter(trained.model, str(base), tmp_path / "merged")
     found = logits(AutoModelForCausalLM.from_pretrained(out, dtype="float32"), out)
     assert torch.allclose(found, wanted, atol=1e-3)
     assert (out / "generation_config.json").read_text() == (
         base / "generation_config.json"
     ).read_text()
     assert json.loads((out / "peirce.json").read_text())["training"] == trained.training
-    assert merge(trained.model, None, tmp_path / "by its own name").is_dir()
+    assert merge_adapter(trained.model, None, tmp_path / "by its own name").is_dir()
     named = json.loads((trained.model / "adapter_config.json").read_text())
     assert named["base_model_name_or_path"] == str(base.resolve())  # found from any folder
 
@@ -261,7 +261,7 @@ def test_an_adapter_of_another_base(base, trained, tmp_path):
     with pytest.raises(
         UsageError, match=r"was trained on other weights .* than those of"
     ) as caught:
-        merge(trained.model, str(other), tmp_path / "merged")
+        merge_adapter(trained.model, str(other), tmp_path / "merged")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "merged").exists()
     wide = make_model(tmp_path / "wide", hidden_size=32)
@@ -269,7 +269,7 @@ def test_an_adapter_of_another_base(base, trained, tmp_path):
     (foreign / "peirce.json").unlink()
     edit_json(foreign / "adapter_config.json", base_model_name_or_path="nobody/knows")
     with pytest.raises(DataError, match="cannot be loaded"):
-        merge(tmp_path / "foreign", str(wide), tmp_path / "merged")
+        merge_adapter(tmp_path / "foreign", str(wide), tmp_path / "merged")
 
 
 def test_a_foreign_adapter_goes_on_the_weights_of_the_base_that_it_names(base, tmp_path):
@@ -279,24 +279,24 @@ def test_a_foreign_adapter_goes_on_the_weights_of_the_base_that_it_names(base, t
     with pytest.raises(
         UsageError, match=r"'foreign' was trained on other weights .* than .*'other'"
     ):
-        merge(adapter, str(other), tmp_path / "merged")
+        merge_adapter(adapter, str(other), tmp_path / "merged")
     copied = shutil.copytree(base, tmp_path / "copied")
-    assert merge(adapter, str(copied), tmp_path / "merged").is_dir()
+    assert merge_adapter(adapter, str(copied), tmp_path / "merged").is_dir()
     edit_json(adapter / "adapter_config.json", base_model_name_or_path="nobody/knows")
-    assert merge(adapter, str(other), tmp_path / "unknown").is_dir()
+    assert merge_adapter(adapter, str(other), tmp_path / "unknown").is_dir()
     edit_json(adapter / "adapter_config.json", base_model_name_or_path=str(base))
     edit_json(other / "config.json", dtype="bfloat16")  # in another precision weights differ anyway
-    assert merge(adapter, str(other), tmp_path / "precision").is_dir()
+    assert merge_adapter(adapter, str(other), tmp_path / "precision").is_dir()
 
 
 def test_what_cannot_be_merged(base, trained, tmp_path):
     with pytest.raises(UsageError, match="is there already"):
-        merge(trained.model, str(base), tmp_path)
+        merge_adapter(trained.model, str(base), tmp_path)
     with pytest.raises(UsageError, match="holds no LoRA adapter"):
-        merge(base, str(base), tmp_path / "merged")
+        merge_adapter(base, str(base), tmp_path / "merged")
     with pytest.raises(UsageError, match="holds no adapter, but a model"):
-        merge(base, None, tmp_path / "merged")
+        merge_adapter(base, None, tmp_path / "merged")
     gone = shutil.copytree(trained.model, tmp_path / "gone")
     edit_json(gone / "adapter_config.json", base_model_name_or_path=str(tmp_path / "nowhere"))
     with pytest.raises(UsageError, match="nowhere' is not there"):
-        merge(gone, None, tmp_path / "merged")
+        merge_adapter(gone, None, tmp_path / "merged")

@@ -5,13 +5,13 @@ Internals: the guard is shown log-ratios that no training would give in turn.
 
 import pytest
 from peirce.training.dpo import TrainConfig
-from peirce.training.dpo.course import Guard
+from peirce.training.dpo.callback import OveroptimizationGuard
 
 FALLEN = {"parsing": {"chosen_logratio": -0.51}, "gear": {"chosen_logratio": -0.5}}
 
 
 def test_a_chosen_log_ratio_below_the_bound_is_said_once_a_stage():
-    guard = Guard(TrainConfig())
+    guard = OveroptimizationGuard(TrainConfig())
     guard.probed(1_280, FALLEN)
     guard.probed(2_560, FALLEN)
     (said,) = guard.said
@@ -24,7 +24,7 @@ def test_a_chosen_log_ratio_below_the_bound_is_said_once_a_stage():
 
 
 def test_answers_that_can_be_read_less_often_than_before_training_are_a_warning():
-    guard = Guard(TrainConfig())
+    guard = OveroptimizationGuard(TrainConfig())
     for examples, share in ((0, 0.9), (16, 0.95), (32, 0.86), (48, 0.84)):
         assert guard.said == ()
         guard.sampled(examples, {"instruction_following": share, "consistent": 0.0})
@@ -37,20 +37,20 @@ def test_answers_that_can_be_read_less_often_than_before_training_are_a_warning(
     [("never", False, False), ("log_ratio", True, False), ("following", False, True), ("either", True, True)],
 )  # fmt: skip
 def test_only_what_the_setting_names_ends_a_training(stop, by_ratio, by_answers):
-    guard = Guard(TrainConfig(stop=stop))
+    guard = OveroptimizationGuard(TrainConfig(stop=stop))
     guard.probed(1, FALLEN)
     assert bool(guard.stops) is by_ratio
-    other = Guard(TrainConfig(stop=stop))
+    other = OveroptimizationGuard(TrainConfig(stop=stop))
     other.sampled(0, {"instruction_following": 0.9})
     other.sampled(1, {"instruction_following": 0.1})
     assert bool(other.stops) is by_answers
 
 
 def test_a_guard_goes_on_from_its_state_with_the_first_value():
-    guard = Guard(TrainConfig())
+    guard = OveroptimizationGuard(TrainConfig())
     guard.sampled(0, {"instruction_following": 0.9})
     guard.probed(1, FALLEN)
-    other = Guard(TrainConfig())
+    other = OveroptimizationGuard(TrainConfig())
     other.restore(guard.state())
     other.sampled(2, {"instruction_following": 0.8})
     assert len(other.said) == 2 and "90.0% before" in other.said[1]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from peirce.records import UsageError
 from peirce.training import STAGES
 from peirce.training.dpo import MomentumSettings
-from peirce.training.dpo.curriculum import schedule_named
+from peirce.training.dpo.curriculum import make_schedule
 from peirce.training.dpo.mixture import Mixture
 
 POOLS = {
@@ -40,7 +40,7 @@ def counted(draws):
 def course_of(name, updates, **changed):
     """A schedule after a baseline and `updates` updates with random losses."""
     draw = random.Random(3)
-    course = schedule_named(name, momentum=MomentumSettings(**changed))
+    course = make_schedule(name, momentum=MomentumSettings(**changed))
     for _ in range(updates + 1):
         course.update({stage: draw.random() for stage in STAGES})
     return course
@@ -91,7 +91,7 @@ def test_resume_after_any_number_of_draws_gives_the_same_next_draws(name):
     whole = Mixture(POOLS, seed=2, period=48).draws(course.history, 0, 480)
     for start in range(0, 481, 7):
         saved = json.loads(json.dumps(course.state()))  # the history of weights comes back too
-        resumed = schedule_named(name)
+        resumed = make_schedule(name)
         resumed.restore(saved)
         again = Mixture(POOLS, seed=2, period=48)
         assert again.draws(resumed.history, start, 480) == whole[start:]

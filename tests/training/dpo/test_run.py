@@ -24,8 +24,8 @@ from peirce.records import PeirceError  # noqa: E402
 from peirce.training import STAGES  # noqa: E402
 from peirce.training.dpo import ListLog, TrainConfig, train  # noqa: E402
 from peirce.training.dpo.mixture import Mixture  # noqa: E402
-from peirce.training.dpo.progress import NAMES, PROBES, SAMPLED  # noqa: E402
-from peirce.training.dpo.tokens import PairTokens  # noqa: E402
+from peirce.training.dpo.pair_tokens import PairTokens  # noqa: E402
+from peirce.training.dpo.progress import METRICS, PROBE_METRICS, SAMPLE_METRICS  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
@@ -103,7 +103,7 @@ def test_batches_hold_what_the_mixture_draws_by_the_logged_weights(momentum):
 
 def test_a_log_has_every_name_and_no_other(momentum):
     found = {name for _, _, name in momentum[1].points}
-    assert found == set(NAMES) - set(SAMPLED)  # no sampler was given
+    assert found == set(METRICS) - set(SAMPLE_METRICS)  # no sampler was given
 
 
 def test_weights_follow_the_logged_losses_by_hand(momentum):
@@ -191,7 +191,7 @@ def test_the_last_probe_is_what_the_saved_weights_give_in_plain_transformers(req
             ])  # fmt: skip
         losses = [math.log1p(math.exp(-0.5 * (chosen - rejected))) for chosen, rejected in ratios]
         right = [(chosen > rejected) for chosen, rejected in ratios]
-        found = {name: log.points[48, stage, name] for name in PROBES}
+        found = {name: log.points[48, stage, name] for name in PROBE_METRICS}
         assert found["probe_loss"] == pytest.approx(sum(losses) / len(losses), abs=1e-4)
         assert found["probe_accuracy"] == pytest.approx(sum(right) / len(right))
         for place, name in enumerate(("chosen_logratio", "rejected_logratio")):

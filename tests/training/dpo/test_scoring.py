@@ -14,13 +14,13 @@ from tiny_pairs import make_table
 require("trl", "datasets")
 from peirce.training import STAGES, find_base  # noqa: E402
 from peirce.training.dpo import ListLog, TrainConfig, train  # noqa: E402
-from peirce.training.dpo.models import open_base  # noqa: E402
+from peirce.training.dpo.models import load_base  # noqa: E402
+from peirce.training.dpo.pair_tokens import PairTokens, answer_end_token, shuffle_pairs  # noqa: E402
 from peirce.training.dpo.scoring import (  # noqa: E402
-    References,
+    ReferenceLogps,
     Scorer,
-    pools,
+    draw_pools,
 )
-from peirce.training.dpo.tokens import PairTokens, end_of_answer, shuffled  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 TABLE = make_table()
@@ -39,7 +39,7 @@ def tokenizer(base):
 def wording_of(folder, **changed):
     """The form that a training gives to prompts of this model."""
     settings = TrainConfig.of({"device": "cpu", **changed})
-    return open_base(find_base(str(folder)), settings, "cpu").wording
+    return load_base(find_base(str(folder)), settings, "cpu").wording
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +65,13 @@ def test_the_reference_scores_no_answer_twice_over_a_stop(base, tmp_path, monkey
 
 
 def test_references_come_back_to_the_last_digit():
-    first = References()
+    first = ReferenceLogps()
     first.known = {(3, 7): -12.345678901234567, (0, 1): -1e-300}
-    second = References()
+    second = ReferenceLogps()
     second.restore(*first.arrays())
     assert second.known == first.known
-    empty = References()
-    empty.restore(*References().arrays())
+    empty = ReferenceLogps()
+    empty.restore(*ReferenceLogps().arrays())
     assert empty.known == {}
 
 
@@ -95,20 +95,20 @@ def test_of_several_ends_the_one_that_the_template_writes_is_taught(
     end, text_end = (
         tokenizer.convert_tokens_to_ids(one) for one in ("<|im_end|>", "<|endoftext|>")
     )
-    assert end_of_answer(wording, [text_end, end]) == end
-    assert end_of_answer(wording, [text_end]) == text_end
+    assert answer_end_token(wording, [text_end, end]) == end
+    assert answer_end_token(wording, [text_end]) == text_end
     bare = wording_of(base, chat_template="plain")
-    assert end_of_answer(bare, [text_end, end]) == text_end
+    assert answer_end_token(bare, [text_end, end]) == text_end
     template = "{{ raise_exception('no') if messages[-1].role == 'assistant' else 'x' }}"
     silent = wording_of(make_model(tmp_path / "silent", template))
-    assert end_of_answer(silent, [text_end, end]) == text_end
+    assert answer_end_token(silent, [text_end, end]) == text_end
     assert "<|im_end|>" in TEMPLATE
 
 
 def test_as_many_pairs_as_are_wanted_fit_though_long_ones_stand_between(wording):
     table = make_table(24, long=6)
     tokens = PairTokens(table, wording, 2, 300)
-    order = shuffled(np.arange(len(table)), 3, "test")
+    order = shuffle_pairs(np.arange(len(table)), 3, "test")
     found = tokens.fitting(order, 50)
     assert len(found) == 50 and not tokens.refused & set(found)
     assert found == [pair for pair in order.tolist() if pair >= 36][:50]  # six pairs a prompt
@@ -117,20 +117,20 @@ def test_as_many_pairs_as_are_wanted_fit_though_long_ones_stand_between(wording)
 
 def test_a_pool_is_drawn_by_the_seed_among_all_pairs_of_its_stage_and_split(wording):
     tokens = PairTokens(TABLE, wording, 2, 2_048)
-    first, again, other = (pools(TABLE, tokens, "train", 7, seed) for seed in (1, 1, 2))
+    first, again, other = (draw_pools(TABLE, tokens, "train", 7, seed) for seed in (1, 1, 2))
     assert first == again and not tokens.refused
     for number, stage in enumerate(STAGES):
         there = TABLE.where(number, "train").tolist()
         assert len(set(first[stage])) == 7 and set(first[stage]) <= set(there)
         assert first[stage] != there[:7] and first[stage] != other[stage]
-    assert pools(TABLE, tokens, "train", 10**6, 1)["gear"] != TABLE.where(2, "train").tolist()
+    assert draw_pools(TABLE, tokens, "train", 10**6, 1)["gear"] != TABLE.where(2, "train").tolist()
 
 
 def test_the_order_of_pairs_is_of_the_seed_and_the_purpose_and_of_nothing_else():
     pairs = np.arange(100, 400)
-    first = shuffled(pairs, 1, "train/gear")
-    assert first.tolist() == shuffled(pairs, 1, "train/gear").tolist() != pairs.tolist()
+    first = shuffle_pairs(pairs, 1, "train/gear")
+    assert first.tolist() == shuffle_pairs(pairs, 1, "train/gear").tolist() != pairs.tolist()
     assert sorted(first.tolist()) == pairs.tolist()
-    assert first.tolist() != shuffled(pairs, 2, "train/gear").tolist()
-    assert first.tolist() != shuffled(pairs, 1, "train/parsing").tolist()
+    assert first.tolist() != shuffle_pairs(pairs, 2, "train/gear").tolist()
+    assert first.tolist() != shuffle_pairs(pairs, 1, "train/parsing").tolist()
     assert first[:3].tolist() == [300, 330, 371]  # on any machine, with any version of numpy

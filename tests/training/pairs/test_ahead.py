@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from peirce.training.pairs.harvest import ahead
+from peirce.training.pairs.build_pairs import read_ahead
 
 
 def reading() -> list[threading.Thread]:
@@ -18,9 +18,9 @@ def reading() -> list[threading.Thread]:
 
 
 def test_items_come_in_their_order() -> None:
-    assert list(ahead(iter(range(50)), 2)) == list(range(50)) and not reading()
-    assert list(ahead(iter([None, None]), 1)) == [None, None]
-    assert list(ahead(iter(()), 1)) == []
+    assert list(read_ahead(iter(range(50)), 2)) == list(range(50)) and not reading()
+    assert list(read_ahead(iter([None, None]), 1)) == [None, None]
+    assert list(read_ahead(iter(()), 1)) == []
 
 
 def test_no_more_are_made_than_may_wait() -> None:
@@ -31,7 +31,7 @@ def test_no_more_are_made_than_may_wait() -> None:
             made.append(number)
             yield number
 
-    with contextlib.closing(ahead(items(), 2)) as read:
+    with contextlib.closing(read_ahead(items(), 2)) as read:
         for number in read:
             assert len(made) <= number + 1 + 2
     assert len(made) == 20 and not reading()
@@ -42,7 +42,7 @@ def test_an_error_is_raised_where_it_stood() -> None:
         yield 1
         raise ValueError("broken")
 
-    read = ahead(items(), 4)
+    read = read_ahead(items(), 4)
     assert next(read) == 1
     with pytest.raises(ValueError, match="broken"):
         next(read)
@@ -50,6 +50,6 @@ def test_an_error_is_raised_where_it_stood() -> None:
 
 
 def test_one_that_is_left_early_ends_its_thread() -> None:
-    with contextlib.closing(ahead(iter(range(1_000)), 1)) as read:
+    with contextlib.closing(read_ahead(iter(range(1_000)), 1)) as read:
         assert next(read) == 0 and len(reading()) == 1
     assert not reading()

@@ -16,8 +16,8 @@ import pytest
 from peirce.records import DataError, UsageError, Verdict
 from peirce.store import Store
 from peirce.training import STAGES, PairTable
-from peirce.training.pairs import Choices, Length, ModelText, export
-from peirce.training.pairs.harvest import harvest
+from peirce.training.pairs import ModelText, PairChoices, TokenLimit, export
+from peirce.training.pairs.build_pairs import build_pairs
 from sessions_of_pairs import answered, problem, space, write
 
 COLUMNS = ["pair", "prompt", "chosen", "rejected", "stage", "task", "problem", "split", "context",
@@ -34,7 +34,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> PairTable:
             for i in range(12)
         ]  # fmt: skip
         session = write(store, listed, space(3))
-        return harvest(store, [session], Choices()).table
+        return build_pairs(store, [session], PairChoices()).table
 
 
 def rows_of(place: Path) -> list[dict[str, object]]:
@@ -156,10 +156,10 @@ def test_plain_prompts_go_through_the_chat_template(
 
 
 def test_a_length_names_its_tokenizer(base: Path) -> None:
-    told = Length(ModelText(base), 64).settings()
+    told = TokenLimit(ModelText(base), 64).settings()
     assert told["base"] == "tiny" and told["max_length"] == 64 and len(told["tokenizer"]) == 64
     with pytest.raises(UsageError, match="max-length 1: a prompt and an answer need at least 2"):
-        Length(ModelText(base), 1)
+        TokenLimit(ModelText(base), 1)
 
 
 def test_a_base_that_will_not_do_is_one_sentence(base: Path, tmp_path: Path) -> None:

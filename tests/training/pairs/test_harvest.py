@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peirce.records import Answered, Judged, StoreError, UsageError, Verdict
-from peirce.store import Given, Store
+from peirce.records import JudgedAnswer, JudgedHypothesis, StoreError, UsageError, Verdict
+from peirce.store import AnswerSummary, Store
 from peirce.training import Fractions, Split, Splits
-from peirce.training.pairs import Caps, Choices, Harvest
-from peirce.training.pairs.harvest import harvest
+from peirce.training.pairs import Caps, PairChoices, PairsResult
+from peirce.training.pairs.build_pairs import build_pairs
 from peirce.training.pairs.pooling import _left_out
 from sessions_of_pairs import (
     Pair,
@@ -45,7 +45,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def as_set(made: Harvest) -> set[Pair]:
+def as_set(made: PairsResult) -> set[Pair]:
     table = made.table
     found = {
         (str(asked[0]["content"]), chosen, rejected, int(table.stage[i]))
@@ -69,14 +69,14 @@ def check_definition(seed: int) -> None:
     ):
         sessions = draw_sessions(store, seed)
         wanted = naive_pairs(store, sessions)
-        choices = Choices(EVERY, splits=ALL_TRAIN)
+        choices = PairChoices(EVERY, splits=ALL_TRAIN)
         if not wanted:
             with pytest.raises(StoreError, match="no pairs, for"):
-                harvest(store, sessions, choices)
+                build_pairs(store, sessions, choices)
             return
-        made = harvest(store, sessions, choices)
+        made = build_pairs(store, sessions, choices)
         assert as_set(made) == wanted
-        again = harvest(store, sessions[::-1], choices)
+        again = build_pairs(store, sessions[::-1], choices)
         assert again.table.digest == made.table.digest
 
 
@@ -88,7 +88,7 @@ def three(store: Store, **told: object) -> str:
 
 
 def test_each_stage_is_counted_by_split_task_model_and_context(store: Store) -> None:
-    made = harvest(store, [three(store)], Choices(EVERY, splits=ALL_TRAIN))
+    made = build_pairs(store, [three(store)], PairChoices(EVERY, splits=ALL_TRAIN))
     report = made.report
     assert report["by_split"]["train"] == {"parsing": 8, "consistency": 4, "gear": 1}
     assert report["by_context"] == {
@@ -107,8 +107,8 @@ def test_each_stage_is_counted_by_split_task_model_and_context(store: Store) -> 
 
 
 def test_a_text_counts_once_whoever_says_it_again(store: Store) -> None:
-    one = harvest(store, [three(store)], Choices(splits=ALL_TRAIN))
-    two = harvest(store, [three(store), three(store, model="b")], Choices(splits=ALL_TRAIN))
+    one = build_pairs(store, [three(store)], PairChoices(splits=ALL_TRAIN))
+    two = build_pairs(store, [three(store), three(store, model="b")], PairChoices(splits=ALL_TRAIN))
     assert as_set(two) == as_set(one)
     assert two.report["left_out"]["repeated"] == 4
     assert sum(one["answers"] for one in two.report["by_model"].values()) == 8
@@ -125,7 +125,7 @@ def test_sessions_that_asked_something_else_are_not_joined(
     first = write(store, [(problem("p"), [answered(A, "wide", WIDE)])], space(4))
     second = write(store, [(problem("p"), [answered(I, "wrong", WIDE)])], space(4), **told)
     with pytest.raises(StoreError, match="no problem has two different answers"):
-        harvest(store, [first, second])
+        build_pairs(store, [first, second])
 
 
 def test_problems_of_other_observations_or_another_space_are_not_joined(store: Store) -> None:
@@ -134,7 +134,7 @@ def test_problems_of_other_observations_or_another_space_are_not_joined(store: S
         codes = [*WIDE, *[1] * (len(over) - 4)]
         second = write(store, [(other, [answered(I, "wrong", codes)])], over)
         with pytest.raises(StoreError, match="no problem has two different answers"):
-            harvest(store, [first, second])
+            build_pairs(store, [first, second])
 
 
 def test_the_order_of_the_shown_pairs_does_not_keep_sessions_apart(store: Store) -> None:
@@ -144,35 +144,37 @@ def test_the_order_of_the_shown_pairs_does_not_keep_sessions_apart(store: Store)
     turned = replace(one, shown=one.shown[::-1])
     first = write(store, [(one, [answered(A, "wide", WIDE)])], space(4))
     second = write(store, [(turned, [answered(I, "wrong", WIDE)])], space(4))
-    assert len(harvest(store, [first, second], Choices(splits=ALL_TRAIN)).table) == 1
+    assert len(build_pairs(store, [first, second], PairChoices(splits=ALL_TRAIN)).table) == 1
 
 
 def test_an_answer_counts_by_its_first_hypothesis(store: Store) -> None:
     unread = judged(M, "", [])
     given = [
-        Answered("step/1/propose/0", "two", (judged(I, "x", WIDE), judged(A, "y", WIDE))),
-        Answered("step/1/propose/0", "late", (unread, judged(A, "y", WIDE))),
+        JudgedAnswer("step/1/propose/0", "two", (judged(I, "x", WIDE), judged(A, "y", WIDE))),
+        JudgedAnswer("step/1/propose/0", "late", (unread, judged(A, "y", WIDE))),
     ]
     session = write(store, [(problem("p"), given)], space(4))
-    made = harvest(store, [session], Choices(splits=ALL_TRAIN))
+    made = build_pairs(store, [session], PairChoices(splits=ALL_TRAIN))
     assert [pair[1:] for pair in as_set(made)] == [("late", "two", 1)]
     assert made.report["several"] == 1
 
 
 def test_answers_that_cannot_be_compared_are_left_out_and_counted(store: Store) -> None:
-    cut = Judged(M, "cut: the answer was cut at the token limit", bad=True)
-    tools = Judged(M, "no_answer: tools were called to the end of the step's limit", bad=True)
+    cut = JudgedHypothesis(M, "cut: the answer was cut at the token limit", bad=True)
+    tools = JudgedHypothesis(
+        M, "no_answer: tools were called to the end of the step's limit", bad=True
+    )
     unknown = replace(judged(A, "unknown", WIDE), space=None)
     given = [
         answered(A, "wide", WIDE), answered(I, "wrong", WIDE),
-        Answered("step/1/propose/0", "cut", (cut,)),
-        Answered("step/1/propose/0", "", (tools,)),
-        Answered("step/1/propose/0", "lone \ud800", (judged(I, "lone", WIDE),)),
-        Answered("step/1/propose/0", "unknown", (unknown,)),
+        JudgedAnswer("step/1/propose/0", "cut", (cut,)),
+        JudgedAnswer("step/1/propose/0", "", (tools,)),
+        JudgedAnswer("step/1/propose/0", "lone \ud800", (judged(I, "lone", WIDE),)),
+        JudgedAnswer("step/1/propose/0", "unknown", (unknown,)),
         answered(I, "wrong", WIDE),
     ]  # fmt: skip
     session = write(store, [(problem("p"), given)], space(4))
-    made = harvest(store, [session], Choices(splits=ALL_TRAIN))
+    made = build_pairs(store, [session], PairChoices(splits=ALL_TRAIN))
     assert made.table.answers == ["answer wide", "answer wrong"]
     counted = {why: count for why, count in made.report["left_out"].items() if count}
     assert counted == {"cut": 1, "unanswered": 1, "not_text": 1, "not_judged": 1, "repeated": 1}
@@ -182,17 +184,19 @@ def test_an_escape_that_became_a_lone_surrogate_stands_in_no_prompt(store: Store
     said = judged(A, "wide", WIDE)
     assert said.hypothesis is not None
     lone = replace(said, hypothesis=replace(said.hypothesis, description="\ud800"))
-    given = [Answered("step/1/propose/0", r"it is \ud800", (lone,)), answered(A, "half", HALF),
+    given = [JudgedAnswer("step/1/propose/0", r"it is \ud800", (lone,)), answered(A, "half", HALF),
              answered(I, "wrong", WIDE)]  # fmt: skip
     session = write(store, [(problem("p"), given)], space(4))
-    made = harvest(store, [session], Choices(splits=ALL_TRAIN))
+    made = build_pairs(store, [session], PairChoices(splits=ALL_TRAIN))
     assert made.report["left_out"]["not_text"] == 1 and len(made.table) == 1
     assert [asked[0]["content"].encode() for asked in made.table.prompts]
 
 
 def test_a_consistent_hypothesis_of_unknown_cost_is_left_out_where_there_are_costs() -> None:
     said = judged(A, "rule", WIDE).hypothesis
-    known = Given("step/1/propose/0", "rule", said, A, "", 1, "codes", "reasons", {"cost": 0})
+    known = AnswerSummary(
+        "step/1/propose/0", "rule", said, A, "", 1, "codes", "reasons", {"cost": 0}
+    )
     unknown = replace(known, detail=None)
     assert _left_out(known, {}, True) == "" == _left_out(unknown, {}, False)
     assert _left_out(unknown, {}, True) == "not_judged"
@@ -200,10 +204,10 @@ def test_a_consistent_hypothesis_of_unknown_cost_is_left_out_where_there_are_cos
 
 
 def test_what_a_repairer_mended_is_its_own(store: Store) -> None:
-    mended = Answered("step/1/repair/0", "mended", (judged(A, "wide", WIDE),))
+    mended = JudgedAnswer("step/1/repair/0", "mended", (judged(A, "wide", WIDE),))
     given = [answered(I, "wrong", WIDE), mended]
     session = write(store, [(problem("p"), given)], space(4), repair="search")
-    table = harvest(store, [session], Choices(splits=ALL_TRAIN)).table
+    table = build_pairs(store, [session], PairChoices(splits=ALL_TRAIN)).table
     assert dict(zip(table.answers, table.answer_model, strict=True)) == {
         "answer wrong": "a", "mended": "search",
     }  # fmt: skip
@@ -228,7 +232,7 @@ def test_a_problem_is_in_one_split_for_every_number_of_observations(store: Store
     listed = [(problem(name, 3, offset=i), [answered(A, "wide", WIDE), answered(I, "wrong", WIDE)])
               for i, name in enumerate(names)]  # fmt: skip
     second = write(store, listed, space(4))
-    table = harvest(store, [first, second], Choices()).table
+    table = build_pairs(store, [first, second], PairChoices()).table
     splits = Splits()
     assert len(set(table.prompt_split)) == 3
     for name, split in zip(table.prompt_problem, table.prompt_split, strict=True):
@@ -238,7 +242,7 @@ def test_a_problem_is_in_one_split_for_every_number_of_observations(store: Store
 def test_problems_that_look_alike_count_in_the_strictest_split(store: Store) -> None:
     """All show the same pairs: to a model they are one problem."""
     names = [f"p{i}" for i in range(12)]
-    made = harvest(store, [many(store, names, offset=0)], Choices())
+    made = build_pairs(store, [many(store, names, offset=0)], PairChoices())
     own = [Splits().of(problem(name)) for name in names]
     assert set(own) == set(Split)
     assert set(made.table.prompt_split) == {Split.HELD_OUT}
@@ -252,14 +256,16 @@ def test_the_strictest_split_counts_wherever_it_stands_among_the_problems(
 ) -> None:
     names = ["p0", "p1", "p2"]
     fixed = {"p0": Split.TRAIN, "p1": Split.TRAIN, "p2": last}
-    made = harvest(store, [many(store, names, offset=0)], Choices(splits=Splits(fixed=fixed)))
+    made = build_pairs(
+        store, [many(store, names, offset=0)], PairChoices(splits=Splits(fixed=fixed))
+    )
     assert set(made.table.prompt_split) == {last} and set(made.table.prompt_problem) == {"p2"}
 
 
 def test_another_seed_of_pairs_moves_no_problem(store: Store) -> None:
     session = many(store, [f"p{i}" for i in range(12)])
     few = Caps((1, 1, 1), (2, 1, 1))
-    tables = [harvest(store, [session], Choices(few, seed=seed)).table for seed in (0, 1)]
+    tables = [build_pairs(store, [session], PairChoices(few, seed=seed)).table for seed in (0, 1)]
     assert tables[0].digest != tables[1].digest
     placed = [dict(zip(t.prompt_problem, t.prompt_split, strict=True)) for t in tables]
     assert placed[0] == placed[1]
@@ -275,9 +281,9 @@ def test_a_limit_bounds_each_stage_of_each_split_and_tasks_alike(store: Store) -
         (problem("q", 2, "acre", 50), [answered(A, "wide", WIDE), answered(I, "wrong", WIDE)])
     ]
     second = write(store, listed, space(4), task="acre")
-    choices = Choices(EVERY, limit=5, splits=ALL_TRAIN)
-    whole = harvest(store, [first, second], Choices(EVERY, splits=ALL_TRAIN))
-    made = harvest(store, [first, second], choices)
+    choices = PairChoices(EVERY, limit=5, splits=ALL_TRAIN)
+    whole = build_pairs(store, [first, second], PairChoices(EVERY, splits=ALL_TRAIN))
+    made = build_pairs(store, [first, second], choices)
     assert made.report["by_split"]["train"] == {"parsing": 5, "consistency": 5, "gear": 5}
     assert made.report["by_task"]["acre"]["train"]["consistency"] == 1  # all that it has
     assert made.report["left_out"]["over_limit"] == len(whole.table) - 15
@@ -286,8 +292,10 @@ def test_a_limit_bounds_each_stage_of_each_split_and_tasks_alike(store: Store) -
 
 def test_a_ratio_gives_the_largest_set_that_stands_in_it(store: Store) -> None:
     session = many(store, [f"p{i}" for i in range(8)])
-    whole = harvest(store, [session], Choices(EVERY, splits=ALL_TRAIN)).report
-    made = harvest(store, [session], Choices(EVERY, ratio=(2, 1, 1), splits=ALL_TRAIN)).report
+    whole = build_pairs(store, [session], PairChoices(EVERY, splits=ALL_TRAIN)).report
+    made = build_pairs(
+        store, [session], PairChoices(EVERY, ratio=(2, 1, 1), splits=ALL_TRAIN)
+    ).report
     gear = whole["by_split"]["train"]["gear"]
     assert made["by_split"]["train"] == {"parsing": 2 * gear, "consistency": gear, "gear": gear}
     assert made["pairs"] + made["left_out"]["out_of_ratio"] == whole["pairs"]
@@ -297,7 +305,7 @@ def test_a_stage_of_a_ratio_that_is_missing_leaves_no_pair_and_says_so(store: St
     given = [answered(A, "wide", WIDE), answered(I, "wrong", WIDE)]
     session = write(store, [(problem("p"), given)], space(4))
     with pytest.raises(StoreError, match="no pair is left: 1 do not go into the ratio"):
-        harvest(store, [session], Choices(ratio=(1, 1, 1), splits=ALL_TRAIN))
+        build_pairs(store, [session], PairChoices(ratio=(1, 1, 1), splits=ALL_TRAIN))
 
 
 class Words:
@@ -321,19 +329,19 @@ def test_a_pair_that_does_not_fit_is_left_out_and_never_cut(store: Store) -> Non
              answered(I, "wrong as many words say", WIDE), answered(M, "none", WIDE)]  # fmt: skip
     listed = [(problem(f"p{i}", offset=i), given) for i in range(2)]
     session = write(store, listed, space(4))
-    whole = as_set(harvest(store, [session], Choices(EVERY, splits=ALL_TRAIN)))
+    whole = as_set(build_pairs(store, [session], PairChoices(EVERY, splits=ALL_TRAIN)))
     lengths = {
         pair: len(pair[0].split()) + max(len(pair[i].split()) for i in (1, 2)) for pair in whole
     }
     most = sorted(lengths.values())[len(lengths) // 2]
     assert any(len(pair[2].split()) > len(pair[1].split()) for pair in whole)  # the rejected one
-    made = harvest(store, [session], Choices(EVERY, splits=ALL_TRAIN), Words(most))
+    made = build_pairs(store, [session], PairChoices(EVERY, splits=ALL_TRAIN), Words(most))
     fitting = {pair for pair, length in lengths.items() if length <= most}
     assert as_set(made) == fitting and len(fitting) < len(whole)
     assert made.report["left_out"]["too_long"] == len(whole) - len(fitting)
     assert made.table.settings["length"] == {"base": "words", "max_length": most}
     with pytest.raises(StoreError, match=f"no pair is left: {len(whole)} do not fit the length"):
-        harvest(store, [session], Choices(EVERY, splits=ALL_TRAIN), Words(3))
+        build_pairs(store, [session], PairChoices(EVERY, splits=ALL_TRAIN), Words(3))
 
 
 # --- templates --------------------------------------------------------------------------------
@@ -341,20 +349,22 @@ def test_a_pair_that_does_not_fit_is_left_out_and_never_cut(store: Store) -> Non
 
 def test_prompts_are_in_the_template_of_the_sessions(store: Store) -> None:
     session = three(store, template="compact")
-    made = harvest(store, [session], Choices(splits=ALL_TRAIN)).table
-    named = harvest(store, [session], Choices(splits=ALL_TRAIN, template="full")).table
+    made = build_pairs(store, [session], PairChoices(splits=ALL_TRAIN)).table
+    named = build_pairs(store, [session], PairChoices(splits=ALL_TRAIN, template="full")).table
     assert made.settings["template"] == "compact" and named.settings["template"] == "full"
     shortest = [min(len(str(asked[0]["content"])) for asked in t.prompts) for t in (made, named)]
     assert shortest[0] * 4 < shortest[1]
     with pytest.raises(UsageError, match="unknown template 'tiny': it is one of full, compact"):
-        harvest(store, [session], Choices(template="tiny"))
+        build_pairs(store, [session], PairChoices(template="tiny"))
 
 
 def test_sessions_of_different_templates_need_a_word(store: Store) -> None:
     sessions = [three(store, template="compact"), three(store)]
     with pytest.raises(UsageError, match="compact and full: name one with --template"):
-        harvest(store, sessions)
-    assert len(harvest(store, sessions, Choices(splits=ALL_TRAIN, template="compact")).table)
+        build_pairs(store, sessions)
+    assert len(
+        build_pairs(store, sessions, PairChoices(splits=ALL_TRAIN, template="compact")).table
+    )
 
 
 # --- nothing to have --------------------------------------------------------------------------
@@ -371,11 +381,11 @@ def test_sessions_of_different_templates_need_a_word(store: Store) -> None:
     ],
 )
 def test_sessions_without_a_pair_are_one_sentence(
-    store: Store, given: list[Answered], why: str
+    store: Store, given: list[JudgedAnswer], why: str
 ) -> None:
     session = write(store, [(problem("p"), given)], space(4))
     with pytest.raises(StoreError, match=f"^session {session}: no pairs, for {why}$"):
-        harvest(store, [session])
+        build_pairs(store, [session])
 
 
 @pytest.mark.parametrize(
@@ -388,4 +398,4 @@ def test_sessions_without_a_pair_are_one_sentence(
 )
 def test_numbers_that_cannot_be_are_refused(told: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        Choices(**told)
+        PairChoices(**told)

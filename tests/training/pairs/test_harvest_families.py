@@ -12,12 +12,12 @@ from pathlib import Path
 
 import peirce
 import pytest
-from peirce.agents.scripted import Scripted
+from peirce.agents.scripted import ScriptedProposer
 from peirce.records import Json, Reply, StoreError
 from peirce.store import Store
 from peirce.training import Fractions, PairTable, Splits, Stage
-from peirce.training.pairs import Choices
-from peirce.training.pairs.harvest import harvest
+from peirce.training.pairs import PairChoices
+from peirce.training.pairs.build_pairs import build_pairs
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "commands"))
 from labelled_session import LUX, PLAIN, RUDE, data_set
@@ -27,7 +27,7 @@ ALL_TRAIN = Splits(fractions=Fractions(1, 0, 0))
 
 def table_of(store: str, sessions: list[str]) -> tuple[PairTable, Json]:
     with Store.open(store, write=False) as opened:
-        made = harvest(opened, sessions, Choices(splits=ALL_TRAIN))
+        made = build_pairs(opened, sessions, PairChoices(splits=ALL_TRAIN))
     return made.table, made.report
 
 
@@ -64,7 +64,8 @@ def lists(tmp_path: Path) -> dict[str, object]:
 def one_each(task: str, answers: list[str | Reply], **options: object) -> list[str]:
     """Sessions of one answer each: `io` asks once."""
     return [
-        peirce.run(task, model=Scripted([one]), method="io", **options).session for one in answers
+        peirce.run(task, model=ScriptedProposer([one]), method="io", **options).session
+        for one in answers
     ]
 
 

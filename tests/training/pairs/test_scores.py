@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peirce.training.pairs.agreement import units
+from peirce.training.pairs.overlap import integer_sizes
 from peirce.training.pairs.preferences import ranking
 
 
@@ -50,12 +50,12 @@ def test_a_ranking_counts_what_is_strictly_lower(fractions):
     ],
 )
 def test_weights_become_integers_in_a_common_unit(weights, expected):
-    assert units(weights, len(weights)).tolist() == expected
+    assert integer_sizes(weights, len(weights)).tolist() == expected
 
 
 def test_other_weights_are_rounded_to_units_of_the_space():
     weights = np.random.default_rng(0).random(1000) * 1e300
-    got = units(weights, 1000)
+    got = integer_sizes(weights, 1000)
     share = weights / weights.max() / (weights / weights.max()).sum()
     assert np.abs(got / 2**40 - share).max() <= 2**-40
     assert abs(int(got.sum()) - 2**40) <= 1000

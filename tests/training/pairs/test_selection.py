@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peirce.training.pairs.selection import in_ratio, limited, quotas
+from peirce.training.pairs.selection import quotas, select_in_ratio, select_within_limit
 
 
 @given(st.lists(st.integers(0, 30), max_size=6), st.integers(0, 100))
@@ -32,13 +32,13 @@ def test_a_limit_holds_in_each_cell_and_takes_all_of_a_smaller_one(
     seed: int, pairs: int, most: int
 ) -> None:
     split, stage, task = columns(seed, pairs)
-    kept = limited(split, stage, task, most, seed)
+    kept = select_within_limit(split, stage, task, most, seed)
     assert (np.diff(kept) > 0).all() if len(kept) else True
     for s in range(3):
         for one in range(3):
             there = int(((split == s) & (stage == one)).sum())
             assert int(((split == s) & (stage == one))[kept].sum()) == min(most, there)
-    assert limited(split, stage, task, None, seed).tolist() == list(range(pairs))
+    assert select_within_limit(split, stage, task, None, seed).tolist() == list(range(pairs))
 
 
 @given(st.integers(0, 999), st.integers(0, 200), st.tuples(*[st.integers(0, 3)] * 3))
@@ -49,7 +49,7 @@ def test_a_ratio_is_kept_exactly_and_no_larger_set_has_it(
     if not any(ratio):
         return
     split, stage, _ = columns(seed, pairs)
-    kept = in_ratio(split, stage, ratio, seed)
+    kept = select_in_ratio(split, stage, ratio, seed)
     for s in np.unique(split):
         counts = [int(((split == s) & (stage == one))[kept].sum()) for one in range(3)]
         there = [int(((split == s) & (stage == one)).sum()) for one in range(3)]
@@ -61,8 +61,8 @@ def test_a_ratio_is_kept_exactly_and_no_larger_set_has_it(
 
 def test_what_is_drawn_is_a_function_of_the_seed_and_spreads() -> None:
     split, stage, task = (np.zeros(400, np.int64) for _ in range(3))
-    drawn = [limited(split, stage, task, 100, seed) for seed in range(30)]
-    assert limited(split, stage, task, 100, 3).tolist() == drawn[3].tolist()
+    drawn = [select_within_limit(split, stage, task, 100, seed) for seed in range(30)]
+    assert select_within_limit(split, stage, task, 100, 3).tolist() == drawn[3].tolist()
     often = np.bincount(np.concatenate(drawn), minlength=400)
     assert len({tuple(one.tolist()) for one in drawn}) == 30
     assert often.min() > 0 and often.max() < 20  # 7.5 on average

@@ -11,7 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from peirce.training.pretrain import making  # noqa: E402
+from peirce.training.pretrain import run  # noqa: E402
 
 NONE = {"avx2": True, "avx512_f": True, "amx_bf16": False, "avx512_bf16": False}
 
@@ -25,12 +25,12 @@ def test_a_processor_multiplies_halves_where_it_has_instructions_for_them(
     monkeypatch, told, halves
 ) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: MappingProxyType(told))
-    assert making.multiplies_halves("cpu") is halves
-    assert not making.multiplies_halves("mps")
+    assert run.supports_bfloat16("cpu") is halves
+    assert not run.supports_bfloat16("mps")
 
 
 def test_the_learning_rate_rises_over_the_warmup_and_falls_to_a_twentieth() -> None:
-    share = [making.share_of_rate(n / 100, 0.1) for n in range(101)]
+    share = [run.learning_rate_factor(n / 100, 0.1) for n in range(101)]
     assert share[0] == pytest.approx(0.01) and share[100] == pytest.approx(0.05)
     assert share[:11] == sorted(share[:11]) and share[10:] == sorted(share[10:], reverse=True)
     assert max(share) > 0.95

@@ -25,7 +25,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     calls: list[int] = []
-    monkeypatch.setattr(library, "list_programs", lambda *told: calls.append(1) or FOUND)
+    monkeypatch.setattr(library, "search_list_programs", lambda *told: calls.append(1) or FOUND)
     return calls
 
 
@@ -36,22 +36,22 @@ def lock_of(cache: Path) -> Path:
 
 def test_a_library_is_searched_once_and_again_where_its_file_is_damaged(cache, searched) -> None:
     for _ in range(2):
-        assert library.programs("list_functions", 0, 6) == FOUND
+        assert library.load_programs("list_functions", 0, 6) == FOUND
     assert len(searched) == 1
     (path,) = cache.glob("pretrain-*.json")
     path.write_text(path.read_text() + " ")
-    assert library.programs("list_functions", 0, 6) == FOUND
+    assert library.load_programs("list_functions", 0, 6) == FOUND
     assert len(searched) == 2
 
 
 def test_what_another_process_searches_is_left_to_it_or_waited_for(cache, searched) -> None:
-    library.programs("list_functions", 0, 6)
+    library.load_programs("list_functions", 0, 6)
     (path,) = cache.glob("pretrain-*.json")
     text = path.read_text()
     path.unlink()
     with lock_of(cache).open("a") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
-        assert library.programs("list_functions", 0, 6, wait=False) is None
+        assert library.load_programs("list_functions", 0, 6, wait=False) is None
 
         def done() -> None:
             time.sleep(0.2)
@@ -60,7 +60,7 @@ def test_what_another_process_searches_is_left_to_it_or_waited_for(cache, search
 
         thread = threading.Thread(target=done)
         thread.start()
-        assert library.programs("list_functions", 0, 6) == FOUND
+        assert library.load_programs("list_functions", 0, 6) == FOUND
         thread.join()
     assert len(searched) == 1
 
@@ -68,6 +68,6 @@ def test_what_another_process_searches_is_left_to_it_or_waited_for(cache, search
 def test_a_folder_that_cannot_be_written_is_no_failure(cache, searched) -> None:
     cache.write_text("a file where the folder should be")
     for _ in range(2):
-        assert library.programs("list_functions", 0, 6) == FOUND
-        assert library.programs("list_functions", 0, 6, wait=False) == FOUND
+        assert library.load_programs("list_functions", 0, 6) == FOUND
+        assert library.load_programs("list_functions", 0, 6, wait=False) == FOUND
     assert len(searched) == 4

@@ -14,7 +14,7 @@ import numpy as np
 import peirce
 import pytest
 from peirce.records import DataError, UsageError
-from peirce.training.pretrain import PretrainSettings, Program, making
+from peirce.training.pretrain import PretrainSettings, Program, run
 from peirce.training.pretrain.settings import ARCHITECTURES
 from tiny_model import require
 
@@ -40,19 +40,19 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A cache of its own, a tokenizer of few texts, and no search."""
     patch = pytest.MonkeyPatch()
     patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-    patch.setattr(making, "FIRST_LESSONS", 200)
-    patch.setattr(making.library, "programs", lambda task, seed, problems, wait=True: PROGRAMS)
-    patch.setattr("peirce.training.pretrain.model.OFTEN", 1_000)
+    patch.setattr(run, "TOKENIZER_LESSONS", 200)
+    patch.setattr(run.library, "load_programs", lambda task, seed, problems, wait=True: PROGRAMS)
+    patch.setattr("peirce.training.pretrain.model.NAME_REPETITIONS", 1_000)
     yield
     patch.undo()
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> making.Pretrained:
-    return making.pretrain(TINY, tmp_path_factory.mktemp("made") / "base")
+def made(tmp_path_factory: pytest.TempPathFactory) -> run.PretrainResult:
+    return run.pretrain(TINY, tmp_path_factory.mktemp("made") / "base")
 
 
-def test_the_folder_is_an_ordinary_one(made: making.Pretrained) -> None:
+def test_the_folder_is_an_ordinary_one(made: run.PretrainResult) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     model = AutoModelForCausalLM.from_pretrained(str(made.out))
@@ -72,46 +72,46 @@ def test_the_folder_is_an_ordinary_one(made: making.Pretrained) -> None:
 
 
 def test_it_is_used_again_and_other_settings_are_refused(
-    made: making.Pretrained, tmp_path: Path
+    made: run.PretrainResult, tmp_path: Path
 ) -> None:
-    again = making.pretrain(TINY, made.out)
+    again = run.pretrain(TINY, made.out)
     assert again.used and again.record == made.record
     with pytest.raises(UsageError, match=r"other settings \(seed 0, not 1\)"):
-        making.pretrain(TINY.model_copy(update={"seed": 1}), made.out)
+        run.pretrain(TINY.model_copy(update={"seed": 1}), made.out)
     (tmp_path / "x").write_text("mine")
     with pytest.raises(UsageError, match="is no model of `peirce pretrain`"):
-        making.pretrain(TINY, tmp_path)
+        run.pretrain(TINY, tmp_path)
     (tmp_path / "pretrain.json").write_text("{")
     with pytest.raises(DataError, match="no record of a pretraining"):
-        making.pretrain(TINY, tmp_path)
+        run.pretrain(TINY, tmp_path)
 
 
 def test_so_many_tokens_give_the_same_weights_twice(
-    made: making.Pretrained, tmp_path: Path
+    made: run.PretrainResult, tmp_path: Path
 ) -> None:
-    again = making.pretrain(TINY, tmp_path / "again")
+    again = run.pretrain(TINY, tmp_path / "again")
     first, second = (one.out / "model.safetensors" for one in (made, again))
     assert first.read_bytes() == second.read_bytes()
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_packed_lessons_say_what_single_sequences_say(
-    architecture: str, made: making.Pretrained
+    architecture: str, made: run.PretrainResult
 ) -> None:
     import torch
-    from peirce.training.pretrain.measure import load
-    from peirce.training.pretrain.model import fresh
-    from peirce.training.pretrain.packing import Planter, packed
+    from peirce.training.pretrain.measure import load_model
+    from peirce.training.pretrain.model import build_model
+    from peirce.training.pretrain.packing import LessonTokenizer, pack_rows
 
-    _, tokenizer = load(made.out)
-    model = fresh(architecture, "small", tokenizer, (), 512, 0).eval()
-    lessons = making.Lessons(TINY, lambda said: None)
+    _, tokenizer = load_model(made.out)
+    model = build_model(architecture, "small", tokenizer, (), 512, 0).eval()
+    lessons = run.LessonStream(TINY, lambda said: None)
     trees = []
     for lesson in lessons:
-        trees.append(Planter(tokenizer).tree(lesson))
+        trees.append(LessonTokenizer(tokenizer).tree(lesson))
         if len(trees) == 12:
             break
-    batch = next(packed([*trees, trees[0]], 300, 2, tokenizer.pad_token_id))
+    batch = next(pack_rows([*trees, trees[0]], 300, 2, tokenizer.pad_token_id))
     with torch.inference_mode():
         logits = model(
             input_ids=torch.from_numpy(batch.tokens),
@@ -129,13 +129,13 @@ def test_packed_lessons_say_what_single_sequences_say(
     assert checked > 2
 
 
-def test_outputs_and_answers_have_weight_and_inputs_none(made: making.Pretrained) -> None:
-    from peirce.training.pretrain.measure import load
-    from peirce.training.pretrain.packing import Planter
+def test_outputs_and_answers_have_weight_and_inputs_none(made: run.PretrainResult) -> None:
+    from peirce.training.pretrain.measure import load_model
+    from peirce.training.pretrain.packing import LessonTokenizer
 
-    _, tokenizer = load(made.out)
-    lesson = next(iter(making.Lessons(TINY, lambda said: None)))
-    tree = Planter(tokenizer).tree(lesson)
+    _, tokenizer = load_model(made.out)
+    lesson = next(iter(run.LessonStream(TINY, lambda said: None)))
+    tree = LessonTokenizer(tokenizer).tree(lesson)
     trunk = tree.branch == 0
     weighted = tokenizer.decode(tree.targets[trunk & (tree.weights > 0)])
     inputs = lesson.prompt.split("->")[0]
@@ -144,11 +144,11 @@ def test_outputs_and_answers_have_weight_and_inputs_none(made: making.Pretrained
     assert answers == lesson.answers[0].text + "<|end|>"
 
 
-def test_what_it_answers_is_measured(made: making.Pretrained, monkeypatch: Any) -> None:
+def test_what_it_answers_is_measured(made: run.PretrainResult, monkeypatch: Any) -> None:
     command = inspect.getmodule(inspect.unwrap(peirce.pretrain))
     monkeypatch.setattr(command, "PretrainSettings", lambda *_, **__: TINY)
     monkeypatch.setattr(command, "OBSERVED", {"list_functions": (2,)})
-    monkeypatch.setattr("peirce.training.pretrain.measure.MOST_TOKENS", 12)
+    monkeypatch.setattr("peirce.training.pretrain.measure.MAX_ANSWER_TOKENS", 12)
     told = peirce.pretrain(made.out, measure=2, sandbox="process", workers=1)
     (row,) = told["measured"]
     assert told["used"] and row["prompts"] == 2 and row["answers"] == 8
@@ -177,7 +177,7 @@ def test_mistakes_are_named(options: dict, sentence: str, tmp_path: Path) -> Non
 def test_a_place_that_cannot_be_written_is_said_before_anything_is_trained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "Lessons", lambda *_: pytest.fail("it began"))
+    monkeypatch.setattr(run, "LessonStream", lambda *_: pytest.fail("it began"))
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="no folder, and"):
         peirce.pretrain(tmp_path / "file" / "out")
@@ -187,19 +187,19 @@ def test_a_place_that_cannot_be_written_is_said_before_anything_is_trained(
 
 
 def test_a_model_that_does_not_fit_the_disk_is_one_sentence_and_leaves_nothing(
-    made: making.Pretrained, tmp_path: Path
+    made: run.PretrainResult, tmp_path: Path
 ) -> None:
     import resource
 
     from peirce.records import PeirceError
-    from peirce.training.pretrain.measure import load
+    from peirce.training.pretrain.measure import load_model
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    model, tokenizer = load(made.out)
+    model, tokenizer = load_model(made.out)
     resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, before[1]))
     try:
         with pytest.raises(PeirceError, match="cannot be written, is the disk full"):
-            making._write(tmp_path / "out", model, tokenizer, made.record)
+            run._write(tmp_path / "out", model, tokenizer, made.record)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not list(tmp_path.iterdir())

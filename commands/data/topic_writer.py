@@ -1,0 +1,325 @@
+"""Let a model write the topic of generated texts, in a fixed order of questions.
+
+    peirce tasks generate labels:subject --about "Notes to a landlord" --model M --out made/
+
+The model writes labels, types of phrases, the phrases of each type, templates, and then each phrase
+in a form that fits the slot of each template (HypoBench, section 2 and appendix B.3): 23 questions
+if nothing goes wrong. A part that breaks a rule (tasks/text/generation/topic_parsers.py) is
+requested again with an explanation. Each part gets at most `MAX_ANSWERS` answers; then the topic is
+refused with one sentence. There is no session: every call is kept in a file next to the data, and a
+stored call is not made again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TypeVar
+
+from ...agents.prompts import topics as prompts
+from ...graphs.runtime.budget import Budget
+from ...graphs.runtime.queries import check_reply, gather_or_cancel
+from ...records import (
+    DataError,
+    InputSet,
+    Message,
+    PastAnswer,
+    Proposer,
+    Unavailable,
+    Usage,
+    Verdict,
+    View,
+    digest_of,
+)
+from ...tasks.io.messages import shorten
+from ...tasks.text.generation import topic_parsers as rules
+from ...tasks.text.generation.topic_draft import (
+    LABEL_COUNT,
+    PHRASE_COUNT,
+    TEMPLATE_COUNT,
+    TYPE_COUNT,
+    Definition,
+    Draft,
+)
+from ...tasks.text.generation.topic_parsers import ParsedItems
+from ..score.rating import rater_name
+from ..session.execution import OnEvent
+from .calls_file import CallsFile
+
+MAX_ANSWERS = 4  # maximum number of answers for one part
+T = TypeVar("T")
+
+
+@dataclass
+class CallCounts:
+    """Counts of calls.
+
+    Args:
+        asked: calls that were made now.
+        recorded: calls that the file held.
+        again: calls, of both kinds, that repeat a question after an answer broke a rule.
+        usage: tokens of both kinds.
+    """
+
+    asked: int = 0
+    recorded: int = 0
+    again: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass
+class TopicWriter:
+    """A model with the file of its calls.
+
+    Args:
+        model: the model.
+        calls: the file of its calls.
+        budget: what it may spend.
+        seed: seed of the calls.
+        turns: limits the number of calls at the same time.
+        on_event: called with each answer: {"part", "answer" (from 1), "kept", "of"}.
+        counts: the calls so far.
+    """
+
+    model: Proposer
+    calls: CallsFile
+    budget: Budget
+    seed: int
+    turns: asyncio.Semaphore
+    on_event: OnEvent | None = None
+    counts: CallCounts = field(default_factory=CallCounts)
+
+    @property
+    def name(self) -> str:
+        """The model's name with a digest of its settings."""
+        return rater_name(self.model)
+
+    @property
+    def title(self) -> str:
+        """The model's name for messages."""
+        return self.name.rpartition(" ")[0] or self.name
+
+    async def ask(
+        self, part: str, said: Sequence[str], messages: Sequence[Message]
+    ) -> tuple[str, str]:
+        """Return the answer to `messages` and how it ended, from the file of calls if it is there.
+
+        Args:
+            part: the part of the topic that is requested.
+            said: earlier answers for this part.
+            messages: the prompt.
+
+        Raises:
+            Unavailable: the model cannot be reached or has no further answer.
+            BudgetSpent: the budget is spent.
+            UsageError: a model object returned no Reply.
+        """
+        path = f"{part}/{len(said)}"
+        seed = _seed(self.seed, path)
+        key = digest_of([self.name, prompts.topic_prompt_hash(), [*map(dict, messages)], seed])
+        self.counts.again += bool(said)
+        if (row := self.calls.rows.get(key)) is not None:
+            usage = Usage(**{name: int(n) for name, n in row["usage"].items()})
+            self.budget.count(usage)
+            self.counts.recorded += 1
+            self.counts.usage += usage
+            return row["text"], row["finish"]
+        earlier = tuple(PastAnswer(one, (), Verdict.MALFORMED) for one in said)
+        view = View(part, "labels", "text", (), {}, InputSet("none", ()), earlier)
+        async with self.turns:
+            self.budget.check()
+            reply = await self.model.propose(view, messages, (), seed)
+        check_reply(reply, self.model)
+        self.budget.count(reply.usage)
+        self.counts.asked += 1
+        self.counts.usage += reply.usage
+        if reply.finish == "exhausted":
+            why = str(reply.meta.get("reason") or "it gave no reason")
+            raise Unavailable(f"{self.title} has nothing to say of {part}: {shorten(why)}")
+        self.calls.add(
+            {
+                "key": key, "path": path, "model": self.name, "seed": seed,
+                "messages": [dict(one) for one in messages], "text": reply.text,
+                "finish": reply.finish, "usage": asdict(reply.usage),
+            }
+        )  # fmt: skip
+        return reply.text, reply.finish
+
+    async def gathered(
+        self,
+        part: str,
+        question: Sequence[Message],
+        count: int,
+        read: Callable[[str, int], ParsedItems[T]],
+        keep: Callable[[T], None],
+        shown: Callable[[T], str],
+        which: Callable[[list[T]], str] = lambda good: "",
+    ) -> None:
+        """Request a part until `count` items keep the rules, and pass each of them to `keep`.
+
+        Args:
+            part: the part of the topic that is requested.
+            question: the first prompt.
+            count: number of items to collect.
+            read: parses an answer, given the number of items that are still missing.
+            keep: stores an item.
+            shown: returns an item as later prompts show it.
+            which: returns, in words, which items are still missing.
+
+        Raises:
+            DataError: `MAX_ANSWERS` answers did not suffice.
+        """
+        good: list[T] = []
+        said: list[str] = []
+        wrong: Sequence[str] = ()
+        messages = question
+        while len(good) < count:
+            if len(said) == MAX_ANSWERS:
+                raise DataError(
+                    f"{self.title} gave {len(good)} of {count} {part} that keep to the rules in"
+                    f" {MAX_ANSWERS} answers; the last one: {shorten(wrong[0], 300)}"
+                )
+            text, finish = await self.ask(part, said, messages)
+            said.append(text)
+            found = read(text, count - len(good))
+            for one in found.good[: count - len(good)]:
+                good.append(one)
+                keep(one)
+            if self.on_event is not None:
+                self.on_event({"part": part, "answer": len(said), "kept": len(good), "of": count})
+            wrong = found.wrong or ("the answer has too few lines of a numbered list",)
+            if finish == "length":
+                wrong = (*wrong, "the answer was cut at its limit of tokens")
+            told = [shown(one) for one in good]
+            messages = prompts.retry_prompt(
+                question, said[-1], wrong, [one for one in told if one], count - len(good), which(good)
+            )  # fmt: skip
+
+
+async def write_topic(writer: TopicWriter, draft: Draft) -> None:
+    """Fill the draft with answers of the model. Labels that it already has are kept.
+
+    Raises:
+        DataError: the model's answers break the rules too often.
+        Unavailable: the model cannot be reached.
+        BudgetSpent: the budget is spent.
+    """
+    if not draft.labels:
+        await _labels(writer, draft)
+    await _types(writer, draft)
+    for kind in range(len(draft.types)):
+        await _phrases(writer, draft, kind)
+    await _templates(writer, draft)
+    slots = [(n, kind) for n in range(len(draft.templates)) for kind in range(len(draft.types))]
+    await gather_or_cancel([_forms(writer, draft, n, kind) for n, kind in slots])
+
+
+async def _labels(writer: TopicWriter, draft: Draft) -> None:
+    await writer.gathered(
+        "labels",
+        prompts.labels_prompt(draft.description, LABEL_COUNT, rules.MAX_LABEL_WORDS),
+        LABEL_COUNT,
+        lambda said, count: rules.parse_labels(said, draft, count),
+        draft.labels.append,
+        _said,
+    )
+
+
+async def _types(writer: TopicWriter, draft: Draft) -> None:
+    told = [one.said for one in draft.labels]
+    await writer.gathered(
+        "types",
+        prompts.types_prompt(draft.description, told, TYPE_COUNT, rules.MAX_TYPE_WORDS),
+        TYPE_COUNT,
+        lambda said, count: rules.parse_types(said, draft, count),
+        draft.types.append,
+        _said,
+    )
+
+
+def _said(one: Definition) -> str:
+    return one.said
+
+
+async def _phrases(writer: TopicWriter, draft: Draft, kind: int) -> None:
+    others = [one.said for some in draft.phrases for one in some]
+    own = draft.types[kind]
+    draft.phrases.append([])
+    question = prompts.phrases_prompt(
+        draft.description,
+        [one.said for one in draft.labels],
+        draft.label_names,
+        own.said,
+        others,
+        PHRASE_COUNT,
+        (rules.MAX_PHRASE_WORDS, rules.MAX_CORE_WORDS, rules.MAX_LOOSE_WORDS),
+    )
+    await writer.gathered(
+        f"phrases of {own.name}",
+        question,
+        PHRASE_COUNT,
+        lambda said, count: rules.parse_phrases(said, draft, kind, count),
+        draft.phrases[kind].append,
+        lambda one: f"{one.said} | {draft.label_names[one.leaning]}",
+    )
+
+
+async def _templates(writer: TopicWriter, draft: Draft) -> None:
+    kinds = draft.kinds
+    slots = [
+        (kind, [one.said for one in some])
+        for kind, some in zip(kinds, draft.phrases, strict=True)
+    ]  # fmt: skip
+    told = [one.said for one in draft.labels]
+    await writer.gathered(
+        "templates",
+        prompts.templates_prompt(draft.description, told, slots, TEMPLATE_COUNT),
+        TEMPLATE_COUNT,
+        lambda said, count: rules.parse_templates(said, draft, count),
+        draft.templates.append,
+        lambda one: one.shown(kinds),
+    )
+
+
+async def _forms(writer: TopicWriter, draft: Draft, number: int, kind: int) -> None:
+    """Request the form that each phrase of a type takes in its slot of one template."""
+    name, some = draft.kinds[kind], draft.phrases[kind]
+    before, after = draft.templates[number].around(kind, draft.kinds)
+    first = sum(len(one) for one in draft.phrases[:kind])
+
+    def keep(one: tuple[int, str]) -> None:
+        draft.forms[number, first + one[0]] = one[1]
+
+    def lacking(good: Sequence[tuple[int, str]]) -> str:
+        there = {place for place, _ in good}
+        left = [one.core for place, one in enumerate(some) if place not in there]
+        return "Those that are lacking are the texts with: " + "; ".join(left)
+
+    def read(said: str, count: int) -> ParsedItems[tuple[int, str]]:
+        found = rules.parse_forms(said, draft, number, kind, count)
+        new = [one for one in found.good if (number, first + one[0]) not in draft.forms]
+        return ParsedItems(tuple(new), found.wrong)
+
+    await writer.gathered(
+        f"forms of {name} in template {number + 1}",
+        prompts.forms_prompt(
+            draft.description,
+            f"{before}[{name}]{after}",
+            name,
+            [f"{before}[{one.said}]{after}" for one in some],
+            [one.core for one in some],
+            rules.MAX_ADDED_WORDS,
+        ),
+        len(some),
+        read,
+        keep,
+        lambda one: "",
+        lacking,
+    )
+
+
+def _seed(seed: int, path: str) -> int:
+    """Return the seed of one call, derived from the seed and the path of the call."""
+    return int.from_bytes(hashlib.sha256(f"{seed}|{path}".encode()).digest()[:4], "big") >> 1

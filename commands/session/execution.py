@@ -1,0 +1,262 @@
+"""Execute a session: open store, models and sandbox, run the open problems, and close everything.
+
+The first Ctrl-C, a SIGTERM or a closed terminal lets the steps in flight finish and saves them. A
+second Ctrl-C stops at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from ...config import ClusterConfig, RunConfig, SandboxConfig
+from ...records import Interrupted, Json, OracleSettings, Proposer, Repairer, UsageError
+from ...store import Store
+from .planning import (
+    default_concurrency,
+    get_repairer,
+    opening_settings,
+    runs_in_process,
+    worker_options,
+)
+from .settings import display_settings
+
+T = TypeVar("T")
+OnEvent: TypeAlias = Callable[[Mapping[str, Json]], None]
+
+
+@dataclass(frozen=True)
+class OpenedSettings:
+    """Settings that the opened models, sandbox and solver report about themselves.
+
+    Args:
+        model: settings of the proposer.
+        repairer: settings of the repairer; None where there is none.
+        players: settings of the models of other roles, by role.
+        layers: the layers of the sandbox and whether each is active.
+        concurrency: number of problems that run at the same time.
+    """
+
+    model: Json
+    repairer: Json
+    players: Mapping[str, Json]
+    layers: Mapping[str, bool]
+    concurrency: int
+
+
+BeginSession: TypeAlias = Callable[[Store, OpenedSettings], str]
+
+
+async def execute_session(
+    path: Path,
+    begin: BeginSession,
+    family: str,
+    config: RunConfig,
+    players: Mapping[str, Json],
+    on_event: OnEvent | None = None,
+    callbacks: Sequence[Any] = (),
+    retry_failed: bool = False,
+) -> str:
+    """Run the session that `begin` names, and return its id.
+
+    Args:
+        path: path of the store.
+        begin: creates or finds the session in the open store, and returns its id.
+        family: name of the task's family.
+        config: the configuration of the run.
+        players: {role: [model, its options]} for the roles that the proposer does not play.
+        on_event: called with each event of the run.
+        callbacks: LangChain callbacks.
+        retry_failed: whether to try problems again that failed.
+    """
+    from ...agents import open_model
+    from ...graphs.runtime.budget import Budget
+    from ...graphs.runtime.queries import read_settings
+    from ...graphs.runtime.runner import run_session
+    from ...tasks import load_family as family_named
+    from ..oracles import open_oracles
+
+    emit = _showing(on_event) if on_event else (lambda event: None)
+    model, repair = config.model.model, get_repairer(config.method)
+    async with AsyncExitStack() as stack:
+        if isinstance(model, str):
+            proposer = await open_model(model, opening_settings(config.model, config.cluster))
+            stack.push_async_callback(proposer.close)
+        else:
+            proposer = model
+        model_settings = read_settings(proposer)
+        repairer = None
+        if repair is not None:
+            repairer = await _open_repairer(repair, worker_options(config.cluster))
+            if isinstance(repair, str):
+                stack.push_async_callback(repairer.close)
+        repairer_settings = None if repairer is None else read_settings(repairer)
+        others: dict[str, Proposer] = {}
+        for name, (spec, options) in players.items():
+            others[name] = await open_model(spec, options)
+            stack.push_async_callback(others[name].close)
+        told_by = {name: read_settings(one) for name, one in others.items()}
+        tools = await stack.enter_async_context(
+            open_oracles(family_named(family), oracle_settings(config.sandbox, config.cluster))
+        )
+        # The store is opened last, so that a session that cannot run leaves no empty store behind.
+        # A signal that arrives while it is opened already stops the session in order.
+        with handle_interrupts(emit) as stopping:
+            store = stack.enter_context(closing(Store.open(path, write=True)))
+            concurrency = config.cluster.concurrency or default_concurrency(model_settings)
+            told = OpenedSettings(
+                model_settings, repairer_settings, told_by, tools.layers, concurrency
+            )
+            session = begin(store, told)
+            before = store.session(session).get("seconds") or 0.0
+            limits = config.budget.given()
+            used = store.usage(session)["by_kind"].get("model", {})
+            start = time.monotonic()
+            outcome = await run_session(
+                store, session, proposer=proposer, oracle=tools.oracle,
+                repairer=repairer, players=others, stopping=stopping,
+                concurrency=concurrency, on_event=emit, callbacks=callbacks,
+                retry_failed=retry_failed, budget=Budget.of(limits, used),
+                max_failures=config.budget.max_failures, cache=config.store.cache,
+                fast=runs_in_process(model_settings),
+            )  # fmt: skip
+        seconds = round(before + time.monotonic() - start, 3)
+        store.set_session(
+            session, status=outcome["status"], seconds=seconds, cause=outcome["cause"],
+            spending=limits,
+        )  # fmt: skip
+        return session
+
+
+def oracle_settings(sandbox: SandboxConfig, cluster: ClusterConfig) -> OracleSettings:
+    """Return the settings that the oracle of a session is opened with."""
+    return OracleSettings(sandbox.sandbox, cluster.workers, sandbox.strict_sandbox, sandbox.solver)
+
+
+async def _open_repairer(repair: str | Repairer, options: Mapping[str, Json]) -> Repairer:
+    """Open the repairer of this name; return a repairer object as it is.
+
+    Args:
+        repair: name of a model, or a repairer object.
+        options: options that the model is opened with.
+
+    Raises:
+        UsageError: the model cannot repair hypotheses.
+    """
+    if not isinstance(repair, str):
+        return repair
+    from ...agents import open_model
+
+    found: Any = await open_model(repair, options)
+    if not isinstance(found, Repairer):
+        await found.close()
+        raise UsageError(f"repair is {repair!r}: this model repairs nothing")
+    return found
+
+
+def _showing(on_event: OnEvent) -> OnEvent:
+    """Return a listener that passes events on with readable session settings."""
+
+    def tell(event: Mapping[str, Json]) -> None:
+        shown = {"settings": display_settings(event["settings"])} if "settings" in event else {}
+        on_event({**event, **shown})
+
+    return tell
+
+
+@contextlib.contextmanager
+def handle_interrupts(emit: OnEvent) -> Iterator[asyncio.Event]:
+    """Yield the event that a first Ctrl-C or SIGTERM sets; a second one cancels the task.
+
+    SIGHUP sets the event too but never cancels, because a terminal that closes may send it several
+    times. Outside the main thread no signal handler is installed.
+
+    Raises:
+        Interrupted: a second signal cancelled the task.
+    """
+    stopping = asyncio.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopping
+        return
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+    def stop() -> None:
+        if not stopping.is_set():
+            stopping.set()
+            emit({"type": "stopping"})
+
+    def interrupt() -> None:
+        if stopping.is_set():
+            if task is not None:
+                task.cancel()
+            _leave()
+        stop()
+
+    signals = {signal.SIGINT: interrupt, signal.SIGTERM: interrupt}
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup ignores SIGHUP
+        signals[signal.SIGHUP] = stop
+    for number, react in signals.items():
+        loop.add_signal_handler(number, react)
+    try:
+        yield stopping
+    except asyncio.CancelledError:
+        if not stopping.is_set():
+            raise
+        raise Interrupted("Left at once; what was in flight is not saved.") from None
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+def _leave(seconds: float = 3.0) -> None:
+    """Terminate the search workers, and end this process after `seconds` even if closing hangs."""
+    for child in multiprocessing.active_children():
+        child.terminate()
+    timer = threading.Timer(seconds, os._exit, [Interrupted.exit_code])
+    timer.daemon = True
+    timer.start()
+
+
+@contextlib.contextmanager
+def loop_runner() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
+    """Yield a function that runs coroutines to completion, one after the other, on one event loop.
+
+    They run in this thread, or in another one where a loop is already running, as in a notebook.
+    """
+    runner = asyncio.Runner()
+    if not _loop_is_running():
+        with runner:
+            yield runner.run
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            yield lambda work: thread.submit(runner.run, work).result()
+        finally:
+            thread.submit(runner.close).result()
+
+
+def _loop_is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to completion and return its result."""
+    with loop_runner() as run:
+        result: T = run(work)
+        return result

@@ -1,0 +1,210 @@
+"""Plan a session on labelled text: its text settings, its judge, and the papers and banks it reads.
+
+All of it is checked before anything is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...config import RunConfig, TextConfig, TextSettings
+from ...records import Digest, Family, InputSet, Json, LabelsRows, Problem, Proposer, UsageError
+from ...records.settings import option_name, suggest_name
+from ..problems import ChosenProblems
+from .bank_files import read_bank
+from .settings import parse_key_values, plugin_settings
+
+NON_JUDGE_MODELS = ("search", "recorded")  # kinds of models that cannot label texts
+# fields of `config.TextConfig` that are no text settings
+INPUT_OPTIONS = ("literature", "bank", "method_arg")
+
+
+def text_record(
+    config: RunConfig, family: Family, problem: Problem, roles: Mapping[str, Mapping[str, Json]]
+) -> dict[str, Json]:
+    """Return the text settings that a session records, or {} where the family has no labelled text.
+
+    Args:
+        config: the configuration of the run.
+        family: the family of the task.
+        problem: the first problem.
+        roles: settings of the roles, as `role_settings` returns them.
+
+    Returns:
+        {"text": settings, "text_prompt": a hash of the prompt wording}.
+
+    Raises:
+        UsageError: a setting is only for labelled text, or the method needs a model that labels
+        texts.
+    """
+    from ... import graphs
+    from ...graphs.inference import STRATEGIES
+
+    given = {name: one for name, one in config.text.given().items() if one not in ((), [], {})}
+    if not isinstance(family, LabelsRows):
+        if given:
+            _refuse(*next(iter(given.items())), config.method.method, family)
+        return {}
+    model = config.model.model
+    chosen = graphs.find_method(config.method.method, family.name)
+    told = {name: value for name, value in given.items() if name not in INPUT_OPTIONS}
+    if told.get("examples") == "all":
+        told["examples"] = None
+    arguments = parse_key_values(config.text.method_arg)
+    judged = _can_judge(model, roles)
+    whole = {**chosen.text, **_of_model(model, judged, chosen.text), **arguments, **told}
+    if not judged:
+        if whole.get("judge") == "model" or "judge" in chosen.reads:
+            raise UsageError(
+                f"method {chosen.name} asks a model about texts, and model {model} answers no such"
+                " question: name one with --model or --judge-model"
+            )
+        whole["judge"] = "exact"
+    settings = TextSettings(**whole)
+    reading = settings.inference
+    if reading is not None and reading not in (*STRATEGIES, "choose"):
+        raise UsageError(
+            f"inference is {reading!r}: it must be one of {', '.join((*STRATEGIES, 'choose'))}"
+        )
+    return {"text": settings.to_dict(), "text_prompt": _prompt_hash(settings.prompts, problem)}
+
+
+def _refuse(name: str, value: Json, method: str, family: Family) -> None:
+    """Raise UsageError for a setting of labelled text on a task of another family."""
+    from ...graphs import methods_taking
+
+    able = methods_taking(name)
+    if method in able:
+        raise UsageError(
+            f"{name} is {value} among the settings of labelled text: those of {method} are settings of"
+            " the method"
+        )
+    if able:
+        raise UsageError(
+            f"{name} is {value}: method {method} takes none; {', '.join(able)} does, and methods that"
+            " pass through the rows of labelled text"
+        )
+    if name == "method_arg" and (own := plugin_settings(method)):
+        unknown = next(iter(parse_key_values(value, "--method-arg")))
+        raise UsageError(f"method {method} has no setting {unknown!r}{suggest_name(unknown, own)}")
+    option = option_name(name, TextConfig.model_fields[name]).replace("_", "-")
+    raise UsageError(
+        f"{option} is {value!r}: it is of tasks with labelled text, as labels; {family.name} tasks"
+        " take none"
+    )
+
+
+def _prompt_hash(source: str, problem: Problem) -> Digest:
+    """Return the hash of the default prompts, or of the data set's own prompts.
+
+    Raises:
+        DataError: a template of the data set cannot be filled.
+    """
+    from ...agents.prompts.config_prompts import ConfigPrompts
+    from ...agents.prompts.text import text_prompt_hash
+
+    prompts = ConfigPrompts.of(problem.public) if source == "config" else None
+    return prompts.digest() if isinstance(prompts, ConfigPrompts) else text_prompt_hash()
+
+
+def _of_model(model: str | Proposer, judged: bool, own: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the defaults of the embedded search, which differ from those of language models.
+
+    It reads every row of the sample at once and answers with a full bank whose sentences are made
+    for weighted inference. The default inference is left as it is where a model judges, because
+    weighting would cost a call for each sentence and row, and where the method sets one itself.
+
+    Args:
+        model: the proposer.
+        judged: whether a model can label texts.
+        own: text settings of the method.
+    """
+    if not isinstance(model, str) or model.partition(":")[0] != "search":
+        return {}
+    reading = {} if judged or "inference" in own else {"inference": "weighted"}
+    return {"examples": None, "hypotheses": 20, **reading}
+
+
+def _can_judge(model: str | Proposer, roles: Mapping[str, Mapping[str, Json]]) -> bool:
+    spec = roles.get("judge", {}).get("model") or model
+    return not isinstance(spec, str) or spec.partition(":")[0] not in NON_JUDGE_MODELS
+
+
+def add_papers_and_banks(
+    chosen: ChosenProblems, method: str, config: TextConfig, store: Path, skip_bad: bool
+) -> tuple[ChosenProblems, dict[str, Json]]:
+    """Add the papers and banks that the method reads to the problems.
+
+    Args:
+        chosen: the problems.
+        method: name of the method.
+        config: the settings that name the papers and banks.
+        store: path of the store.
+        skip_bad: whether papers that cannot be read are left out.
+
+    Returns:
+        The problems, and the sources of papers and banks as a session records them.
+
+    Raises:
+        UsageError: papers or banks are missing, or the method does not read them.
+        DataError: a file is invalid.
+        StoreError: the store cannot be read.
+    """
+    from ... import graphs
+    from ...tasks import load_family
+
+    if not isinstance(load_family(chosen.task.family), LabelsRows):
+        return chosen, {}
+    reads = graphs.find_method(method, chosen.task.family).reads
+    literature, banks = config.literature, tuple(config.bank)
+    if method == "union" and not literature and len(banks) < 2:
+        raise UsageError(
+            "method union needs two banks (--bank DATA --bank LITERATURE), or --literature DIR to make"
+            " both sides itself"
+        )
+    _check(method, "literature", literature, reads, "--literature DIR")
+    _check(method, "bank", banks, reads, "--bank SESSION or --bank FILE")
+    beside: dict[str, Json] = {}
+    public: dict[str, Json] = {}
+    if literature:
+        from ...tasks.io.bad_records import skip_bad_records
+        from ...tasks.text.papers import data_identity, read_papers
+
+        with skip_bad_records(skip_bad):
+            papers = read_papers(literature)
+        public["papers"] = [
+            {"source": one.source, "title": one.title, "text": one.text} for one in papers
+        ]
+        beside["literature"] = data_identity(literature)
+    if not banks:
+        return _enlarged(chosen, public, {}), beside
+    read = [read_bank(one, store) for one in banks]
+    beside["bank"] = [one.source for one in read]
+    by_problem = {problem.id: [one.of(problem) for one in read] for problem in chosen.problems}
+    return _enlarged(chosen, public, by_problem), beside
+
+
+def _check(method: str, name: str, value: Any, reads: frozenset[str], how: str) -> None:
+    from ... import graphs
+
+    if value and name not in reads:
+        able = [one.name for one in graphs.all_methods().values() if name in one.reads]
+        raise UsageError(
+            f"method {method} reads no {name}: leave out --{name}, or take one of {', '.join(able)}"
+        )
+    if not value and name in reads and name not in graphs.get_method(method).optional:
+        raise UsageError(f"method {method} needs {name}: give {how}")
+
+
+def _enlarged(
+    chosen: ChosenProblems, public: Mapping[str, Json], banks: Mapping[str, Sequence[Json]]
+) -> ChosenProblems:
+    def enlarged(problem: Problem) -> Problem:
+        more = {**public, **({"banks": banks[problem.id]} if problem.id in banks else {})}
+        return replace(problem, public={**problem.public, **more}) if more else problem
+
+    pairs: list[tuple[Problem, InputSet]] = [(enlarged(one), space) for one, space in chosen.pairs]
+    return replace(chosen, pairs=tuple(pairs))

@@ -1,0 +1,225 @@
+"""Query a model in one of its roles: journal, check and parse its reply; run many queries at once.
+
+A proposer may be a user's own object. What it returns is checked before anything is written, so
+that the session can continue once the proposer is fixed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...records import (
+    BudgetSpent,
+    Json,
+    Message,
+    Outcome,
+    Proposer,
+    Reply,
+    StoreError,
+    ToolCall,
+    ToolSpec,
+    Unavailable,
+    Usage,
+    UsageError,
+    View,
+    canonical_json,
+)
+
+if TYPE_CHECKING:
+    from .case import Case
+
+T = TypeVar("T")
+PROPOSER, JUDGE, LITERATURE = "proposer", "judge", "literature"
+
+
+@dataclass(frozen=True)
+class Role:
+    """A role of a session.
+
+    Args:
+        model: the settings of its model, as the session records them.
+        who: the model that plays it; None where only the journal answers.
+    """
+
+    model: Json
+    who: Proposer | None = None
+
+
+async def query_model(
+    case: Case,
+    role: str,
+    path: str,
+    view: View,
+    messages: Sequence[Message],
+    tools: Sequence[ToolSpec] = (),
+    schema: Mapping[str, Json] | None = None,
+) -> Reply:
+    """Query the model of a role and return its reply, from the journal if it is there.
+
+    Args:
+        case: the case of the problem.
+        role: the role to query.
+        path: path of the call in the journal.
+        view: what the model may know of the problem.
+        messages: the prompt.
+        tools: the tools that the model may call.
+        schema: JSON schema of the answer; None for free text.
+
+    Raises:
+        Unavailable: the model cannot be reached.
+        StoreError: the journal's reply has another form.
+        UsageError: a proposer object returned no Reply.
+    """
+    seed, player = case.seed_of(path), case.role(role)
+    request = {
+        "role": role,
+        "model": player.model,
+        "messages": [dict(message) for message in messages],
+        "tools": [asdict(tool) for tool in tools],
+        "earlier": len(view.earlier),
+        "seed": seed,
+        **({"schema": dict(schema)} if schema else {}),
+    }
+
+    async def make() -> Outcome:
+        if player.who is None:
+            raise Unavailable("There is no model behind this session, only its journal.")
+        reply = await player.who.propose(view, messages, tools, seed, schema)
+        check_reply(reply, player.who)
+        return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
+
+    return decode_outcome(path, reply_from_outcome, await case.once(path, "model", request, make))
+
+
+async def gather_or_cancel(questions: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Run queries concurrently and return their answers in order.
+
+    After an outage or another error, the other queries are cancelled, and awaited before the error
+    is raised, so none keeps running. After a spent budget, the queries in flight finish first,
+    because they are paid for.
+    """
+    asked = [asyncio.ensure_future(question) for question in questions]
+    try:
+        return await asyncio.gather(*asked)
+    except BudgetSpent:
+        await asyncio.gather(*asked, return_exceptions=True)
+        raise
+    finally:
+        for one in asked:
+            one.cancel()  # this has no effect on a finished query
+        await asyncio.gather(*asked, return_exceptions=True)
+
+
+Value = TypeVar("Value")
+
+FINISHES = ("stop", "tool_calls", "length", "exhausted", "no_tools")
+TOKEN_COUNTS = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
+MAX_TOKENS, MAX_RETRIES = 2**63 - 1, 2**31 - 1  # the largest values of the store's columns
+
+
+def read_settings(proposer: Any) -> dict[str, Json]:
+    """Return what `proposer.settings()` reports.
+
+    Raises:
+        UsageError: a session cannot record it.
+    """
+    name = type(proposer).__name__
+    if not callable(getattr(proposer, "settings", None)):
+        raise UsageError(f"the proposer {name} has no settings(): it must return a mapping")
+    told = proposer.settings()
+    if not _is_object(told):
+        raise UsageError(
+            f"settings() of the proposer {name} gave {told!r:.80}: it must be a mapping from texts"
+            ' to what JSON holds, as {"model": "mine"}'
+        )
+    return dict(told)
+
+
+def check_reply(reply: Any, proposer: Any, verb: str = "propose") -> None:
+    """Raise UsageError, in one sentence, if this is no valid Reply."""
+    wrong = _wrong(reply)
+    if wrong is not None:
+        what, value, must = wrong
+        raise UsageError(
+            f"{verb} of {type(proposer).__name__} gave {what}{value!r:.80}: it must be {must}"
+        )
+
+
+def _wrong(given: Any) -> tuple[str, Any, str] | None:
+    """Return the first invalid part: its name, its value, and what it must be."""
+    if not isinstance(given, Reply):
+        return "", given, "a peirce.records.Reply, as Reply(text) or Reply(finish='exhausted')"
+    reply: Any = given  # the types of its fields are not known yet
+    if not isinstance(reply.text, str):
+        return "a Reply with text ", reply.text, "a text"
+    calls = reply.tool_calls
+    if not isinstance(calls, tuple | list) or not all(isinstance(one, ToolCall) for one in calls):
+        return "a Reply with tool_calls ", calls, "a tuple of ToolCall, () for none"
+    for call in calls:
+        if not isinstance(call.id, str) or not isinstance(call.name, str):
+            return "the tool call ", call, "one whose id and name are texts"
+        if not isinstance(call.arguments, str) and not _is_object(call.arguments):
+            return "a tool call with arguments ", call.arguments, "a mapping of JSON, or a text"
+    if reply.finish not in FINISHES:
+        return "a Reply with finish ", reply.finish, f"one of {', '.join(FINISHES)}"
+    if not isinstance(reply.usage, Usage):
+        return "a Reply with usage ", reply.usage, "a Usage"
+    for name in TOKEN_COUNTS:
+        if not _is_count(getattr(reply.usage, name), MAX_TOKENS):
+            return f"a usage with {name} ", getattr(reply.usage, name), "a whole number from 0 on"
+    if not _is_count(reply.retries, MAX_RETRIES):
+        return "a Reply with retries ", reply.retries, "a whole number from 0 on"
+    if not _is_object(reply.meta):
+        return "a Reply with meta ", reply.meta, "a mapping of JSON"
+    if not _is_object(reply.meta.get("fields", {})):
+        return "a meta with fields ", reply.meta["fields"], "a mapping of JSON"
+    return None
+
+
+def _is_count(value: Any, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+
+
+def _is_object(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        return False
+    try:
+        canonical_json(dict(value))
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def reply_to_json(reply: Reply) -> Json:
+    """Return a reply as the journal stores it."""
+    calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls]
+    return {
+        "text": reply.text,
+        "tool_calls": calls,
+        "finish": reply.finish,
+        "meta": dict(reply.meta),
+    }
+
+
+def reply_from_outcome(outcome: Outcome) -> Reply:
+    """Return the reply that the journal stores."""
+    data = outcome.response
+    calls = tuple(ToolCall(c["id"], c["name"], c["arguments"]) for c in data["tool_calls"])
+    return Reply(data["text"], calls, data["finish"], outcome.usage, meta=data["meta"])
+
+
+def decode_outcome(path: str, read: Callable[[Outcome], Value], outcome: Outcome) -> Value:
+    """Return what `read` makes of a recorded outcome.
+
+    Raises:
+        StoreError: the outcome has another form.
+    """
+    try:
+        return read(outcome)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(
+            f"the journal's response at {path} cannot be read ({type(error).__name__}: {error})"
+        ) from error

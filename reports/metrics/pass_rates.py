@@ -1,0 +1,64 @@
+"""Pass rates and Top-1/2/3 on shown and hidden observations (GEAR, section 6.2, tables 2 and 4).
+
+Answers count in the order of the steps, and within a step in the order of the response. A pass rate
+is the mean, over all answers of a problem, of the share of shown or hidden pairs that an answer
+gets right; an answer that is malformed or undefined there gets 0. Top-k is 1 if any of the first k
+answers is right on all hidden pairs, whether or not it agrees with the shown ones, and 0 otherwise,
+also if there are fewer than k answers. A problem without any answer has pass rates of 0. A problem
+without hidden pairs has no hidden pass rate and no Top-k: it is left out of their n and counted in
+`without_hidden`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...records import Agreement, JudgedHypothesis, Problem
+from .evaluation import Metric
+
+METRICS = (
+    Metric("train_pass", "higher", "share of shown pairs that an answer gets right"),
+    Metric("test_pass", "higher", "share of hidden pairs that an answer gets right"),
+    Metric("top1", "higher", "the first answer is right on all hidden pairs"),
+    Metric("top2", "higher", "one of the first two answers is right on all hidden pairs"),
+    Metric("top3", "higher", "one of the first three answers is right on all hidden pairs"),
+)
+WITHOUT_HIDDEN = Metric("without_hidden", None, "share of problems without hidden pairs")
+
+
+def pass_rates(problem: Problem, judged: Sequence[JudgedHypothesis]) -> dict[str, float | None]:
+    """Return train_pass, test_pass, top1, top2, top3 and without_hidden of one problem.
+
+    Rates and Top-k are None if a parsable answer was not compared with the problem's pairs.
+    """
+    shown = _shares([j.shown for j in judged], judged, len(problem.shown))
+    hidden = _shares([j.hidden for j in judged], judged, len(problem.hidden))
+    return {
+        "train_pass": _mean(shown),
+        "test_pass": _mean(hidden),
+        **{f"top{k}": None if hidden is None else float(1.0 in hidden[:k]) for k in (1, 2, 3)},
+        WITHOUT_HIDDEN.name: float(not problem.hidden),
+    }
+
+
+def _shares(
+    agreements: Sequence[Agreement | None], judged: Sequence[JudgedHypothesis], pairs: int
+) -> list[float] | None:
+    """Return the share of right pairs of each answer; None if unknown or if there are no pairs."""
+    if not pairs:
+        return None
+    shares = []
+    for agreement, one in zip(agreements, judged, strict=True):
+        if one.hypothesis is None:
+            shares.append(0.0)
+        elif agreement is None:
+            return None
+        else:
+            shares.append(sum(mark is True for mark in agreement.marks) / pairs)
+    return shares
+
+
+def _mean(shares: list[float] | None) -> float | None:
+    if shares is None:
+        return None
+    return sum(shares) / len(shares) if shares else 0.0

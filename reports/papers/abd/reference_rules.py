@@ -1,0 +1,62 @@
+"""Reference rows for results on exception rules: the planted rule and the antecedent of the theory.
+
+The antecedent is valid wherever some rule is. Both are judged by the same evaluator as a session's
+rules. Published planted rules may contain predicates that proposed rules may not (19 of the 305
+development instances); if so, the planted rules in scope form a row of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from ....records import Json
+from . import metrics
+from .groups import SessionRecords, group_by_regime
+from .records import Record
+
+Kind = Literal["planted rule", "antecedent"]
+PLANTED: Kind = "planted rule"
+ANTECEDENT: Kind = "antecedent"
+PLANTED_IN_SCOPE = "planted rule in scope"
+
+
+class ReferenceRule(NamedTuple):
+    """A reference rule of a problem.
+
+    Args:
+        kind: Planted rule or antecedent.
+        record: Its record.
+        in_scope: Whether it could have been proposed.
+    """
+
+    kind: Kind
+    record: Record
+    in_scope: bool
+
+
+def reference_runs(known: Sequence[ReferenceRule]) -> tuple[SessionRecords, ...]:
+    """Return one run per kind of reference rule, over the problems that have such a rule."""
+    planted = [one for one in known if one.kind == PLANTED]
+    legal = [one for one in planted if one.in_scope]
+    antecedents = [one for one in known if one.kind == ANTECEDENT]
+    named = {PLANTED: planted, PLANTED_IN_SCOPE: legal if len(legal) < len(planted) else []}
+    return tuple(
+        SessionRecords("", name, tuple(one.record for one in some))
+        for name, some in [*named.items(), (ANTECEDENT, antecedents)]
+        if some
+    )
+
+
+def runs_to_json(runs: Iterable[SessionRecords]) -> dict[str, Json]:
+    """Return {name: {"problems", "metrics", "by_regime"}}, in the form of a session's result."""
+    return {
+        run.name: {
+            "problems": len(run.records),
+            "metrics": metrics.intervals(run.records),
+            "by_regime": {
+                name: metrics.intervals(some) for name, some in group_by_regime(run.records)
+            },
+        }
+        for run in runs
+    }

@@ -1,0 +1,414 @@
+"""Terminal output of the commands that read a store: sessions, problems, hypotheses and banks.
+
+Text from models, files and problems is data and never interpreted: consoles are created without
+markup, and `escape_unprintable` shows control characters as escapes.
+
+`print_bank` and `print_bank_history` print the output of `peirce bank`. `draw_grid_pair` draws grids as one
+line of digits per row in the colours of ARC's viewers; without colour the digits remain readable.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from ...records import NOT_REQUESTED, Json
+from ...tasks.programs.grid_values import is_grid
+from .text import (
+    VERDICT_STYLES,
+    create_table,
+    escape_unprintable,
+    format_marks,
+    join_counts,
+    stop_sentence,
+    to_one_line,
+    verdict_text,
+)
+
+MAX_MARKS = 60  # Longer lists of observations are shown as counts.
+MAX_LISTED = 20  # Maximum number of replay differences or end reasons that are listed.
+
+
+def print_sessions(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Print one row per session with its status, task, method and model."""
+    if not rows:
+        out.print("No session is in this store.")
+        return
+    shown = create_table(
+        "session", "created", "status", "task", "method", "model", "problems", numbers=[6]
+    )
+    for row in rows:
+        settings = row.get("settings") or row
+        names = (settings.get(key, "") for key in ("task", "method", "model"))
+        cells = (row["session"], _moment(row.get("created")), row["status"], *names)
+        shown.add_row(*(to_one_line(str(cell), 40) for cell in cells), str(row.get("problems", "")))
+    out.print(shown)
+
+
+def _moment(value: Json) -> str:
+    return str(value or "")[:19].replace("T", " ")
+
+
+def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Print the output of `peirce show SESSION`: one row per problem, then why problems ended."""
+    verdicts = list(VERDICT_STYLES)
+    names = [n for n in verdicts if any(n in row["verdicts"] for row in rows)]
+    breached = ["breaches"] if any(row["breaches"] for row in rows) else []
+    shown = create_table("problem", "status", "ended", "shown", "hidden", "steps", *names, *breached,
+                  numbers=range(3, 6 + len(names)))  # fmt: skip
+    for row in rows:
+        numbers = (row["shown"], row["hidden"], row["steps"], *(row["verdicts"][n] for n in names))
+        shown.add_row(
+            to_one_line(row["problem"], 24), row["status"], stop_sentence(row["cause"] or ""),
+            *map(str, numbers), *[join_counts(row["breaches"]) for _ in breached],
+        )  # fmt: skip
+    out.print(shown)
+    for row in rows:
+        if row.get("inference"):
+            out.print(_read(row["problem"], row["inference"]), soft_wrap=True)
+    reasons = Counter((row["cause"], row["reason"]) for row in rows if row["reason"])
+    for (cause, reason), count in reasons.most_common(MAX_LISTED):
+        out.print(f"{stop_sentence(cause)}, {count} x: {to_one_line(reason, 300)}", soft_wrap=True)
+
+
+def _read(problem: str, told: Mapping[str, Json]) -> str:
+    """Return a line on how a bank was applied and its scores on each split."""
+    entries = told["entries"]
+    of = "" if entries is None else f"a bank of {entries} read by "
+    parts = []
+    for split, one in told["splits"].items():
+        missing = f", {one['unlabelled']:,} without a label" if one["unlabelled"] else ""
+        parts.append(
+            f"{split} {one['rows']:,} rows, accuracy {one['accuracy']:.3f}, F1 {one['f1']:.3f}{missing}"
+        )
+    return f"{to_one_line(problem, 24)}: {of}{told['strategy']}: {'; '.join(parts) or 'no rows'}"
+
+
+def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Print the output of `peirce show SESSION PROBLEM`: each hypothesis with its results."""
+    if not rows:
+        out.print("No answer stands here; `peirce show SESSION` says how the problem ended.")
+    for row in rows:
+        head = Text.assemble(f"step {row['step']}  ", verdict_text(row["verdict"]))
+        if "/repair/" in row.get("path", ""):
+            head.append("  of who repairs", style="dim")
+        if row["reason"]:
+            head.append(f"  {to_one_line(row['reason'], 90)}", style="dim")
+        out.print(head)
+        if row["hypothesis"] is None:
+            out.print(_indented(row["answer"] or "(an empty answer)"))
+            continue
+        if row["description"]:
+            out.print(_indented(row["description"]))
+        out.print(_indented(row["hypothesis"]), style="bold")
+        facts = [f"shown {_marks(row['observations'])}"]
+        facts += [f"hidden {_marks(row['hidden'])}"] if row["hidden"] else []
+        facts += [f"coverage {row['coverage']:.3f}"] if row["coverage"] is not None else []
+        undefined = {why: n for why, n in row["undefined"].items() if why != NOT_REQUESTED}
+        facts += [f"undefined {join_counts(undefined)}"] if undefined else []
+        facts += _sources(row.get("meta") or {})
+        facts += (
+            [f"breaches {', '.join(map(escape_unprintable, row['breaches']))}"]
+            if row["breaches"]
+            else []
+        )
+        out.print(f"    {'   '.join(facts)}", style="dim")
+        out.print()
+
+
+def _marks(found: Sequence[bool | None]) -> str:
+    """Return one mark per observation, or counts of right and wrong ones if there are many."""
+    if len(found) <= MAX_MARKS:
+        return format_marks(found)
+    right, wrong = (sum(mark is one for mark in found) for one in (True, False))
+    return f"{right} right, {wrong} wrong of {len(found)}"
+
+
+def _sources(meta: Mapping[str, Json]) -> list[str]:
+    """Return the paper that a hypothesis rests on and the passage that it quotes."""
+    said = [f"from {to_one_line(str(meta['source']), 60)}"] if meta.get("source") else []
+    return said + ([f'"{to_one_line(str(meta["quote"]), 120)}"'] if meta.get("quote") else [])
+
+
+def print_calls(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Print the output of `peirce show --calls`: one row per call."""
+    shown = create_table("problem", "call", "seconds", "tokens and the rest", numbers=[2])
+    for row in rows:
+        told = {name: row[f"tokens_{name}"] for name in ("in", "out", "cached", "reasoning")}
+        facts = [join_counts(told | {"retries": row["retries"]})]
+        facts += [f"{row['cost_usd']:.6f} dollars"] if row.get("cost_usd") else []
+        facts += [f"repeats session {row['repeats']}"] if row["repeats"] else []
+        cells = (
+            to_one_line(row["problem"], 20),
+            to_one_line(row["path"], 48),
+            f"{row['seconds']:.3f}",
+        )
+        shown.add_row(*cells, ", ".join(fact for fact in facts if fact))
+    out.print(shown)
+
+
+def _indented(text: str, by: str = "    ") -> str:
+    return "\n".join(
+        by + line for line in escape_unprintable(text, lines=True).strip("\n").split("\n")
+    )
+
+
+def print_tasks(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Print one row per task with its family and description."""
+    shown = create_table("task", "family", "about")
+    for row in rows:
+        shown.add_row(row["task"], row["family"], row["about"])
+    out.print(shown)
+
+
+def print_task(out: Console, told: Mapping[str, Json]) -> None:
+    """Print a task with its example commands, unwrapped so that they can be copied."""
+    out.print(
+        f"{escape_unprintable(told['task'])}: {escape_unprintable(told['about'])}", soft_wrap=True
+    )
+    if told["takes"]:
+        out.print(f"--data: {escape_unprintable(told['takes'])}", soft_wrap=True)
+    out.print("\nTo copy:")
+    for line in told["commands"]:
+        out.print(f"    {escape_unprintable(line)}", soft_wrap=True)
+    names = ", ".join(told["methods"])
+    out.print(f"\nMethods (--method): {names}", soft_wrap=True)
+    out.print("All options: peirce run --help")
+
+
+def print_problem(out: Console, problem: Mapping[str, Json]) -> None:
+    """Print a problem in full or as its task draws it, and mark what no agent sees as hidden."""
+    out.print(
+        f"{escape_unprintable(problem['task'])}, problem {escape_unprintable(problem['id'])}: {len(problem['shown'])} shown,"
+        f" {len(problem['hidden'])} hidden, a sample space of {problem['space']:,} inputs"
+    )
+    if "drawn" in problem:
+        for line in problem["drawn"].split("\n"):
+            out.print(
+                Text(escape_unprintable(f"  {line}" if line else "")), no_wrap=True, crop=False
+            )
+        return
+    for title in ("shown", "hidden"):
+        for given, wanted in problem[title]:
+            if is_grid(given) and is_grid(wanted):
+                out.print(f"  {title}, {_size(given)} -> {_size(wanted)}")
+                for line in draw_grid_pair(given, wanted):
+                    out.print(Text("    ").append_text(line), no_wrap=True, crop=False)
+            else:
+                out.print(f"  {title:<7} {to_one_line(given, 90)} -> {to_one_line(wanted, 90)}")
+    for name, value in problem["public"].items():
+        out.print(f"  {escape_unprintable(str(name))}: {to_one_line(value, 200)}")
+    for name, value in problem["secret"].items():
+        out.print(f"  hidden {escape_unprintable(str(name))}: {_told(value)}", style="dim")
+
+
+def _size(grid: list[list[int]]) -> str:
+    return f"{len(grid)} by {len(grid[0])}"
+
+
+def _told(value: Json) -> str:
+    """Return the source of a rule in its own lines, and any other value on one line."""
+    if isinstance(value, str) and "\n" in value.strip():
+        return "\n" + _indented(value)
+    return to_one_line(value, 200)
+
+
+def print_check(out: Console, row: Mapping[str, Json]) -> None:
+    """Print one line for a checked answer: verdict, marks on the observations, scores and breaches."""
+    line = Text.assemble(
+        f"line {row['line']:>4}  problem {to_one_line(str(row['problem']), 24):<10}  ",
+        verdict_text(f"{row['verdict']:<12}"),
+    )
+    if row["observations"]:
+        line.append(f"  shown {_marks(row['observations'])}")
+    if row["hidden"]:
+        line.append(f"  hidden {_marks(row['hidden'])}")
+    if row.get("split") and row["accuracy"] is not None:
+        line.append(f"  {row['split']}: accuracy {row['accuracy']:.3f}, F1 {row['f1']:.3f}")
+    if row["undefined"]:
+        line.append(f"  undefined {join_counts(row['undefined'])}", style="dim")
+    if row["breaches"]:
+        line.append(
+            f"  breaches {', '.join(map(escape_unprintable, row['breaches']))}", style="dim"
+        )
+    if row["reason"]:
+        line.append(f"  {to_one_line(row['reason'], 90)}", style="dim")
+    out.print(line, soft_wrap=True)
+
+
+def print_differences(out: Console, result: Mapping[str, Json]) -> None:
+    """Print the first differences of a replay; `--json` prints all of them."""
+    found = result["differences"]
+    said = f"{len(found)} differences" if found else "no difference"
+    out.print(
+        f"session {escape_unprintable(result['session'])}: {result['steps']} steps replayed, {said}"
+    )
+    for one in found[:MAX_LISTED]:
+        out.print(
+            f"  problem {to_one_line(str(one['problem']), 24)} step {one['step']}"
+            f" {escape_unprintable(one['field'])}: recorded {to_one_line(one['recorded'], 40)},"
+            f" replayed {to_one_line(one['replayed'], 40)}",
+            soft_wrap=True,
+        )
+    if len(found) > MAX_LISTED:
+        out.print(f"  and {len(found) - MAX_LISTED} more; --json has them all")
+
+
+def print_doctor(out: Console, found: Mapping[str, Json]) -> None:
+    """Print the output of `peirce doctor`: versions, platform, sandboxes, models, settings, store."""
+    platform, store, gpu, models = (found[k] for k in ("platform", "store", "gpu", "models"))
+    for line in _cleaned(found.get("cleaned")):
+        out.print(f"cleaned   {line}")
+    versions = ", ".join(
+        f"{name} {version or 'missing'}" for name, version in found["versions"].items()
+    )
+    out.print(f"versions  {versions}")
+    out.print(
+        f"platform  Python {platform['python']}, {platform['system']}, {platform['cores']} cores"
+    )
+    for name, backend in found["sandbox"].items():
+        out.print(f"sandbox   {name}: {_backend(backend)}")
+    keys = ", ".join(
+        f"{name} {'set' if there else 'not set'}" for name, there in models["keys"].items()
+    )
+    endpoint = escape_unprintable(models["endpoint"] or "none named in the environment")
+    out.print(f"models    {', '.join(models['schemes'])}; endpoint: {endpoint}; {keys}")
+    for one in found["settings"] or [{"key": "none in the environment or a file"}]:
+        told = f" = {one['value']} ({one['source']})" if "value" in one else ""
+        out.print(f"setting   {escape_unprintable(one['key'] + told)}", soft_wrap=True)
+    for name, extra in found["extras"].items():
+        said = (
+            "here"
+            if extra["here"]
+            else f"without {', '.join(extra.get('missing', []))}: {extra['install']}"
+        )
+        out.print(f"extra     {name}: {said}")
+    out.print(f"gpu       {', '.join(gpu['devices']) or 'none seen'}")
+    out.print(f"store     {escape_unprintable(store['path'])}: {_store(store)}")
+
+
+def _cleaned(cleaned: Mapping[str, Json] | None) -> Iterator[str]:
+    if cleaned is None:
+        return
+    kinds = ("containers", "images", "control_groups")
+    removed = [escape_unprintable(name) for kind in kinds for name in cleaned[kind]]
+    yield f"removed {', '.join(removed) or 'nothing'}"
+    for text in (*cleaned["kept"], *([cleaned["docker"]] if "docker" in cleaned else [])):
+        yield (
+            f"kept {escape_unprintable(text)}"
+            if text in cleaned["kept"]
+            else escape_unprintable(text)
+        )
+
+
+def _backend(backend: Mapping[str, Json]) -> str:
+    if not backend["here"]:
+        return f"not here ({escape_unprintable(backend['reason'])})"
+    active = [escape_unprintable(name) for name, on in backend["layers"].items() if on]
+    missing = [escape_unprintable(name) for name, on in backend["layers"].items() if not on]
+    return ", ".join(active) + (f"; not active: {', '.join(missing)}" if missing else "")
+
+
+def _store(store: Mapping[str, Json]) -> str:
+    if not store["here"]:
+        return "not there yet"
+    if not store["readable"]:
+        return f"cannot be read ({escape_unprintable(store['reason'])})"
+    return f"{store['sessions']} sessions, {store['bytes'] / 1e6:.1f} MB"
+
+
+# --- hypothesis banks ---------------------------------------------------------------
+
+
+EMPTY_BANK_TEXT = "The bank of this session is empty: no hypothesis was accepted."
+
+
+def print_bank(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Print the hypotheses of each problem, best first.
+
+    The column "applies" is the share of a hypothesis's visits on which it applied.
+    """
+    if not rows:
+        out.print(EMPTY_BANK_TEXT)
+        return
+    shown = create_table("problem", "rank", "reward", "accuracy", "visits", "applies", "hypothesis",
+                  numbers=[1, 2, 3, 4, 5])  # fmt: skip
+    for row in rows:
+        what = row.get("description") or row.get("text", "")
+        visits = row.get("visits")
+        told = {**row, "applies": row.get("covered", 0) / visits if visits else None}
+        names = ("rank", "reward", "accuracy", "visits", "applies")
+        cells = (_number(told.get(name)) for name in names)
+        shown.add_row(to_one_line(str(row.get("problem", "")), 24), *cells, to_one_line(what, 400))
+    out.print(shown)
+
+
+def print_bank_history(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Print one row per step of a bank's history.
+
+    Each row gives the size after the step, the numbers of hypotheses that entered and left, and the
+    best reward and accuracy.
+    """
+    if not rows:
+        out.print(EMPTY_BANK_TEXT)
+        return
+    shown = create_table("problem", "step", "t", "size", "entered", "left", "best reward", "best accuracy",
+                  numbers=range(1, 8))  # fmt: skip
+    for row in rows:
+        told = (
+            row["step"], row["t"], row["size"], len(row["entered"]), len(row["left"]),
+            row["reward"], row["accuracy"],
+        )  # fmt: skip
+        shown.add_row(to_one_line(str(row["problem"]), 24), *map(_number, told))
+    out.print(shown)
+
+
+def print_saved_bank(
+    out: Console, rows: Sequence[Mapping[str, Json]], path: str, history: bool
+) -> None:
+    """Print a bank or its history, then the path of the file that was written."""
+    (print_bank_history if history else print_bank)(out, rows)
+    out.print(f"written   {escape_unprintable(path)}", soft_wrap=True)
+
+
+def _number(value: Json) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str("" if value is None else value)
+
+
+BACKGROUNDS = ("#000000", "#0074d9", "#ff4136", "#2ecc40", "#ffdc00", "#aaaaaa", "#f012be",
+               "#ff851b", "#7fdbff", "#870c25")  # fmt: skip
+DARK_COLOURS = (0, 1, 9)
+STYLES = tuple(
+    Style(color="#ffffff" if colour in DARK_COLOURS else "#000000", bgcolor=back)
+    for colour, back in enumerate(BACKGROUNDS)
+)
+TERMINAL_WIDTH = 100  # Assumed terminal width in columns.
+ARROW = "  ->  "
+
+
+def draw_grid_pair(given: list[list[int]], wanted: list[list[int]]) -> list[Text]:
+    """Draw two grids next to each other, with spaced digits where the width allows it."""
+    columns = len(given[0]) + len(wanted[0])
+    cell = 2 if 2 * columns + len(ARROW) <= TERMINAL_WIDTH else 1
+    height = max(len(given), len(wanted))
+    lines = []
+    for k in range(height):
+        line = Text()
+        _row(line, given, k, cell)
+        line.append(ARROW if k == (min(len(given), len(wanted)) - 1) // 2 else " " * len(ARROW))
+        _row(line, wanted, k, cell)
+        line.rstrip()
+        lines.append(line)
+    return lines
+
+
+def _row(line: Text, grid: list[list[int]], k: int, cell: int) -> None:
+    if k >= len(grid):
+        line.append(" " * (cell * len(grid[0])))
+        return
+    for colour in grid[k]:
+        line.append(f"{colour:>{cell}}", STYLES[colour])

@@ -1,0 +1,457 @@
+"""Progress output of a running session: banner, live display or plain lines, resume command.
+
+All of this goes to stderr; data goes to stdout. If stdout or stderr is not a terminal, there is no
+live display. Plain lines report progress at the end of steps and problems, at most one per second,
+and also after a period of silence, so that a slow model does not look like a stuck program.
+
+`describe_text_session` describes the start of a session on labelled text: the judge, how the bank is
+applied and to which rows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from ...records import Json
+from .text import (
+    VERDICT_STYLES,
+    create_console,
+    escape_unprintable,
+    format_command,
+    format_count,
+    format_duration,
+    join_counts,
+    stop_sentence,
+    to_one_line,
+)
+
+VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
+MAX_PROBLEM_LINES = 10  # Running problems that the live display lists.
+NO_TOOLS_TEXT = (
+    "The model takes no tools here: it is asked without, and told in its next prompt where an answer"
+    " failed (--model-arg tools=true fails with what the endpoint says)."
+)
+LINE_INTERVAL_S = (1.0, 30.0)  # Plain lines become rarer in a long session.
+SILENCE_INTERVAL_S = (10.0, 60.0)  # The same bounds for lines during silence.
+HEARTBEAT_THREAD = "peirce screen"  # Name of the thread that prints them.
+OPENING = "Opening data, model and sandbox"
+SCORING = "Scoring what was found"
+
+
+@dataclass
+class RunningProblem:
+    """A problem that is being solved: its step, its verdicts so far and its start time."""
+
+    began: float
+    step: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    calls: set[str] = field(default_factory=set)  # Paths of calls without an answer yet.
+    again: dict[str, str] = field(default_factory=dict)  # Why a call is being retried, by path.
+
+
+class SessionProgress:
+    """A progress display that is called with a session's events (`on_event`).
+
+    Use it as a context manager around the run.
+    """
+
+    def __init__(
+        self,
+        *,
+        quiet: bool = False,
+        out: Console | None = None,
+        live: bool | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.session = ""
+        self.store = ""
+        self._out = out or create_console(talk=True)
+        self._quiet = quiet
+        self._clock = clock
+        self._began = clock()
+        self._said = self._began
+        self._total = self._ended = self._before = self._failed = 0
+        self._verdicts: Counter[str] = Counter()
+        self._causes: set[str] = set()
+        self._running: dict[str, RunningProblem] = {}
+        self._sums: Counter[str] = Counter()
+        self._stopping = False
+        self._without_tools = False
+        self._status = ""
+        self._phase = OPENING
+        self._over = threading.Event()
+        self._picture = (
+            Live(console=self._out, refresh_per_second=4, transient=True, get_renderable=self._draw)
+            if not quiet
+            and (self._out.is_terminal and sys.stdout.isatty() if live is None else live)
+            else None
+        )
+
+    def __enter__(self) -> SessionProgress:
+        if not self._quiet:
+            threading.Thread(target=self._beat, daemon=True, name=HEARTBEAT_THREAD).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        with contextlib.suppress(OSError):
+            if self._picture is not None:
+                self._picture.stop()
+            if self.session and (self._status != "done" or self._failed):
+                again = format_command("resume", self.session, self.store)
+                retry = " --retry-failed" if self._failed else ""
+                self._out.print(f"Go on with: {again}{retry}", soft_wrap=True)
+
+    def __call__(self, event: Mapping[str, Json]) -> None:
+        """Handle one event of the runner; unknown event types are ignored.
+
+        If the terminal or pipe is gone, the session continues without progress output.
+        """
+        take = getattr(self, f"_on_{event['type']}", None)
+        if take is not None:
+            with contextlib.suppress(OSError):
+                take(event)
+
+    # --- events ----------------------------------------------------------------
+
+    def _on_session(self, event: Mapping[str, Json]) -> None:
+        self.session = event["session"]
+        self.store = event["settings"].get("operational", {}).get("store", "")
+        self._total = event["problems"]
+        self._ended = self._before = self._total - event.get("open", self._total)
+        self._began = self._clock()
+        self._phase = ""
+        if not self._quiet:
+            for line in banner(event):
+                self._say(line)
+        if self._picture is not None:
+            self._picture.start()
+
+    def _on_problem_started(self, event: Mapping[str, Json]) -> None:
+        self._running[event["problem"]] = RunningProblem(self._clock())
+
+    def _on_call_started(self, event: Mapping[str, Json]) -> None:
+        if event["problem"] in self._running:
+            self._running[event["problem"]].calls.add(event["path"])
+
+    def _on_call(self, event: Mapping[str, Json]) -> None:
+        running = self._running.get(event["problem"])
+        if running is not None:
+            running.calls.discard(event["path"])
+            running.again.pop(event["path"], None)
+        self._sums[f"{event['kind']} calls"] += 1
+        self._sums[event["source"]] += 1
+        self._sums["retries"] += event.get("retries", 0)
+        for name in ("tokens_in", "tokens_out"):
+            self._sums[name] += (event.get("usage") or {}).get(name, 0)
+
+    def _on_asked_again(self, event: Mapping[str, Json]) -> None:
+        if event["problem"] in self._running:
+            self._running[event["problem"]].again[event["path"]] = event["cause"]
+            self._plain(self._progress)
+
+    def _on_step(self, event: Mapping[str, Json]) -> None:
+        self._verdicts.update(event["verdicts"])
+        running = self._running.get(event["problem"])
+        if running is not None:
+            running.step = event["step"]
+            running.verdicts.update(event["verdicts"])
+        self._plain(self._progress)
+
+    def _on_problem_ended(self, event: Mapping[str, Json]) -> None:
+        self._ended += 1
+        running = self._running.pop(event["problem"], RunningProblem(self._clock()))
+        if event["status"] == "failed":
+            self._failed += 1
+            if event["cause"] not in self._causes and not self._quiet:
+                self._causes.add(event["cause"])  # Print each cause only once.
+                self._say(self._ended_line(event, running))
+                return
+        self._plain(lambda: self._ended_line(event, running), always=self._ended == self._total)
+
+    def _on_no_tools(self, event: Mapping[str, Json]) -> None:
+        if not self._without_tools and not self._quiet:
+            self._without_tools = True
+            self._say(NO_TOOLS_TEXT)
+
+    def _on_stopping(self, event: Mapping[str, Json]) -> None:
+        if not self._stopping:
+            self._stopping = True
+            self._out.print("Finishing the steps in flight; press Ctrl-C again to leave at once.")
+
+    def _on_ended(self, event: Mapping[str, Json]) -> None:
+        self._status = event["status"]
+        self._phase = SCORING
+        if self._picture is not None:
+            self._picture.stop()
+
+    # --- plain lines -------------------------------------------------------------
+
+    def _plain(self, line: Callable[[], str], always: bool = False) -> None:
+        now = self._clock()
+        least, most = LINE_INTERVAL_S
+        wait = 0.0 if always else min(max(least, (now - self._began) / 20), most)
+        if not self._quiet and self._picture is None and now - self._said >= wait:
+            self._say(line())
+
+    def _beat(self) -> None:
+        while not self._over.wait(1.0):
+            with contextlib.suppress(OSError):
+                self._still()
+
+    def _still(self) -> None:
+        """Print the current phase after a period of silence; the live display has its own clock."""
+        if self._picture is not None and not self._phase:
+            return
+        now = self._clock()
+        least, most = SILENCE_INTERVAL_S
+        if now - self._said >= min(max(least, (now - self._began) / 20), most):
+            self._say(f"{self._phase}; {self._time()}" if self._phase else self._progress())
+
+    def _say(self, line: str) -> None:
+        self._said = self._clock()
+        self._out.print(line, soft_wrap=True)
+
+    def _ended_line(self, event: Mapping[str, Json], running: RunningProblem) -> str:
+        what = join_counts({name: running.verdicts[name] for name in VERDICTS}) or "no answer"
+        status = "" if event["status"] == "done" else f" {event['status']}"
+        return (
+            f"[{self._ended}/{self._total}] problem {escape_unprintable(event['problem'])}{status}: {what};"
+            f" {stop_sentence(event['cause'])}; {self._time()}"
+        )
+
+    def _progress(self) -> str:
+        verdicts = (
+            join_counts({name: self._verdicts[name] for name in VERDICTS}) or "no verdict yet"
+        )
+        return f"[{self._ended}/{self._total}] {verdicts}; {self._footer()}; {self._time()}"
+
+    def _time(self) -> str:
+        passed = self._clock() - self._began
+        now = self._ended - self._before
+        left = self._total - self._ended
+        if not now or not left:
+            return format_duration(passed)
+        return f"{format_duration(passed)}, about {format_duration(passed / now * left)} to go"
+
+    def _footer(self) -> str:
+        flight = sum(len(running.calls) for running in list(self._running.values()))
+        told = {
+            "in flight": flight,
+            "retries": self._sums["retries"],
+            "from the journal": self._sums["journal"],
+            "from the cache": self._sums["cache"],
+            "tokens in": self._sums["tokens_in"],
+            "tokens out": self._sums["tokens_out"],
+        }
+        said = [f"{n:,} {name}" for name, n in told.items() if n or name == "in flight"]
+        again = [
+            why for running in list(self._running.values()) for why in list(running.again.values())
+        ]
+        if again:
+            said.insert(1, f"{len(again):,} asked again ({to_one_line(again[-1], 80)})")
+        return ", ".join(said)
+
+    # --- the live picture ----------------------------------------------------------
+
+    def _draw(self) -> RenderableType:
+        """Return the live display.
+
+        It runs in its own thread while events arrive, so it copies collections before iterating.
+        """
+        bar = Table.grid(padding=(0, 2))
+        bar.add_row(
+            ProgressBar(total=max(self._total, 1), completed=self._ended, width=40),
+            Text(f"{self._ended}/{self._total} problems"),
+            Text(f"{self._failed} failed", style="red") if self._failed else Text(""),
+            Text(self._time(), style="dim"),
+        )
+        parts: list[RenderableType] = [bar, self._verdict_table()]
+        running = list(self._running.items())
+        parts += [self._line(name, one) for name, one in running[:MAX_PROBLEM_LINES]]
+        if len(running) > MAX_PROBLEM_LINES:
+            parts.append(Text(f"  and {len(running) - MAX_PROBLEM_LINES} more", style="dim"))
+        parts.append(Text(self._footer(), style="dim"))
+        if self._stopping:
+            parts.append(
+                Text("finishing the steps in flight; Ctrl-C again leaves at once", "yellow")
+            )
+        return Group(*parts)
+
+    def _verdict_table(self) -> Table:
+        shown = Table.grid(padding=(0, 2))
+        total = sum(self._verdicts.values())
+        for name in VERDICTS:
+            count = self._verdicts[name]
+            share = f"{count / total:.0%}" if total else ""
+            shown.add_row(Text(name, VERDICT_STYLES[name]), Text(f"{count:>6}"), Text(share, "dim"))
+        return shown
+
+    def _line(self, name: str, running: RunningProblem) -> Text:
+        line = Text(f"  {to_one_line(name, 20):<12} step {running.step + 1:<3} ")
+        for verdict in VERDICTS:
+            line.append("■" * min(running.verdicts[verdict], 30), style=VERDICT_STYLES[verdict])
+        return line.append(f"  {format_duration(self._clock() - running.began)}", style="dim")
+
+
+def banner(event: Mapping[str, Json]) -> list[str]:
+    """Return fewer than ten lines on the run ahead: model, data, seed, limits, sandbox and store."""
+    settings = event["settings"]
+    operational = settings.get("operational", {})
+    lines = [
+        ("session", f"{event['session']}: {settings['method']} on {settings['task']}"),
+        ("model", _model(settings, operational)),
+        ("data", _data(event, settings)),
+        ("seed", str(settings["seed"])),
+        *(describe_text_session(event) if "text" in settings else _of_programs(event)),
+        ("store", str(operational.get("store", ""))),
+    ]
+    if "text" not in settings or not event.get("calls"):
+        lines.append(("calls", _calls(event, settings)))
+    return [f"{name:<8} {escape_unprintable(value)}" for name, value in lines]
+
+
+def _of_programs(event: Mapping[str, Json]) -> list[tuple[str, str]]:
+    settings = event["settings"]
+    limits = settings.get("limits", {})
+    return [
+        (
+            "limits",
+            f"{_answers(settings)}; a hypothesis: "
+            f"{limits.get('input_cpu_s', 0):g} s CPU an input, {limits.get('cpu_s', 0):g} s in all,"
+            f" {limits.get('memory_mb', 0)} MB"
+            + (", under the strict contract" if settings.get("strict_contract") else ""),
+        ),
+        ("sandbox", _sandbox(event, settings.get("operational", {}))),
+    ]
+
+
+def _answers(settings: Mapping[str, Json]) -> str:
+    most = settings["max_answers"]
+    said = "1 answer a problem" if most == 1 else f"{most} answers a problem"
+    if "rounds" in settings:
+        return f"{said}, in {settings['rounds']} rounds"
+    target = settings.get("target_gap")
+    return said if target is None else f"{said}, or a gap of {target:g}"
+
+
+def _model(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> str:
+    options = operational.get("model_options") or {}
+    given = ", ".join(f"{name} {value}" for name, value in options.items())
+    mended = f", repair by {settings['repair']}" if settings.get("repair") else ""
+    url = str(operational.get("model") or "").partition("#")[0]
+    where = f" at {url}" if url.startswith(("http://", "https://")) else ""
+    return f"{settings['model']}{where}{f' ({given})' if given else ''}{mended}"
+
+
+def _data(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
+    data, shown = settings.get("data"), settings.get("observations")
+    source = (
+        f"{data['name']} (sha256 {data['sha256'][:12]})" if data else "made by the task's generator"
+    )
+    if isinstance(shown, dict):
+        drawn = f", observations of {shown['name']} (sha256 {shown['sha256'][:12]})"
+    else:
+        drawn = "" if shown is None else f", {shown} observations of each shown"
+    some = "" if settings.get("sample") is None else f" drawn with seed {settings['seed']}"
+    return f"{source}: {format_count(event['problems'], 'problem')}{some}{drawn}"
+
+
+def _sandbox(event: Mapping[str, Json], operational: Mapping[str, Json]) -> str:
+    layers = event.get("layers") or {}
+    if not layers:
+        return "none is needed: nothing that a model writes runs as code"
+    missing = ", ".join(name for name, on in layers.items() if not on)
+    held = f"{operational.get('sandbox', '')}: {sum(map(bool, layers.values()))} of {len(layers)} layers hold"
+    return held + (f"; warning: NOT active here: {missing} (docs/safety.md)" if missing else "")
+
+
+def _calls(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
+    """Return the expected number of answers, from the protocol's minimum and maximum."""
+    problems = event.get("open", event["problems"])
+    if "text" in settings:
+        return "what is open of the session; what stands in the journal is not asked again"
+    if not problems:
+        return "none: no problem is open"
+    if settings["method"] == "imported":
+        return f"the recorded answers of {format_count(problems, 'problem')}; no model is asked"
+    most = settings["max_answers"]
+    least = most if "rounds" in settings else min(settings.get("max_bad", 1), most)
+    some = (
+        f"{least * problems:,} to {most * problems:,}" if least < most else f"{most * problems:,}"
+    )
+    return f"{some} answer{'s' if most * problems > 1 else ''} (fewer where the model has nothing left to say)"
+
+
+SPLIT_NAMES = {"val": "validation", "ind": "test", "ood": "other source"}
+
+
+def describe_text_session(event: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """Return (name, description) pairs for the banner of a session on labelled text.
+
+    Args:
+        event: Session event. Its "rows" counts the rows of all problems and its "calls" the model
+            calls by role, each where known.
+    """
+    settings = event["settings"]
+    found = [("judge", _judge(settings)), ("bank", _bank(settings))]
+    if rows := event.get("rows"):
+        found.append(("rows", _rows(rows, settings["text"])))
+    if calls := event.get("calls"):
+        found.append(("calls", _calls_by_role(calls)))
+    return [one for one in found if one[1]]
+
+
+def _judge(settings: Mapping[str, Json]) -> str:
+    text = settings["text"]
+    if text["judge"] == "exact":
+        return "exact rules alone; no model is asked about texts"
+    players = settings.get("operational", {}).get("players") or {}
+    model = players["judge"][0] if "judge" in players else settings["model"]
+    what = "the model" if "judge" not in players else str(model)
+    times = f", {text['repeats']} answers a question" if text["repeats"] > 1 else ""
+    if settings["method"] == "direct":
+        return f"{what} labels the rows itself, with {text['shots']} labelled rows in each prompt"
+    rest = "all sentences" if text["judge"] == "model" else "sentences that are no exact rules"
+    return f"{what}: {rest}{times}"
+
+
+def _bank(settings: Mapping[str, Json]) -> str:
+    text, method = settings["text"], settings["method"]
+    if text["inference"] is None:
+        return ""
+    read = f"read by {text['inference']}"
+    if method in ("hypogenic", "hyporefine", "union"):
+        return f"at most {text['capacity']}, a row to the best {text['top']}, alpha {text['alpha']:g}; {read}"
+    return read
+
+
+def _rows(rows: Mapping[str, int], text: Mapping[str, Json]) -> str:
+    examples = text["examples"]
+    first = "" if examples is None or examples >= rows["shown"] else f", {examples} of them first"
+    splits = [
+        f"{rows[one]:,} {SPLIT_NAMES[one]} rows ({one})" for one in text["splits"] if rows.get(one)
+    ]
+    read = ", ".join(splits) or "no rows: the data has none to predict"
+    return f"{rows['shown']:,} shown{first}; predicted: {read}"
+
+
+def _calls_by_role(calls: Mapping[str, Mapping[str, int]]) -> str:
+    told = []
+    for role, count in calls.items():
+        least, most = count["least"], count["most"]
+        if most:
+            told.append(f"{role} {least:,}{'' if least == most else f' to {most:,}'}")
+    return ", ".join(told) or "none"

@@ -1,0 +1,344 @@
+"""Summaries that a command prints when it ends: outcome and cost, scores, forecasts, files.
+
+`print_baselines` prints the text baselines in the same table as a session's own accuracy and macro F1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from ...records import Json
+from .text import (
+    create_table,
+    escape_unprintable,
+    format_command,
+    format_count,
+    format_duration,
+    join_counts,
+    stop_sentence,
+    to_one_line,
+)
+
+if TYPE_CHECKING:
+    from .. import Evaluation, Metric
+
+MAX_SESSION_COLUMNS = 3  # sessions, a column each
+MAX_LISTED_FILES = 8  # files, a line each
+MAX_NAMED_METRICS = 6  # metrics without a value
+USAGE_KEYS = (
+    *("calls", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "retries"),
+    "repeated",
+)
+
+
+def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None:
+    """Print the summary of a run.
+
+    It holds the results with their intervals, the causes of failures with their counts, the cost,
+    the paths and the next command. `all_metrics` prints every metric, not the main ones alone.
+    """
+    from .. import find_evaluation
+    from ..files import tables
+
+    evaluation = find_evaluation(session.evaluation)
+    shown = evaluation.on_screen(all_metrics)
+    scored, empty = tables.split_valued(
+        tables.summary_table(_only(shown, [session.to_dict()]), shown)
+    )
+    out.print(
+        f"{escape_unprintable(session.task)}, {escape_unprintable(session.method)}, {escape_unprintable(session.model)}: {_coverage(session)}"
+    )
+    out.print()
+    out.print(tables.as_text(scored, out.width))
+    out.print()
+    facts = [
+        *([("no value", _named(empty))] if empty and all_metrics else []),
+        *([("metrics", _left_out(evaluation, shown))] if len(shown) < len(evaluation.metrics) else []),
+        *([("scored", evaluation.note)] if evaluation.note else []),
+        ("verdicts", join_counts(session.verdicts) or "none"),
+        *_faults(session.breaches, session.malformed),
+        *(("ended", line) for line in _ends(session.ends) or ["no problem"]),
+        *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
+        *_costs(session.usage, session.oracle),
+        ("time", format_duration(session.seconds)),
+        ("store", f"{escape_unprintable(session.store)}, session {escape_unprintable(session.session)}"),
+        ("digest", session.digest),
+        ("next", format_command("show" if session.status == "done" else "resume",
+                         session.session, session.store)),
+        *([("page", format_command("report", session.session, session.store))]
+          if session.status == "done" else []),
+    ]  # fmt: skip
+    for name, said in facts:
+        out.print(f"{name:<9} {escape_unprintable(said)}", soft_wrap=True)
+
+
+def _only(
+    metrics: Sequence[Metric], sessions: Sequence[Mapping[str, Json]]
+) -> list[dict[str, Json]]:
+    """The sessions with these metrics alone."""
+    names = {one.name for one in metrics}
+    return [
+        {**one, "metrics": {name: of for name, of in one["metrics"].items() if name in names}}
+        for one in sessions
+    ]
+
+
+def _left_out(evaluation: Evaluation, shown: Sequence[Metric]) -> str:
+    number = len(evaluation.metrics) - len(shown)
+    return f"{number} more with --all-metrics, and in --json"
+
+
+def _named(metrics: Sequence[str]) -> str:
+    """Return at most six metric names; tasks with many metrics lack data for most of them."""
+    more = len(metrics) - MAX_NAMED_METRICS
+    if more <= 1:
+        return ", ".join(map(escape_unprintable, metrics))
+    return f"{', '.join(map(escape_unprintable, metrics[:MAX_NAMED_METRICS]))} and {more} more"
+
+
+def _faults(breaches: Mapping[str, int], malformed: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Return lines on breaches of the answer contract and on malformed answers, if there are any."""
+    told = (("breaches", join_counts(breaches)), ("malformed", join_counts(malformed)))
+    return [(name, said) for name, said in told if said]
+
+
+def _coverage(session: Any) -> str:
+    scored = session.problems - len(session.failed)
+    return f"{session.status}, {format_count(session.problems, 'problem')}" + (
+        f", of which {len(session.failed)} failed and {scored} are scored" if session.failed else ""
+    )
+
+
+def _ends(ends: Mapping[str, int]) -> list[str]:
+    return [
+        f"{format_count(count, 'problem')}: {stop_sentence(cause)}"
+        for cause, count in ends.items()
+        if count
+    ]
+
+
+def _failures(failed: Mapping[str, str]) -> list[str]:
+    causes = Counter(failed.values())
+    return [f"{count} x {to_one_line(cause, 150)}" for cause, count in causes.most_common(5)]
+
+
+def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
+    """Return lines with calls and tokens by role and with seconds by kind of call.
+
+    Seconds are summed over problems that run concurrently.
+
+    Args:
+        oracle: Name of the judge, printed in place of the role "judge".
+    """
+    lines = []
+    for role, sums in usage.get("by_role", {}).items():
+        told = [f"{sums[name]:,} {name.replace('_', ' ')}" for name in USAGE_KEYS if sums.get(name)]
+        told = ["1 call" if one == "1 calls" else one for one in told]
+        if sums.get("cost_usd"):
+            told.append(f"{sums['cost_usd']:.4f} US dollars")
+        name = oracle if role == "judge" else str(role)
+        lines.append(("cost", f"{escape_unprintable(name)}: {', '.join(told) or 'nothing'}"))
+    kinds = usage.get("by_kind", {}).items()
+    seconds = ", ".join(
+        f"{format_duration(sums['seconds'])} {escape_unprintable(str(k))}" for k, sums in kinds
+    )
+    return [*lines, ("calls", f"took {seconds}, those side by side added up")] if seconds else lines
+
+
+def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = False) -> None:
+    """Print the result of `peirce eval`.
+
+    Up to three sessions are printed as columns. More sessions are printed as the table of the
+    evaluation's report section if it has one, with a line on what was left out. The section's own
+    output follows, then the problems of each session if the result holds them. `all_metrics` prints
+    every metric, not the main ones alone.
+    """
+    from .. import find_evaluation
+    from ..files import tables
+    from ..metrics.sections import find_section
+
+    scored = result["sessions"]
+    section = find_section(scored[0]["evaluation"])
+    if len(scored) <= MAX_SESSION_COLUMNS or section.table is None:
+        evaluation = find_evaluation(section.name)
+        shown = evaluation.on_screen(all_metrics)
+        found, empty = tables.split_valued(tables.summary_table(_only(shown, scored), shown))
+        out.print(tables.as_text(found, out.width))
+        if empty and all_metrics:
+            out.print(f"no value  {_named(empty)}", soft_wrap=True)
+        if len(shown) < len(evaluation.metrics):
+            out.print(f"metrics   {_left_out(evaluation, shown)}", soft_wrap=True)
+    else:
+        out.print(tables.as_text(section.table(result), out.width))
+        out.print(_summed(scored))
+    section.show(out, result)
+    for one in scored if len(scored) <= MAX_SESSION_COLUMNS or "by_problem" in scored[0] else ():
+        left = [f"{count} {status} and not scored" for status, count in one["left_out"].items()]
+        counted = ", ".join([format_count(one["problems"], "problem"), *left, *_marked(one)])
+        out.print(f"session {escape_unprintable(one['session'])}: {counted}", soft_wrap=True)
+        for name, said in _faults(one["breaches"], one["malformed"]):
+            out.print(f"  {name:<9} {said}", soft_wrap=True)
+        section.show_session(out, one)
+        if "by_problem" in one:
+            out.print(tables.as_text(tables.problem_table(one["by_problem"]), out.width))
+    files = result.get("files", ())
+    if len(files) > MAX_LISTED_FILES:
+        folder = escape_unprintable(str(Path(files[0]).parent))
+        out.print(f"written   {len(files)} files in {folder}", soft_wrap=True)
+        files = ()
+    for path in files:
+        out.print(f"written   {escape_unprintable(path)}", soft_wrap=True)
+    for note in result.get("notes", ()):
+        out.print(note, soft_wrap=True)
+
+
+def _summed(scored: Sequence[Mapping[str, Json]]) -> str:
+    left: Counter[str] = Counter()
+    for one in scored:
+        left.update(one["left_out"])
+    both = {
+        key: sum(one[key] for one in scored) for key in ("problems", "memorising", "left_out_pairs")
+    }
+    parts = [f"{count:,} {status} and not scored" for status, count in sorted(left.items())]
+    counted = [f"{both['problems']:,} problems", *parts, *_marked(both)]
+    return f"{len(scored)} sessions: {', '.join(counted)}"
+
+
+def _marked(counts: Mapping[str, Json]) -> list[str]:
+    """Return notes on memorising hypotheses and on hidden pairs that judge nothing, if any."""
+    said = []
+    if counts["memorising"]:
+        said.append(f"{counts['memorising']:,} hypotheses memorise (--without-memorising)")
+    if counts["left_out_pairs"]:
+        said.append(f"{counts['left_out_pairs']:,} hidden pairs judge nothing (--all-pairs)")
+    return said
+
+
+def print_study(out: Console, result: Mapping[str, Json]) -> None:
+    """Print the short table of `peirce study` and the facts about its source data."""
+    from ..files import tables
+    from ..papers.gear import study_tables
+
+    out.print(tables.as_text(study_tables.short_table(result), out.width))
+    for fact in study_tables.study_facts(result):
+        out.print(escape_unprintable(fact), soft_wrap=True)
+    for path in result.get("files", ()):
+        out.print(f"written   {escape_unprintable(path)}", soft_wrap=True)
+
+
+def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
+    """Print the plan that `--dry-run` reports; roles that will make no calls are left out."""
+    seed = forecast["seed"]
+    out.print(
+        escape_unprintable(f"{forecast['method']} on {forecast['task']}, seed {seed}"),
+        soft_wrap=True,
+    )
+    out.print(escape_unprintable(f"model     {forecast['model']}"), soft_wrap=True)
+    out.print(f"problems  {forecast['problems']:,}")
+    for role, calls in forecast["calls"].items():
+        if calls["most"] or role == "proposer":
+            out.print(f"{role:<9} {_range(calls)} calls, and retries")
+    if forecast.get("prompt_tokens"):
+        out.print(f"prompt    the first is about {forecast['prompt_tokens']:,} tokens")
+        out.print("counted   for a model that gives as many hypotheses as it is asked for")
+
+
+def _range(calls: Mapping[str, int]) -> str:
+    least, most = calls["least"], calls["most"]
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def print_written(out: Console, result: Mapping[str, Json]) -> None:
+    """Print what a command that writes files did, one fact per line; data sets form a table."""
+    sets = result.get("sets") or []
+    for name, value in result.items():
+        if name == "sets":
+            continue
+        if isinstance(value, Mapping):
+            said = join_counts(value)
+        elif name == "files" and sets:
+            said = f"{len(value):,}"
+        else:
+            said = escape_unprintable(
+                ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            )
+        out.print(f"{escape_unprintable(str(name)):<9} {said}", soft_wrap=True)
+    if sets:
+        _print_sets(out, sets)
+
+
+def _print_sets(out: Console, sets: Sequence[Mapping[str, Json]]) -> None:
+    """Print noise and accuracy on the test rows, with "–" where they are unknown."""
+    shown = create_table(
+        "set", "rows", "labels", "to find", "changed", "best accuracy", numbers=range(1, 6)
+    )
+    for one in sets:
+        shares = [(one.get(key) or {}).get("test") for key in ("effective_noise", "best_accuracy")]
+        told = ["–" if share is None else f"{100 * share:.1f}%" for share in shares]
+        rows, labels = sum(one["rows"].values()), len(one.get("labels") or ())
+        shown.add_row(
+            escape_unprintable(str(one["name"])),
+            f"{rows:,}",
+            str(labels or "–"),
+            str(one["known"]),
+            *told,
+        )
+    out.print(shown)
+
+
+MAX_LISTED_SENTENCES = 12  # sentences
+SESSION_ROW = "the session"
+
+
+def print_baselines(
+    out: Console, metrics: Mapping[str, Mapping[str, Json]], found: Sequence[Mapping[str, Json]]
+) -> None:
+    """Print accuracy and macro F1 of a session and its baselines, then how they compare.
+
+    There is one row per method and one pair of columns per split; each cell is a mean over
+    problems.
+
+    Args:
+        metrics: Metrics of the session, by name.
+        found: Baselines per problem, as `baselines.beside_session` returns them.
+    """
+    from ..papers.hypobench.metrics import SPLITS
+
+    rows = [row for one in found for row in one["baselines"]]
+    splits = [split for split in SPLITS if any(row["split"] == split for row in rows)]
+    if not splits:
+        return
+    names = [f"{split} {what}" for split in splits for what in ("accuracy", "F1")]
+    shown = create_table("", *names, numbers=range(1, 1 + len(names)))
+    mine = [_number(metrics.get(f"{what}_{split}", {}).get("mean"))
+            for split in splits for what in ("accuracy", "f1")]  # fmt: skip
+    shown.add_row(SESSION_ROW, *mine)
+    for name in dict.fromkeys(row["name"] for row in rows):
+        of_name = [row for row in rows if row["name"] == name]
+        means = [_number(_mean([row[what] for row in of_name if row["split"] == split]))
+                 for split in splits for what in ("accuracy", "f1")]  # fmt: skip
+        shown.add_row(escape_unprintable(name), *means)
+    out.print(shown)
+    several = len(found) > 1
+    said = dict.fromkeys(
+        f"{to_one_line(one['problem'], 40)}: {line}" if several and ", " in line else line
+        for one in found
+        for line in one["said"]
+    )
+    for line in list(said)[:MAX_LISTED_SENTENCES]:
+        out.print(escape_unprintable(line), soft_wrap=True)
+    if len(said) > MAX_LISTED_SENTENCES:
+        out.print(f"and {len(said) - MAX_LISTED_SENTENCES} more (peirce eval hypobench --json)")
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

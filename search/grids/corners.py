@@ -1,0 +1,69 @@
+"""Small grids in a corner of an empty grid that is as large as the input.
+
+The search looks for the small grid, and its programs end with a step that puts the grid into the
+corner.
+"""
+
+from __future__ import annotations
+
+from .goal import shape
+from .grammar import Grid, Grids, Program, Step
+
+MAX_SHARE = 0.6  # maximum share of all output cells that the small grids cover
+CORNER_COST = 1.0
+SAVE_SIZE = Step("high, wide = len(g), len(g[0])", "", 0.0)
+CORNERS = (
+    (False, False, "upper left"),
+    (False, True, "upper right"),
+    (True, False, "lower left"),
+    (True, True, "lower right"),
+)
+
+
+def find_corner(inputs: Grids, outputs: Grids) -> tuple[Grids, Step] | None:
+    """Return the grids that the outputs show in one corner, and the step that puts them there.
+
+    Returns:
+        The small grids and the step, for the corner where the grids have the fewest cells. None if
+        an output differs from its input in size, if the small grids cover too much of the outputs,
+        or if the outputs keep too much of what the inputs show.
+    """
+    if list(map(shape, inputs)) != list(map(shape, outputs)):
+        return None
+    best: tuple[int, Grids, Step] | None = None
+    for below, right, says in CORNERS:
+        small = [_shown(out, below, right) for out in outputs]
+        cells = sum(len(g) * len(g[0]) for g in small if g)
+        if not all(small) or (best and best[0] <= cells):
+            continue
+        code = f"g = cornered(g, high, wide, {below}, {right})"
+        told = f"put that into the {says} corner of an empty grid of the old size"
+        best = cells, tuple(small), Step(code, told, CORNER_COST)
+    every = sum(len(g) * len(g[0]) for g in outputs)
+    if best is None or best[0] > MAX_SHARE * every or not _wiped(inputs, outputs):
+        return None
+    return best[1], best[2]
+
+
+def _shown(out: Grid, below: bool, right: bool) -> Grid:
+    """Return the part from the corner to the farthest coloured row and column."""
+    rows = [i for i, row in enumerate(out) if any(row)]
+    columns = [j for j, line in enumerate(zip(*out, strict=True)) if any(line)]
+    if not rows:
+        return []
+    kept = out[rows[0] :] if below else out[: rows[-1] + 1]
+    return [row[columns[0] :] if right else row[: columns[-1] + 1] for row in kept]
+
+
+def _wiped(inputs: Grids, outputs: Grids) -> bool:
+    """Return whether in every pair at least a fourth of the input's coloured cells become empty."""
+    for g, out in zip(inputs, outputs, strict=True):
+        pairs = [(v, w) for row, made in zip(g, out, strict=True) for v, w in zip(row, made, strict=True)]  # fmt: skip
+        if 4 * sum(v > 0 and not w for v, w in pairs) < sum(v > 0 for v, _ in pairs):
+            return False
+    return True
+
+
+def place_in_corner(program: Program, last: Step) -> Program:
+    """Return the program with the steps that put its result into the corner."""
+    return Program((SAVE_SIZE, *program.steps, last))

@@ -1,0 +1,274 @@
+"""List operations on whole blocks of lists at once, by fingerprint.
+
+An operation here, or in ahead.py if it takes numbers, does to a block what the operation of the
+same name in grammar.py does to a list. It returns the results without building lists where slices
+and sums are enough. An operation that has no block version runs by its Python text; a test compares
+all block versions with the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .fingerprints import (
+    LONGEST,
+    POWERS,
+    SHIFT,
+    SUMS,
+    Block,
+    BoolArray,
+    Codes,
+    IntArray,
+    Part,
+    all_last_axis,
+    ramp,
+    unsigned,
+)
+from .grammar import LARGEST_COUNT, LARGEST_INTEGER
+
+Kernel = Callable[..., Part | None]
+
+
+def new_lists(values: IntArray, lengths: IntArray) -> Part:
+    """Return new lists, which are defined only if their elements are not too large."""
+    there = np.arange(values.shape[1]) < lengths[:, None]
+    values = np.where(there, values, 0)
+    fine = all_last_axis(np.abs(values) <= LARGEST_INTEGER)
+    part = Block(values, lengths).all
+    return Part(part.codes, lengths, fine)
+
+
+def _neighbours(b: Block, made: IntArray) -> Part:
+    if b.width == 1:
+        return b.slice(0, 0)
+    return new_lists(made, np.maximum(b.lengths - 1, 0))
+
+
+def mask_repeatable(b: Block) -> BoolArray:
+    """Return which lists have only elements up to LARGEST_COUNT, so that they may be repeated."""
+    return all_last_axis(np.abs(b.values) <= LARGEST_COUNT)
+
+
+def _repeating(b: Block, part: Part) -> Part:
+    return Part(part.codes, part.lengths, mask_repeatable(b))
+
+
+def _around_max(
+    b: Block, first: bool, place: Callable[[IntArray, IntArray], tuple[IntArray, IntArray]]
+) -> Part:
+    at, _ = b.index_of(b.greatest if first else b.least)
+    low, high = place(at, b.lengths)
+    return b.between(np.minimum(low, b.lengths), np.minimum(high, b.lengths))
+
+
+def drop_first_equal(b: Block, wanted: IntArray) -> Part:
+    """Return the lists without the first element of this value."""
+    at, found = b.index_of(wanted)
+    low = np.where(found, at, b.lengths)
+    return b.between(np.zeros_like(low), low) + b.between(np.minimum(low + 1, b.lengths), b.lengths)
+
+
+def _starts(b: Block) -> BoolArray:
+    """Return where the runs of a list start."""
+    new = b.there.copy()
+    new[:, 1:] &= b.values[:, 1:] != b.values[:, :-1]
+    return new
+
+
+def _run_ends(b: Block) -> Part:
+    ends = b.there.copy()
+    ends[:, :-1] &= (b.values[:, 1:] != b.values[:, :-1]) | ~b.there[:, 1:]
+    return b.kept(ends, np.broadcast_to(b.places + 1, b.values.shape))
+
+
+def _tally_pairs(b: Block) -> Part:
+    codes = unsigned(b.values) + SHIFT + (unsigned(b.counts) + SHIFT) * POWERS[1]
+    return b.spread(codes * b.firsts, 2 * b.firsts.astype(np.int64))
+
+
+def _interleaved(b: Block, even: Codes, odd: Codes) -> Part:
+    return Part(even + POWERS[1] * odd, 2 * b.lengths)
+
+
+def _numbered(b: Block, start: int, behind: bool) -> Part:
+    numbers = b.at_even(np.broadcast_to(b.places + start, b.values.shape))
+    pair = (b.doubled, numbers) if behind else (numbers, b.doubled)
+    return _interleaved(b, *pair)
+
+
+def _path(b: Block) -> Part:
+    if b.width == 1:
+        return _repeating(b, b.all)
+    here, then = b.values[:, :-1], b.values[:, 1:]
+    between = b.there[:, 1:]
+    counts = np.where(between, np.abs(then - here), 0)
+    codes = np.where(then > here, ramp(here, counts, 1), ramp(here, counts, -1))
+    inner = Block(here, np.maximum(b.lengths - 1, 0)).spread(codes, counts)
+    return _repeating(b, inner + b.slice(-1, None))
+
+
+def _counted(b: Block, start: int | None) -> Part:
+    """Return the numbers from 0, from 1, or (None) down from each element."""
+    counts = np.maximum(b.values, 0)
+    first = b.values if start is None else np.full_like(b.values, start)
+    return _repeating(b, b.spread(ramp(first, counts, -1 if start is None else 1), counts))
+
+
+def _span(b: Block) -> Part:
+    least, greatest = (np.where(b.lengths > 0, v, 0) for v in (b.least, b.greatest))
+    counts = np.where(b.lengths > 0, greatest - least + 1, 0)
+    return _repeating(b, Part(ramp(least, counts, 1), counts))
+
+
+def _digits(b: Block) -> Part:
+    rest = np.abs(b.values)
+    codes = np.zeros(rest.shape, dtype=np.uint64)
+    counts = np.zeros(rest.shape, dtype=np.int64)
+    more = b.there
+    while more.any():
+        codes = np.where(more, unsigned(rest % 10) + SHIFT + POWERS[1] * codes, codes)
+        counts += more
+        rest = rest // 10
+        more = rest > 0
+    return b.spread(codes, counts)
+
+
+def _inwards(width: int, lengths: IntArray) -> IntArray:
+    """Return the places of a list from its ends inwards, (rows, width)."""
+    k = np.arange(width)
+    return np.where(k % 2 == 0, k // 2, np.maximum(lengths[:, None] - 1 - k // 2, 0))
+
+
+def _weave_ends(b: Block) -> Part:
+    return b.taken(np.where(b.there, _inwards(b.width, b.lengths), 0)).all
+
+
+def _extremes(b: Block) -> Part:
+    return new_lists(_inwards(b.width, b.lengths), b.lengths)
+
+
+def _swap_pairs(b: Block) -> Part:
+    other = b.places ^ 1
+    return b.taken(np.where(b.there, np.where(other < b.lengths[:, None], other, b.places), 0)).all
+
+
+def _swap_ends(b: Block) -> Part:
+    made = b.slice(-1, None) + b.slice(1, -1) + b.slice(0, 1)
+    short = b.lengths < 2
+    return Part(np.where(short, b.all.codes, made.codes), b.lengths)
+
+
+def _evens(b: Block) -> Part:
+    return Block(b.values[:, ::2], (b.lengths + 1) // 2).all
+
+
+def _odds(b: Block) -> Part:
+    return b.slice(0, 0) if b.width < 2 else Block(b.values[:, 1::2], b.lengths // 2).all
+
+
+def _mirror(b: Block) -> Part:
+    return b.all + b.backwards.all
+
+
+def _digit_sums(b: Block) -> IntArray:
+    return b.values // 10 + b.values % 10
+
+
+UNARY_KERNELS: dict[str, Kernel] = {
+    "reverse": lambda b: b.backwards.all,
+    "sort": lambda b: b.ascending.all,
+    "sort_down": lambda b: b.ascending.backwards.all,
+    "unique": lambda b: b.kept(b.firsts),
+    "tail": lambda b: b.slice(1, None),
+    "init": lambda b: b.slice(0, -1),
+    "evens": _evens,
+    "odds": _odds,
+    "first": lambda b: b.slice(0, 1),
+    "last": lambda b: b.slice(-1, None),
+    "inner": lambda b: b.slice(1, -1),
+    "twice": lambda b: b.all + b.all,
+    "mirror": _mirror,
+    "mirror_left": lambda b: b.backwards.all + b.all,
+    "stutter": lambda b: _interleaved(b, b.doubled, b.doubled),
+    "by_itself": lambda b: repeat_each(b, b.values),
+    "rotate_left": lambda b: b.slice(1, None) + b.slice(0, 1),
+    "rotate_right": lambda b: b.slice(-1, None) + b.slice(0, -1),
+    "swap_ends": _swap_ends,
+    "running_sum": lambda b: new_lists(np.cumsum(b.values, axis=1), b.lengths),
+    "running_product": lambda b: _running_product(b),
+    "running_max": lambda b: new_lists(np.maximum.accumulate(b.values, axis=1), b.lengths),
+    "running_min": lambda b: new_lists(np.minimum.accumulate(b.values, axis=1), b.lengths),
+    "differences": lambda b: _neighbours(b, b.values[:, 1:] - b.values[:, :-1]),
+    "gaps": lambda b: _neighbours(b, np.abs(b.values[:, 1:] - b.values[:, :-1])),
+    "pair_sums": lambda b: _neighbours(b, b.values[:, 1:] + b.values[:, :-1]),
+    "pair_max": lambda b: _neighbours(b, np.maximum(b.values[:, 1:], b.values[:, :-1])),
+    "pair_min": lambda b: _neighbours(b, np.minimum(b.values[:, 1:], b.values[:, :-1])),
+    "add_mirror": lambda b: new_lists(b.values + b.backwards.values, b.lengths),
+    "squeeze": lambda b: b.kept(_starts(b)),
+    "run_ends": _run_ends,
+    "steps": lambda b: new_lists(np.diff(b.values, axis=1, prepend=0), b.lengths),
+    "indices": lambda b: Part(ramp(np.zeros_like(b.lengths), b.lengths, 1), b.lengths),
+    "ordinals": lambda b: Part(ramp(np.ones_like(b.lengths), b.lengths, 1), b.lengths),
+    "span": _span,
+    "path": _path,
+    "all_below": lambda b: _counted(b, 0),
+    "all_upto": lambda b: _counted(b, 1),
+    "all_downto": lambda b: _counted(b, None),
+    "digits": _digits,
+    "tallies": lambda b: b.kept(b.firsts, b.counts),
+    "tally_pairs": _tally_pairs,
+    "with_index": lambda b: _numbered(b, 0, behind=False),
+    "with_ordinal": lambda b: _numbered(b, 1, behind=False),
+    "then_index": lambda b: _numbered(b, 0, behind=True),
+    "then_ordinal": lambda b: _numbered(b, 1, behind=True),
+    "with_mirror": lambda b: _interleaved(b, b.doubled, b.backwards.doubled),
+    "swap_pairs": _swap_pairs,
+    "first_half": lambda b: b.slice(0, b.lengths // 2),
+    "second_half": lambda b: b.slice(b.lengths // 2, None),
+    "first_half_up": lambda b: b.slice(0, (b.lengths + 1) // 2),
+    "second_half_up": lambda b: b.slice((b.lengths + 1) // 2, None),
+    "swap_halves": lambda b: b.slice(b.lengths // 2, None) + b.slice(0, b.lengths // 2),
+    "evens_first": lambda b: _evens(b) + _odds(b),
+    "no_max": lambda b: b.kept(b.there & (b.values != b.greatest[:, None])),
+    "no_min": lambda b: b.kept(b.there & (b.values != b.least[:, None])),
+    "drop_max": lambda b: drop_first_equal(b, b.greatest),
+    "drop_min": lambda b: drop_first_equal(b, b.least),
+    "after_max": lambda b: _around_max(b, True, lambda at, n: (at + 1, n)),
+    "before_max": lambda b: _around_max(b, True, lambda at, n: (np.zeros_like(at), at)),
+    "after_min": lambda b: _around_max(b, False, lambda at, n: (at + 1, n)),
+    "before_min": lambda b: _around_max(b, False, lambda at, n: (np.zeros_like(at), at)),
+    "from_max": lambda b: _around_max(b, True, lambda at, n: (at, n)),
+    "till_max": lambda b: _around_max(b, True, lambda at, n: (np.zeros_like(at), at + 1)),
+    "once": lambda b: b.kept(b.there & (b.counts == 1)),
+    "repeated": lambda b: b.kept(b.there & (b.counts > 1)),
+    "by_count": lambda b: b.by(b.counts),
+    "by_count_down": lambda b: b.by(-b.counts),
+    "by_digits": lambda b: b.by(_digit_sums(b)),
+    "by_units": lambda b: b.by(b.values % 10),
+    "by_parity": lambda b: b.by(b.values % 2),
+    "odd_first": lambda b: b.by(-(b.values % 2)),
+    "extremes": _extremes,
+    "weave_ends": _weave_ends,
+}
+
+
+def _running_product(b: Block) -> Part:
+    """Return the running products, undefined where one exceeds the largest integer.
+
+    A float product detects the integers that would overflow unnoticed.
+    """
+    exact = np.cumprod(np.where(b.there, b.values, 1), axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        about = np.cumprod(np.where(b.there, b.values, 1).astype(np.float64), axis=1)
+        fine = all_last_axis(np.abs(about) <= LARGEST_INTEGER)
+    part = new_lists(exact, b.lengths)
+    return Part(part.codes, part.lengths, fine)
+
+
+def repeat_each(b: Block, counts: IntArray) -> Part:
+    """Return each element repeated `counts` times."""
+    counts = np.clip(counts, 0, LONGEST - 1)
+    codes = (unsigned(b.values) + SHIFT) * SUMS[counts]
+    return _repeating(b, b.spread(codes, counts))

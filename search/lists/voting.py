@@ -1,0 +1,73 @@
+"""Ranker that orders candidates by cost and by votes, where many are consistent and few are likely.
+
+Three short pairs leave many rules open. Each rule has a weight that falls with its cost, and a
+prediction has the total weight of the rules that share it. A rule that shares most predictions of
+the likely rules is itself likelier than its cost alone suggests. The next answer is therefore the
+novel one (following.py) with the lowest cost minus `SHARE_WORTH` times its mean share. After `FEW`
+answers, no answer may cost much more than the cheapest rule: such an answer would be novel but
+seldom right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..novelty import (
+    ANSWERS_BY_COST,
+    MIN_NEW_SHARE,
+    SAMPLE_TOLERANCE,
+    Candidate,
+    NoveltyRanker,
+    new_share,
+)
+
+SHARE_WORTH = 20.0  # cost that a share of 1 is worth
+HALVING_COST = 1.4  # extra cost that halves the weight
+FEW, DEARER = 10, 8.0  # number of answers of any cost, and the maximum extra cost of later ones
+MAX_VOTING = 250  # number of cheapest candidates that vote; the others follow by cost
+STRIDE = 4  # step through the sampled inputs when votes are counted
+
+
+class VotingRanker(NoveltyRanker):
+    """Ranker that lowers a candidate's cost by the share of likely rules that agree with it."""
+
+    def next(
+        self, ranked: Iterable[Candidate], known: Sequence[Candidate], skip: Collection[str]
+    ) -> Candidate | None:
+        """Return the next candidate to propose, or None, as `NoveltyRanker.next` does."""
+        candidates = list(ranked)
+        if len(known) < ANSWERS_BY_COST or not candidates:
+            return super().next(candidates, known, skip)
+        limit = candidates[0].cost + (DEARER if len(known) >= FEW else float("inf"))
+        candidates = [c for c in candidates if c.cost <= limit]
+        voting = candidates[:MAX_VOTING]
+        prices = np.array([c.cost for c in voting]) - SHARE_WORTH * self._shares(voting)
+        order = [voting[int(k)] for k in np.argsort(prices, kind="stable")]
+        before = [self.of(c, whole=False) for c in known]
+        for candidate in [*order, *candidates[MAX_VOTING:]]:
+            if candidate.text in skip:
+                continue
+            if (
+                new_share(self.of(candidate, whole=False), before)
+                < MIN_NEW_SHARE - SAMPLE_TOLERANCE
+            ):
+                continue
+            if self._novel(candidate, known):
+                return candidate
+        return None
+
+    def _shares(self, voting: Sequence[Candidate]) -> NDArray[np.float64]:
+        """Return the mean share of weight that agrees with each candidate, (candidates,)."""
+        said = [self.of(c, whole=False) for c in voting]
+        codes = np.array([codes[::STRIDE] for codes, _ in said])
+        defined = np.array([defined[::STRIDE] for _, defined in said])
+        costs = np.array([c.cost for c in voting])
+        weights = 0.5 ** ((costs - costs.min()) / HALVING_COST)
+        shares = np.zeros(len(voting))
+        for k in range(len(voting)):
+            same = (codes == codes[k]) & defined & defined[k]
+            shares[k] = (weights @ same).mean() if same.size else 0.0
+        return shares / float(weights.sum())

@@ -1,0 +1,452 @@
+"""Ranking of valid rules by a trade-off between cost, size and validity in further worlds.
+
+A candidate's score is gap + node * AST size - holds * P, all per world. The gap is the cost above
+the lower bound (ABD, section 4), and P is the probability that the rule is valid in five further
+worlds. The lowest score is best. The settings were chosen on one half of the development instances;
+docs/abd-results.md says when the other half had been seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...tools.logic.evaluation import Bools
+from ...tools.logic.fast_path import BeyondFastPath, PreparedWorlds, Regime
+from ...tools.logic.formula import Formula
+from ...tools.logic.sampling import Integers, RandomStream
+from .features import CONNECTED, JUST_TWO, Features, Kind, concatenate_places
+from .lanes import (
+    EQUALITY,
+    MOST_BROKEN,
+    Guard,
+    Lanes,
+    Literal,
+    any_of,
+    batch_size,
+    complete_worlds,
+    draw_broken,
+    draw_hidden,
+    draw_similar,
+)
+from .rules import Evidence, PricedRule, Shape, find_candidates, narrow
+
+COMPLETIONS = {"full": 1, "partial": 12, "skeptical": 20}  # completions of each prompt world
+DISTINGUISHING_WORLDS = 48  # number of drawn worlds that distinguish rules
+MAX_WEIGHED = 400  # number of candidates whose P is estimated
+JUDGED_AT_ONCE = 80  # number of candidates judged exactly at once
+PLAINEST = 200  # number of features that other proposers' rules are joined with (engine.py)
+FEATURE_SHARE = 0.15  # share of the expansions for features; the others go to pairs of features
+
+
+class TradeOff(NamedTuple):
+    """Weights of the score.
+
+    Args:
+        node: Number of marked elements per world that one node of the formula is worth.
+        holds: What certainty of being valid in further worlds is worth.
+        exact: Whether validity there follows the regime's own semantics. Otherwise unknown atoms
+            are false, as the published evaluator reads holdouts.
+    """
+
+    node: float
+    holds: float
+    exact: bool = False
+
+
+TRADE_OFFS: Mapping[str, TradeOff] = {
+    "balanced": TradeOff(0.05, 2.0),
+    "tight": TradeOff(0.02, 0.5),
+    "safe": TradeOff(0.01, 5.0, exact=True),
+}
+DEFAULT = "balanced"
+
+
+class ScoredRule(NamedTuple):
+    """A rule that is valid in all prompt worlds, with its total cost, its score and P."""
+
+    formula: Formula
+    cost: int
+    score: float
+    holds: float
+
+
+class CandidateRules:
+    """The candidates of a problem under any trade-off; a pure function of problem and budget.
+
+    Attributes:
+        weighed: Candidates that are the best at some price.
+        likely: How likely each is valid in further worlds.
+        plainest: Indices of the smallest features.
+        plainest_rows: The elements they cover, (features, structures, size).
+    """
+
+    def __init__(self, prepared: PreparedWorlds, name: str, expansions: float) -> None:
+        """Build the candidates.
+
+        Args:
+            prepared: The problem.
+            name: Seed of the random worlds.
+            expansions: Budget of the search.
+
+        Raises:
+            Beyond: For a theory that the fast path does not support.
+        """
+        self.prepared = prepared
+        self.bound = sum(prepared.bounds)
+        stream = RandomStream(f"{name}: search")
+        self.prompt = complete_worlds(prepared, COMPLETIONS[prepared.regime], stream)
+        drawn = draw_broken(prepared, DISTINGUISHING_WORLDS, stream)
+        lanes = self.prompt.lanes.and_also(drawn)
+        self.features = grow_features(
+            lanes, sorted(_allowed(prepared)), round(expansions * FEATURE_SHARE)
+        )
+        broken = [one.violated(prepared) for one in (self.prompt.lanes, drawn)]
+        self.evidence = Evidence(self.prompt, broken[0], prepared.regime, broken[1])
+        found = find_candidates(
+            self.features, self.evidence, round(expansions * (1 - FEATURE_SHARE))
+        )
+        self.plainest = self.features.smallest(np.arange(len(self.features)), PLAINEST)
+        rows = self.features.values[self.plainest].reshape(-1, lanes.worlds, lanes.size)
+        self.plainest_rows = rows[:, : self.prompt.lanes.worlds].copy()
+        self.features.release()
+        self.weighed = list(narrow(found, self.evidence, MAX_WEIGHED))
+        self.likely = estimate_validity(
+            prepared, self.features, self.weighed, RandomStream(f"{name}: holdouts")
+        )
+        self._judged: dict[int, tuple[Formula, int] | None] = {}
+
+    def judged(self, place: int) -> tuple[Formula, int] | None:
+        """Return a weighed candidate and its exact cost, or None if it is not valid."""
+        if place not in self._judged:
+            rule = self.weighed[place]
+            formula = rule.shape.formula(self.features)
+            cost = exact_cost(self.prepared, formula, rule.cost)
+            self._judged[place] = None if cost is None else (formula, cost)
+        return self._judged[place]
+
+
+class Ranking:
+    """The valid rules of a problem, best first."""
+
+    def __init__(self, found: CandidateRules, trade_off: TradeOff) -> None:
+        self.found, self.trade_off = found, trade_off
+        odds = found.likely
+        self.holds = (odds.exact if trade_off.exact else odds.released).tolist()
+        self.ranked: list[ScoredRule] = []
+        self._left = self._batches()
+
+    def __iter__(self) -> Iterator[ScoredRule]:
+        place = 0
+        while place < len(self.ranked) or self._more():
+            yield self.ranked[place]
+            place += 1
+
+    def _more(self) -> bool:
+        """Judge further candidates until some are valid; return whether there were any."""
+        for batch in self._left:
+            self.ranked += batch
+            if batch:
+                return True
+        return False
+
+    def _batches(self) -> Iterator[list[ScoredRule]]:
+        """Yield judged candidates in batches, in the order of their preliminary scores."""
+        rules = self.found.weighed
+        scores = [self._score(r.cost, r.size, p) for r, p in zip(rules, self.holds, strict=True)]
+        order = np.argsort(np.array(scores), kind="stable").tolist()
+        for start in range(0, len(order), JUDGED_AT_ONCE):
+            batch = [self._scored(place) for place in order[start : start + JUDGED_AT_ONCE]]
+            yield sorted((one for one in batch if one is not None), key=lambda one: one.score)
+
+    def _scored(self, place: int) -> ScoredRule | None:
+        judged = self.found.judged(place)
+        if judged is None:
+            return None
+        formula, cost = judged
+        holds = self.holds[place]
+        return ScoredRule(formula, cost, self._score(cost, formula.size, holds), holds)
+
+    def _score(self, cost: int, size: int, holds: float) -> float:
+        return self.plain(cost, size) - self.trade_off.holds * holds
+
+    def plain(self, cost: int, size: int) -> float:
+        """Return the score without the term for further worlds."""
+        gap = (cost - self.found.bound) / len(self.found.prepared.worlds)
+        return gap + self.trade_off.node * size
+
+
+def exact_cost(prepared: PreparedWorlds, formula: Formula, found: int) -> int | None:
+    """Return the exact cost of a rule, or None if it is not valid in all worlds.
+
+    If the fast path does not support the rule, the cost `found` is returned in the partial regime,
+    where one repaired completion proves validity; in the other regimes the result is None.
+    """
+    try:
+        worths = prepared.judge(formula)
+    except BeyondFastPath:
+        return found if prepared.regime == "partial" else None
+    costs = [worth.cost for worth in worths]
+    return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+
+def _allowed(prepared: PreparedWorlds) -> Sequence[str]:
+    signature = prepared.theory.signature
+    return [name for name in prepared.theory.allowed if signature[name] in (1, 2)]
+
+
+# --- The order in which features are built from others, within a budget.
+
+# Limits on the properties of neighbours, and on guards of two literals. More than six predicates,
+# or three with two arguments, reach them.
+MOST_PROPERTIES, MOST_GUARDS = 240, 60
+
+
+def build_guards(predicates: Collection[str]) -> tuple[list[Guard], list[Guard]]:
+    """Return guards of one literal and of two, over predicates with two arguments.
+
+    Of two literals the second may be negated, or may say that the elements differ.
+    """
+    ways = [Literal(name, swapped) for name in sorted(predicates) for swapped in (False, True)]
+    alone = [Guard((way,)) for way in ways]
+    differ = Literal(EQUALITY, positive=False)
+    together = []
+    for place, way in enumerate(ways):
+        together += [Guard((way, other)) for other in ways[place + 1 :]]
+        together.append(Guard((way, differ)))
+        together += [Guard((way, other._replace(positive=False))) for other in ways if other != way]
+    return alone, together
+
+
+def grow_features(lanes: Lanes, allowed: Collection[str], most: int) -> Features:
+    """Return features of up to three nested neighbourhoods over the allowed predicates.
+
+    Smaller properties come first at every depth. The widths are tuned for `most` = 30,000 and for
+    theories like the published ones; with more predicates each gets fewer features.
+
+    Args:
+        lanes: The worlds.
+        allowed: Predicates of one and two arguments.
+        most: Approximate limit on evaluated features. The first neighbourhoods are always
+            evaluated.
+    """
+    found = Features(lanes)
+    related = [name for name in allowed if lanes.true[name].ndim == 3]
+    alone, together = build_guards(related)
+    together = together[:: -(-len(together) // MOST_GUARDS) or 1]
+    everything = found.everything()
+    atoms = found.atoms(allowed)
+    literals = np.concatenate([atoms, found.negations(atoms)])
+    width = most / 30_000 / max(1.0, len(alone) / 4, len(literals) / 8)
+
+    def few(some: Integers, count: int) -> Integers:
+        return found.smallest(some, max(4, round(count * width)))
+
+    plain = np.concatenate([everything, literals])
+    grades: tuple[Kind, ...] = ("some", "every", "two")
+    properties = concatenate_places(
+        [plain, *(found.connected(kind, literals, literals) for kind in CONNECTED)]
+    )
+    properties = np.sort(found.smallest(properties, MOST_PROPERTIES))
+    first = concatenate_places(
+        [
+            found.of_neighbours((*grades, "one"), [*alone, Guard()], properties),
+            found.of_neighbours((JUST_TWO,), alone, plain),
+            found.of_neighbours(grades, together, plain),
+            found.pairs(alone, plain, few(properties, 12)),
+        ]
+    )
+    simple = few(first, 40)
+    bodies = concatenate_places(
+        [
+            first,
+            found.negations(few(first, 300)),
+            found.connected("and", literals, few(first, 400)),
+            *(found.connected(k, literals, few(first, 200)) for k in ("or", "iff", "implies")),
+            *(found.connected(k, simple, simple) for k in ("and", "iff")),
+        ]
+    )
+    second = concatenate_places(
+        [
+            found.of_neighbours(grades[:2], alone, few(bodies, 1500)),
+            found.of_neighbours(grades[:2], together, few(first, 60)),
+            found.pairs(alone, plain, few(first, 40)),
+        ]
+    )
+    deeper = concatenate_places([second, found.connected("and", literals, few(second, 500))])
+    found.of_neighbours(grades[:2], alone, few(deeper, 750))
+    return found
+
+
+# --- How likely a rule is valid in further worlds of the same kind, estimated on worlds that are
+# drawn like the prompt worlds and that a rule like the candidates would have admitted.
+#
+# The worlds of a problem are not arbitrary: in each, some unknown rule repairs the theory at a cost
+# near the lower bound (ABD, section 5 and appendix D.2). Each candidate stands for that rule in
+# turn. It is the likelier, the cheaper and smaller it is and the fewer drawn worlds it would have
+# admitted. A candidate's validity is judged in the worlds that it admits. A part of the drawn
+# worlds is used without such a condition, because the rule behind them may be none of the
+# candidates.
+
+HOLDOUTS = 5  # number of further worlds in which a rule must be valid (ABD, section 5)
+WORLDS = 1_500
+DRAWN = 6_000  # number of worlds drawn at once, fewer if they are large
+ROUNDS = 20
+# A rule admits a world with at most `SLACK` exceptions above the minimum and `MOST_MARKED` in
+# total.
+SLACK, MOST_MARKED = 2, 4
+SKEPTICAL_COMPLETIONS = 5  # completions of a world in the skeptical regime
+# A rule's weight is e to the minus (cost + NODE * size) / WARMTH, divided by the share of worlds
+# that it admits to the power NARROW * prompt worlds.
+WARMTH, NODE, NARROW = 6.0, 0.3, 0.15
+UNLIKELY = 1e-3  # rules below this part of the largest weight are left out
+FEWEST = 5  # minimum number of worlds that a rule must admit to count
+SMOOTHED = 0.5  # weight, in worlds, of the validity in all drawn worlds
+# Weight of the drawn worlds without a condition. The fewer worlds are independent and the more is
+# unknown, the less they say about the rule behind them.
+ANY_WORLD: Mapping[Regime, float] = {"full": 0.05, "partial": 0.1, "skeptical": 0.5}
+
+
+class DrawnWorlds(NamedTuple):
+    """Worlds drawn like the prompt worlds.
+
+    Args:
+        worlds: Complete worlds.
+        read: The same with unknown atoms false, as the published evaluator reads holdouts; equal to
+            `worlds` if all atoms are known.
+        completed: Completions of the first of these worlds. In the skeptical regime a rule must be
+            valid in all of them.
+    """
+
+    worlds: Lanes
+    read: Lanes
+    completed: tuple[Lanes, ...]
+
+
+def draw_worlds(prepared: PreparedWorlds, stream: RandomStream) -> DrawnWorlds | None:
+    """Return drawn worlds, or None if hardly any breaks the theory in a few elements."""
+    found: Lanes | None = None
+    for _ in range(ROUNDS):
+        lanes = draw_similar(prepared, batch_size(prepared, DRAWN), stream)
+        broken = lanes.violated(prepared).sum(axis=1)
+        lanes = lanes.some((broken >= 1) & (broken <= MOST_BROKEN))
+        found = lanes if found is None else found.and_also(lanes)
+        if found.worlds >= WORLDS:
+            break
+    if found is None or found.worlds < WORLDS // 10:
+        return None
+    worlds = found.some(np.arange(min(WORLDS, found.worlds)))
+    if prepared.regime == "full":
+        return DrawnWorlds(worlds, worlds, ())
+    hidden = draw_hidden(prepared, worlds, stream)
+    read = Lanes(worlds.inside, {name: t & ~hidden[name] for name, t in worlds.true.items()})
+    if prepared.regime == "partial":
+        return DrawnWorlds(worlds, read, ())
+    part = np.arange(worlds.worlds // 3)
+    completed = [read.some(part)]
+    for number in range(SKEPTICAL_COMPLETIONS):
+        true = {}
+        for name, table in read.some(part).true.items():
+            open_ = hidden[name][part]
+            chosen = open_ if number == 0 else open_ & (stream.uniform(*open_.shape) < 0.5)
+            true[name] = table | chosen
+        completed.append(Lanes(worlds.inside[part], true))
+    return DrawnWorlds(worlds, worlds, tuple(completed))
+
+
+class ValidityOdds(NamedTuple):
+    """Probabilities that a rule is valid in all holdouts, (candidates,) each.
+
+    Args:
+        released: As the published evaluator reads holdouts.
+        exact: By the regime's own semantics.
+    """
+
+    released: NDArray[np.float64]
+    exact: NDArray[np.float64]
+
+
+def estimate_validity(
+    prepared: PreparedWorlds, features: Features, rules: Sequence[PricedRule], stream: RandomStream
+) -> ValidityOdds:
+    """Return how likely each rule is valid in all holdouts; zeros if no worlds can be drawn."""
+    drawn = draw_worlds(prepared, stream) if rules else None
+    if drawn is None:
+        none = np.zeros(len(rules))
+        return ValidityOdds(none, none)
+    places = sorted({place for rule in rules for place in rule.shape.features()})
+    shapes = [rule.shape for rule in rules]
+    broken = drawn.worlds.violated(prepared)
+    covered = _covered(features, drawn.worlds, shapes, places)
+    valid = ~any_of(broken[None] & ~covered)
+    marked, least = covered.sum(axis=2), broken.sum(axis=1)
+    lets_in = valid & (marked <= least + SLACK) & (marked <= MOST_MARKED)
+    unsure = ANY_WORLD[prepared.regime]
+    weights = _weights(rules, lets_in, len(prepared.worlds))
+    read = valid
+    if prepared.regime == "partial":
+        read = _valid(prepared, features, drawn.read, shapes, places)
+    released = _in_all(read, lets_in, weights, unsure)
+    if prepared.regime != "skeptical":
+        exact = released if prepared.regime == "full" else _in_all(valid, lets_in, weights, unsure)
+        return ValidityOdds(released, exact)
+    every = np.logical_and.reduce(
+        [_valid(prepared, features, lanes, shapes, places) for lanes in drawn.completed]
+    )
+    return ValidityOdds(released, _in_all(every, lets_in[:, : every.shape[1]], weights, unsure))
+
+
+def _covered(
+    features: Features, lanes: Lanes, shapes: Sequence[Shape], places: Sequence[int]
+) -> Bools:
+    """Return the elements that each rule covers, (rules, worlds, size)."""
+    values = features.over(lanes, places)
+    return np.array([shape.over(values) for shape in shapes])
+
+
+def _valid(
+    prepared: PreparedWorlds,
+    features: Features,
+    lanes: Lanes,
+    shapes: Sequence[Shape],
+    places: Sequence[int],
+) -> Bools:
+    """Return the worlds in which each rule is valid, (rules, worlds)."""
+    broken = lanes.violated(prepared)
+    found: Bools = ~any_of(broken[None] & ~_covered(features, lanes, shapes, places))
+    return found
+
+
+def _weights(rules: Sequence[PricedRule], lets_in: Bools, worlds: int) -> NDArray[np.float64]:
+    """Return how likely each rule is the one behind the worlds, (rules,); the sum is 1 or 0."""
+    costs = np.array([rule.cost for rule in rules])
+    sizes = np.array([rule.size for rule in rules])
+    share = np.maximum(lets_in.mean(axis=1), 1e-4)
+    logs = -(costs + NODE * sizes) / WARMTH - NARROW * worlds * np.log(share)
+    logs[lets_in.sum(axis=1) < FEWEST] = -np.inf
+    if not np.isfinite(logs).any():
+        return np.zeros(len(rules))
+    weights = np.exp(logs - logs.max())
+    weights[weights < UNLIKELY] = 0
+    found: NDArray[np.float64] = weights / weights.sum()
+    return found
+
+
+def _in_all(
+    valid: Bools, lets_in: Bools, weights: NDArray[np.float64], unsure: float
+) -> NDArray[np.float64]:
+    """Return the probability that each rule is valid in all of `HOLDOUTS` worlds, (rules,)."""
+    used = np.flatnonzero(weights)
+    base = valid.mean(axis=1)
+    if not len(used):
+        alone: NDArray[np.float64] = base**HOLDOUTS
+        return alone
+    inside = lets_in[used].astype(np.float32)
+    held = valid.astype(np.float32) @ inside.T
+    share = (held + SMOOTHED * base[:, None]) / (inside.sum(axis=1) + SMOOTHED)[None]
+    known: NDArray[np.float64] = (share**HOLDOUTS * weights[used]).sum(axis=1)
+    found: NDArray[np.float64] = (1 - unsure) * known + unsure * base**HOLDOUTS
+    return found

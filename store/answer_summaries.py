@@ -1,0 +1,177 @@
+"""Summaries of the answers and consistent hypotheses of many problems of a session.
+
+`consistent_hypotheses` reads what a study needs of each consistent hypothesis: its text, its marks on hidden
+pairs, and the digests of its predictions over the sample space S. `answer_summaries` reads what preference
+pairs need of each answer: its text, its first hypothesis with the verdict, and the digests of that
+hypothesis's predictions over S.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..records import NOT_REQUESTED, Digest, Hypothesis, Json, Verdict
+from .codec import decode_json, decode_text, encode_text, verdict_of
+from .connection import Row, RowReader, rows_by_problem
+
+_PLACE = "step, answer, ordinal"
+
+
+@dataclass(frozen=True)
+class ConsistentHypothesis:
+    """A consistent hypothesis.
+
+    Attributes:
+        hypothesis: `Hypothesis.digest`.
+        text: The text of the hypothesis.
+        hidden: Per hidden pair, whether the hypothesis agrees with it; None where it was not
+            compared.
+        codes: Digest of the vector of predictions over S; None where there are none.
+        reasons: Digest of the vector of reasons over S; None where there are none.
+    """
+
+    hypothesis: Digest
+    text: str
+    hidden: tuple[bool | None, ...] | None
+    codes: Digest | None
+    reasons: Digest | None
+
+
+def consistent_hypotheses(
+    reading: RowReader, session: str, problems: Sequence[str]
+) -> dict[str, list[ConsistentHypothesis]]:
+    """Return the consistent hypotheses by problem, in step order; the list may be empty."""
+    names = [encode_text(problem) for problem in problems]
+    verdicts = ", ".join(f"'{v.value}'" for v in Verdict if v.consistent)
+    judged = rows_by_problem(
+        reading,
+        f"SELECT problem, {_PLACE} FROM verdict",
+        *(session, names, _PLACE, f"AND verdict IN ({verdicts})"),
+    )
+    texts = rows_by_problem(
+        reading, f"SELECT problem, {_PLACE}, digest, text FROM hypothesis", session, names, _PLACE
+    )
+    predicted = rows_by_problem(
+        reading,
+        f"SELECT problem, {_PLACE}, inputs, marks, codes, reasons FROM prediction",
+        *(session, names, _PLACE, "AND inputs IN ('hidden', 'space')"),
+    )
+    found = {}
+    for name in names:
+        told = {tuple(place): (digest, decode_text(text)) for *place, digest, text in texts[name]}
+        marks, vectors = {}, {}
+        for *place, inputs, marked, codes, reasons in predicted[name]:
+            if inputs == "hidden":
+                marks[tuple(place)] = tuple(marked)
+            else:
+                vectors[tuple(place)] = (codes, reasons)
+        found[decode_text(name)] = [
+            ConsistentHypothesis(*told[place], marks.get(place), *vectors.get(place, (None, None)))
+            for place in judged[name]
+        ]
+    return found
+
+
+@dataclass(frozen=True)
+class AnswerSummary:
+    """An answer of a model.
+
+    Attributes:
+        path: The path of the call that gave it.
+        text: The text of the answer.
+        hypothesis: Its first hypothesis, or None where it has none.
+        verdict: The verdict on that hypothesis.
+        reason: The reason of the verdict, or why there is no hypothesis.
+        hypotheses: The number of hypotheses in the answer.
+        codes: Digest of the vector of that hypothesis's predictions over S; None where there is
+            none or the predictions were never requested.
+        reasons: Digest of the vector of reasons over S; None as for codes.
+        detail: The detail of its agreement with the observations; its cost in the logic families.
+    """
+
+    path: str
+    text: str
+    hypothesis: Hypothesis | None
+    verdict: Verdict
+    reason: str
+    hypotheses: int = 0
+    codes: Digest | None = None
+    reasons: Digest | None = None
+    detail: Json = None
+
+
+def answer_summaries(
+    reading: RowReader, session: str, problems: Sequence[str]
+) -> dict[str, list[AnswerSummary]]:
+    """Return a summary of each answer by problem, in the order of its steps and answers."""
+    names = [encode_text(problem) for problem in problems]
+
+    def rows(table: str, columns: str, place: str = _PLACE, where: str = "") -> RowsByProblem:
+        select = f"SELECT problem, {place}, {columns} FROM {table}"
+        return rows_by_problem(reading, select, session, names, place, where)
+
+    answers = rows("answer", "path, text", "step, answer")
+    parts = (
+        rows("verdict", "verdict, reason"),
+        rows("hypothesis", "text, description, meta, breaches"),
+        rows("prediction", "outcome, codes, reasons", where="AND inputs = 'space'"),
+        rows("prediction", "detail", where="AND inputs = 'shown' AND detail <> '{}'"),
+    )
+    found = {}
+    for name in names:
+        of_answer: list[dict[AnswerKey, dict[int, Row]]] = []
+        for part in parts:
+            of_answer.append({})
+            for step, answer, ordinal, *cells in part[name]:
+                of_answer[-1].setdefault((step, answer), {})[ordinal] = tuple(cells)
+        found[decode_text(name)] = [
+            _given(
+                decode_text(path),
+                decode_text(text),
+                *(part.get((step, answer), {}) for part in of_answer),
+            )
+            for step, answer, path, text in answers[name]
+        ]
+    return found
+
+
+RowsByProblem = dict[str, list[Row]]
+AnswerKey = tuple[int, int]  # step, answer
+
+
+def _given(
+    path: str,
+    text: str,
+    verdicts: Mapping[int, Row],
+    hypotheses: Mapping[int, Row],
+    spaces: Mapping[int, Row],
+    details: Mapping[int, Row],
+) -> AnswerSummary:
+    """Return the summary of one answer from its rows, which are keyed by ordinal."""
+    if not hypotheses:
+        _, reason = verdicts[min(verdicts)] if verdicts else ("", "")
+        return AnswerSummary(path, text, None, Verdict.MALFORMED, decode_text(reason))
+    first = min(hypotheses)
+    said, description, meta, breaches = hypotheses[first]
+    verdict, reason = verdicts[first]
+    outcome, codes, reasons = spaces.get(first, (NOT_REQUESTED, None, None))
+    asked = decode_text(outcome) != NOT_REQUESTED
+    return AnswerSummary(
+        path=path,
+        text=text,
+        hypothesis=Hypothesis(
+            decode_text(said),
+            decode_text(description),
+            decode_json(meta, "hypothesis.meta", dict),
+            tuple(decode_json(breaches, "hypothesis.breaches", list)),
+        ),
+        verdict=verdict_of(verdict),
+        reason=decode_text(reason),
+        hypotheses=len(hypotheses),
+        codes=codes if asked else None,
+        reasons=reasons if asked else None,
+        detail=decode_json(details[first][0], "prediction.detail", dict)
+        if first in details
+        else None,
+    )

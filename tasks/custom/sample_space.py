@@ -1,0 +1,334 @@
+"""Builds the sample space of a task file from a declared generator, and weights from an expression.
+
+A generator is a mapping with one of these keys:
+
+    {range: [0, 10], step: 0.5}          0, 0.5, … 10; step is 1 by default
+    {choices: [red, green, 3]}           one of these values
+    {text: abc, length: [1, 4]}          a text of 1 to 4 of these characters
+    {list: GENERATOR, length: [0, 5]}    a list of 0 to 5 values; length may be one number
+    {product: [GENERATOR, …]}            a list with one value of each generator
+    {fields: {name: GENERATOR, …}}       an object with one value of each generator
+    {any: [GENERATOR, …]}                a value of one of the generators
+
+Where there are at most `count` different values, S holds all of them, in order. Otherwise `count`
+distinct ones are drawn: a length, an alternative and each value uniformly. Only `Random.random` is
+used, whose stream Python promises to keep, so that one seed gives one space on any machine.
+
+A weight by expression is arithmetic on the input `x`, without `**`, `exp` and `log`, whose last
+digit depends on the machine. It may contain numbers and texts, `x[0]`, `x["name"]`, `+ - * / // %`,
+comparisons, `in`, `and or not`, `A if B else C`, and len, sum, min, max, abs, sqrt.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import operator
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ...records import Json, is_finite_number
+from ...sandbox.inside.tolerance import exact_ratio
+from ..io.messages import shorten, warn
+from ..io.spaces import drop_repeated, equality_key
+from ..io.yaml_file import Key, YamlDocument
+
+DEFAULT_COUNT, MAX_INPUTS = 5_000, 100_000
+MAX_LENGTH = 1_000
+MAX_ELEMENTS = 10_000  # in one input
+MAX_STEPS = 2**50  # of a range; beyond it a float does not draw evenly
+DRAWS_PER_INPUT = (
+    20  # per requested input; after that the space is taken to have no more distinct inputs
+)
+MAX_SIZE = 10**18  # larger sizes are capped at this number
+MAX_EXPRESSION_CHARACTERS = 500
+
+GENERATOR_KEYS = {"range": ("step",), "choices": (), "text": ("length",), "list": ("length",),
+         "product": (), "fields": (), "any": ()}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A generator of inputs.
+
+    Args:
+        size: the number of values, at most `MAX_SIZE`; a value that can arise in two ways counts twice.
+        elements: the number of elements of the largest value.
+        all: returns an iterator over all values.
+        draw: draws one value.
+    """
+
+    size: int
+    elements: int
+    all: Callable[[], Iterator[Json]]
+    draw: Callable[[random.Random], Json]
+
+
+def sample_inputs(generator: Generator, count: int, seed: str) -> list[Json]:
+    """Return all values where there are at most `count`, or else `count` distinct ones."""
+    found: dict[bytes | str, Json] = {}
+    if generator.size <= count:
+        return drop_repeated(generator.all())
+    rng = random.Random(seed)
+    for _ in range(DRAWS_PER_INPUT * count):
+        value = generator.draw(rng)
+        found.setdefault(equality_key(value), value)
+        if len(found) == count:
+            break
+    else:
+        warn(
+            f"the sample space has {len(found):,} inputs: {DRAWS_PER_INPUT * count:,} draws gave no more"
+        )
+    return list(found.values())
+
+
+def parse_generator(source: YamlDocument, key: Key, value: Json) -> Generator:
+    """Return the generator that a declaration describes.
+
+    Raises:
+        DataError: the declaration is invalid; the message names its line.
+    """
+    made = _generator(source, key, value)
+    if made.elements > MAX_ELEMENTS:
+        raise source.error(key, f"an input of up to {made.elements:,} elements: at most {MAX_ELEMENTS:,}")  # fmt: skip
+    return made
+
+
+def _generator(source: YamlDocument, key: Key, value: Json) -> Generator:
+    source.check_keys(
+        key, value, dict.fromkeys(n for f in GENERATOR_KEYS for n in (f, *GENERATOR_KEYS[f]))
+    )
+    named = [name for name in GENERATOR_KEYS if name in value]
+    if len(named) != 1:
+        raise source.error(key, f"a generator has one of the keys {', '.join(GENERATOR_KEYS)}")
+    (form,) = named
+    for name in value:
+        if name != form and name not in GENERATOR_KEYS[form]:
+            raise source.error((*key, name), f"no key of a generator by {form}")
+    inner, given = (*key, form), value[form]
+    if form == "range":
+        return _range(source, inner, given, value.get("step", 1), (*key, "step"))
+    if form == "choices":
+        some = _list(source, inner, given)
+        return _one_of([_constant(each) for each in some])
+    if form in ("text", "list"):
+        low, high = _lengths(source, (*key, "length"), value.get("length"))
+        if form == "list":
+            return _listed(_generator(source, inner, given), low, high)
+        if not isinstance(given, str) or not given:
+            raise source.error(inner, f"not the characters of a text: {shorten(given)}")
+        letters = _one_of([_constant(letter) for letter in dict.fromkeys(given)])
+        return _mapped(_listed(letters, low, high), "".join)
+    if form == "fields":
+        if not isinstance(given, dict) or not given:
+            raise source.error(inner, f"not a mapping of names to generators: {shorten(given)}")
+        parts = [_generator(source, (*inner, name), part) for name, part in given.items()]
+        return _mapped(_product(parts), lambda row: dict(zip(given, row, strict=True)))
+    some = _list(source, inner, given)
+    parts = [_generator(source, (*inner, i), part) for i, part in enumerate(some)]
+    return _product(parts) if form == "product" else _one_of(parts)
+
+
+def _list(source: YamlDocument, key: Key, value: Json) -> list[Json]:
+    if not isinstance(value, list) or not value:
+        raise source.error(key, f"not a list with anything in it: {shorten(value)}")
+    return value
+
+
+def _lengths(source: YamlDocument, key: Key, value: Json) -> tuple[int, int]:
+    ends = [value, value] if type(value) is int else value
+    if (
+        not isinstance(ends, list)
+        or [type(end) for end in ends] != [int, int]
+        or not 0 <= ends[0] <= ends[1] <= MAX_LENGTH
+    ):
+        raise source.error(
+            key, f"a length is N or [N, N], from 0 to {MAX_LENGTH:,}: {shorten(value)}"
+        )
+    return ends[0], ends[1]
+
+
+def _range(source: YamlDocument, key: Key, ends: Json, step: Json, step_key: Key) -> Generator:
+    numbers = (int, float)
+    if (
+        not isinstance(ends, list)
+        or len(ends) != 2
+        or any(type(end) not in numbers for end in ends)
+        or ends[0] > ends[1]
+        or max(map(abs, ends)) > MAX_STEPS
+    ):
+        raise source.error(key, f"a range is [lowest, highest], within 2**50 of 0: {shorten(ends)}")
+    if type(step) not in numbers or not step > 0:
+        raise source.error(step_key, f"not a number above 0: {shorten(step)}")
+    (low, below), (high, below_high), (up, down) = (exact_ratio(n) for n in (*ends, step))
+    steps = (high * below - low * below_high) * down // (below_high * below * up)
+    if steps >= MAX_STEPS:
+        raise source.error(key, f"a range of over {MAX_STEPS:,} values")
+    whole = below == down == 1 and {type(ends[0]), type(step)} == {int}
+
+    def value(place: int) -> Json:
+        above, under = low * down + place * up * below, below * down
+        return above if whole else above / under
+
+    return Generator(
+        steps + 1,
+        1,
+        lambda: (value(place) for place in range(steps + 1)),
+        lambda rng: value(_pick(rng, steps + 1)),
+    )
+
+
+def _pick(rng: random.Random, count: int) -> int:
+    return int(rng.random() * count)
+
+
+def _constant(value: Json) -> Generator:
+    return Generator(1, 1, lambda: iter((value,)), lambda rng: value)
+
+
+def _one_of(parts: list[Generator]) -> Generator:
+    return Generator(
+        min(sum(part.size for part in parts), MAX_SIZE),
+        max(part.elements for part in parts),
+        lambda: itertools.chain.from_iterable(part.all() for part in parts),
+        lambda rng: parts[_pick(rng, len(parts))].draw(rng),
+    )
+
+
+def _product(parts: list[Generator]) -> Generator:
+    size = 1
+    for part in parts:
+        size = min(size * part.size, MAX_SIZE)
+    return Generator(
+        size,
+        sum(part.elements for part in parts),
+        lambda: (list(row) for row in itertools.product(*(part.all() for part in parts))),
+        lambda rng: [part.draw(rng) for part in parts],
+    )
+
+
+def _listed(part: Generator, low: int, high: int) -> Generator:
+    def all_of() -> Iterator[Json]:
+        for length in range(low, high + 1):
+            yield from (list(row) for row in itertools.product(part.all(), repeat=length))
+
+    def draw(rng: random.Random) -> Json:
+        length = low + _pick(rng, high - low + 1)
+        return [part.draw(rng) for _ in range(length)]
+
+    sizes = (MAX_SIZE if part.size > 1 and n >= 60 else part.size**n for n in range(low, high + 1))
+    return Generator(min(sum(sizes), MAX_SIZE), high * part.elements, all_of, draw)
+
+
+def _mapped(part: Generator, make: Callable[[Any], Json]) -> Generator:
+    return Generator(
+        part.size,
+        part.elements,
+        lambda: map(make, part.all()),
+        lambda rng: make(part.draw(rng)),
+    )
+
+
+# --- weights -------------------------------------------------------------------------
+
+
+def evaluate_weights(
+    text: str, inputs: Iterable[Json], error: Callable[[str], Exception]
+) -> list[float]:
+    """Return a weight of 0 or more for each input, computed by the expression `text`.
+
+    Raises:
+        Exception: `error(sentence)`, where the expression is invalid or fails on an input.
+    """
+    if len(text) > MAX_EXPRESSION_CHARACTERS:
+        raise error(f"an expression of over {MAX_EXPRESSION_CHARACTERS} characters")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as wrong:
+        raise error(f"not an expression: {shorten(str(wrong))}") from None
+    for node in ast.walk(tree):
+        if unknown := _unknown(node):
+            raise error(f"{unknown} is not known in an expression (docs/own-task.md has what is)")
+    weights: list[float] = []
+    for one in inputs:
+        try:
+            weight = _evaluated(tree, one)
+        except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as wrong:
+            raise error(f"{type(wrong).__name__} for the input {shorten(one)}: {wrong}") from None
+        weights.append(check_weight(weight, lambda said, x=one: error(f"{said} for the input {shorten(x)}")))  # type: ignore[misc]  # fmt: skip
+    return weights
+
+
+def check_weight(weight: object, error: Callable[[str], Exception]) -> float:
+    """Return a weight as a float.
+
+    Raises:
+        Exception: `error(sentence)`, where it is not a finite number from 0.
+    """
+    if not isinstance(weight, bool) and is_finite_number(weight) and weight >= 0:
+        return float(weight)
+    raise error(f"a weight is a number from 0, not {shorten(weight)}")
+
+
+_OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+_COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge,
+    ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
+}  # fmt: skip
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "len": len, "sum": sum, "min": min, "max": max, "abs": abs, "sqrt": math.sqrt,
+}  # fmt: skip
+_SHAPES = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.Subscript, ast.Load,
+           ast.And, ast.Or, ast.Not, ast.USub)  # fmt: skip
+
+
+def _unknown(node: ast.AST) -> str:
+    """Return the part of an expression that is not supported, or an empty text."""
+    if isinstance(node, ast.Call):
+        known = isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS
+        return "" if known and not node.keywords else shorten(ast.unparse(node))
+    if isinstance(node, ast.Name):
+        return "" if node.id == "x" or node.id in _FUNCTIONS else node.id
+    if isinstance(node, ast.Constant):
+        return "" if isinstance(node.value, (int, float, str)) else ast.unparse(node)
+    if isinstance(node, _SHAPES) or type(node) in _OPERATORS or type(node) in _COMPARISONS:
+        return ""
+    return shorten(ast.unparse(node)) or type(node).__name__
+
+
+def _evaluated(node: ast.expr, x: Json) -> Any:
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Name):
+        if node.id == "x":
+            return x
+        raise TypeError(f"{node.id} is a function")
+    if isinstance(node, ast.Subscript):
+        return _evaluated(node.value, x)[_evaluated(node.slice, x)]
+    if isinstance(node, ast.Call):
+        return _FUNCTIONS[node.func.id](*(_evaluated(part, x) for part in node.args))  # type: ignore[attr-defined]
+    if isinstance(node, ast.IfExp):
+        return _evaluated(node.body if _evaluated(node.test, x) else node.orelse, x)
+    if isinstance(node, ast.BoolOp):
+        ends = isinstance(node.op, ast.Or)
+        return ends if any(bool(_evaluated(part, x)) is ends for part in node.values) else not ends
+    if isinstance(node, ast.UnaryOp):
+        value = _evaluated(node.operand, x)
+        return not value if isinstance(node.op, ast.Not) else -value
+    if isinstance(node, ast.Compare):
+        values = [_evaluated(part, x) for part in (node.left, *node.comparators)]
+        return all(
+            _COMPARISONS[type(how)](values[i], values[i + 1]) for i, how in enumerate(node.ops)
+        )
+    assert isinstance(node, ast.BinOp)
+    left, right = _evaluated(node.left, x), _evaluated(node.right, x)
+    if not all(isinstance(value, (int, float)) for value in (left, right)):
+        raise TypeError("arithmetic is of numbers")
+    return _OPERATORS[type(node.op)](left, right)

@@ -1,0 +1,344 @@
+"""Makes an instance from a seed and a number: it is planted, hardened, refined and given holdouts.
+
+The text of its random streams determines an instance. No clock matters, and no other instance
+except through the number of uses of each template so far (`filters.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ....records import UsageError
+from ....tools.logic.fast_path import REGIMES, Regime
+from ....tools.logic.formula import Formula, format_sexpr
+from ....tools.logic.sampling import RandomStream
+from ....tools.logic.theories import PUBLISHED_THEORIES, Theory, find_published
+from ....tools.logic.worlds import World
+from .candidates import Candidate, CandidateSource
+from .competitors import Competitor, behaviour, build_pool, select_mined_rules
+from .filters import Judgement, TemplateUses, judge_rule, set_fault, world_fault
+from .hardening import INVALID_COST, CandidatePool, Costs, choose_worlds, find_survivors
+from .holdouts import Holdout, choose_holdouts
+from .mutants import mutants
+from .recipes import DIFFICULTIES, Difficulty, Recipe, get_recipe
+from .templates import Template, templates_in_tier
+
+# --- The cheapest rule that needs no knowledge of the reference (ABD, appendix D.4), in two tiers.
+#
+# The first tier has constants, atoms and other rules without a quantifier, the second rules with one
+# quantifier step and those mined from earlier answers. An instance where such a rule is valid at no
+# more than the reference's cost is rejected.
+
+CHEATER_TIERS: tuple[tuple[str, ...], ...] = (("tier0",), ("tier1", "mined"))
+
+
+class Cheater(NamedTuple):
+    """A rule that needs no knowledge of the reference, with its cost in all prompt worlds."""
+
+    id: str
+    tier: int
+    cost: int
+
+
+def find_cheapest_cheater(rivals: Sequence[Competitor], costs: Costs) -> Cheater | None:
+    """Return the cheapest rule of the two tiers that is valid in all worlds, or None.
+
+    Of rules with equal cost, one of the first tier is preferred.
+
+    Args:
+        rivals: the competitors.
+        costs: their costs, with shape (rivals, worlds).
+    """
+    found = [
+        Cheater(one.id, tier, int(total))
+        for tier, kinds in enumerate(CHEATER_TIERS, 1)
+        for one, total in zip(rivals, costs.sum(axis=1), strict=True)
+        if one.kind in kinds and total < INVALID_COST
+    ]
+    return min(found, key=lambda one: one.cost, default=None)
+
+
+def beats_cheater(cheater: Cheater | None, reference: int) -> bool:
+    """Return whether the reference costs less than the cheapest cheater, if there is one."""
+    return cheater is None or cheater.cost > reference
+
+
+# --- A better reference than the planted one, where there is one (ABD, appendix D.4).
+#
+# The alternatives are templates of the recipe's tiers and mutants of the seed. An alternative that
+# passes all filters in the chosen worlds and costs less replaces the seed. Of several, the cheapest is
+# taken, which is also furthest from the cheaters, and then the shortest.
+
+MAX_TEMPLATES = 24
+MAX_MUTANTS = 24
+
+
+class Reference(NamedTuple):
+    """A reference rule and its results in the prompt worlds.
+
+    Args:
+        formula: the rule.
+        id: the template or mutant that it comes from.
+        tier: the tier of the template.
+        source: "seed", "template" or "mutant".
+        worths: the results in the prompt worlds.
+    """
+
+    formula: Formula
+    id: str
+    tier: int
+    source: str
+    worths: tuple[Judgement, ...]
+
+    @property
+    def text(self) -> str:
+        """The rule as it is written in files."""
+        return format_sexpr(self.formula)
+
+    @property
+    def cost(self) -> int:
+        """Cost in all prompt worlds."""
+        return sum(one.cost or 0 for one in self.worths)
+
+    @property
+    def bound(self) -> int:
+        """Lower bound in all prompt worlds."""
+        return sum(one.bound for one in self.worths)
+
+
+def refine_reference(
+    seed: Reference, theory: Theory, worlds: Sequence[World], recipe: Recipe, stream: RandomStream
+) -> Reference:
+    """Return the seed, or the alternative that replaces it."""
+    best = seed
+    for formula, name, tier, source in _alternatives(seed, theory, recipe, stream):
+        worths = tuple(judge_rule(theory, worlds, recipe.regime, formula))
+        if any(world_fault(one, recipe) for one in worths) or set_fault(worths, recipe):
+            continue
+        one = Reference(formula, name, tier, source, worths)
+        if (one.cost, one.formula.size) < (best.cost, best.formula.size) and one.cost < seed.cost:
+            best = one
+    return best
+
+
+def _alternatives(
+    seed: Reference, theory: Theory, recipe: Recipe, stream: RandomStream
+) -> list[tuple[Formula, str, int, str]]:
+    of_library = [one for tier in recipe.tiers for one in templates_in_tier(theory, tier)]
+    changed = mutants(seed.formula, theory)
+    some: list[Template] = [
+        of_library[place] for place in stream.shuffled(len(of_library))[:MAX_TEMPLATES]
+    ]
+    others = [changed[place] for place in stream.shuffled(len(changed))[:MAX_MUTANTS]]
+    return [
+        *((one.formula, one.id, one.tier, "template") for one in some),
+        *((one, f"{seed.id} changed", seed.tier, "mutant") for one in others),
+    ]
+
+
+MAX_TRIES = 400  # templates tried for an instance
+TRIES_PER_THEORY = 10  # templates tried before other theories are tried as well
+
+
+@dataclass(frozen=True)
+class GeneratedInstance:
+    """A generated instance.
+
+    Args:
+        id: its name.
+        theory: its theory.
+        recipe: the recipe of its regime and difficulty.
+        template: the template that was planted.
+        seed_reference: the reference as it was planted.
+        reference: the reference after refinement.
+        cheater: the cheapest rule that needs no knowledge of the reference.
+        competitors: the number of competitors.
+        worlds: the prompt worlds.
+        holdouts: the holdouts.
+        seed: the seed of the set.
+        number: the number of the instance in the set.
+        drawn: the number of worlds that were drawn for it.
+        tries: the number of templates that were tried.
+    """
+
+    id: str
+    theory: Theory
+    recipe: Recipe
+    template: Template
+    seed_reference: Reference
+    reference: Reference
+    cheater: Cheater
+    competitors: int
+    worlds: tuple[Candidate, ...]
+    holdouts: tuple[Holdout, ...]
+    seed: int
+    number: int
+    drawn: int
+    tries: int
+
+    @property
+    def margin(self) -> int:
+        """Cost of the cheapest cheater above that of the reference."""
+        return self.cheater.cost - self.reference.cost
+
+
+def generate_instances(
+    count: int,
+    seed: int,
+    regime: Regime | None = None,
+    difficulty: Difficulty | None = None,
+    mined: dict[str, Sequence[str]] | None = None,
+) -> Iterator[GeneratedInstance]:
+    """Generate `count` instances.
+
+    Instance k of a seed is the same however many instances are requested.
+
+    Args:
+        count: the number of instances.
+        seed: the seed of the set.
+        regime: the regime, or None to take the regimes in turn.
+        difficulty: the difficulty, or None to take the difficulties in turn.
+        mined: by name of a theory, texts of formulas that answered its problems.
+
+    Raises:
+        UsageError: `count` is below 1, or an instance cannot be made.
+    """
+    if count < 1:
+        raise UsageError(f"{count} problems cannot be generated; at least 1")
+    regimes = REGIMES if regime is None else (regime,)
+    difficulties = DIFFICULTIES if difficulty is None else (difficulty,)
+    rules = {
+        theory.names[0]: select_mined_rules((mined or {}).get(theory.names[0], ()), theory)
+        for theory in PUBLISHED_THEORIES.values()
+    }
+    used = TemplateUses()
+    for number in range(count):
+        turn, which = divmod(number, len(regimes))
+        made = get_recipe(regimes[which], difficulties[turn % len(difficulties)])
+        first = made.theories[turn % len(made.theories)]
+        yield _instance(seed, number, made, first, used, rules)
+
+
+def _instance(
+    seed: int,
+    number: int,
+    made: Recipe,
+    first: str,
+    used: TemplateUses,
+    mined: dict[str, list[Formula]],
+) -> GeneratedInstance:
+    for attempt in range(MAX_TRIES):
+        text = f"abd {seed} {number} {made.regime} {made.difficulty} {attempt}"
+        stream = RandomStream(text)
+        name = first
+        if attempt >= TRIES_PER_THEORY:
+            name = made.theories[int(stream.below(len(made.theories)))]
+        theory = find_published(name)
+        assert theory is not None
+        template = draw_template(theory, made, stream, used)
+        if template is None:
+            continue
+        found = try_template(text, theory, made, template, mined[name])
+        if found is not None:
+            used.count(made.regime, made.difficulty, name, template.id)
+            code = theory.names[-1]
+            name = f"{made.regime.upper()}_{code}_gen{seed}_{number:03d}"
+            return replace(found, id=name, seed=seed, number=number, tries=attempt + 1)
+    raise UsageError(
+        f"problem {number} of seed {seed}: none of {MAX_TRIES} templates passed the filters;"
+        " try another seed"
+    )
+
+
+def draw_template(
+    theory: Theory, made: Recipe, stream: RandomStream, used: TemplateUses
+) -> Template | None:
+    """Draw a template that may be used again, or return None where there is none.
+
+    The tier is drawn by the weights of the recipe. The antecedent of the theory is excluded,
+    because it is a valid rule wherever there is one.
+    """
+    at = float(stream.uniform()) * sum(made.tiers.values())
+    tier = max(made.tiers)
+    for one, weight in made.tiers.items():
+        if at < weight:
+            tier = one
+            break
+        at -= weight
+    assert theory.antecedent is not None  # of a published theory
+    before = behaviour(theory.antecedent)
+    open_ = [
+        one
+        for one in templates_in_tier(theory, tier)
+        if used.may(made.regime, made.difficulty, theory.names[0], one.id)
+        and behaviour(one.formula) != before
+    ]
+    return open_[int(stream.below(len(open_)))] if open_ else None
+
+
+def try_template(
+    text: str,
+    theory: Theory,
+    made: Recipe,
+    template: Template,
+    mined: Sequence[Formula] = (),
+) -> GeneratedInstance | None:
+    """Return an instance planted with a template, or None where a filter rejects it.
+
+    Its id, seed, number and number of tries are not set yet.
+    """
+    stream = RandomStream(f"{text} choices")
+    least, most = made.sizes
+    size = least + int(stream.below(most - least + 1)) if made.one_size else None
+    wanted = made.worlds[0] + int(stream.below(made.worlds[1] - made.worlds[0] + 1))
+    rivals = build_pool(theory, template.formula, stream, mined)
+    source = CandidateSource(f"{text} prompts", theory, template.formula, made, size)
+    worlds = CandidatePool(source, rivals)
+    chosen = choose_worlds(worlds, made, wanted)
+    if chosen is None:
+        return None
+    prompts = [
+        one._replace(world=replace(one.world, id=f"W{place}"))
+        for place, one in enumerate(worlds.candidates[k] for k in chosen)
+    ]
+    planted = Reference(
+        template.formula, template.id, template.tier, "seed", tuple(one.judged for one in prompts)
+    )
+    if set_fault(planted.worths, made):
+        return None
+    reference = refine_reference(planted, theory, [one.world for one in prompts], made, stream)
+    costs = worlds.costs[:, chosen]
+    if reference is not planted:
+        prompts = [
+            one._replace(judged=worth) for one, worth in zip(prompts, reference.worths, strict=True)
+        ]
+        mine = behaviour(reference.formula)
+        others = [k for k, one in enumerate(rivals) if behaviour(one.formula) != mine]
+        rivals, costs = [rivals[k] for k in others], costs[others]
+        if len(find_survivors(costs, reference.cost)):
+            return None
+    cheater = find_cheapest_cheater(rivals, costs)
+    if cheater is None or not beats_cheater(cheater, reference.cost):
+        return None
+    hidden = CandidateSource(f"{text} holdouts", theory, reference.formula, made, size)
+    kept = choose_holdouts(hidden, prompts)
+    if kept is None:
+        return None
+    return GeneratedInstance(
+        id="",
+        theory=theory,
+        recipe=made,
+        template=template,
+        seed_reference=planted,
+        reference=reference,
+        cheater=cheater,
+        competitors=len(rivals),
+        worlds=tuple(prompts),
+        holdouts=tuple(kept),
+        seed=0,
+        number=0,
+        drawn=source.drawn + hidden.drawn,
+        tries=0,
+    )

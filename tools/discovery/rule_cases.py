@@ -1,0 +1,121 @@
+"""Division of a rule into its cases, so that a disjunction counts as several findings.
+
+One author writes five sentences, another writes one sentence with five cases. Both count as five
+parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ...records import Json
+from ..sentence_rules.conditions import AllOf, AnyOf, Comparison, Condition, MoreThan, Not, mentions
+from ..sentence_rules.quantities import MentionedEntries
+from ..sentence_rules.rules import Clause, ConditionClause, NotExact, PreferenceClause, Rule
+from ..sentence_rules.sentence_compiler import compile_sentence
+from ..sentence_rules.terms import terms
+
+# The form of true sentences in the published election and personality sets (HypoBench, appendix B).
+_PUBLISHED = re.compile(
+    r'If the "(?P<kind>[^"]+)" of the given [\w ]+ is "(?P<phrase>.+)", then it is (?:highly |a bit )?'
+    r'(?P<likely>likely|unlikely|neutral) to be classified as "(?P<label>[^"]+)"',
+    re.DOTALL,
+)
+
+
+def compile_truth(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
+    """Compile a true sentence of a data set; never raises.
+
+    The sentence may follow the grammar, or the form of the published sets with logistic labels. Of
+    the latter, only sentences that call a label likely become rules.
+
+    Returns:
+        The rule, or a `NotExact` with the reason why there is none.
+    """
+    found = _PUBLISHED.match(sentence.strip())
+    if found is None:
+        return compile_sentence(sentence, public)
+    if found["likely"] != "likely" or found["label"] not in public["labels"]:
+        return NotExact("no label is likely by it")
+    if found["kind"] == "template":
+        return NotExact("a template is no phrase of a text")
+    return Rule((ConditionClause(mentions(terms(found["phrase"])), found["label"]),))
+
+
+def split_into_cases(rule: Rule) -> tuple[Rule, ...]:
+    """Return the cases of a rule, each as a rule of its own.
+
+    Each clause is a case; a clause that joins cases by "or" is divided into them. A clause that
+    follows one with another label gets the condition that the earlier one does not hold.
+    `otherwise` is kept only if the rule has a single case. A rule with a `PreferenceClause` clause is
+    returned undivided.
+    """
+    found: list[Clause] = []
+    earlier: list[tuple[Condition, str]] = []
+    for clause in rule.clauses:
+        if isinstance(clause, PreferenceClause):
+            return (rule,)  # A preference compares both texts at once and has no cases.
+        other = [Not(condition) for condition, label in earlier if label != clause.label]
+        for case in _cases(clause.condition):
+            found.append(ConditionClause(AllOf((*other, case)) if other else case, clause.label))
+        earlier.append((clause.condition, clause.label))
+    if len(found) == 1:
+        return (replace(rule, clauses=(found[0],)),)
+    return tuple(dict.fromkeys(Rule((one,)) for one in found))
+
+
+def _cases(condition: Condition) -> Iterator[Condition]:
+    """Yield both sides of "A or B", and one mention per entry of "the text mentions one of x, y".
+
+    Any other condition is yielded unchanged.
+    """
+    if isinstance(condition, AnyOf):
+        for part in condition.parts:
+            yield from _cases(part)
+    elif (
+        isinstance(condition, Comparison)
+        and isinstance(condition.quantity, MentionedEntries)
+        and (condition.relation, condition.value) == ("at least", 1)
+    ):
+        for one in condition.quantity.terms:
+            yield mentions((one,), text=condition.quantity.text)
+    else:
+        yield condition
+
+
+def leaf_conditions(rule: Rule) -> Iterator[Condition]:
+    """Yield the conditions that a rule combines by and, or, not. A `PreferenceClause` clause has none."""
+    for clause in rule.clauses:
+        if isinstance(clause, ConditionClause):
+            yield from _leaves(clause.condition)
+
+
+def _leaves(condition: Condition) -> Iterator[Condition]:
+    if isinstance(condition, Not):
+        yield from _leaves(condition.part)
+    elif isinstance(condition, AllOf | AnyOf):
+        for part in condition.parts:
+            yield from _leaves(part)
+    else:
+        yield condition
+
+
+def leaf_columns(leaf: Condition, only_text: str) -> frozenset[str]:
+    """Return the columns that a leaf condition reads.
+
+    Args:
+        leaf: A condition without parts.
+        only_text: The column that "the text" means.
+    """
+    if isinstance(leaf, MoreThan):
+        return _quantity_columns(leaf.left, only_text) | _quantity_columns(leaf.right, only_text)
+    return _quantity_columns(getattr(leaf, "quantity", leaf), only_text)
+
+
+def _quantity_columns(told: object, only_text: str) -> frozenset[str]:
+    column = getattr(told, "column", None)
+    if column is None:
+        column = getattr(told, "text", "") or only_text
+    return frozenset((column,))

@@ -1,0 +1,324 @@
+"""Evaluation of formulas over many worlds at once, as NumPy tables.
+
+A table has an axis for the worlds and one for each free variable, in the order of the variables'
+names. One traversal serves three algebras: truth values; three values together with the unknown
+atoms that an undecided one depends on (`completions.py`); and truth in every completion of some
+atoms, one bit each (`completions.py`). Worlds are padded to the largest domain, and quantifiers
+range over a world's own elements only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .formula import QUANTIFIERS, Formula, Node, is_variable
+from .worlds import World
+
+Bools = NDArray[np.bool_]
+V = TypeVar("V")
+MAX_FREE_VARIABLES = 6  # free variables of a node; its table has an axis for each
+MAX_CELLS = 1 << 24  # cells of all tables of a formula; takes some tenths of a second
+MAX_CACHED_TABLES = 256  # cached tables of atoms for one set of worlds
+
+
+class TableTooLarge(Exception):
+    """A node has more than `MAX_FREE_VARIABLES` free variables, or the formula's tables have too many cells."""
+
+
+class Algebra(Protocol[V]):
+    """The operations by which formulas are evaluated to values V.
+
+    The axes of a value are the algebra's own leading axis, one axis for each free variable, and
+    possibly own trailing axes. `at` is the position of a variable among those of the value.
+
+    Attributes:
+        structures: The worlds that values are about.
+    """
+
+    structures: Structures
+
+    @property
+    def cells(self) -> int:
+        """Size of a value without variables."""
+        ...
+
+    def atom(self, name: str, terms: Sequence[str]) -> V:
+        """Return the value of an atom."""
+        ...
+
+    def equal(self, terms: Sequence[str]) -> V:
+        """Return the value of an equality of two terms."""
+        ...
+
+    def negation(self, value: V) -> V:
+        """Return the negation of a value."""
+        ...
+
+    def conjunction(self, one: V, other: V) -> V:
+        """Return the conjunction of two values."""
+        ...
+
+    def disjunction(self, one: V, other: V) -> V:
+        """Return the disjunction of two values."""
+        ...
+
+    def equivalence(self, one: V, other: V) -> V:
+        """Return the equivalence of two values."""
+        ...
+
+    def every(self, value: V, at: int) -> V:
+        """Return the conjunction over the elements, which removes the axis of variable `at`."""
+        ...
+
+    def some(self, value: V, at: int) -> V:
+        """Return the disjunction over the elements, which removes the axis of variable `at`."""
+        ...
+
+    def spread(self, value: V, index: tuple[slice | None, ...]) -> V:
+        """Insert axes of length 1 among those of the variables."""
+        ...
+
+
+def evaluate(formula: Formula, algebra: Algebra[V], most_cells: int = MAX_CELLS) -> V:
+    """Return the value of a formula. Raises `TableTooLarge`."""
+    side = algebra.structures.size
+    if sum(side ** len(free) for free in formula.free_at) * algebra.cells > most_cells:
+        raise TableTooLarge
+    values: list[V] = []
+    axes: list[tuple[str, ...]] = []
+    for node, free in zip(formula.nodes, formula.free_at, strict=True):
+        if len(free) > MAX_FREE_VARIABLES:
+            raise TableTooLarge
+        here = tuple(sorted(free))
+        axes.append(here)
+        values.append(_value(node, here, values, axes, algebra))
+    return values[-1]
+
+
+def _value(
+    node: Node,
+    here: tuple[str, ...],
+    values: list[V],
+    axes: list[tuple[str, ...]],
+    algebra: Algebra[V],
+) -> V:
+    if node.kind == "atom":
+        return algebra.atom(node.name, node.terms)
+    if node.kind == "equal":
+        return algebra.equal(node.terms)
+    if node.kind == "not":
+        return algebra.negation(values[node.parts[0]])
+    if node.kind in QUANTIFIERS:
+        part = node.parts[0]
+        if node.name not in axes[part]:
+            return values[part]  # No domain is empty.
+        reduce = algebra.every if node.kind == "forall" else algebra.some
+        return reduce(values[part], axes[part].index(node.name))
+    one, other = (_fitted(values[part], axes[part], here, algebra) for part in node.parts)
+    if node.kind == "and":
+        return algebra.conjunction(one, other)
+    if node.kind == "or":
+        return algebra.disjunction(one, other)
+    if node.kind == "implies":
+        return algebra.disjunction(algebra.negation(one), other)
+    return algebra.equivalence(one, other)
+
+
+def _fitted(value: V, have: tuple[str, ...], want: tuple[str, ...], algebra: Algebra[V]) -> V:
+    if have == want:
+        return value
+    return algebra.spread(
+        value, tuple(slice(None) if variable in have else None for variable in want)
+    )
+
+
+class Structures:
+    """Worlds, stacked into tables.
+
+    Attributes:
+        worlds: The worlds.
+        signature: Number of arguments of each predicate.
+        size: Size of the largest domain.
+        inside: Which indices are elements of a world, (worlds, size).
+        true: For each predicate, its true atoms, (worlds, size, ...).
+        unknown: For each predicate, the number of each unknown atom in its world's order, -1 if
+            known.
+        unknown_counts: Number of unknown atoms of each world.
+    """
+
+    def __init__(self, worlds: Sequence[World], signature: dict[str, int]) -> None:
+        self.worlds = tuple(worlds)
+        self.signature = dict(signature)
+        count = len(self.worlds)
+        self.size = max((len(world.names) for world in self.worlds), default=1)
+        sizes = np.array([len(world.names) for world in self.worlds], np.int64)
+        self.inside: Bools = np.arange(self.size)[None, :] < sizes[:, None]
+        self.true: dict[str, Bools] = {}
+        self.unknown: dict[str, NDArray[np.int16]] = {}
+        for name, places in signature.items():
+            shape = (count, *(self.size,) * places)
+            self.true[name] = np.zeros(shape, bool)
+            self.unknown[name] = np.full(shape, -1, np.int16)
+            for number, world in enumerate(self.worlds):
+                for at in world.true.get(name, ()):
+                    self.true[name][(number, *at)] = True
+        self.unknown_counts = []
+        for number, world in enumerate(self.worlds):
+            atoms = world.unknown_atoms
+            self.unknown_counts.append(len(atoms))
+            for bit, (name, at) in enumerate(atoms):
+                self.unknown[name][(number, *at)] = bit
+        self._picked: dict[Any, Any] = {}
+
+    @classmethod
+    def from_tables(cls, inside: Bools, true: Mapping[str, Bools]) -> Structures:
+        """Build worlds without unknown atoms from tables, as they are drawn in `sampling.py`.
+
+        Args:
+            inside: Which indices are elements, (worlds, size).
+            true: For each predicate a table with an axis for each argument after the first axis,
+                false outside of a domain.
+
+        Returns:
+            Structures whose elements have no names.
+        """
+        found = cls.__new__(cls)
+        count, found.size = inside.shape
+        found.worlds = ()
+        found.signature = {name: table.ndim - 1 for name, table in true.items()}
+        found.inside, found.true = inside, dict(true)
+        found.unknown = {name: np.full(table.shape, -1, np.int16) for name, table in true.items()}
+        found.unknown_counts = [0] * count
+        found._picked = {}
+        return found
+
+    def __len__(self) -> int:
+        return len(self.inside)
+
+    def pick(self, kind: str, tables: Any, name: str, terms: Sequence[str], absent: Any) -> Any:
+        """Return the table of an atom with these terms, with an axis for each variable.
+
+        The value is `absent` if an object is not in the domain, or if the number of terms is not
+        that of the predicate. Tables are cached, because atoms recur from formula to formula.
+        """
+        key = (kind, name, tuple(terms))
+        if key not in self._picked:
+            if len(self._picked) >= MAX_CACHED_TABLES:
+                self._picked.clear()
+            self._picked[key] = self._pick(tables[name], name, terms, absent)
+        return self._picked[key]
+
+    def _pick(self, table: Any, name: str, terms: Sequence[str], absent: Any) -> Any:
+        variables = sorted({term for term in terms if is_variable(term)})
+        count, size = len(self), self.size
+        if len(terms) != self.signature[name]:
+            none = np.array(absent, table.dtype)
+            return np.broadcast_to(none, (count, *(size,) * len(variables)))
+        grid = np.ogrid[(slice(count), *(slice(size),) * len(variables))]
+        index: list[Any] = [grid[0]]
+        missing = np.zeros([1] * (1 + len(variables)), bool)
+        for term in terms:
+            if is_variable(term):
+                index.append(grid[1 + variables.index(term)])
+            else:
+                there = self.places(term).reshape((count, *(1,) * len(variables)))
+                missing = missing | (there < 0)
+                index.append(np.maximum(there, 0))
+        shape = (count, *(size,) * len(variables))
+        found = np.broadcast_to(table[tuple(index)], shape)
+        return np.where(missing, np.array(absent, table.dtype), found)
+
+    def places(self, name: str) -> NDArray[np.int64]:
+        """Return the index of an object in each domain, (worlds,); -1 where it is missing."""
+        return np.array(
+            [world.names.index(name) if name in world.names else -1 for world in self.worlds],
+            np.int64,
+        )
+
+    def equality(self, terms: Sequence[str]) -> Bools:
+        """Return the table of an equality, with an axis for each variable.
+
+        Objects are equal if their names are.
+        """
+        one, other = terms
+        variables = sorted({term for term in terms if is_variable(term)})
+        count, size = len(self), self.size
+        if len(variables) == 2:
+            return np.broadcast_to(np.eye(size, dtype=bool), (count, size, size))
+        if not variables:
+            return np.full(count, one == other, bool)
+        if one == other:
+            return np.ones((count, size), bool)
+        named = other if is_variable(one) else one
+        same: Bools = np.arange(size)[None, :] == self.places(named)[:, None]
+        return same
+
+
+class TruthAlgebra:
+    """The algebra of two truth values, in which unknown atoms count as false."""
+
+    def __init__(self, structures: Structures) -> None:
+        self.structures = structures
+
+    @property
+    def cells(self) -> int:
+        """Number of worlds."""
+        return len(self.structures)
+
+    def atom(self, name: str, terms: Sequence[str]) -> Bools:
+        """Return the table of an atom."""
+        found: Bools = self.structures.pick("true", self.structures.true, name, terms, False)
+        return found
+
+    def equal(self, terms: Sequence[str]) -> Bools:
+        """Return the table of an equality."""
+        return self.structures.equality(terms)
+
+    def negation(self, value: Bools) -> Bools:
+        """Return where the value is false."""
+        return ~value
+
+    def conjunction(self, one: Bools, other: Bools) -> Bools:
+        """Return where both values are true."""
+        return one & other
+
+    def disjunction(self, one: Bools, other: Bools) -> Bools:
+        """Return where either value is true."""
+        return one | other
+
+    def equivalence(self, one: Bools, other: Bools) -> Bools:
+        """Return where both values are equal."""
+        return np.equal(one, other)
+
+    def every(self, value: Bools, at: int) -> Bools:
+        """Return where the value is true for every element of the world."""
+        found: Bools = np.logical_and.reduce(value | ~self._along(value, at), axis=1 + at)
+        return found
+
+    def some(self, value: Bools, at: int) -> Bools:
+        """Return where the value is true for some element of the world."""
+        found: Bools = np.logical_or.reduce(value & self._along(value, at), axis=1 + at)
+        return found
+
+    def spread(self, value: Bools, index: tuple[slice | None, ...]) -> Bools:
+        """Insert axes of length 1 among those of the variables."""
+        return value[(slice(None), *index)]
+
+    def _along(self, value: Bools, at: int) -> Bools:
+        shape = [1] * value.ndim
+        shape[0], shape[1 + at] = self.structures.inside.shape
+        return self.structures.inside.reshape(shape)
+
+
+def broadcast_to_elements(value: Any, formula: Formula, size: int) -> Any:
+    """Return the table of a rule with an axis for the elements, (worlds, elements, ...).
+
+    A rule without a free variable has the same value for every element.
+    """
+    if formula.free:
+        return value
+    return np.repeat(value[:, None], size, axis=1)

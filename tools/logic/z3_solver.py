@@ -1,0 +1,479 @@
+"""The worth of a rule by Z3: for cases beyond the fast path, and to test the fast path.
+
+In each world Ab is a predicate with an unknown atom for each element, and the axioms are grounded
+once. A rule adds, in a solver scope that is left again, that Ab holds exactly for the elements that
+it covers. Validity is one question. The least and largest covers tighten a bound on the number of
+abnormal elements until Z3 finds no better one. Each question has a limit in Z3's own resource
+count, which does not depend on a clock; `line_process.py` adds a wall clock from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+import z3
+from numpy.typing import NDArray
+
+from .evaluation import Structures, TableTooLarge, broadcast_to_elements, evaluate
+from .explanations import Breach, Explanation, atom_name
+from .fast_path import EVERY_COMPLETION, NO_COMPLETION, SOME_COMPLETIONS, Regime, RuleJudgement
+from .formula import ABNORMAL, Formula, is_variable
+from .theories import Theory
+from .worlds import World
+
+# --- Formulas over worlds as circuits, after everything known has been folded.
+#
+# This is the solver's algebra. A value is a table of gate numbers: 0 is false, 1 is true, and the
+# others are stored in `Gates`. Unknown atoms are inputs, identified by world and number. So are the
+# atoms of Ab, for which the axioms are grounded.
+
+FALSE, TRUE = 0, 1
+MAX_GATES = 2_000_000
+Circuit = NDArray[np.int64]
+
+
+class Gate(NamedTuple):
+    """One gate of a circuit.
+
+    Attributes:
+        kind: "input", "not", "and" or "iff" ("false" and "true" for the two constants).
+        parts: Numbers of the gates it is made of. For an input, the world and the number of its
+            atom, where the world's unknown atoms come before the Ab atoms of its elements.
+    """
+
+    kind: str
+    parts: tuple[int, ...]
+
+
+class CircuitTooLarge(Exception):
+    """A circuit has more than `MAX_GATES` gates."""
+
+
+class Gates:
+    """A store of gates without duplicates.
+
+    It folds constants, double negations, and operands that are equal or (for "and") opposite, no
+    more.
+    """
+
+    def __init__(self) -> None:
+        self.gates = [Gate("false", ()), Gate("true", ())]
+        self.numbers: dict[Gate, int] = {}
+
+    def add(self, kind: str, *parts: int) -> int:
+        """Add a gate unless an equal one exists, and return its number. Raises `CircuitTooLarge`."""
+        gate = Gate(kind, parts)
+        number = self.numbers.get(gate)
+        if number is None:
+            if len(self.gates) >= MAX_GATES:
+                raise CircuitTooLarge
+            number = self.numbers[gate] = len(self.gates)
+            self.gates.append(gate)
+        return number
+
+    def negation(self, one: int) -> int:
+        """Return the gate of a negation."""
+        if one <= TRUE:
+            return 1 - one
+        gate = self.gates[one]
+        return gate.parts[0] if gate.kind == "not" else self.add("not", one)
+
+    def conjunction(self, one: int, other: int) -> int:
+        """Return the gate of a conjunction."""
+        if one == FALSE or other == FALSE or one == self.negation(other):
+            return FALSE
+        if one in (TRUE, other):
+            return other
+        if other == TRUE:
+            return one
+        return self.add("and", min(one, other), max(one, other))
+
+    def equivalence(self, one: int, other: int) -> int:
+        """Return the gate of an equivalence."""
+        if one <= TRUE or other <= TRUE:
+            known, rest = min(one, other), max(one, other)
+            if rest <= TRUE:
+                return TRUE if known == rest else FALSE
+            return rest if known == TRUE else self.negation(rest)
+        return TRUE if one == other else self.add("iff", min(one, other), max(one, other))
+
+
+class CircuitAlgebra:
+    """The algebra of circuits. Values have the shape (worlds, one axis for each variable)."""
+
+    def __init__(self, structures: Structures, gates: Gates) -> None:
+        self.structures = structures
+        self.gates = gates
+        self.tables = {name: self._table(name) for name in structures.signature}
+        count, size = structures.inside.shape
+        self.abnormal = np.zeros((count, size), np.int64)
+        for world, unknown in enumerate(structures.unknown_counts):
+            for element in np.flatnonzero(structures.inside[world]):
+                self.abnormal[world, element] = gates.add("input", world, unknown + int(element))
+
+    @property
+    def cells(self) -> int:
+        """Number of worlds."""
+        return len(self.structures)
+
+    def _table(self, name: str) -> Circuit:
+        bits = self.structures.unknown[name]
+        table = self.structures.true[name].astype(np.int64)
+        for at in zip(*np.nonzero((bits >= 0) & (table == FALSE)), strict=True):
+            table[at] = self.gates.add("input", int(at[0]), int(bits[at]))
+        return table
+
+    def atom(self, name: str, terms: Sequence[str]) -> Circuit:
+        """Return the gates of an atom; Ab atoms are inputs."""
+        if name == ABNORMAL:
+            found: Circuit = self.abnormal if is_variable(terms[0]) else self.abnormal[:, :0]
+            return found
+        found = self.structures.pick("gates", self.tables, name, terms, FALSE)
+        return found
+
+    def equal(self, terms: Sequence[str]) -> Circuit:
+        """Return the gates of an equality, which are constants."""
+        return self.structures.equality(terms).astype(np.int64)
+
+    def negation(self, value: Circuit) -> Circuit:
+        """Return the gates of a negation."""
+        found = np.where(value <= TRUE, 1 - value, value)
+        for at in zip(*np.nonzero(value > TRUE), strict=True):
+            found[at] = self.gates.negation(int(value[at]))
+        return found
+
+    def conjunction(self, one: Circuit, other: Circuit) -> Circuit:
+        """Return the gates of a conjunction."""
+        one, other = np.broadcast_arrays(one, other)
+        found = np.where(one == TRUE, other, one)
+        found[(one == FALSE) | (other == FALSE)] = FALSE
+        for at in zip(*np.nonzero((one > TRUE) & (other > TRUE)), strict=True):
+            found[at] = self.gates.conjunction(int(one[at]), int(other[at]))
+        return found
+
+    def disjunction(self, one: Circuit, other: Circuit) -> Circuit:
+        """Return the gates of a disjunction."""
+        return self.negation(self.conjunction(self.negation(one), self.negation(other)))
+
+    def equivalence(self, one: Circuit, other: Circuit) -> Circuit:
+        """Return the gates of an equivalence."""
+        one, other = np.broadcast_arrays(one, other)
+        found = np.where(one == TRUE, other, one)
+        for at in zip(*np.nonzero(one != TRUE), strict=True):
+            found[at] = self.gates.equivalence(int(one[at]), int(other[at]))
+        return found
+
+    def every(self, value: Circuit, at: int) -> Circuit:
+        """Return the conjunction over the elements of each world."""
+        axis = 1 + at
+        shape = [1] * value.ndim
+        shape[0], shape[axis] = self.structures.inside.shape
+        within = np.where(self.structures.inside.reshape(shape), value, TRUE)
+        found: Circuit = np.take(within, 0, axis=axis)
+        for place in range(1, within.shape[axis]):
+            found = self.conjunction(found, np.take(within, place, axis=axis))
+        return found
+
+    def some(self, value: Circuit, at: int) -> Circuit:
+        """Return the disjunction over the elements of each world."""
+        return self.negation(self.every(self.negation(value), at))
+
+    def spread(self, value: Circuit, index: tuple[slice | None, ...]) -> Circuit:
+        """Insert axes of length 1 among those of the variables."""
+        found: Circuit = value[(slice(None), *index)]
+        return found
+
+
+MAX_RESOURCES = 20_000_000  # Z3 resource units for one question, about ten seconds of one core
+SOLVER_LIMIT = "solver_limit"  # the reason when the resource limit was reached
+TOO_LARGE = "too_large"  # the reason when the grounded rule is too large
+LIMITED = -1  # marks an element of an extension for which a limit was reached
+
+
+class _Limit(Exception):
+    """Z3 reached its resource limit."""
+
+
+class _WorldSolvers:
+    """The solvers of one world: with the axioms, with their negation, and without either."""
+
+    def __init__(self, solved: GroundedWorlds, place: int) -> None:
+        self.solved, self.place = solved, place
+        world = solved.worlds[place]
+        self.count = len(world.names)
+        self.unknown = len(world.unknown_atoms)
+        self.abnormal = [
+            solved.term(int(gate)) for gate in solved.folding.abnormal[place][: self.count]
+        ]
+        self.axioms = z3.And([solved.term(int(axiom[place])) for axiom in solved.axioms])
+        self.solvers: dict[str, z3.Solver] = {}
+
+    def solver(self, kind: Literal["holds", "fails", "free"]) -> z3.Solver:
+        if kind not in self.solvers:
+            solver = z3.Solver(ctx=self.solved.context)
+            solver.set("rlimit", self.solved.resources)
+            solver.set("random_seed", 0)
+            if kind != "free":
+                solver.add(self.axioms if kind == "holds" else z3.Not(self.axioms))
+            self.solvers[kind] = solver
+        return self.solvers[kind]
+
+    def possible(self, kind: Literal["holds", "fails", "free"], covered: Sequence[int]) -> bool:
+        solver = self.solver(kind)
+        solver.push()
+        try:
+            self._cover(solver, covered)
+            return _is_satisfiable(solver)
+        finally:
+            solver.pop()
+
+    def completion(self, covered: Sequence[int]) -> dict[str, bool] | None:
+        """Return the unknown atoms of a completion in which the axioms fail; None if there is none.
+
+        Among all such completions it is the one that makes the earliest atoms false. The first
+        model that Z3 finds would depend on earlier questions.
+        """
+        solver = self.solver("fails")
+        solver.push()
+        try:
+            self._cover(solver, covered)
+            if not _is_satisfiable(solver):
+                return None
+            world, found = self.solved.worlds[self.place], {}
+            for number in range(self.unknown):
+                atom = z3.Bool(f"a{self.place}_{number}", ctx=self.solved.context)
+                true = not _is_satisfiable(solver, z3.Not(atom))
+                found[atom_name(world, number)] = true
+                solver.add(atom if true else z3.Not(atom))
+            return found
+        finally:
+            solver.pop()
+
+    def _cover(self, solver: z3.Solver, covered: Sequence[int]) -> None:
+        for abnormal, gate in zip(self.abnormal, covered, strict=True):
+            solver.add(abnormal == self.solved.term(gate))
+
+    def extreme(
+        self,
+        kind: Literal["holds", "fails", "free"],
+        least: bool,
+        covered: Sequence[int] | None,
+    ) -> int | None:
+        """Return the least or largest number of abnormal elements.
+
+        Args:
+            kind: Which solver to use.
+            least: Whether to minimise.
+            covered: Gates of a rule's elements; None leaves Ab free.
+
+        Returns:
+            None if the constraints cannot be satisfied.
+        """
+        solver = self.solver(kind)
+        solver.push()
+        try:
+            if covered is not None:
+                self._cover(solver, covered)
+            best = None
+            weighed = [(abnormal, 1) for abnormal in self.abnormal]
+            while _is_satisfiable(solver):
+                model = solver.model()
+                best = sum(
+                    z3.is_true(model.eval(abnormal, model_completion=True))
+                    for abnormal in self.abnormal
+                )
+                if best == (0 if least else self.count):
+                    break
+                solver.add(z3.PbLe(weighed, best - 1) if least else z3.PbGe(weighed, best + 1))
+            return best
+        finally:
+            solver.pop()
+
+
+class GroundedWorlds:
+    """Worlds of one theory under one regime, grounded for many rules.
+
+    Args:
+        theory: The theory.
+        worlds: The worlds.
+        regime: The regime.
+        resources: Z3 resource units for one question. When it is reached, validity and cost are
+            None.
+    """
+
+    def __init__(
+        self,
+        theory: Theory,
+        worlds: Sequence[World],
+        regime: Regime,
+        resources: int = MAX_RESOURCES,
+    ) -> None:
+        self.theory, self.worlds, self.regime = theory, tuple(worlds), regime
+        self.resources = resources
+        self.context = z3.Context()
+        self.gates = Gates()
+        self.folding = CircuitAlgebra(self._structures(), self.gates)
+        self.terms: dict[int, z3.BoolRef] = {
+            FALSE: z3.BoolVal(False, ctx=self.context),
+            TRUE: z3.BoolVal(True, ctx=self.context),
+        }
+        self.axioms = [evaluate(axiom, self.folding) for axiom in theory.axioms]
+        self.by_place = [_WorldSolvers(self, place) for place in range(len(self.worlds))]
+
+    def again(self) -> GroundedWorlds:
+        """Return the same worlds without the gates that earlier rules left behind."""
+        return GroundedWorlds(self.theory, self.worlds, self.regime, self.resources)
+
+    def _structures(self) -> Structures:
+        worlds = self.worlds
+        if self.regime == "full":
+            worlds = tuple(World(w.id, w.names, w.true) for w in worlds)
+        return Structures(worlds, dict(self.theory.signature))
+
+    def term(self, number: int) -> z3.BoolRef:
+        """Return the Z3 term of a gate, building the terms of its parts first."""
+        waiting = [] if number in self.terms else [number]
+        while waiting:
+            gate = self.gates.gates[waiting[-1]]
+            parts = () if gate.kind == "input" else gate.parts
+            missing = [part for part in parts if part not in self.terms]
+            if missing:
+                waiting += missing
+                continue
+            self.terms[waiting.pop()] = self._term(gate.kind, gate.parts)
+        return self.terms[number]
+
+    def _term(self, kind: str, parts: tuple[int, ...]) -> z3.BoolRef:
+        if kind == "input":
+            return z3.Bool(f"a{parts[0]}_{parts[1]}", ctx=self.context)
+        terms = [self.terms[part] for part in parts]
+        if kind == "not":
+            return z3.Not(terms[0])
+        return z3.And(*terms) if kind == "and" else terms[0] == terms[1]
+
+    @cached_property
+    def bounds(self) -> tuple[tuple[int | None, str], ...]:
+        """The lower bound of each world, or None with a reason (unrepairable, or a limit)."""
+        return tuple(self._bound(world) for world in self.by_place)
+
+    def _bound(self, world: _WorldSolvers) -> tuple[int | None, str]:
+        try:
+            if self.regime != "skeptical":
+                found = world.extreme("holds", True, None)
+                return found, "" if found is not None else "unrepairable"
+            return self._worst_bound(world)
+        except _Limit:
+            return None, SOLVER_LIMIT
+
+    def _worst_bound(self, world: _WorldSolvers) -> tuple[int | None, str]:
+        """Return the largest value, over the completions, of the least number of abnormal elements.
+
+        The candidate rises as long as some completion cannot be repaired with that many.
+        """
+        abnormal = world.abnormal
+        for most in range(world.count + 1):
+            repaired = z3.And(
+                world.axioms, z3.PbLe([(one, 1) for one in abnormal], most) if abnormal else True
+            )
+            solver = z3.Solver(ctx=self.context)
+            solver.set("rlimit", self.resources)
+            solver.set("random_seed", 0)
+            solver.add(z3.ForAll(abnormal, z3.Not(repaired)))
+            if not _is_satisfiable(solver):
+                return most, ""
+        return None, "unrepairable"
+
+    def judge(self, rule: Formula) -> tuple[RuleJudgement, ...]:
+        """Return the worth of a rule in each world."""
+        try:
+            covered = self.covered(rule)
+        except TableTooLarge:
+            return self._unjudged(TOO_LARGE)
+        except CircuitTooLarge:
+            return self._unjudged(TOO_LARGE)
+        return tuple(
+            self._judge(world, [int(gate) for gate in covered[world.place][: world.count]], *bound)
+            for world, bound in zip(self.by_place, self.bounds, strict=True)
+        )
+
+    def _unjudged(self, reason: str) -> tuple[RuleJudgement, ...]:
+        return tuple(RuleJudgement(None, None, bound, reason) for bound, _ in self.bounds)
+
+    def covered(self, rule: Formula) -> NDArray[np.int64]:
+        """Return the gates (worlds, elements) of a rule. Raises `TableTooLarge` or `CircuitTooLarge`."""
+        value = evaluate(rule, self.folding)
+        found: NDArray[np.int64] = broadcast_to_elements(value, rule, self.folding.structures.size)
+        return found
+
+    def explained(self, rule: Formula) -> tuple[Explanation, ...]:
+        """Return the explanation for each world, as far as a solver can give one.
+
+        In the skeptical regime this is a completion that the rule does not repair. Elements are not
+        named, and a world for which a limit is reached stays unexplained.
+        """
+        try:
+            covered = self.covered(rule)
+        except (TableTooLarge, CircuitTooLarge):
+            return tuple(Explanation((), ()) for _ in self.worlds)
+        return tuple(
+            Explanation(self._breaches(world, covered[world.place][: world.count]), ())
+            for world in self.by_place
+        )
+
+    def _breaches(self, world: _WorldSolvers, covered: Sequence[int]) -> tuple[Breach, ...]:
+        try:
+            if self.regime != "skeptical":
+                held = world.possible("holds", covered)
+                return () if held else (Breach((), {}),)
+            completion = world.completion(covered)
+            return () if completion is None else (Breach((), completion),)
+        except _Limit:
+            return ()
+
+    def extension(self, rule: Formula) -> NDArray[np.int8]:
+        """Return the same as `Prepared.extension`, with `LIMITED` where a limit was reached."""
+        try:
+            covered = self.covered(rule)
+        except (TableTooLarge, CircuitTooLarge):
+            return np.full(self.folding.structures.inside.shape, LIMITED, np.int8)
+        found = np.where(covered == TRUE, EVERY_COMPLETION, NO_COMPLETION).astype(np.int8)
+        for at in zip(*np.nonzero(covered > TRUE), strict=True):
+            found[at] = self._covers(int(covered[at]))
+        return found
+
+    def _covers(self, gate: int) -> int:
+        solver = z3.Solver(ctx=self.context)
+        solver.set("rlimit", self.resources)
+        try:
+            if not _is_satisfiable(solver, self.term(gate)):
+                return NO_COMPLETION
+            return (
+                SOME_COMPLETIONS
+                if _is_satisfiable(solver, z3.Not(self.term(gate)))
+                else EVERY_COMPLETION
+            )
+        except _Limit:
+            return LIMITED
+
+    def _judge(
+        self, world: _WorldSolvers, covered: list[int], bound: int | None, why: str
+    ) -> RuleJudgement:
+        try:
+            if self.regime == "skeptical":
+                if world.possible("fails", covered):
+                    return RuleJudgement(False, None, bound, why)
+                return RuleJudgement(True, world.extreme("free", False, covered), bound, why)
+            cost = world.extreme("holds", True, covered)
+            return RuleJudgement(cost is not None, cost, bound, why)
+        except _Limit:
+            return RuleJudgement(None, None, bound, SOLVER_LIMIT)
+
+
+def _is_satisfiable(solver: z3.Solver, *terms: z3.BoolRef) -> bool:
+    answer = solver.check(*terms)
+    if answer == z3.unknown:
+        raise _Limit
+    return bool(answer == z3.sat)

@@ -1,0 +1,66 @@
+"""Z3 in a process of its own: `python -m peirce.tools.logic.z3_worker` (tools/line_process.py).
+
+Z3 counts its own resources, but nothing makes it obey a clock within one of its steps, so the
+parent may have to kill this program. Grounded worlds are kept for the next rule.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from ..line_process import serve
+from .parser import parse_formula
+from .theories import theory_from_json
+from .worlds import parse_world
+from .z3_solver import GroundedWorlds
+
+_KEPT = 16
+_GATES = 200_000
+
+
+class Worker:
+    """Answers requests one after the other and keeps the most recently used grounded worlds."""
+
+    def __init__(self) -> None:
+        self.solved: OrderedDict[str, GroundedWorlds] = OrderedDict()
+
+    def answer(self, request: dict[str, Any]) -> Any:
+        """Answer a request.
+
+        Args:
+            request: The keys are key (of theory and worlds), theory, worlds, regime, rule, wanted,
+                resources.
+
+        Returns:
+            The worth of the rule in each world, with explanations if wanted, or the rows of an
+            extension.
+        """
+        solved = self._solved(request)
+        rule = parse_formula(request["rule"], solved.theory.predicates)
+        if request["wanted"] == "extension":
+            return solved.extension(rule).tolist()
+        worths = [worth._asdict() for worth in solved.judge(rule)]
+        if request["wanted"] == "worth":
+            return worths
+        told = solved.explained(rule)
+        return [worth | one.as_json() for worth, one in zip(worths, told, strict=True)]
+
+    def _solved(self, request: dict[str, Any]) -> GroundedWorlds:
+        key = request["key"]
+        if key not in self.solved:
+            theory = theory_from_json(request["theory"])
+            worlds = [parse_world(one, theory.signature, "a world") for one in request["worlds"]]
+            self.solved[key] = GroundedWorlds(
+                theory, worlds, request["regime"], request["resources"]
+            )
+            if len(self.solved) > _KEPT:
+                self.solved.popitem(last=False)
+        self.solved.move_to_end(key)
+        if len(self.solved[key].gates.gates) > _GATES:  # Judged rules leave gates; start afresh.
+            self.solved[key] = self.solved[key].again()
+        return self.solved[key]
+
+
+if __name__ == "__main__":
+    serve(Worker().answer)

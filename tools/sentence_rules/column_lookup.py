@@ -1,0 +1,171 @@
+"""Lookup of the column or value that some words of a sentence name.
+
+A column is named by its name, however its words are joined (`num_publications`, "publications"), or
+by words of its name and description together ("recommendation letters" for `num_letters`), provided
+that only one column fits. With any other word the noun means something else: "strong letters" are
+not `num_letters`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ...records import Json
+from .columns import split_name
+from .prepared_rows import normalise_value
+
+# Words that do not distinguish columns.
+STOP_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "in",
+        "for",
+        "at",
+        "to",
+        "by",
+        "on",
+        "is",
+        "are",
+        "be",
+        "was",
+        "were",
+        "has",
+        "have",
+        "had",
+        "do",
+        "does",
+        "did",
+        "their",
+        "its",
+        "his",
+        "her",
+        "they",
+        "them",
+        "it",
+        "this",
+        "that",
+        "these",
+        "those",
+        "who",
+        "whose",
+        "with",
+        "and",
+        "or",
+        "number",
+        "num",
+        "count",
+        "amount",
+        "total",
+        "grade",
+        "score",
+        "value",
+        "level",
+        "student",
+        "students",
+        "applicant",
+        "applicants",
+        "person",
+        "people",
+        "column",
+        "field",
+        "mentioned",
+        "given",
+        "s",
+        "any",
+        "some",
+    ]
+)
+
+# Words that the published sentences of HypoBench's admission sets use, by noun, for columns without
+# a description. If a column has a description, only its words are accepted.
+UNDESCRIBED = {
+    "letter": frozenset(["recommendation"]),
+    "activity": frozenset(["strong", "extracurricular"]),
+}
+
+
+def singular(word: str) -> str:
+    """Return a word without its plural ending: activities gives activity, letters gives letter."""
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def content_roots(words: Sequence[str]) -> frozenset[str]:
+    """Return the roots of the words that distinguish columns."""
+    return frozenset(singular(word) for word in words if word not in STOP_WORDS)
+
+
+class ColumnLookup:
+    """The columns of a problem, indexed by the words that may name them."""
+
+    def __init__(self, columns: Mapping[str, Json]) -> None:
+        self.columns = columns
+        self.by_words: dict[tuple[str, ...], list[str]] = {}
+        self.by_content: dict[frozenset[str], list[str]] = {}
+        self.about: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        for column, about in columns.items():
+            words = split_name(column)
+            own = content_roots(words) or frozenset(map(singular, words))
+            told = content_roots(re.findall(r"[^\W_]+", str(about.get("about") or "").lower()))
+            if not told:
+                told = frozenset().union(*(UNDESCRIBED.get(word, ()) for word in own))
+            self.by_words.setdefault(tuple(words), []).append(column)
+            self.by_content.setdefault(own, []).append(column)
+            self.about[column] = (own, own | told)
+        self.known: dict[tuple[str, ...], str | None] = {}
+
+    def kind(self, column: str) -> str:
+        """Return the kind of a column, "choice" by default."""
+        return str(self.columns[column].get("kind", "choice"))
+
+    def numeric(self, column: str) -> bool:
+        """Return whether a column holds numbers, or only values that are numbers."""
+        values = self.columns[column].get("values") or ()
+        coded = all(isinstance(normalise_value(value), float) for value in values)
+        kind = self.kind(column)
+        return kind == "number" or (kind == "choice" and len(values) > 0 and coded)
+
+    def named(self, name: str) -> str | None:
+        """Return the column with exactly this name, else the only one that differs in case."""
+        if name in self.columns:
+            return name
+        found = [column for column in self.columns if column.lower() == name.lower()]
+        return found[0] if len(found) == 1 else None
+
+    def column(self, words: Sequence[str]) -> str | None:
+        """Return the one column that lower-case words mean; None if there is none or several."""
+        key = tuple(words)
+        if key not in self.known:
+            self.known[key] = self.look_up(key)
+        return self.known[key]
+
+    def look_up(self, words: tuple[str, ...]) -> str | None:
+        """Find the column of `column` without the cache."""
+        if len(words) == 1 and (column := self.named(words[0])):
+            return column
+        words = tuple(part for word in words for part in re.findall(r"[^\W_]+", word))
+        if len(found := self.by_words.get(words, [])) == 1:
+            return found[0]
+        meant = content_roots(words)
+        if not meant:
+            return None
+        if found := self.by_content.get(meant, []):
+            return found[0] if len(found) == 1 else None
+        fits = [c for c, (own, told) in self.about.items() if meant & own and meant <= told]
+        return fits[0] if len(fits) == 1 else None
+
+    def value(self, column: str, text: str) -> Json | None:
+        """Return the value of a column that an unquoted text means; None if there is none."""
+        wanted = normalise_value(text)
+        if self.kind(column) == "truth":
+            return bool(wanted) if wanted in (0.0, 1.0) else None
+        for value in self.columns[column].get("values") or ():
+            if normalise_value(value) == wanted:
+                found: Json = value
+                return found
+        return None

@@ -1,0 +1,278 @@
+"""Rows that are prepared once for the evaluation of many sentences.
+
+Texts are split into tokens, numbered alphabetically and indexed by token. A word then is a slice of
+the index, and so is a stem.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import Json, UsageError, is_finite_number
+from .columns import find_text_columns, pair_labels
+from .terms import KINDS, Term, straighten_quotes, tokenize
+
+SENTENCE_END = re.compile(r"[.!?]+[\"')\]]*(?:\s+|$)")
+WORD = re.compile(r"\w")
+
+Places = NDArray[np.int64]
+Counts = NDArray[np.int64]
+
+
+def is_missing(value: Json) -> bool:
+    """Return whether a value is missing: None, a blank text, or NaN."""
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+class TextIndex:
+    """An index of n texts by token.
+
+    A missing text has no tokens; other values are converted to text.
+    """
+
+    def __init__(self, values: Sequence[Json]) -> None:
+        self.texts = [
+            "" if is_missing(value) else straighten_quotes(str(value)) for value in values
+        ]
+        cut = [tokenize(text) for text in self.texts]
+        self.sizes = np.fromiter(map(len, cut), np.int64, len(cut))
+        flat = list(chain.from_iterable(cut))
+        self.vocabulary = sorted(set(flat))
+        number = {token: n for n, token in enumerate(self.vocabulary)}
+        self.ids = np.fromiter(map(number.__getitem__, flat), np.int32, len(flat))
+        self.row_of = np.repeat(np.arange(len(cut)), self.sizes)
+        self.begins = np.cumsum(self.sizes) - self.sizes
+        self.order = np.argsort(self.ids, kind="stable")
+        self.bounds = np.searchsorted(self.ids[self.order], np.arange(len(self.vocabulary) + 1))
+        self.kinds: dict[str, Counts] = {}
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def range_of(self, pattern: str) -> tuple[int, int]:
+        """Return the range of token numbers, end excluded, that a pattern of a term matches."""
+        if len(pattern) > 1 and pattern.endswith("*"):
+            stem = pattern[:-1]
+            first = bisect_left(self.vocabulary, stem)
+            return first, bisect_left(self.vocabulary, stem + chr(0x10FFFF), first)
+        first = bisect_left(self.vocabulary, pattern)
+        there = first < len(self.vocabulary) and self.vocabulary[first] == pattern
+        return first, first + there
+
+    def places(self, one: Term) -> Places:
+        """Return where a term begins, as positions among all tokens of all texts."""
+        start, stop = self.range_of(one.patterns[0])
+        found = self.order[self.bounds[start] : self.bounds[stop]]
+        for after, pattern in enumerate(one.patterns[1:], 1):
+            start, stop = self.range_of(pattern)
+            found = found[found + after < self.ids.size]
+            here = self.ids[found + after]
+            found = found[
+                (here >= start) & (here < stop) & (self.row_of[found + after] == self.row_of[found])
+            ]
+        return found
+
+    def of_kind(self, kind: str) -> Counts:
+        """Return how many words of a kind (`KINDS`) each text has, (n,)."""
+        if kind not in self.kinds:
+            found = (len(KINDS[kind].findall(text)) for text in self.texts)
+            self.kinds[kind] = np.fromiter(found, np.int64, len(self))
+        return self.kinds[kind]
+
+    def present(self, one: Term) -> NDArray[np.bool_]:
+        """Return whether each text holds the term, (n,)."""
+        if one.kind:
+            return self.of_kind(one.kind) > 0
+        there = np.zeros(len(self), np.bool_)
+        there[self.row_of[self.places(one)]] = True
+        return there
+
+    def occurrences(self, some: Sequence[Term]) -> Counts:
+        """Return how often each text holds any of the terms, (n,).
+
+        A position at which two terms begin counts once. The counts of kinds of word are added.
+        """
+        total = np.zeros(len(self), np.int64)
+        for one in some:
+            total += self.of_kind(one.kind) if one.kind else 0
+        found = [self.places(one) for one in some if not one.kind]
+        if len(found) > 1:
+            found = [np.unique(np.concatenate(found))]
+        return total + sum(np.bincount(self.row_of[f], minlength=len(self)) for f in found)
+
+    def edge(self, one: Term, last: bool) -> NDArray[np.bool_]:
+        """Return whether each text begins (or with `last` ends) with the term, (n,).
+
+        At the end of a text, closing marks are skipped unless the term is a mark.
+        """
+        there = np.zeros(len(self), np.bool_)
+        places = self.places(one)
+        rows = self.row_of[places]
+        if not last:
+            there[rows[places == self.begins[rows]]] = True
+        else:
+            mark = not WORD.match(one.patterns[-1])
+            stop = self.begins + self.sizes if mark else self.last_word + 1
+            there[rows[places + len(one.patterns) == stop[rows]]] = True
+        return there
+
+    @cached_property
+    def is_word(self) -> NDArray[np.bool_]:
+        """Whether each token of the vocabulary is a word."""
+        return np.fromiter((bool(WORD.match(t)) for t in self.vocabulary), np.bool_)
+
+    @cached_property
+    def last_word(self) -> Places:
+        """The position of each text's last word; one before its first token if it has none."""
+        last = self.begins - 1
+        places = np.flatnonzero(self.is_word[self.ids])
+        np.maximum.at(last, self.row_of[places], places)
+        return last
+
+    @cached_property
+    def words(self) -> Counts:
+        """Number of words in each text, (n,)."""
+        return np.bincount(self.row_of[self.is_word[self.ids]], minlength=len(self))
+
+    @cached_property
+    def distinct_words(self) -> Counts:
+        """Number of different words in each text, (n,)."""
+        ids, rows = self.ids[self.order], self.row_of[self.order]
+        new = np.ones(ids.size, np.bool_)
+        new[1:] = (ids[1:] != ids[:-1]) | (rows[1:] != rows[:-1])
+        return np.bincount(rows[new & self.is_word[ids]], minlength=len(self))
+
+    @cached_property
+    def characters(self) -> Counts:
+        """Number of characters in each text without outer blanks, (n,)."""
+        return np.fromiter((len(text.strip()) for text in self.texts), np.int64, len(self))
+
+    @cached_property
+    def sentences(self) -> Counts:
+        """Number of sentences in each text, (n,)."""
+        parts = (SENTENCE_END.split(text) for text in self.texts)
+        return np.fromiter((sum(map(bool, map(WORD.search, p))) for p in parts), np.int64)
+
+
+class PreparedRows:
+    """The n rows {column: value} of a problem, prepared for any number of sentences.
+
+    A column is prepared when it is first needed and then kept. Raises UsageError for a column that
+    `public` does not name.
+    """
+
+    def __init__(self, rows: Sequence[Mapping[str, Json]], public: Mapping[str, Json]) -> None:
+        self.rows = rows
+        self.labels: tuple[str, ...] = tuple(public["labels"])
+        self.columns: Mapping[str, Json] = public["columns"]
+        self.shape: str = public.get("shape", "fields")
+        self.texts = find_text_columns(public)
+        sides = pair_labels(self.labels) if self.shape == "pair" else None
+        self.sides = None if sides is None else tuple(map(self.labels.index, sides))
+        self.kept: dict[tuple[str, str], Any] = {}
+
+    def label_index(self, label: str) -> int:
+        """Return the index of a label. Raises UsageError for an unknown one."""
+        if label not in self.labels:
+            raise UsageError(f"no label {label!r}: choose one of {', '.join(self.labels)}")
+        return self.labels.index(label)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def once(self, what: str, column: str, make: Callable[[list[Json]], Any]) -> Any:
+        """Return a prepared column from the cache, calling `make` on its values if it is not there.
+
+        Args:
+            what: Kind of preparation.
+            column: The column.
+            make: Prepares the values of all rows.
+
+        Raises:
+            UsageError: The problem has no such column.
+        """
+        if (what, column) not in self.kept:
+            if column not in self.columns:
+                raise UsageError(f"no column {column!r}: there are {', '.join(self.columns)}")
+            self.kept[what, column] = make([row.get(column) for row in self.rows])
+        return self.kept[what, column]
+
+    def text(self, column: str) -> TextIndex:
+        """Return the index of a text column; "" means the only one.
+
+        Raises UsageError for an unknown column, or if "" is ambiguous.
+        """
+        if not column:
+            if len(self.texts) != 1:
+                raise UsageError(f"which text? There are {', '.join(self.texts) or 'none'}")
+            column = self.texts[0]
+        index: TextIndex = self.once("text", column, TextIndex)
+        return index
+
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        """Return a column as float64 (n,), NaN where a value is no number."""
+        found: NDArray[np.float64] = self.once("numbers", column, as_numbers)
+        return found
+
+    def values(self, column: str) -> list[str | float | None]:
+        """Return the values of a column in the form of `normalise_value`."""
+        found: list[str | float | None] = self.once(
+            "values", column, lambda values: [normalise_value(value) for value in values]
+        )
+        return found
+
+    def without(self, column: str) -> NDArray[np.bool_]:
+        """Return where the value of a column is missing, (n,)."""
+        found: NDArray[np.bool_] = self.once(
+            "missing", column, lambda values: np.array([is_missing(v) for v in values], np.bool_)
+        )
+        return found
+
+
+def as_number(value: Json) -> float:
+    """Convert a value to a number; a text may end in "%". NaN if it is no number."""
+    if isinstance(value, str):
+        try:
+            value = float(value.strip().removesuffix("%"))
+        except ValueError:
+            return math.nan
+    return float(value) if is_finite_number(value) else math.nan
+
+
+def as_numbers(values: Sequence[Json]) -> NDArray[np.float64]:
+    """Convert values to float64 (n,), NaN where a value is no number."""
+    return np.array([as_number(value) for value in values], np.float64)
+
+
+TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+
+
+def normalise_value(value: Json) -> str | float | None:
+    """Normalise a value for comparison with `is`.
+
+    Numbers compare by value, truth values as 1 and 0 in any spelling, and other texts without case,
+    outer blanks and double blanks.
+
+    Returns:
+        The normalised value; None if it is missing.
+    """
+    if is_missing(value):
+        return None
+    if isinstance(value, str):
+        text = " ".join(value.lower().split())
+        number = TRUTHS.get(text, as_number(text))
+        return text if math.isnan(number) else number
+    if is_finite_number(value):
+        return float(value)
+    return " ".join(str(value).lower().split())

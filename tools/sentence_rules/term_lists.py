@@ -1,0 +1,125 @@
+"""Lists of terms in a sentence: quoted texts, named marks, and announced words."""
+
+from __future__ import annotations
+
+import re
+
+from . import vocabulary as words
+from .cursor import Cursor, Parsed
+from .subjects import read_subject
+from .terms import Term, tokenize
+
+INNER_STAR = re.compile(r"\*\w")  # "*ing" is not a stem.
+LONGEST_ENTRY = 4  # words of an unquoted entry after a colon
+
+
+def read_list(cursor: Cursor, at: int, announced: bool = False) -> Parsed[tuple[Term, ...]]:
+    """Read terms that are separated by commas, "and" or "or".
+
+    Unquoted words are entries after a colon, after "the word", "the words" or "the phrase", and if
+    an announced list has at least two of them. Otherwise they denote a meaning rather than a word.
+
+    Args:
+        cursor: The sentence.
+        at: Where the list begins.
+        announced: Whether "one of", "all of" or the like came before.
+    """
+    start = at
+    at = cursor.skip(at, *words.LIST_NOUNS)
+    room, least = unquoted_limits(cursor, start, at, announced)
+    at = cursor.skip(at, ":", "either", "both")
+    found: list[Term] = []
+    links: frozenset[str] = frozenset()
+    joined = links  # the links between entries; a link without a following entry does not count
+    bare = False
+    end = at
+    while got := read_entry(cursor, at, room if bare or not found else 0):
+        found.append(got[0])
+        joined = links
+        bare = bare or is_bare(cursor, at, got[0])
+        end = at = got[1]
+        at = cursor.skip(at, ",")
+        if cursor.word(at) in ("or", "and"):
+            if bare and begins_condition(cursor, at + 1):
+                break
+            links |= {cursor.word(at)}
+            at = skip_to_quoted(cursor, at + 1)
+        elif at == end:
+            break
+    if not found or (bare and len(found) < least):
+        cursor.fail(start, f"no list of words in quotes at {cursor.near(start)}")
+        return None
+    if len(joined) > 1:
+        cursor.fail(start, f"'and' and 'or' in one list: {cursor.near(start)}")
+        return None
+    return tuple(dict.fromkeys(found)), end
+
+
+def unquoted_limits(cursor: Cursor, start: int, at: int, announced: bool) -> tuple[int, int]:
+    """Return the most words of an unquoted entry, and the least number of such entries."""
+    if cursor.word(at) == ":":
+        return LONGEST_ENTRY, 1
+    said = [cursor.word(n) for n in range(start, at)]
+    if said:
+        exact = said[-1] in words.LITERAL_NOUNS and (
+            announced or said[0] in ("the", "these", "following")
+        )
+        return (words.LITERAL_NOUNS[said[-1]] if exact else 0), 1
+    return (2 if announced else 0), 2
+
+
+def is_bare(cursor: Cursor, at: int, one: Term) -> bool:
+    """Return whether an entry is an unquoted word."""
+    return (
+        cursor.kind(at) == "word"
+        and not one.kind
+        and one.text[-1] != "*"
+        and read_mark(cursor, at) is None
+    )
+
+
+def skip_to_quoted(cursor: Cursor, at: int) -> int:
+    """Return the place of a quoted text after "the word", else the place itself."""
+    after = cursor.skip(at, *words.LIST_NOUNS)
+    return after if cursor.kind(after) == "quoted" else at
+
+
+def begins_condition(cursor: Cursor, at: int) -> bool:
+    """Return whether a condition seems to begin here rather than an entry of a list."""
+    word = cursor.word(at)
+    return word in words.VERBS or word in ("(", "not", "no") or read_subject(cursor, at) is not None
+
+
+def read_entry(cursor: Cursor, at: int, room: int) -> Parsed[Term]:
+    """Read one entry; an unquoted one has at most `room` words."""
+    if cursor.kind(at) == "quoted":
+        text = cursor.pieces[at].text
+        if INNER_STAR.search(text):
+            cursor.fail(at, f"a star stands at the end of a stem alone: {text[:40]!r}")
+            return None
+        return (Term(text), at + 1) if tokenize(text) else None
+    if got := read_mark(cursor, at):
+        return got
+    if cursor.kind(at) == "word" and cursor.word(at).endswith("*"):
+        return Term(cursor.word(at)), at + 1
+    end = at
+    while end < at + room and cursor.kind(end) == "word":
+        word = cursor.word(end)
+        if word in words.ENDS or word in words.VERBS or word in words.DETERMINERS:
+            break
+        if word in words.LINKING_WORDS or cursor.one_of(end, words.BOUNDS):
+            break
+        end += 1
+    said = tuple(cursor.word(n) for n in range(at, end))
+    if end == at or said in cursor.labels:  # In "…, deceptive" the label ends the list.
+        return None
+    return Term(" ".join(said)), end
+
+
+def read_mark(cursor: Cursor, at: int) -> Parsed[Term]:
+    """Read the name of a mark or kind of word: "exclamation marks", "a number"."""
+    start = at + (cursor.word(at) in ("a", "an", "any", "the"))
+    got = cursor.one_of(start, words.MARKS)
+    if got is None or cursor.word(got[1]) == "of":  # "a number of reasons" names no mark.
+        return None
+    return Term(*got[0]), got[1]

@@ -1,0 +1,181 @@
+"""Readers of conditions on a text, from the verb on."""
+
+from __future__ import annotations
+
+from . import vocabulary as words
+from .conditions import Begins, Condition, MoreThan, Not, mentions
+from .cursor import Bound, Cursor, Parsed
+from .quantities import Count, Length, Measure, MentionedEntries
+from .subjects import read_text
+from .term_lists import read_list, read_mark
+from .terms import Term
+
+
+def read_edge(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
+    """Read "starts with" or "ends with" and a list."""
+    got = cursor.one_of(at, words.STARTS)
+    terms = got and read_list(cursor, got[1])
+    return got and terms and (Begins(terms[0], text, got[0]), terms[1])
+
+
+def read_mention(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
+    """Read "mentions", "contains" or "has" with a list, a count or a comparison."""
+    if cursor.word(at) not in words.MENTION_VERBS and cursor.word(at) not in words.HAS:
+        return None
+    no = cursor.word(at) == "without" or cursor.word(at + 1) in ("no", "neither")
+    at += 1 + (cursor.word(at + 1) in ("no", "neither"))
+    if cursor.word(at) in ("more", "fewer", "less") and not no:
+        got = read_amount_comparison(cursor, at, text)
+        if got:
+            return got
+    several = cursor.one_of(at, words.ANY_OF)
+    bound = None if no or several else cursor.bound(at)
+    if bound and cursor.percent(at, bound[1]):
+        cursor.fail(at, f"a share of what? {cursor.near(at)}")
+        return None
+    if bound:
+        return read_bounded_amount(cursor, bound[1], bound[0], text)
+    terms = read_list(cursor, several[1] if several else at, announced=several is not None)
+    if terms is None:
+        return None
+    every = several[0] == "all" if several else not no and is_joined_by_and(cursor, at, terms[1])
+    times = None if several or no else cursor.times(terms[1])
+    if times:
+        return times[0].of(Count(terms[0], text=text)), times[1]
+    condition: Condition = mentions(terms[0], None if every else 1, text)
+    denied = no or (several is not None and several[0] == "none")
+    return (Not(condition) if denied else condition), terms[1]
+
+
+def is_joined_by_and(cursor: Cursor, at: int, end: int) -> bool:
+    """Return whether "and" or "both" stands within a list."""
+    return any(cursor.word(n) in ("and", "both") for n in range(at, end))
+
+
+def read_bounded_amount(cursor: Cursor, at: int, bound: Bound, text: str) -> Parsed[Condition]:
+    """Read what follows "has at least 3"."""
+    terms: Parsed[tuple[Term, ...]]
+    named = read_mark(cursor, at)
+    unit = cursor.one_of(at, words.UNITS)
+    occurrences = cursor.one_of(at, words.OCCURRENCES)
+    of = cursor.skip(at, "different", "distinct")
+    if named:
+        terms = (named[0],), named[1]
+    elif unit and cursor.word(unit[1]) not in ("of", "from"):
+        return bound.of(Length(unit[0], text)), cursor.skip(unit[1], "long", "in", "length")
+    elif occurrences:
+        terms = read_list(cursor, occurrences[1], announced=True)
+    elif cursor.word(of) in ("of", "from"):
+        terms = read_list(cursor, of + 1, announced=True)
+        return terms and (bound.of(MentionedEntries(terms[0], text)), terms[1])
+    elif unit:
+        terms = read_list(cursor, unit[1] + 1, announced=True)
+        return terms and (bound.of(MentionedEntries(terms[0], text)), terms[1])
+    else:
+        terms = read_list(cursor, at)
+    if terms is None:
+        return None
+    share = cursor.share(terms[1])
+    return bound.of(Count(terms[0], share is not None, text)), share or terms[1]
+
+
+def read_amount_comparison(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
+    """Read a comparison of two amounts.
+
+    For instance "more of A than of B", "fewer exclamation marks than question marks", "more words
+    than the second text".
+    """
+    fewer = cursor.word(at) != "more"
+    left = read_amount(cursor, at + 1, text)
+    if left is None or cursor.word(left[1]) != "than":
+        return None
+    after = left[1] + 1
+    right: Parsed[Measure]
+    other = read_text(cursor, cursor.skip(after, "in"))
+    if other:
+        right = with_text(left[0], other[0]), other[1]
+    else:
+        right = read_amount(cursor, after, text, like=left[0])
+    if right is None:
+        return None
+    one, two = left[0], right[0]
+    if isinstance(one, Count) and isinstance(two, Count) and one.share != two.share:
+        one = Count(one.terms, True, one.text)  # "per 100 words" stands once, at the end.
+    return (MoreThan(two, one) if fewer else MoreThan(one, two)), right[1]
+
+
+def with_text(quantity: Measure, text: str) -> Measure:
+    """Return the same quantity for another text."""
+    match quantity:
+        case MentionedEntries(terms):
+            return MentionedEntries(terms, text)
+        case Count(terms, share):
+            return Count(terms, share, text)
+        case Length(unit):
+            return Length(unit, text)
+
+
+def read_amount(
+    cursor: Cursor, at: int, text: str = "", like: Measure | None = None
+) -> Parsed[Measure]:
+    """Read an amount that is compared: "words", "of A", "occurrences of A", "question marks".
+
+    Args:
+        cursor: The sentence.
+        at: Where the amount begins.
+        text: Column of the text.
+        like: The other side, which determines what a bare list counts.
+    """
+    named = read_mark(cursor, at)
+    unit = cursor.one_of(at, words.UNITS)
+    occurrences = cursor.one_of(at, words.OCCURRENCES)
+    terms: Parsed[tuple[Term, ...]]
+    if named:
+        terms = (named[0],), named[1]
+    elif (
+        unit
+        and cursor.word(unit[1]) not in ("of", "from", ":")
+        and cursor.kind(unit[1]) != "quoted"
+    ):
+        return Length(unit[0], text), unit[1]
+    elif occurrences:
+        terms = read_list(cursor, occurrences[1], announced=True)
+    else:
+        at = unit[1] if unit else at
+        of = at + (cursor.word(at) in ("of", "from"))
+        terms = read_list(cursor, of, announced=of > at or unit is not None)
+        if isinstance(like, MentionedEntries) or (like is None and (of > at or unit)):
+            return terms and (MentionedEntries(terms[0], text), terms[1])
+    if terms is None:
+        return None
+    share = cursor.share(terms[1])
+    return Count(terms[0], share is not None, text), share or terms[1]
+
+
+def read_length(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
+    """Read "is longer than 20 words", "is at least 20 words long" and the like."""
+    if cursor.word(at) not in words.IS:
+        return None
+    no = cursor.word(at + 1) == "not"
+    got = read_length_bound(cursor, at + 1 + no, text)
+    return got and ((Not(got[0]) if no else got[0]), got[1])
+
+
+def read_length_bound(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
+    """Read "longer than 20 words" or "at least 20 words long"."""
+    longer = cursor.one_of(at, words.LONGER)
+    if longer and cursor.word(longer[1]) == "than":
+        other = read_text(cursor, longer[1] + 1)
+        if other:
+            sides = Length("words", text), Length("words", other[0])
+            return MoreThan(*(sides if longer[0] else sides[::-1])), other[1]
+        number = cursor.number(longer[1] + 1)
+        bound = number and (Bound("more than" if longer[0] else "less than", number[0]), number[1])
+    else:
+        bound = None if longer else cursor.bound(at)
+    if not bound or cursor.percent(at, bound[1]):
+        return None
+    unit = cursor.one_of(bound[1], words.UNITS)
+    if not unit:
+        return None
+    return bound[0].of(Length(unit[0], text)), cursor.skip(unit[1], "long", "in", "length")

@@ -1,0 +1,193 @@
+"""The vocabulary of the grammar, as sequences of pieces; earlier entries are tried first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias, TypeVar
+
+T = TypeVar("T")
+Unit: TypeAlias = Literal["words", "characters", "sentences", "different words"]
+Relation: TypeAlias = Literal["at least", "at most", "more than", "less than", "exactly"]
+Phrases = dict[str, list[tuple[tuple[str, ...], T]]]
+
+
+def index_phrases(table: Mapping[str, T]) -> Phrases[T]:
+    """Index a table of phrases by first word, longest first.
+
+    `{"at least|no fewer than": value}` becomes `{"at": [(("at", "least"), value)], …}`.
+    """
+    found: Phrases[T] = {}
+    for ways, value in table.items():
+        for way in ways.split("|"):
+            pieces = tuple(way.split())
+            found.setdefault(pieces[0], []).append((pieces, value))
+    for some in found.values():
+        some.sort(key=lambda entry: -len(entry[0]))
+    return found
+
+
+def word_set(table: Iterable[str] | str) -> frozenset[str]:
+    """Return a set of words, given as a text or an iterable."""
+    return frozenset(table.split() if isinstance(table, str) else table)
+
+
+BOUNDS: Phrases[Relation] = index_phrases(
+    {
+        "at least|no fewer than|no less than|not less than|not fewer than|a minimum of|minimum of"
+        "|>=|greater than or equal to|more than or equal to|higher than or equal to": "at least",
+        "at most|no more than|not more than|no greater than|not greater than|up to|a maximum of"
+        "|maximum of|<=|less than or equal to|fewer than or equal to|lower than or equal to": "at most",
+        "more than|greater than|over|above|higher than|larger than|exceeds|exceed|exceeding|>": "more than",
+        "less than|fewer than|under|below|lower than|smaller than|<": "less than",
+        "exactly|precisely|equal to|equals|=": "exactly",
+    }
+)
+AFTER: Phrases[Relation] = index_phrases(
+    {
+        "or more|or higher|or above|or greater|or over": "at least",
+        "or fewer|or less|or lower|or below": "at most",
+    }
+)
+NUMBERS = {
+    w: n
+    for n, w in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ]
+    )
+}
+MENTION_VERBS = word_set(
+    "mentions mention mentioned contains contain containing includes include including uses use using "
+    "says say has have having features feature holds hold mentioning quotes quote without containing"
+)
+HAS = word_set(
+    "has have having contains contain containing uses use using includes include with shows"
+)
+IS = word_set("is are was were equals equal being =")
+STARTS = index_phrases({"starts with|start with|begins with|begin with|opens with|open with|starting with"
+                  "|beginning with": False, "ends with|end with|ending with|closes with|close with": True})  # fmt: skip
+DENIES = index_phrases(
+    {"does not|do not|did not|doesn't|don't|didn't|never|cannot|can not|will not": True}
+)
+# After "does not … or", one of these may be negated too.
+BARE_VERBS = word_set(
+    "mention contain include use say have feature hold quote start begin open end close"
+)
+ANY_OF = index_phrases(
+    {
+        "any one of|any of|either of|one of|at least one of|one or more of|some of": "any",
+        "all of|every one of|each of": "all",
+        "none of|neither of": "none",
+    }
+)
+# Words that may stand between "one of" and a list, or before a quoted text.
+LIST_NOUNS = word_set("the these those following words word phrases phrase terms term marks mark expressions "
+               "expression tokens token string strings literal exact stem stems keywords keyword")  # fmt: skip
+UNITS: Phrases[Unit] = index_phrases(
+    {
+        "different words|distinct words|unique words": "different words",
+        "words|word": "words",
+        "characters|letters|character": "characters",
+        "sentences|sentence": "sentences",
+    }
+)
+# After "the" and one of these, unquoted words are literal entries of up to this many words.
+LITERAL_NOUNS = {
+    word: 1
+    for word in [
+        "word",
+        "words",
+        "term",
+        "terms",
+        "token",
+        "tokens",
+        "keyword",
+        "keywords",
+        "stem",
+        "stems",
+    ]
+}
+LITERAL_NOUNS |= {"phrase": 4, "expression": 4}
+LINKING_WORDS = word_set("of like such as from with to in for about related that which at on by")
+TIMES = {"once": 1.0, "twice": 2.0}
+ABSENT = word_set("missing absent empty unknown blank")
+PRESENT = word_set("given known present")
+LONGER = index_phrases({"longer": True, "shorter": False})
+OCCURRENCES = index_phrases({"occurrences of|mentions of|uses of|instances of|occurrence of": True})
+# Marks and kinds of word that a sentence may name without quotes, with (text, kind) of their term.
+MARKS = index_phrases(
+    {
+        "exclamation marks|exclamation points|exclamation mark|exclamation point": ("!", ""),
+        "question marks|question mark": ("?", ""),
+        "dollar signs|dollar sign": ("$", ""),
+        "percent signs|percent sign": ("%", ""),
+        "quotation marks|quotation mark|quote marks": ('"', ""),
+        "ellipses|ellipsis": ("...", ""),
+        "commas|comma": (",", ""),
+        "colons|colon": (":", ""),
+        "semicolons|semicolon": (";", ""),
+        "parentheses|parenthesis|brackets": ("(", ""),
+        "hyphens|dashes|hyphen|dash": ("-", ""),
+        "slashes|slash": ("/", ""),
+        "numbers|number|digits|numerals": ("", "number"),
+        "words in capitals|word in capitals|all-caps words|words in all caps|capitalised words"
+        "|words in capital letters": ("", "word in capitals"),
+        "links|link|urls|url": ("", "link"),
+        "hashtags|hashtag": ("", "hashtag"),
+        "user names|user name|usernames|username|user mentions|user mention": ("", "user name"),
+    }
+)
+# Names of an entire text. Other nouns (title, sentence, description) may denote a part of it, so
+# they count only if a column has that name.
+TEXTS = word_set(
+    "text texts review reviews post posts tweet tweets headline headlines argument arguments message "
+    "messages comment comments story stories abstract abstracts article articles document documents "
+    "essay essays email emails passage passages snippet snippets one ones author writer"
+)
+ENTITIES = word_set(
+    "student students applicant applicants person people candidate candidates row rows case cases "
+    "customer customers patient patients item items record records example examples user users "
+    "they he she it one who that which"
+)
+PRONOUNS = word_set("it they he she")
+DETERMINERS = word_set("the a an this its their his her every each that any these those")
+# These words do not change the meaning of a row's name.
+NEUTRAL = word_set("given present current same said individual single particular whole")
+ENDS = word_set("and or then otherwise else per than if when unless but while whereas wins")
+VERBS = MENTION_VERBS | HAS | IS | word_set(
+    "starts start begins begin opens open ends end closes close starting beginning ending "
+    "does do did doesn't don't didn't isn't aren't never exceeds exceed < > <= >="
+) - {"with"}  # fmt: skip
+# The verbs that may follow the subject of an outcome.
+VERB_OF_OUTCOME = word_set(
+    "is are was were be will would should must may might can could tends tend seems seem gets get "
+    "receives receive has have wins win loses lose performs perform attracts attract generates generate "
+    "predicts predict indicates indicate suggests suggest means likely usually often typically "
+    "probably generally shows show belongs belong"
+)
+IF = word_set("if when whenever where")
+ELSE = index_phrases({"otherwise|or else|else|if not|in all other cases|all other texts|all others|the others|others"
+                "|the rest|everything else": True})  # fmt: skip
+MORE = index_phrases(
+    {"more|the most|most|the higher": False, "fewer|less|the fewest|fewest|the least": True}
+)
+RESERVED = (
+    VERBS | TEXTS | ENTITIES | DETERMINERS | ENDS | LIST_NOUNS | frozenset(NUMBERS)
+    | {word for table in (BOUNDS, AFTER, STARTS, DENIES, ANY_OF, UNITS, LONGER, OCCURRENCES,
+                     MARKS, ELSE, MORE)
+       for ways in table.values() for way, _ in ways for word in way}
+    | word_set("not no none more of between in among the for which missing absent empty unknown blank "
+            "given known present true false yes number entries twice once times long label both case")
+)  # fmt: skip

@@ -1,0 +1,333 @@
+"""The Trainer callback that controls a training: draws, probes, the log and checkpoints.
+
+Import it late, because it imports transformers. One epoch of the Trainer is one period. The draws
+of a period are fixed when it begins, from the weights after the probe before it. So no batch is
+fetched by weights that have changed since.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torch.utils.data import Sampler
+from transformers import TrainerCallback
+
+from ...records import DataError, Json, PeirceError
+from . import checkpoints
+from .curriculum import MomentumSchedule, Schedule
+from .mixture import Mixture
+from .pair_tokens import PairTokens
+from .processes import broadcast
+from .progress import MeasureSamples, Progress, SampleAnswers, TrainingLog
+from .scoring import ReferenceLogps, Scorer
+from .settings import TrainConfig
+
+if TYPE_CHECKING:
+    from .scoring import Probe
+
+
+# --- Over-optimisation, which the accuracy of a probe does not show.
+#
+# A DPO loss falls as long as the rejected answer loses more probability than the chosen one. Both
+# may lose, and the probability goes to answers that are in no pair. A warning is given where the
+# chosen log-ratio of a stage falls below `log_ratio_warning`, and where instruction following of
+# sampled answers falls by `following_drop` below its value before training. The setting `stop`
+# selects which of these warnings end the training.
+
+
+class OveroptimizationGuard:
+    """Warnings of over-optimisation.
+
+    Attributes:
+        said: Notes and warnings so far, one sentence each. Each stage is warned about once, and the
+            sampled answers once.
+        stops: The warning that ends the training, or an empty string.
+    """
+
+    def __init__(self, settings: TrainConfig) -> None:
+        self._settings = settings
+        self._first: float | None = None  # instruction following before training
+        self._seen: dict[str, str] = {}
+        self.stops = ""
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Notes and warnings so far, one sentence each."""
+        return tuple(self._seen.values())
+
+    def note(self, said: Sequence[str]) -> None:
+        """Add notes about the training that hold from its beginning."""
+        self._seen |= {f"note/{text}": text for text in said}
+
+    def probed(self, examples: int, probes: Mapping[str, Mapping[str, float]]) -> None:
+        """Check the probes, and warn where a stage's chosen log-ratio is too low."""
+        least = self._settings.log_ratio_warning
+        for stage, measured in probes.items():
+            ratio = measured["chosen_logratio"]
+            if ratio < least:
+                self._warn(
+                    "log_ratio", stage,
+                    f"After {examples:,} examples the chosen answers of the stage {stage} have lost"
+                    f" probability (log-ratio {ratio:.2f}, below {least:g}): over-optimisation.",
+                )  # fmt: skip
+
+    def sampled(self, examples: int, values: Mapping[str, float]) -> None:
+        """Check the sampler's values; the first call sets the baseline."""
+        share = values.get("instruction_following")
+        if share is None:
+            return
+        if self._first is None:
+            self._first = share
+        elif self._first - share > self._settings.following_drop:
+            self._warn(
+                "following", "",
+                f"After {examples:,} examples {share:.1%} of sampled answers can be read,"
+                f" {self._first:.1%} before training: the model collapses.",
+            )  # fmt: skip
+
+    def state(self) -> Json:
+        """Return the state for a checkpoint."""
+        return {"first": self._first, "seen": dict(self._seen)}
+
+    def restore(self, state: Any) -> None:
+        """Continue from the state of a checkpoint."""
+        self._first, self._seen = state["first"], dict(state["seen"])
+
+    def _warn(self, kind: str, stage: str, text: str) -> None:
+        self._seen.setdefault(f"{kind}/{stage}", text)
+        if self._settings.stop in (kind, "either"):
+            self.stops = text
+
+
+class PeriodSampler(Sampler):  # type: ignore[misc]
+    """The sampler over the pairs of the current period, in the order of their draws."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+        self.pairs: list[int] = []
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.pairs)
+
+
+class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
+    """The Trainer callback that runs the curriculum; call `attach` before training.
+
+    Attributes:
+        status: One of `store.trainings.STATUSES`; "done" unless something ended the training early.
+    """
+
+    def __init__(
+        self,
+        settings: TrainConfig,
+        schedule: Schedule,
+        mixture: Mixture[int],
+        tokens: PairTokens,
+        log: TrainingLog,
+        sampled: MeasureSamples | None,
+        progress: Callable[[Progress], None] | None,
+        interrupt: Callable[[], bool] | None,
+    ) -> None:
+        self.settings = settings
+        self.schedule = schedule
+        self.mixture = mixture
+        self.period = PeriodSampler(settings.period)
+        self.guard = OveroptimizationGuard(settings)
+        self.references = ReferenceLogps()
+        self.status = "done"
+        self.examples = 0
+        self.probes: Mapping[str, Mapping[str, float]] = {}
+        self.samples: Mapping[str, float] = {}
+        self._tokens = tokens
+        self._log = log
+        self._sampled = sampled
+        self._progress = progress
+        self._interrupt = interrupt
+        self._began = time.monotonic()
+        self._before = 0.0  # seconds of training before a resume
+        self._loss: float | None = None
+        self._trainer: Any = None
+
+    def attach(self, trainer: Any, scorer: Scorer, probe: Probe, ask: SampleAnswers) -> None:
+        """Set the objects that need the trainer."""
+        self._trainer, self._scorer, self._probe, self._ask = trainer, scorer, probe, ask
+        if self.settings.precompute:
+            self._tokens.references = self.references.known
+
+    @property
+    def seconds(self) -> float:
+        """The training time so far, including the processes before a resume."""
+        return self._before + time.monotonic() - self._began
+
+    # --- Trainer callbacks -----------------------------------------------------------------
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Probe once before the first update."""
+        self.examples = state.global_step * self.settings.batch
+        if self.examples == 0:
+            self._measure()
+
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Draw the pairs of the period, and compute their reference log-probabilities."""
+        length = self.settings.period
+        number = state.global_step * self.settings.batch // length
+        history = self.schedule.history
+        drawn = self.mixture.draws(history, number * length, (number + 1) * length)
+        self.period.pairs = [one.pair for one in drawn]
+        if self.settings.precompute:
+            self._tell("reference")
+            places = [self._tokens.places(pair) for pair in self.period.pairs]
+            keys = [(prompt, answer) for prompt, *answers in places for answer in answers]
+            self.references.learn(keys, self._scorer)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Stop after this update if the caller asks to and only one process trains."""
+        self.examples = state.global_step * self.settings.batch
+        # Several processes must all stop at the same point, which is the end of a period.
+        alone = self._trainer.accelerator.num_processes == 1
+        if alone and self.examples % self.settings.period:
+            self._ask_to_stop(control)
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
+        """Log the loss, learning rate and gradient norm of an update."""
+        if "loss" not in (logs or {}):  # the summary at the end
+            return
+        self._loss = float(logs["loss"])
+        _check(self._loss, f"The loss of the update at {self.examples:,} examples")
+        for name, key in (("train_loss", "loss"), ("learning_rate", "learning_rate"), ("grad_norm", "grad_norm")):  # fmt: skip
+            if key in logs:
+                self._point("", name, float(logs[key]))
+        self._tell("train")
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """Probe at the end of the period, and decide on stopping and saving."""
+        self.examples = state.global_step * self.settings.batch
+        if self.examples % self.settings.period:  # interrupted within the period
+            return
+        self._measure()
+        if self.guard.stops and self.examples < self.settings.examples:
+            self.status = "stopped"
+            control.should_training_stop = control.should_save = True
+        elif self.examples < self.settings.examples:
+            self._ask_to_stop(control)
+        number = self.examples // self.settings.period
+        if number % self.settings.save_every == 0 or self.examples == self.settings.examples:
+            control.should_save = True
+        if control.should_save:
+            self._tell("save")
+
+    def saved(self, folder: Path, told: Mapping[str, Json]) -> None:
+        """Complete a checkpoint that the trainer has just written.
+
+        Args:
+            folder: The folder of the checkpoint.
+            told: The training, settings, pairs and base that it belongs to.
+        """
+        state = {**told, "examples": self.examples, "seconds": self.seconds,
+                 "schedule": self.schedule.state(), "mixture": self.mixture.state(),
+                 "guard": self.guard.state()}  # fmt: skip
+        checkpoints.complete_checkpoint(folder, state, *self.references.arrays())
+        checkpoints.prune_checkpoints(folder.parent, self.settings.keep)
+
+    def restore(self, folder: Path) -> None:
+        """Continue from a checkpoint.
+
+        Raises:
+            UsageError: It was written with other settings or pairs.
+            DataError: It cannot be read.
+        """
+        state, arrays = checkpoints.read_checkpoint(folder)
+        for name in ("mixture", "schedule", "guard", "examples", "seconds"):
+            if name not in state:
+                raise DataError(f"The state of the checkpoint {folder} has no {name!r}: remove it, and"
+                                " --resume goes on from the one before.")  # fmt: skip
+        self.mixture.check(state["mixture"])
+        self.schedule.restore(state["schedule"])
+        self.guard.restore(state["guard"])
+        self.references.restore(arrays["keys"], arrays["values"])
+        self._tokens.references = self.references.known if self.settings.precompute else {}
+        self.examples, self._before = state["examples"], state["seconds"]
+
+    # --- a probe ----------------------------------------------------------------------------
+
+    def _measure(self) -> None:
+        self._tell("probe")
+        self.probes = self._probe.measure()
+        for stage, measured in self.probes.items():
+            for name, value in measured.items():
+                self._point(stage, name, value)
+        losses = {stage: measured["probe_loss"] for stage, measured in self.probes.items()}
+        for stage, loss in losses.items():
+            _check(loss, f"The probe loss of the stage {stage} after {self.examples:,} examples")
+        self.schedule.update(losses)
+        self._write_weights()
+        if self._trainer.args.report_to:
+            told = {f"{name}/{stage}": value for stage, measured in self.probes.items()
+                    for name, value in measured.items()}  # fmt: skip
+            weights = self.schedule.weights().items()
+            self._trainer.log(told | {f"weight/{stage}": weight for stage, weight in weights})
+        self.guard.probed(self.examples, self.probes)
+        number, every = self.examples // self.settings.period, self.settings.sample_every
+        if self._sampled is not None and every and number % every == 0:
+            self._tell("sample")
+            self.samples = self._sample(self._sampled)
+            for name, value in self.samples.items():
+                self._point("", name, value)
+            self.guard.sampled(self.examples, self.samples)
+        self._point("", "seconds", self.seconds)
+        self._tell("train")
+
+    def _write_weights(self) -> None:
+        weights = self.schedule.weights()
+        total = sum(weights.values())
+        used = self.mixture.used(self.schedule.history, self.examples)
+        for stage, weight in weights.items():
+            self._point(stage, "weight", weight)
+            self._point(stage, "share", weight / total)
+            self._point(stage, "drawn", used[stage].draws)
+        if isinstance(self.schedule, MomentumSchedule):
+            for name, values in (("ewma", self.schedule.averages), ("improvement", self.schedule.improvements)):  # fmt: skip
+                for stage, value in values.items():
+                    self._point(stage, name, value)
+
+    def _sample(self, sampled: MeasureSamples) -> Mapping[str, float]:
+        """Sample in the main process, and share the values with all processes."""
+        told = dict(sampled(self._ask)) if self._trainer.is_world_process_zero() else {}
+        found: Mapping[str, float] = broadcast(told, self._trainer.accelerator.num_processes)
+        if "instruction_following" not in found:
+            raise PeirceError("The sampler of the training measured no instruction_following.")
+        return found
+
+    def _ask_to_stop(self, control: Any) -> None:
+        asked = self._interrupt is not None and self._interrupt()
+        if broadcast(asked, self._trainer.accelerator.num_processes):
+            self.status = "interrupted"
+            control.should_training_stop = control.should_save = True
+
+    def _point(self, stage: str, name: str, value: float) -> None:
+        if self._trainer.is_world_process_zero():
+            self._log.point(self.examples, stage, name, value)
+
+    def _tell(self, doing: str) -> None:
+        if self._progress is None or not self._trainer.is_world_process_zero():
+            return
+        self._progress(
+            Progress(
+                self.examples, self.settings.examples, self.seconds, self._loss, self.probes,
+                self.schedule.weights(), self.samples, self.guard.said, doing,
+            )
+        )  # fmt: skip
+
+
+def _check(loss: float, what: str) -> None:
+    if not math.isfinite(loss):
+        raise PeirceError(
+            f"{what} is {loss}: training has diverged; begin anew with a lower learning_rate."
+        )

@@ -1,0 +1,155 @@
+"""Preference pairs as token ids of one model.
+
+A prompt is tokenized with its chat template, as `hf:` models receive it. An answer is tokenized as
+its continuation, followed by the token that ends it.
+
+A pair with more than `max_length` tokens (prompt plus its longer answer) is left out and counted;
+nothing is ever truncated. Each prompt and answer is tokenized once, however many pairs use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...records import DataError, Unavailable
+from ..draws import hash_key
+
+if TYPE_CHECKING:
+    from ...agents.local.chat import ChatFormat
+    from ..pair_table import PairTable
+
+Tokens = NDArray[np.int32]
+_BLOCK = 4_096  # pairs that are tokenized at once
+
+
+class PairTokens:
+    """The pairs of `table` as tokens: a data set of examples for TRL's collator, by pair id.
+
+    Only pairs that `fitting` returned have examples.
+
+    Args:
+        table: The pairs.
+        wording: The chat template and tokenizer.
+        end: The token that ends an answer (`answer_end_token`).
+        max_length: The most tokens of a prompt and an answer.
+
+    Attributes:
+        refused: The ids of pairs that were tokenized and are too long.
+        references: Known log-probabilities under the reference model by (prompt, answer); if not
+            empty, examples include them.
+    """
+
+    def __init__(self, table: PairTable, wording: ChatFormat, end: int, max_length: int) -> None:
+        self._table = table
+        self._wording = wording
+        self._end = end
+        self._max_length = max_length
+        try:
+            self._lead = wording.text([{"role": "user", "content": "?"}])
+        except Unavailable as error:
+            raise DataError(str(error)) from None
+        self._prompts: dict[int, Tokens] = {}
+        self._answers: dict[int, Tokens] = {}
+        self.refused: set[int] = set()
+        self.references: Mapping[tuple[int, int], float] = {}
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __getitem__(self, pair: int) -> dict[str, Any]:
+        prompt, chosen, rejected = self.places(pair)
+        example = {
+            "prompt_ids": self._prompts[prompt].tolist(),
+            "chosen_ids": self._answers[chosen].tolist(),
+            "rejected_ids": self._answers[rejected].tolist(),
+        }
+        if self.references:
+            example["ref_chosen_logps"] = self.references[prompt, chosen]
+            example["ref_rejected_logps"] = self.references[prompt, rejected]
+        return example
+
+    def places(self, pair: int) -> tuple[int, int, int]:
+        """Return the positions of the prompt, the chosen and the rejected answer of a pair."""
+        table = self._table
+        return int(table.prompt[pair]), int(table.chosen[pair]), int(table.rejected[pair])
+
+    def sequence(self, key: tuple[int, int]) -> tuple[Tokens, Tokens]:
+        """Return the tokens of the prompt and of the answer at these positions."""
+        return self._prompts[key[0]], self._answers[key[1]]
+
+    def fitting(self, pairs: Sequence[int] | NDArray[np.int64], most: int) -> list[int]:
+        """Return the first `most` of these pairs that are not too long, in their order."""
+        found: list[int] = []
+        at = 0
+        while at < len(pairs) and len(found) < most:
+            block = [int(pair) for pair in pairs[at : at + min(_BLOCK, most - len(found))]]
+            at += len(block)
+            self._learn(block)
+            for pair in block:
+                if self._length(pair) > self._max_length:
+                    self.refused.add(pair)
+                else:
+                    found.append(pair)
+        return found
+
+    def _length(self, pair: int) -> int:
+        prompt, *answers = self.places(pair)
+        return len(self._prompts[prompt]) + max(len(self._answers[one]) for one in answers)
+
+    def _learn(self, pairs: Sequence[int]) -> None:
+        table, wording = self._table, self._wording
+        prompts = sorted({int(table.prompt[pair]) for pair in pairs} - self._prompts.keys())
+        answers = sorted(
+            {int(column[pair]) for pair in pairs for column in (table.chosen, table.rejected)}
+            - self._answers.keys()
+        )
+        try:
+            texts = [wording.text(table.prompts[place]) for place in prompts]
+        except Unavailable as error:  # outside a session, waiting would not help
+            raise DataError(f"A prompt of the pairs cannot be worded: {error}") from None
+        for place, ids in zip(prompts, wording.read(texts) if texts else [], strict=True):
+            self._prompts[place] = np.array(ids, np.int32)
+        lead = wording.read([self._lead])[0]
+        texts = [self._lead + table.answers[place] for place in answers]
+        for place, ids in zip(answers, wording.read(texts) if texts else [], strict=True):
+            # Where lead and answer merge into one token, the answer is tokenized alone, because the
+            # model begins after the prompt's last token.
+            rest = ids[len(lead) :] if ids[: len(lead)] == lead else self._alone(place)
+            self._answers[place] = np.array([*rest, self._end], np.int32)
+
+    def _alone(self, place: int) -> list[int]:
+        said: list[int] = self._wording.tokenizer(
+            self._table.answers[place], add_special_tokens=False
+        )["input_ids"]
+        return said
+
+
+def answer_end_token(wording: ChatFormat, ends: Sequence[int]) -> int:
+    """Return the token that the chat template writes after an answer.
+
+    It is one of `ends`, the end tokens in the model's generation_config. It is the first of them
+    where the template writes none of them or refuses an answer.
+    """
+    from ...agents.local.chat import PLAIN
+
+    if wording.template == PLAIN or len(ends) == 1:
+        return ends[0]
+    mark = "An answer 7301"
+    asked = {"role": "user", "content": "?"}
+    try:
+        said = wording.ended([asked, {"role": "assistant", "content": mark}])
+    except Unavailable:
+        return ends[0]
+    after = said.rpartition(mark)[2]
+    ids = wording.tokenizer(after, add_special_tokens=False)["input_ids"] if after else []
+    return next((one for one in ids if one in ends), ends[0])
+
+
+def shuffle_pairs(pairs: NDArray[np.int64], seed: int, purpose: str) -> NDArray[np.int64]:
+    """Return the pairs in an order that depends only on their number, the seed and the purpose."""
+    words = np.random.Philox(key=hash_key("order of pairs", seed, purpose)).random_raw(len(pairs))
+    return pairs[np.argsort(words, kind="stable")]

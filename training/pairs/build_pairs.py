@@ -1,0 +1,467 @@
+"""Build preference pairs from the sessions of a store, as one table (GEAR, section 6.1).
+
+Everything is read from what the sessions recorded. No hypothesis is executed again, and no model is
+called. The table is a function of the sessions' contents and of `PairChoices`.
+
+After the caps of each context (`preferences.Caps`), a set is reduced in this order:
+
+ 1. Problems of several splits with the same O_n are one problem to a model. Such an O_n counts only
+    in the strictest split: held out before validation, and validation before training.
+ 2. A pair that exceeds the length limit is left out, never truncated (`lengths.py`).
+ 3. At most `limit` pairs of each stage in each split are drawn, balanced over tasks. A task with
+    fewer pairs gives all of its own (as the released code balances its data sets).
+ 4. With `ratio`, the largest set whose stages are in that ratio is kept, in each split separately.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...agents.prompts.protocol import TEMPLATES, Template, select_wording
+from ...records import (
+    Digest,
+    FamilyWords,
+    Hypothesis,
+    InputSet,
+    Json,
+    Message,
+    StoreError,
+    UsageError,
+    View,
+    canonical_json,
+    digest_of,
+)
+from ..draws import hash_key, sorted_unique
+from ..pair_prompts import CachedWords, render_prompt
+from ..pair_table import PairTable
+from ..splits import Split, Splits
+from ..stages import STAGES, Stage
+from .pooling import (
+    PooledAnswers,
+    Question,
+    Source,
+    choose_template,
+    read_pools,
+    read_questions,
+    read_sources,
+    variables_of,
+)
+from .preferences import Caps, PairArrays, preference_pairs
+from .report import PairCounter
+from .selection import select_in_ratio, select_within_limit
+
+if TYPE_CHECKING:
+    from ...store import Store
+
+
+# --- Reading ahead in a thread. DuckDB and zlib release the interpreter lock, so the main thread
+# runs on.
+
+Item = TypeVar("Item")
+
+_END = object()
+
+
+def read_ahead(items: Iterator[Item], most: int) -> Generator[Item, None, None]:
+    """Yield items in their order, while a thread computes up to `most` of them in advance.
+
+    An error in computing an item is raised at that item's position. The thread ends with this
+    generator, so close it (`contextlib.closing`) where it may be left early.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="reading ahead") as thread:
+        waiting = deque(thread.submit(next, items, _END) for _ in range(most))
+        try:
+            while (one := waiting.popleft().result()) is not _END:
+                waiting.append(thread.submit(next, items, _END))
+                yield cast(Item, one)
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+Integers = NDArray[np.int64]
+
+_AHEAD = 2  # pools that are read in advance
+_TOGETHER = 4_096  # prompts that are tokenized at once
+VERSION = 1  # version of this construction; part of the settings of a set
+EMPTY_SPACE = InputSet("S", ())  # prompts do not show the sample space
+STRICTNESS_ORDER = (Split.HELD_OUT, Split.VALIDATION, Split.TRAIN)
+
+
+class LengthLimit(Protocol):
+    """Measures prompts and answers in tokens, for a model whose context must hold both."""
+
+    most: int
+
+    def prompts(self, asked: Sequence[Sequence[Message]]) -> list[int]:
+        """Return the number of tokens of each prompt."""
+        ...
+
+    def answers(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each answer."""
+        ...
+
+    def settings(self) -> Mapping[str, Json]:
+        """Return the settings of the tokenizer and the limit."""
+        ...
+
+    def with_variables(self, variables: Mapping[str, Json]) -> LengthLimit:
+        """Return the same for prompts that are written with variables of the chat template."""
+        ...
+
+
+@dataclass(frozen=True)
+class PairChoices:
+    """What to build from sessions.
+
+    Attributes:
+        caps: The most contexts, and pairs per context.
+        limit: The most pairs of each stage in each split (see the module docstring).
+        ratio: The parts of the three stages (see the module docstring).
+        seed: The seed of the draws. The splits have their own seed in `splits`, so other draws do
+            not move problems to another split.
+        splits: The split of each problem.
+        template: The template of the prompts; None uses that of the sessions.
+
+    Raises:
+        UsageError: A number is out of its range.
+    """
+
+    caps: Caps = field(default_factory=Caps)
+    limit: int | None = None
+    ratio: tuple[int, int, int] | None = None
+    seed: int = 0
+    splits: Splits = field(default_factory=Splits)
+    template: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise UsageError(f"limit {self.limit}: at least 1 pair of a stage is needed")
+        if self.ratio is not None and (
+            len(self.ratio) != len(Stage) or min(self.ratio) < 0 or not any(self.ratio)
+        ):
+            raise UsageError(
+                f"ratio {':'.join(map(str, self.ratio))}: three whole numbers are needed, parts of"
+                f" {', '.join(STAGES)}, and one of them above 0"
+            )
+
+
+@dataclass(frozen=True)
+class PairsResult:
+    """The table with its digest, and its counts as JSON (`report.py`)."""
+
+    table: PairTable
+    report: Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class _Question:
+    """An O_n with everything that its prompts are made of.
+
+    hypotheses holds those of consistent answers by position, and said holds how a prompt shows
+    them.
+    """
+
+    asked: Question
+    split: Split
+    view: View
+    words: FamilyWords
+    template: Template
+    hypotheses: Mapping[int, Hypothesis]
+    said: Mapping[int, str]
+
+    @cached_property
+    def name(self) -> Digest:
+        """The digest of what prompts with one context share, whichever problem they are of."""
+        one = self.asked.problem
+        shown = [[pair.input, pair.output] for pair in one.shown]
+        return digest_of([one.family, shown, dict(one.public), self.asked.answer_format])
+
+    def prompt(self, members: Sequence[int]) -> tuple[Message, ...]:
+        context = [self.hypotheses[member] for member in members]
+        form = self.asked.answer_format
+        return render_prompt(self.view, context, self.words, form, self.template)
+
+
+@dataclass
+class _Heap:
+    """The pairs of all pools, with each text stored once.
+
+    prompts holds a question and the members of a context each. answers maps a text to its position,
+    and models holds the model that gave it first. rows holds (p, 4) arrays of prompt, stage, chosen
+    and rejected. Prompts that are equal to a model are stored once, whatever their S is.
+    """
+
+    questions: list[_Question] = field(default_factory=list)
+    prompts: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+    answers: dict[str, int] = field(default_factory=dict)
+    models: list[str] = field(default_factory=list)
+    rows: list[NDArray[np.int32]] = field(default_factory=list)
+    _named: dict[tuple[str, ...], int] = field(default_factory=dict)
+
+    def add(self, question: _Question, pooled: PooledAnswers, pairs: PairArrays) -> None:
+        """Add the contexts that have a pair, and the answers that occur in one."""
+        used, context = np.unique(pairs.context, return_inverse=True)
+        prompts = np.zeros(len(used), np.int32)
+        for place, both in enumerate(pairs.contexts[used].tolist()):
+            members = tuple(member for member in both if member >= 0)
+            name = (question.name, *(question.said[member] for member in members))
+            prompts[place] = known = self._named.setdefault(name, len(self.prompts))
+            if known == len(self.prompts):
+                self.prompts.append((len(self.questions), members))
+        self.questions.append(question)
+        answers = np.zeros(len(pooled.answers), np.int32)
+        for answer in np.unique(np.concatenate([pairs.chosen, pairs.rejected])).tolist():
+            one = pooled.answers[answer]
+            answers[answer] = known = self.answers.setdefault(one.text, len(self.answers))
+            if known == len(self.models):
+                self.models.append(one.model)
+        self.rows.append(
+            np.stack(
+                [prompts[context], pairs.stage, answers[pairs.chosen], answers[pairs.rejected]],
+                axis=1,
+            ).astype(np.int32)
+        )
+
+    def prompt(self, place: int) -> tuple[Message, ...]:
+        question, members = self.prompts[place]
+        return self.questions[question].prompt(members)
+
+    def distinct(self) -> NDArray[np.int32]:
+        """Return the sorted distinct rows, and free the stored ones, as there may be millions.
+
+        Each row is sorted as one number; positions of answers and of prompts take about 20 bits
+        each.
+        """
+        base = max(1, len(self.answers))
+        parts = []
+        for rows in self.rows:
+            prompt, stage, chosen, rejected = rows.T.astype(np.int64)
+            parts.append(((prompt * len(Stage) + stage) * base + chosen) * base + rejected)
+        self.rows.clear()
+        if len(self.prompts) * len(Stage) * base**2 >= 2**63:
+            raise StoreError(
+                f"{len(self.prompts):,} prompts with {base:,} answers are more than one set holds:"
+                " name fewer sessions"
+            )
+        numbers = sorted_unique(np.concatenate(parts))
+        del parts
+        found = np.empty((len(numbers), 4), np.int32)
+        for column, size in ((3, base), (2, base), (1, len(Stage))):
+            numbers, found[:, column] = np.divmod(numbers, size)
+        found[:, 0] = numbers
+        return found
+
+
+def build_pairs(
+    store: Store,
+    sessions: Sequence[str],
+    choices: PairChoices | None = None,
+    fits: LengthLimit | None = None,
+    progress: Callable[[int, int, int], None] | None = None,
+) -> PairsResult:
+    """Build the pairs of sessions.
+
+    Args:
+        store: The store.
+        sessions: The ids of the sessions.
+        choices: What to build.
+        fits: Leave out pairs that are longer than its limit.
+        progress: Called with the number of problems read, the number of all problems, and the
+            number of pairs so far.
+
+    Raises:
+        StoreError: There is no pair.
+        UsageError: The sessions' templates differ and `choices` names none, their variables of the
+            chat template differ, or a family has no words for the template.
+    """
+    choices = choices or PairChoices()
+    sources = read_sources(store, sessions)
+    template, variables = _known(choose_template(sources, choices.template)), variables_of(sources)
+    if fits is not None and variables:
+        fits = fits.with_variables(variables)
+    asked = read_questions(store, sources)
+    counting = PairCounter(sources, asked, choices.splits)
+    places = _splits(asked, choices.splits)
+    heap, pairs = _Heap(), 0
+    with contextlib.closing(read_ahead(read_pools(store, asked), _AHEAD)) as read:
+        for number, pooled in enumerate(read, start=1):
+            counting.pool(pooled)
+            if places[pooled.asked.key] is not choices.splits.of(pooled.asked.problem):
+                counting.left_out["in_another_split"] += 1
+            else:
+                pairs += _gather(heap, pooled, template, choices, counting)
+            if progress is not None:
+                progress(number, len(asked), pairs)
+    if not pairs:
+        raise StoreError(_nothing(sources, counting))
+    settings = _settings(choices, template, sources, asked, fits)
+    if variables:  # Without any, the digest is that of sets which were made before they counted.
+        settings["template_variables"] = dict(variables)
+    table = _table(heap, choices, fits, settings, counting).named()
+    return PairsResult(table, counting.report(table))
+
+
+def _known(template: str) -> Template:
+    for one in TEMPLATES:
+        if one == template:
+            return one
+    raise UsageError(f"unknown template {template!r}: it is one of {', '.join(TEMPLATES)}")
+
+
+def _splits(asked: Sequence[Question], splits: Splits) -> dict[Digest, Split]:
+    """Return the split in which each O_n counts, by key: the strictest split of its problems."""
+    own = {one.key: splits.of(one.problem) for one in asked}
+    content = {one.key: _content(one) for one in asked}
+    strictest: dict[Digest, Split] = {}
+    for one in asked:
+        known = strictest.setdefault(content[one.key], own[one.key])
+        strictest[content[one.key]] = min(known, own[one.key], key=STRICTNESS_ORDER.index)
+    return {key: strictest[digest] for key, digest in content.items()}
+
+
+def _content(one: Question) -> Digest:
+    """Return the digest of the shown pairs, whichever problem they are of."""
+    shown = sorted(canonical_json([pair.input, pair.output]) for pair in one.problem.shown)
+    return digest_of([one.problem.family, shown])
+
+
+def _gather(
+    heap: _Heap,
+    pooled: PooledAnswers,
+    template: Template,
+    choices: PairChoices,
+    counting: PairCounter,
+) -> int:
+    """Add the pairs of a pool, and return their number."""
+    asked = pooled.asked
+    seed = hash_key("pool", choices.seed, asked.key)
+    pairs = preference_pairs(pooled.pool, choices.caps, seed)
+    counting.pairs(pairs)
+    if len(pairs):
+        hypotheses = {
+            place: one.hypothesis
+            for place, one in enumerate(pooled.answers)
+            if one.consistent and one.hypothesis is not None
+        }
+        view = asked.problem.view(EMPTY_SPACE)
+        split = choices.splits.of(asked.problem)
+        words = CachedWords(asked.words)
+        shown = select_wording(words, template)
+        said = {place: shown.show_hypothesis(one) for place, one in hypotheses.items()}
+        question = _Question(asked, split, view, words, template, hypotheses, said)
+        heap.add(question, pooled, pairs)
+    return len(pairs)
+
+
+def _table(
+    heap: _Heap, choices: PairChoices, fits: LengthLimit | None, settings: Mapping[str, Json],
+    counting: PairCounter,
+) -> PairTable:  # fmt: skip
+    gathered = sum(map(len, heap.rows))
+    rows = heap.distinct()
+    counting.left_out["repeated_pairs"] = gathered - len(rows)
+    answers = list(heap.answers)
+    asked = [heap.questions[question] for question, _ in heap.prompts]
+    if fits is not None:
+        kept = _fitting(heap, rows, answers, fits)
+        counting.left_out["too_long"] = len(rows) - len(kept)
+        rows = rows[kept]
+    split = np.array([list(Split).index(one.split) for one in asked], np.int64)
+    tasks = {name: n for n, name in enumerate(sorted({one.asked.problem.task for one in asked}))}
+    task = np.array([tasks[one.asked.problem.task] for one in asked], np.int64)
+    of_split, of_task, stage = split[rows[:, 0]], task[rows[:, 0]], rows[:, 1].astype(np.int64)
+    kept = select_within_limit(of_split, stage, of_task, choices.limit, choices.seed)
+    counting.left_out["over_limit"] = len(rows) - len(kept)
+    rows, of_split, stage = rows[kept], of_split[kept], stage[kept]
+    kept = select_in_ratio(of_split, stage, choices.ratio, choices.seed)
+    counting.left_out["out_of_ratio"] = len(rows) - len(kept)
+    rows = rows[kept]
+    if not len(rows):
+        raise StoreError(
+            "no pair is left: "
+            + ", ".join(f"{n} {_WHY[why]}" for why in _WHY if (n := counting.left_out[why]))
+        )
+    used, prompts = np.unique(rows[:, 0], return_inverse=True)
+    said, places = np.unique(rows[:, 2:], return_inverse=True)
+    places = places.reshape(-1, 2)
+    shown = [asked[place] for place in used.tolist()]
+    return PairTable(
+        prompts=[heap.prompt(place) for place in used.tolist()],
+        prompt_task=[one.asked.problem.task for one in shown],
+        prompt_problem=[one.asked.problem.id for one in shown],
+        prompt_split=[one.split for one in shown],
+        prompt_context=[len(heap.prompts[place][1]) for place in used.tolist()],
+        answers=[answers[place] for place in said.tolist()],
+        answer_model=[heap.models[place] for place in said.tolist()],
+        prompt=prompts.astype(np.int32),
+        chosen=places[:, 0].astype(np.int32),
+        rejected=places[:, 1].astype(np.int32),
+        stage=rows[:, 1].astype(np.int8),
+        digest="",
+        settings=settings,
+    )
+
+
+_WHY = {
+    "too_long": "do not fit the length",
+    "over_limit": "are over the limit",
+    "out_of_ratio": "do not go into the ratio, for a stage of it is missing",
+}
+
+
+def _fitting(
+    heap: _Heap, rows: NDArray[np.int32], answers: Sequence[str], fits: LengthLimit
+) -> Integers:
+    """Return the rows whose prompt and longer answer are within the length limit."""
+    asked, said = (np.zeros(len(one), np.int64) for one in (heap.prompts, answers))
+    shown, given = np.unique(rows[:, 0]), np.unique(rows[:, 2:])
+    for start in range(0, len(shown), _TOGETHER):
+        part = shown[start : start + _TOGETHER]
+        asked[part] = fits.prompts([heap.prompt(place) for place in part.tolist()])
+    said[given] = fits.answers([answers[place] for place in given.tolist()])
+    longest = asked[rows[:, 0]] + np.maximum(said[rows[:, 2]], said[rows[:, 3]])
+    return np.flatnonzero(longest <= fits.most)
+
+
+def _settings(
+    choices: PairChoices, template: Template, sources: Sequence[Source], asked: Sequence[Question],
+    fits: LengthLimit | None,
+) -> dict[str, Json]:  # fmt: skip
+    return {
+        "version": VERSION,
+        "sessions": [source.digest for source in sources],
+        "contexts": list(choices.caps.contexts),
+        "per_context": list(choices.caps.pairs),
+        "limit": choices.limit,
+        "ratio": None if choices.ratio is None else list(choices.ratio),
+        "seed": choices.seed,
+        "splits": {
+            "seed": choices.splits.seed,
+            "fractions": asdict(choices.splits.fractions),
+            "fixed": {name: str(split) for name, split in choices.splits.fixed.items()},
+        },
+        "template": template,
+        "answer_formats": sorted({one.answer_format for one in asked}),
+        "length": None if fits is None else dict(fits.settings()),
+    }
+
+
+def _nothing(sources: Sequence[Source], counting: PairCounter) -> str:
+    """Return one sentence on why there is no pair."""
+    which = ", ".join(source.session for source in sources[:4]) + ", …" * (len(sources) > 4)
+    named = f"session{'s' * (len(sources) > 1)} {which}"
+    if not counting.answers:
+        return f"{named}: no pairs, for there is no answer yet"
+    if counting.most_answers < 2:
+        return f"{named}: no pairs, for no problem has two different answers"
+    return f"{named}: no pairs, for no two answers about one thing differ in worth"

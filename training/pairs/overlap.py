@@ -1,0 +1,150 @@
+"""How much of a sample space two or three hypotheses agree on, computed on bits.
+
+The inputs of S on which two hypotheses make the same prediction are a row of bits. The size of an
+intersection is a bit count, and what three hypotheses share is the bit count of two rows. Sizes are
+integers, so that equal sizes compare as equal. With weights (GEAR's M1) they are integers as well,
+in one of two units:
+
+ - weights that are fractions with small denominators (0.1, 2.5, 1/3 as a float) are converted to
+   these fractions, in units of their common denominator, while |S| stays below 2**53 units;
+ - any other weights are rounded to units of |S| / 2**40.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...tools.gear.novelty import input_sizes
+
+Integers = NDArray[np.int64]
+Bits = NDArray[np.uint64]
+
+_DENOMINATOR = 1_000_000
+_EXACT_UNITS = 2**53
+_ROUNDED_UNITS = 2**40
+_WORDS = 1 << 21  # words of bits counted at once: 16 MiB
+_KEPT = 1 << 22  # the most words of bits of all cached rows: 32 MiB
+
+
+def integer_sizes(weights: ArrayLike | None, inputs: int) -> Integers:
+    """Return the sizes (n,) of the inputs as integers; they are 1 without weights.
+
+    It raises as `tools.gear.novelty.input_sizes` does.
+    """
+    if weights is None:
+        return np.ones(inputs, np.int64)
+    sizes = input_sizes(weights, inputs)
+    different, place = np.unique(sizes, return_inverse=True)
+    scaled = _as_fractions(different, np.bincount(place, minlength=len(different)))
+    if scaled is None:
+        # Divide by the largest first: the sum of very large sizes would overflow.
+        rounded = different / different.max()
+        total = math.fsum((sizes / different.max()).tolist())
+        scaled = np.rint(rounded / total * _ROUNDED_UNITS).astype(np.int64)
+    return scaled[place]
+
+
+def _as_fractions(different: NDArray[np.float64], times: Integers) -> Integers | None:
+    found = [Fraction(size).limit_denominator(_DENOMINATOR) for size in different.tolist()]
+    if any(float(one) != size for one, size in zip(found, different.tolist(), strict=True)):
+        return None
+    unit = 1
+    for one in found:
+        unit = math.lcm(unit, one.denominator)
+        if unit >= _EXACT_UNITS:
+            return None
+    whole = [int(one * unit) for one in found]
+    common = math.gcd(*whole) or 1
+    whole = [one // common for one in whole]
+    if sum(one * int(n) for one, n in zip(whole, times, strict=True)) >= _EXACT_UNITS:
+        return None
+    return np.array(whole, np.int64)
+
+
+class PredictionOverlap:
+    """The agreement of m hypotheses; an undefined prediction agrees with nothing.
+
+    Args:
+        codes: int64 (m, n), predictions.
+        defined: bool (m, n).
+        sizes: Integers (n,) from `integer_sizes`.
+
+    Attributes:
+        space: The size of S.
+        sizes: (m,), the sizes of the prediction sets.
+    """
+
+    def __init__(self, codes: ArrayLike, defined: ArrayLike, sizes: Integers) -> None:
+        self._codes = np.asarray(codes, np.int64)
+        known = np.asarray(defined, np.bool_)
+        self._padded = np.zeros((len(known), -(-known.shape[1] // 64) * 64), np.bool_)
+        self._padded[:, : known.shape[1]] = known
+        self._known = _packed(self._padded)
+        self._planes = [
+            (bit, _packed(_padded_row(sizes >> bit & 1, self._padded.shape[1])))
+            for bit in range(int(sizes.max(initial=0)).bit_length())
+        ]
+        self._plain = bool((sizes == 1).all())
+        self.space = int(sizes.sum())
+        self._shared: dict[int, Integers] = {}
+        self._rows: dict[int, Bits] = {}  # results of `_same`, if all of them are small
+        self.sizes = self._counted(self._known)  # (m,), sizes of the prediction sets
+
+    def shared(self, member: int) -> Integers:
+        """Return the sizes (m,) of the intersections with `member`, cached at 8 m bytes each."""
+        if member not in self._shared:
+            self._shared[member] = self._counted(self._same(member))
+        return self._shared[member]
+
+    def shared_by_three(self, member: int, others: Integers) -> Integers:
+        """Return the sizes (k, m) of intersections of three prediction sets.
+
+        They are those of each hypothesis, `member`, and each of `others` (k,).
+        """
+        same = self._same(member)
+        self._shared[member] = self._counted(same)
+        found = np.empty((len(others), len(same)), np.int64)
+        step = max(1, _WORDS // max(1, same.size))
+        for start in range(0, len(others), step):
+            part = others[start : start + step]
+            found[start : start + step] = self._counted(same[None, :, :] & same[part][:, None, :])
+        return found
+
+    def _same(self, member: int) -> Bits:
+        """Return bits (m, words): where each hypothesis predicts the same as `member`."""
+        if member in self._rows:
+            return self._rows[member]
+        # Agreement is symmetric, so results in earlier rows are reused.
+        start = member if all(earlier in self._rows for earlier in range(member)) else 0
+        padded = self._padded[start:]
+        np.equal(self._codes[start:], self._codes[member], out=padded[:, : self._codes.shape[1]])
+        same = np.empty_like(self._known)
+        same[start:] = _packed(padded) & self._known[start:] & self._known[member]
+        for earlier in range(start):
+            same[earlier] = self._rows[earlier][member]
+        if self._known.size * len(self._known) <= _KEPT:
+            self._rows[member] = same
+        return same
+
+    def _counted(self, bits: Bits) -> Integers:
+        if self._plain:
+            plain: Integers = np.bitwise_count(bits).sum(axis=-1, dtype=np.int64)
+            return plain
+        total = np.zeros(bits.shape[:-1], np.int64)
+        for bit, plane in self._planes:
+            total += np.bitwise_count(bits & plane).sum(axis=-1, dtype=np.int64) << bit
+        return total
+
+
+def _packed(padded: NDArray[np.bool_]) -> Bits:
+    return np.packbits(padded, axis=-1).view(np.uint64)
+
+
+def _padded_row(row: Integers, width: int) -> NDArray[np.bool_]:
+    padded = np.zeros(width, np.bool_)
+    padded[: len(row)] = row
+    return padded
