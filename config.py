@@ -466,12 +466,12 @@ class RunConfig(CompositeSettings):
         if not isinstance(method, str):
             # raises an error that says what is wrong
             MethodSettings.model_validate({"method": method})
-        classes = {**cls.parts(), "method": methods.settings_of(method)}
+        classes = {**cls.part_classes(), "method": methods.settings_of(method)}
         values: dict[str, dict[str, Any]] = {name: {} for name in classes}
         if type(base.method) is MethodSettings and base.method.method == method:
             # The base has the class that all methods share: treat its fields as if set by name.
             given = {name: value for name, value in options.items() if value is not None}
-            options = {**dict.fromkeys(options), **base.method.given(), **given}
+            options = {**dict.fromkeys(options), **base.method.explicit_values(), **given}
         for option, value in options.items():
             if value is not None:
                 part, field = place_option(option, value, method, classes, methods)
@@ -499,6 +499,6 @@ class RunConfig(CompositeSettings):
     @classmethod
     def from_record(cls, record: Mapping[str, Any], methods: MethodRegistry) -> RunConfig:
         """Return the configuration that `to_record` stored. Raises UsageError."""
-        classes = dict(cls.parts())
+        classes = dict(cls.part_classes())
         classes["method"] = methods.settings_of(record.get("method", {}).get("method", "abduce"))
         return cls.model_validate({key: classes[key](**values) for key, values in record.items()})

@@ -69,7 +69,7 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
         DataError: A file cannot be read.
     """
     kind = _kind(spec)
-    return await kind.open(kind.settings.of(spec, settings))
+    return await kind.open(kind.settings.from_options(spec, settings))
 
 
 async def check_model(spec: str, settings: Mapping[str, Json]) -> None:
@@ -78,7 +78,7 @@ async def check_model(spec: str, settings: Mapping[str, Json]) -> None:
     if kind.check is None:
         await (await open_model(spec, settings)).close()
     else:
-        kind.check(kind.settings.of(spec, settings))
+        kind.check(kind.settings.from_options(spec, settings))
 
 
 def _kind(spec: str) -> ModelKind:

@@ -21,10 +21,10 @@ class ModelSettings(Settings):
     model: str = Field(exclude=True)
 
     @classmethod
-    def of(cls, model: str, settings: Mapping[str, Json]) -> Self:
+    def from_options(cls, model: str, settings: Mapping[str, Json]) -> Self:
         """Build the settings of a model, ignoring values that are None. Raises UsageError."""
         given = {key: value for key, value in settings.items() if value is not None}
-        names = cls.names()
+        names = cls.setting_names()
         for key in given:
             if key not in names:
                 hint = suggest_name(key, names) if names else ": it takes none"
@@ -32,19 +32,23 @@ class ModelSettings(Settings):
         return cls(model=model, **given)
 
     @classmethod
-    def names(cls) -> tuple[str, ...]:
+    def setting_names(cls) -> tuple[str, ...]:
         """Return the names of all settings."""
         return tuple(name for name in cls.model_fields if name != "model")
 
-    def given(self) -> dict[str, Any]:
+    def explicit_values(self) -> dict[str, Any]:
         """Return the explicitly set values by name, in the order of the fields."""
-        return {name: getattr(self, name) for name in self.names() if name in self.model_fields_set}
+        return {
+            name: getattr(self, name)
+            for name in self.setting_names()
+            if name in self.model_fields_set
+        }
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
         """Return, for example, "batch 0 of model 'hf:x' must be a whole number of at least 1"."""
         name = str(error["loc"][0])
-        if name not in cls.names():
+        if name not in cls.setting_names():
             return super().describe_error(error, data)
         field = cls.model_fields[name]
         valid = describe_type(field.annotation).removesuffix(" or None")

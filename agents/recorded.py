@@ -108,7 +108,7 @@ class RecordedProposer:
     ) -> Reply:
         """Return the next recorded answer of the problem."""
         answers = self._record.answers.get(view.problem, ())
-        number = view.answers
+        number = view.own_answer_count
         if number >= len(answers):
             return Reply(finish="exhausted", meta={"reason": _nothing_left(len(answers))})
         answer = answers[number]
@@ -167,7 +167,7 @@ def _answers(
         said = {"dataset": DATASET, "model": predictions.model}
         by_problem = {
             name: tuple(Answer(one.answer, True, one.fields) for one in some)
-            for name, some in predictions.of.items()
+            for name, some in predictions.by_problem.items()
         }
         return said, by_problem
     if of_model is not None:
@@ -314,7 +314,7 @@ class PredictionFile(NamedTuple):
     """The predictions of one model."""
 
     model: str
-    of: Mapping[str, tuple[Prediction, ...]]  # by problem, in the order of the file
+    by_problem: Mapping[str, tuple[Prediction, ...]]  # by problem, in the order of the file
 
 
 def is_prediction(line: str) -> bool:

@@ -70,9 +70,9 @@ class ScriptedProposer:
     ) -> Reply:
         """Return the next scripted reply of the problem. Raises a scripted Unavailable."""
         replies = self._replies.get(view.problem, self._replies.get("*", ()))
-        if view.answers >= len(replies):
+        if view.own_answer_count >= len(replies):
             return Reply(finish="exhausted", meta={"reason": "the script says no more of it"})
-        item = replies[view.answers]
+        item = replies[view.own_answer_count]
         turns = [item] if isinstance(item, str | Reply | Unavailable) else list(item)
         turn = count_tool_rounds(messages)
         said = turns[min(turn, len(turns) - 1)] if tools or turn else turns[-1]
@@ -246,7 +246,7 @@ class RepairingProposer:
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
         """Test the wrong source first; answer with the repaired one if the tool found failures."""
-        if view.earlier:
+        if view.past_answers:
             return Reply(finish="exhausted")
         if count_tool_rounds(messages) == 0:
             if not any(tool.name == self._tool for tool in tools):

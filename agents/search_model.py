@@ -53,10 +53,10 @@ class SearchSettings(ModelSettings):
     workers: int | None = setting(None, "processes; default one a core, at most 4", ge=1)
 
     @classmethod
-    def of(cls, model: str, settings: Mapping[str, Json]) -> Self:
+    def from_options(cls, model: str, settings: Mapping[str, Json]) -> Self:
         """Build the settings, with the preset of `search:PRESET` if the model string has one."""
         named = model.partition(":")[2]
-        return super().of(model, {**settings, "preset": named} if named else settings)
+        return super().from_options(model, {**settings, "preset": named} if named else settings)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class SearchProposer:
         tries = _tries(messages, manner)
         agreed = bool(tries) and tries[-1].consistent
         skip = [one.source for one in (tries[:-1] if agreed else tries)]
-        earlier = [h.text for e in view.earlier for h in e.hypotheses]
+        earlier = [h.text for e in view.past_answers for h in e.hypotheses]
         found = await self._ask(view, manner, {"earlier": earlier, "skip": skip})
         if "source" not in found:
             return self._exhausted(found, "finds nothing else to say")
@@ -122,7 +122,7 @@ class SearchProposer:
     async def repair(self, view: View, text: str) -> Reply:
         """Return a better rule, repaired from `text` or found by a new search if that is better."""
         manner = _manner(view)
-        if manner is None or not manner.mends:
+        if manner is None or not manner.repairs:
             return _nothing(f"search mends no hypotheses of {view.family} tasks")
         found = await self._ask(view, manner, {"mend": text, "earlier": [], "skip": []})
         if "source" not in found:
@@ -155,7 +155,7 @@ class SearchProposer:
 
 def _manner(view: View) -> SearchStyle | None:
     found = load_family(view.family)
-    return found.search if isinstance(found, HasSearch) else None
+    return found.search_style if isinstance(found, HasSearch) else None
 
 
 def _nothing(reason: str) -> Reply:

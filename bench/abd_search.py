@@ -56,11 +56,11 @@ class Clock:
         self._kept = [
             (ranking, name, getattr(ranking, name)) for some in STAGES.values() for name in some
         ]
-        self._judged = Evidence.judged
+        self._judged = Evidence.judge
         for stage, some in STAGES.items():
             for name in some:
                 setattr(ranking, name, self._timed(stage, getattr(ranking, name)))
-        Evidence.judged = self._counted()
+        Evidence.judge = self._counted()
 
     def _timed(self, stage: str, work: Callable[..., Any]) -> Callable[..., Any]:
         def run(*given: Any) -> Any:
@@ -83,7 +83,7 @@ class Clock:
     def close(self) -> None:
         for module, name, work in self._kept:
             setattr(module, name, work)
-        Evidence.judged = self._judged
+        Evidence.judge = self._judged
 
 
 def measure(problem: Problem, budget: float) -> dict[str, Any]:

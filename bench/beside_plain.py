@@ -80,7 +80,7 @@ WEIGHTS["charged"] = 0.0  # of a bundle
 def counted() -> Iterator[Counts]:
     """What the search of lists evaluates and decides meanwhile."""
     counts = Counts()
-    kept = Bank.int_of, elements._apply, elements._compare
+    kept = Bank.add_int_operation, elements._apply, elements._compare
     charge = Budget.charge
 
     def counting(function: Callable[..., Any], rows: bool) -> Callable[..., Any]:
@@ -105,7 +105,7 @@ def counted() -> Iterator[Counts]:
         return called
 
     replaced: Any = Bank
-    replaced.int_of = counting(kept[0], False)
+    replaced.add_int_operation = counting(kept[0], False)
     bundled = {name: getattr(Bundle, name) for name in BUNDLES}
     for name, compared in BUNDLES.items():
         setattr(Bundle, name, comparing(bundled[name], compared))
@@ -114,7 +114,7 @@ def counted() -> Iterator[Counts]:
     try:
         yield counts
     finally:
-        replaced.int_of, elements._apply, elements._compare = kept
+        replaced.add_int_operation, elements._apply, elements._compare = kept
         Budget.charge = charge  # type: ignore[method-assign]
         for name, method in bundled.items():
             setattr(Bundle, name, method)
@@ -124,7 +124,7 @@ def searched(shown: list[list[Any]], budget: float) -> Searched:
     with counted() as counts:
         began = time.process_time()
         problem = lists.Problem(shown, [], budget)
-        answer = problem.next([], frozenset())
+        answer = problem.propose([], frozenset())
         first = time.process_time() - began
         if problem.search is not None:
             problem.search.run()

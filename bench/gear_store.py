@@ -174,7 +174,7 @@ def write(
                 }  # fmt: skip
                 session = store.create_session(settings, [(one, over) for one in some])
                 count += asyncio.run(_record(store, session, some, answers, f"{model} {n}", good))
-                store.set_session(session, status="done")
+                store.update_session(session, status="done")
                 if hypotheses is not None and count >= hypotheses:
                     break
             else:
@@ -194,9 +194,9 @@ async def _record(
         async with together:
             count = 0
             for record in answers.steps(problem, good, f"{seed} {problem.id}"):
-                await ledger.step(record)
+                await ledger.record_step(record)
                 count += 1
-            await ledger.end(problem.id, "done", "cap" if count == 25 else "three_bad")
+            await ledger.record_end(problem.id, "done", "cap" if count == 25 else "three_bad")
             return count
 
     return sum(await asyncio.gather(*(one(problem) for problem in some)))

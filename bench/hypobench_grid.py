@@ -79,7 +79,7 @@ def code() -> str:
 def names_of(only: Sequence[str], seed: int) -> list[tuple[str, str]]:
     """(generator, set) of the kinds, in the order in which they are run. Ends the program where a kind
     has no set."""
-    every = [(one, name) for one in NAMES for name in GENERATORS[one].sets(seed)]
+    every = [(one, name) for one in NAMES for name in GENERATORS[one].list_sets(seed)]
     chosen: set[tuple[str, str]] = set()
     for kind in only:
         some = {

@@ -135,7 +135,7 @@ def by_weights(sentences: Sequence[str], problem: Problem, rows: Sequence[Observ
 
 def every(only: Sequence[str], seed: int) -> Iterator[Checked]:
     for generator in only:
-        for name in GENERATORS[generator].sets(seed):
+        for name in GENERATORS[generator].list_sets(seed):
             yield checked(generator, name, seed)
 
 

@@ -92,8 +92,8 @@ async def keep(store: Store, session: str, problem: int, steps: int, made: list[
     for step, (calls, record) in zip(range(steps), made[problem], strict=True):
         for number, (kind, request, outcome) in enumerate(calls):
             key = CallKey(session, str(problem), f"step/{step}/{number}/0")
-            await journal.once(key, kind, request, making(outcome))  # type: ignore[arg-type]
-        await ledger.step(record)
+            await journal.record_once(key, kind, request, making(outcome))  # type: ignore[arg-type]
+        await ledger.record_step(record)
 
 
 def measured(folder: Path, made: list[list], steps: int) -> float:

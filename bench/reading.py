@@ -290,7 +290,7 @@ def _text_readers() -> dict[str, Case]:
         "thoughts of a judge": Case(answers.strip_reasoning),
         "rating": Case(lambda text: rating_answers.parse_rating(text, rating_answers.FIVE_POINT_SCALE)),
         "reason of a rating": Case(rating_answers.parse_reason),
-        "name of a label": Case(names.of),
+        "name of a label": Case(names.find),
         "sentence": Case(lambda text: compile_sentence(text, PUBLIC), 20_000),
         "sentence of a hypothesis": Case(lambda text: compile_sentence(text, PUBLIC), MAX_CHARACTERS),
         "true sentence": Case(lambda text: compile_truth(text, PUBLIC), 20_000),
@@ -336,7 +336,7 @@ def _other_readers() -> dict[str, Case]:
         with open(os.devnull, "w") as file:
             screen = create_console()
             screen.file = file
-            screen.print(escape_unprintable(text, lines=True))
+            screen.print(escape_unprintable(text, keep_lines=True))
 
     def tables(text: str) -> object:
         table = Table(("a", "b"), [[text[:2_000], 1], [text, 2]])

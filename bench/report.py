@@ -104,7 +104,7 @@ def write(path: Path, problems: int) -> int:
     with Store.open(draft, write=True) as store:
         session = store.create_session(settings, [(one, over) for one in some])
         count = asyncio.run(_record(store, session, some, answers))
-        store.set_session(session, status="done", seconds=1.0)
+        store.update_session(session, status="done", seconds=1.0)
     draft.replace(path)
     return count
 
@@ -124,9 +124,9 @@ async def _record(store: Store, session: str, some: list[Problem], answers: Answ
                 async def answer(said: str = said) -> Outcome:
                     return Outcome(said, usage=Usage(900, 200), seconds=1.5)
 
-                await journal.once(key, "model", {"messages": said}, answer)
-                await ledger.step(record)
-            await ledger.end(problem.id, "done", "cap" if count == 25 else "three_bad")
+                await journal.record_once(key, "model", {"messages": said}, answer)
+                await ledger.record_step(record)
+            await ledger.record_end(problem.id, "done", "cap" if count == 25 else "three_bad")
             return count
 
     return sum(await asyncio.gather(*(one(problem) for problem in some)))

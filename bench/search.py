@@ -109,7 +109,7 @@ def measure(
         codes = np.array([a.codes for a in good]).reshape(len(good), len(few))
         known = np.array([a.known for a in good], bool).reshape(len(good), len(few))
         passed = [fmean(a.right(judges)) if judges else 0.0 for a in made]
-        other = Inputs(few).other_than(problem.shown)
+        other = Inputs(few).mask_unshown(problem.shown)
         following += [(problem.id, p if judges else None, a.text)
                       for a, p in list(zip(made, passed, strict=True))[1:]]  # fmt: skip
         rows.append({

@@ -36,13 +36,13 @@ SHOWN = tuple(Observation([n, n + 1], [n, n + 1]) for n in range(4))
 class InMemory:
     """A journal and a ledger that keep nothing."""
 
-    async def once(self, key: Any, kind: str, request: Any, make: Any) -> Any:
+    async def record_once(self, key: Any, kind: str, request: Any, make: Any) -> Any:
         return await make()
 
-    async def step(self, record: StepRecord) -> None:
+    async def record_step(self, record: StepRecord) -> None:
         return None
 
-    async def end(self, problem: str, status: str, cause: str) -> None:
+    async def record_end(self, problem: str, status: str, cause: str) -> None:
         return None
 
 

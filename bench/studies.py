@@ -206,8 +206,10 @@ def fill(path: Path, problems: int, hypotheses: int) -> str:
                     )
                     for i in range(hypotheses)
                 )  # fmt: skip
-                await ledger.step(StepRecord(problem.id, 1, (JudgedAnswer("step/1", "", judged),)))
-                await ledger.end(problem.id, "done", "exhausted")
+                await ledger.record_step(
+                    StepRecord(problem.id, 1, (JudgedAnswer("step/1", "", judged),))
+                )
+                await ledger.record_end(problem.id, "done", "exhausted")
 
         asyncio.run(write())
     return session

@@ -107,7 +107,7 @@ def one(kind: str, count: int, size: int) -> Cell:
     if kind == "texts":
         terms = len({word for row, _ in shown for word in row["text"].lower().strip(".").split()})
     before, began = peak(), time.process_time()
-    answer = Problem(shown, [], PRESETS["standard"].expansions, told).next([], frozenset())
+    answer = Problem(shown, [], PRESETS["standard"].expansions, told).propose([], frozenset())
     seconds = time.process_time() - began
     return {
         "seconds": round(seconds, 2),

@@ -56,7 +56,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         base = make_base(Path(place) / "base", table)
         for name, changed in KINDS:
-            settings = TrainConfig.of({
+            settings = TrainConfig.from_mapping({
                 "examples": asked.examples, "period": 48, "batch": 16, "device_batch": 16,
                 "probe_pairs": 64, "learning_rate": 1e-4, "beta": 0.1, "lora_rank": 16,
                 "lora_alpha": 32, "device": "cpu", "schedule": "fixed", "save_every": 1000, **changed,
@@ -180,7 +180,7 @@ def drawn(table: PairTable, settings: TrainConfig) -> list[int]:
     pools = {}
     for number, stage in enumerate(STAGES):
         places = shuffle_pairs(
-            table.where(number, Split.TRAIN), settings.seed, f"{Split.TRAIN}/{stage}"
+            table.positions(number, Split.TRAIN), settings.seed, f"{Split.TRAIN}/{stage}"
         )
         pools[stage] = places[: settings.examples].tolist()
     mixture = Mixture(pools, settings.seed, settings.period)
@@ -210,7 +210,7 @@ def make_pairs(problems: int = 300) -> PairTable:
         answer_model=["made"] * len(answers), prompt=columns[:, 0].astype(np.int32),
         chosen=columns[:, 1].astype(np.int32), rejected=columns[:, 2].astype(np.int32),
         stage=columns[:, 3].astype(np.int8), digest="", settings={},
-    ).named()  # fmt: skip
+    ).with_digest()  # fmt: skip
 
 
 def make_base(folder: Path, table: PairTable) -> Path:

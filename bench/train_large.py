@@ -59,7 +59,7 @@ def main() -> None:
         base = asked.folder or Path(place) / "base"
         if not (base / "config.json").is_file():
             make_base(base, TINY if asked.tiny else SEVEN_BILLION)
-        settings = TrainConfig.of({
+        settings = TrainConfig.from_mapping({
             "examples": 32 * asked.updates, "period": 32 * asked.updates, "schedule": "fixed",
             "device_batch": asked.device_batch, "probe_pairs": 8, "four_bit": True, "recompute": True,
             **({"device": "cpu", "lora_rank": 8} if asked.tiny else {}),
@@ -81,7 +81,7 @@ def measured(base: Path, settings: TrainConfig, out: Path, tokens: int) -> dict[
     times: list[float] = []
 
     def progress(told: Progress) -> None:
-        if told.doing == "train" and told.train_loss is not None and told.examples:
+        if told.phase == "train" and told.train_loss is not None and told.examples:
             times.append(time.perf_counter())
 
     began, log = time.perf_counter(), ListLog()
@@ -118,7 +118,7 @@ def make_pairs(problems: int, tokens: int) -> PairTable:
         prompt_split=["validation" if one % 4 == 3 else "train" for one in range(problems)],
         answer_model=["made"] * len(answers), prompt=each // 3, chosen=2 * each,
         rejected=2 * each + 1, stage=(each % 3).astype(np.int8), digest="", settings={},
-    ).named()  # fmt: skip
+    ).with_digest()  # fmt: skip
 
 
 def make_base(folder: Path, sizes: dict[str, int]) -> None:

@@ -51,13 +51,13 @@ class Configuration:
     model_args: list[str] = field(default_factory=list)
     roles: dict[str, dict[str, Any]] = field(default_factory=dict)
     scorer: dict[str, dict[str, Any]] = field(default_factory=dict)
-    found: list[tuple[str, Any, str]] = field(default_factory=list)
+    settings: list[tuple[str, Any, str]] = field(default_factory=list)
 
-    def shown(self) -> list[dict[str, Any]]:
+    def list_settings(self) -> list[dict[str, Any]]:
         """Return [{key, value, source}], with possible secrets replaced by ***."""
         return [
             {"key": key, "value": redact_setting(key, value), "source": source}
-            for key, value, source in sorted(self.found, key=lambda one: (one[0], one[2]))
+            for key, value, source in sorted(self.settings, key=lambda one: (one[0], one[2]))
         ]
 
 
@@ -88,7 +88,7 @@ def configure(command: Any, arguments: Sequence[str] = ()) -> Configuration:
     for key, value in top.items():
         names = {f"PEIRCE_{key.upper()}", f"PEIRCE_PROPOSER_{key.upper()}"}
         if key == MODEL_ARG or not names & variables.keys():
-            made.found.append((key, value, str(path)))
+            made.settings.append((key, value, str(path)))
     for name in sorted(variables):
         _take_variable(made, name, variables, options)
     below: list[str] = []
@@ -189,9 +189,9 @@ def _option_of(role: str, key: str) -> str:
 def _take_cell(made: Configuration, source: str, role: str, key: str, value: Any) -> list[str]:
     """Record one key of a role that is not an option, and return its K=V if it is the proposer's."""
     name = f"{role}.{key}"
-    if any(known == name for known, *_ in made.found):
+    if any(known == name for known, *_ in made.settings):
         return []  # the environment takes precedence
-    made.found.append((name, value, source))
+    made.settings.append((name, value, source))
     if role == "proposer":
         return [f"{key}={json.dumps(value, default=str)}"]
     if key == MODEL_ARG:
@@ -209,9 +209,9 @@ def _take_variable(
     if key in options:
         if f"PEIRCE_PROPOSER_{key.upper()}" in variables:
             raise ConfigurationError(f"{name} and PEIRCE_PROPOSER_{key.upper()} set one key twice")
-        made.found.append((key, value, name))
+        made.settings.append((key, value, name))
     elif role == "proposer" and cell in options and cell in role_setting_names():
-        made.found.append((cell, value, name))
+        made.settings.append((cell, value, name))
     elif name in RESERVED_VARIABLES or name.endswith("_KEY"):
         return
     elif role in ROLE_TABLES and cell:

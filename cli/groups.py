@@ -49,11 +49,11 @@ def find_task_help(name: str) -> TaskHelp | None:
         return None
 
 
-def print_task_help(told: TaskHelp) -> None:
+def print_task_help(task_help: TaskHelp) -> None:
     """Print the help of a task."""
     from ..reports.screen import listings, text
 
-    listings.print_task(text.create_console(), told)
+    listings.print_task(text.create_console(), task_help)
 
 
 class TaskHelpCommand(TyperCommand):

@@ -34,16 +34,16 @@ __all__ = [
 
 @cache
 def _shared() -> Mapping[str, tuple[type[Settings], FieldInfo]]:
-    parts: tuple[type[Settings], ...] = (*RunConfig.parts().values(), RepairSettings)
+    parts: tuple[type[Settings], ...] = (*RunConfig.part_classes().values(), RepairSettings)
     found: dict[str, tuple[type[Settings], FieldInfo]] = {}
     for part in parts:
-        for name, _, field in part.options():
+        for name, _, field in part.iter_options():
             found.setdefault(name, (part, field))
     return found
 
 
 def setting_field(
-    option: str, of: type[Settings] | None = None
+    option: str, config_class: type[Settings] | None = None
 ) -> tuple[type[Settings], FieldInfo]:
     """Return a setting by its option, with the part that defines it.
 
@@ -51,10 +51,10 @@ def setting_field(
 
     Args:
         option: Name of the option.
-        of: The class that defines it, if it is not a setting of a session.
+        config_class: The class that defines it, if it is not a setting of a session.
     """
-    if of is not None:
-        return of, of.model_fields[option]
+    if config_class is not None:
+        return config_class, config_class.model_fields[option]
     if option in _shared():
         return _shared()[option]
     from ..commands.write_option_types import method_setting
@@ -62,15 +62,15 @@ def setting_field(
     return method_setting(option)
 
 
-def flag(option: str, *, text: str = "", of: type[Settings] | None = None) -> Any:
+def flag(option: str, *, text: str = "", config_class: type[Settings] | None = None) -> Any:
     """Return the flag of a setting, with its help text from config.py.
 
     Args:
         option: Name of the option.
         text: Another text for `--help`.
-        of: The class that defines it, if it is not a setting of a session.
+        config_class: The class that defines it, if it is not a setting of a session.
     """
-    part, field = setting_field(option, of)
+    part, field = setting_field(option, config_class)
     extra: Any = field.json_schema_extra
     name = f"--{option.replace('_', '-')}"
     switch = bool in union_members(field.annotation) and field.default is not False
@@ -88,7 +88,9 @@ def flag(option: str, *, text: str = "", of: type[Settings] | None = None) -> An
 
 
 def add_flags(
-    *options: str, texts: Mapping[str, str] | None = None, of: type[Settings] | None = None
+    *options: str,
+    texts: Mapping[str, str] | None = None,
+    config_class: type[Settings] | None = None,
 ) -> Callable[[Any], Any]:
     """Give a command a flag for each of these settings, in place of its `**settings`.
 
@@ -97,14 +99,14 @@ def add_flags(
     Args:
         options: Names of the settings.
         texts: Other texts for `--help`, by name.
-        of: The class that defines them, if they are not settings of a session.
+        config_class: The class that defines them, if they are not settings of a session.
     """
     told = texts or {}
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         def command(**arguments: Any) -> None:
             given = {
-                name: read_flag(name, arguments.pop(name), setting_field(name, of)[1])
+                name: read_flag(name, arguments.pop(name), setting_field(name, config_class)[1])
                 for name in options
             }
             settings = {name: value for name, value in given.items() if value is not None}
@@ -119,8 +121,8 @@ def add_flags(
             inspect.Parameter(
                 name, inspect.Parameter.KEYWORD_ONLY, default=None,
                 annotation=Annotated[
-                    _flag_type(setting_field(name, of)[1]),
-                    flag(name, text=told.get(name, ""), of=of),
+                    _flag_type(setting_field(name, config_class)[1]),
+                    flag(name, text=told.get(name, ""), config_class=config_class),
                 ],
             )
             for name in options
@@ -207,8 +209,8 @@ Ood: TypeAlias = Annotated[str | None, flag("ood")]
 SkipBad: TypeAlias = Annotated[bool, flag("skip_bad")]
 ModelArg: TypeAlias = Annotated[list[str] | None, flag("model_arg")]
 JudgeModel: TypeAlias = Annotated[str | None, flag("judge_model")]
-ScorerModel: TypeAlias = Annotated[str | None, flag("scorer_model", of=RaterConfig)]
-ScorerSettings: TypeAlias = Annotated[list[str] | None, flag("role", of=RaterConfig)]
+ScorerModel: TypeAlias = Annotated[str | None, flag("scorer_model", config_class=RaterConfig)]
+ScorerSettings: TypeAlias = Annotated[list[str] | None, flag("role", config_class=RaterConfig)]
 RoleSettings: TypeAlias = Annotated[list[str] | None, flag("role")]
 BudgetTokens: TypeAlias = Annotated[int | None, flag("budget_tokens")]
 BudgetUsd: TypeAlias = Annotated[float | None, flag("budget_usd")]

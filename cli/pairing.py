@@ -34,7 +34,7 @@ def _option(
         "peirce pairs --list",
     )
 )
-@o.add_flags(*PairsOptions.__annotations__, of=PairsConfig)
+@o.add_flags(*PairsOptions.__annotations__, config_class=PairsConfig)
 def pairs(
     sessions: Annotated[
         list[str] | None,
@@ -110,7 +110,7 @@ def _progress() -> Iterator[Callable[[int, int, int], None] | None]:
 
     columns = (TextColumn("problems"), BarColumn(), MofNCompleteColumn(),
                TextColumn("{task.fields[pairs]:,} pairs"))  # fmt: skip
-    with Progress(*columns, console=text.create_console(talk=True), transient=True) as bar:
+    with Progress(*columns, console=text.create_console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None, pairs=0)
 
         def told(done: int, total: int, pairs: int) -> None:

@@ -32,7 +32,7 @@ def print_and_exit(session: Any, as_json: bool, all_metrics: bool = False) -> No
         emit([session])
     else:
         summaries.print_outcome(text.create_console(), session, all_metrics)
-        find_section(session.evaluation).finish(text.create_console(), session)
+        find_section(session.evaluation).show_at_end(text.create_console(), session)
     if session.cause:
         typer.echo(f"peirce: {text.to_one_line(session.cause, 300)}", err=True)
     elif session.status == "failed":

@@ -26,11 +26,11 @@ class OpenedOracle:
         """The layers of the sandbox and whether each is active; empty without a sandbox."""
         return {} if self.oracle is None else self.oracle.layers()
 
-    def oracles(self) -> Oracles:
+    def make_oracles(self) -> Oracles:
         """Return the oracles of the family, bound to the default limits."""
         if self.oracle is None:
             return Oracles()
-        return Oracles().having(self.name, self.oracle.bound(Limits()))
+        return Oracles().with_oracle(self.name, self.oracle.with_limits(Limits()))
 
 
 @asynccontextmanager
@@ -46,8 +46,8 @@ async def open_oracles(
     if not isinstance(family, OpensOracle):
         yield OpenedOracle()
         return
-    oracle = await family.opens.open(settings or OracleSettings())
+    oracle = await family.oracle_kind.open(settings or OracleSettings())
     try:
-        yield OpenedOracle(family.opens.name, oracle)
+        yield OpenedOracle(family.oracle_kind.name, oracle)
     finally:
         await oracle.close()

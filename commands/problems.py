@@ -38,9 +38,9 @@ class Subset:
     names: tuple[Split, ...]  # in the order of `Split`
     splits: Splits
 
-    def keeps(self, problem: Problem) -> bool:
+    def contains(self, problem: Problem) -> bool:
         """Return whether the problem is in one of the selected splits."""
-        return self.splits.of(problem) in self.names
+        return self.splits.split_of(problem) in self.names
 
     def as_json(self) -> dict[str, Json]:
         """Return the subset as a session records it."""
@@ -166,7 +166,7 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
     data, space = config.data, config.space
     shown = None if config.observations is None else str(config.observations)
     told = make_subset(config.subset, config.split_seed, config.fractions, config.fixed)
-    keep = None if told is None else told.keeps
+    keep = None if told is None else told.contains
     source = task_named(task)
     pairs = load_problems(
         source,
@@ -211,7 +211,7 @@ def _identity(source: Task, data: str | Path) -> Json:
     It is that of the data file, or the task's own where the data has several files.
     """
     if isinstance(source, IdentifiesData):
-        return source.identity(data)
+        return source.identify_data(data)
     return identify_file(locate(data, source.files if isinstance(source, NamesFiles) else ()))
 
 
@@ -263,7 +263,9 @@ def tasks_help(task: str) -> TaskHelp:
         about=found.about,
         takes=takes,
         commands=commands,
-        methods={one.name: one.about for one in all_methods().values() if one.serves(found.family)},
+        methods={
+            one.name: one.about for one in all_methods().values() if one.supports(found.family)
+        },
     )
 
 
@@ -305,7 +307,7 @@ def tasks_show(
         seed=seed, label=label, ood=ood, skip_bad=skip_bad,
     )  # fmt: skip
     chosen = choose_problems(task, config)
-    drawn = chosen.task.drawn if isinstance(chosen.task, DrawsProblems) else None
+    drawn = chosen.task.draw_problem if isinstance(chosen.task, DrawsProblems) else None
     return [
         ProblemShown.from_dict(
             {**one.as_json(), "space": len(space), **({"drawn": drawn(one)} if drawn else {})}

@@ -49,7 +49,7 @@ Options = Mapping[str, FieldInfo]
 
 def select_options(part: type[Settings], *names: str) -> dict[str, FieldInfo]:
     """Return the options of a part of the configuration by name: all, or only `names`."""
-    found = {option: field for option, _, field in part.options()}
+    found = {option: field for option, _, field in part.iter_options()}
     if part is RolesConfig:
         found["roles"] = part.model_fields["roles"]
     return {name: found[name] for name in names} if names else found
@@ -58,7 +58,7 @@ def select_options(part: type[Settings], *names: str) -> dict[str, FieldInfo]:
 def run_options() -> dict[str, FieldInfo]:
     """Return every option of `run`: those of all parts and of all methods."""
     found: dict[str, FieldInfo] = {}
-    for name, part in RunConfig.parts().items():
+    for name, part in RunConfig.part_classes().items():
         found |= select_options(part)
         if name == "method":
             for method in graphs.all_methods().values():
@@ -71,7 +71,7 @@ def method_setting(option: str) -> tuple[type[Settings], FieldInfo]:
     return next(
         (method.settings, field)
         for method in graphs.all_methods().values()
-        for name, _, field in method.settings.options()
+        for name, _, field in method.settings.iter_options()
         if name == option
     )
 

@@ -246,7 +246,7 @@ class Done:
         self._path = path
         self._found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
 
-    def once(self, name: str, make: Callable[[], Any]) -> Any:
+    def record_once(self, name: str, make: Callable[[], Any]) -> Any:
         if name not in self._found:
             start = time.monotonic()
             self._found[name] = make()
@@ -276,7 +276,7 @@ def course(out: Path, sizes: Sizes, seed: int) -> None:
                 sys.exit(f"{name}: {ended.status}{why}; start again to go on")
             return str(ended.session)
 
-        return str(done.once(name, make))
+        return str(done.record_once(name, make))
 
     collected = [
         session(
@@ -285,13 +285,13 @@ def course(out: Path, sizes: Sizes, seed: int) -> None:
         )
         for base in ARCHITECTURES for task in TASKS for shown in sizes.collected[task]
     ]  # fmt: skip
-    pairs = done.once("pairs", lambda: peirce.pairs(
+    pairs = done.record_once("pairs", lambda: peirce.pairs(
         *collected, seed=seed, limit=sizes.pairs, contexts=sizes.contexts, fixed=splits_of(out),
         store=store,
     )["digest"])  # fmt: skip
     for base, schedule, model in models(out, seed):
         if schedule != BASE:
-            done.once(
+            done.record_once(
                 f"train {base} {schedule}",
                 lambda base=base, schedule=schedule, model=model: trained(peirce.train(
                     base=base_of(out, base), pairs=pairs, out=model, seed=seed, store=store,

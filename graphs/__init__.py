@@ -63,7 +63,7 @@ class Method:
     forecast: Callable[[Sizes], CallsByRole] = forecast_one_by_one
     first_prompt: Callable[[Case], Sequence[Message]] = propose_from_rows
 
-    def serves(self, family: str) -> bool:
+    def supports(self, family: str) -> bool:
         """Return whether it works on tasks of this family."""
         return self.families is None or family in self.families
 
@@ -91,12 +91,12 @@ def find_method(name: str, family: str) -> Method:
     """
     if registry.is_registered("methods", name):
         found: Method = registry.load("methods", name)
-        if found.serves(family):
+        if found.supports(family):
             return found
         problem = f"is no method for {family} tasks"
     else:
         problem = "is no method"
-    valid = [one.name for one in all_methods().values() if one.serves(family)]
+    valid = [one.name for one in all_methods().values() if one.supports(family)]
     near = get_close_matches(name, valid, 1)
     hint = f"; did you mean {near[0]}?" if near else ";"
     raise UsageError(f"{name!r} {problem}{hint} for {family} tasks: {', '.join(valid)}")
@@ -130,5 +130,5 @@ def methods_taking(option: str) -> Sequence[str]:
     return [
         one.name
         for one in all_methods().values()
-        if any(name == option for name, _, _ in one.settings.options())
+        if any(name == option for name, _, _ in one.settings.iter_options())
     ]

@@ -52,7 +52,7 @@ class Sizes:
     problem: Problem
     space: int
     settings: Mapping[str, Json]
-    ends: bool = False
+    may_end: bool = False
 
     # --- Labelled text only.
 
@@ -67,14 +67,14 @@ class Sizes:
         return TextSettings(**self.settings["text"])
 
     @property
-    def first(self) -> int:
+    def first_rows(self) -> int:
         """Number of rows in the first prompt."""
         return len(self.problem.shown[: self.text.examples])
 
     @property
-    def early(self) -> int:
+    def first_texts(self) -> int:
         """Number of distinct texts in the first prompt."""
-        return count_distinct(self.problem.shown[: self.first])
+        return count_distinct(self.problem.shown[: self.first_rows])
 
     @property
     def judged_space(self) -> int:
@@ -82,17 +82,17 @@ class Sizes:
         return self.space if self.text.judge_space else 0
 
     @property
-    def stored(self) -> list[int]:
+    def stored_bank_sizes(self) -> list[int]:
         """Number of hypotheses in each stored bank."""
         return [len(bank) for bank in self.problem.public.get("banks", ())]
 
     @property
-    def predicted(self) -> list[Observation]:
+    def predicted_rows(self) -> list[Observation]:
         """The rows whose labels are predicted at the end."""
         return [row for split in self.text.splits for row in self._of_split(split)]
 
     @property
-    def scoring(self) -> int:
+    def scoring_rows(self) -> int:
         """Number of validation rows that score hypotheses."""
         most = UNDER_A_MODEL if self.text.validation is None else self.text.validation
         return min(len(self._of_split("val")), most)
@@ -112,9 +112,9 @@ class Sizes:
             return 0
         rows = len(self.problem.shown)
         again = (self.text.rounds - 1) * (rows // self.text.wrong)
-        return (rows - self.first) // self.text.wrong + again
+        return (rows - self.first_rows) // self.text.wrong + again
 
-    def judged(self, least: int, most: int, times: int | None = None) -> Span:
+    def count_judgements(self, least: int, most: int, times: int | None = None) -> Span:
         """Return the calls for questions about a sentence and a text, or about two sentences.
 
         Args:
@@ -128,12 +128,14 @@ class Sizes:
         return Span(least * each if self.text.judge == "model" else 0, most * each)
 
     @property
-    def judged_first(self) -> Span:
+    def first_judgements(self) -> Span:
         """The calls that judge the hypotheses of one prompt on the first examples and on S."""
         asked, space = self.text.hypotheses, self.judged_space
-        return self.judged(asked * (self.early + space), asked * (self.first + space))
+        return self.count_judgements(
+            asked * (self.first_texts + space), asked * (self.first_rows + space)
+        )
 
-    def bank(self, prompts: int = 1) -> Span:
+    def estimate_bank_size(self, prompts: int = 1) -> Span:
         """Return the size of the bank when it is read.
 
         Args:
@@ -146,7 +148,7 @@ class Sizes:
         )
 
     @property
-    def summaries(self) -> Span:
+    def summary_calls(self) -> Span:
         """The calls that summarise the papers, in pieces."""
         from ..tasks.text.papers import MAX_PIECE_WORDS, split_text
 
@@ -154,21 +156,23 @@ class Sizes:
         parts = sum(len(split_text(one["text"], MAX_PIECE_WORDS)) for one in papers)
         return Span(parts, parts)
 
-    def reading(self, bank: Span) -> Span:
+    def count_reading_calls(self, bank: Span) -> Span:
         """Return the judge's calls to read a bank of this size on every split."""
         text = self.text
         if text.inference is None or text.judge == "exact":
             return Span()
-        rows = count_distinct(self.predicted)
+        rows = count_distinct(self.predicted_rows)
         wide = text.inference not in _ROWS  # choose
         names = list(_ROWS) if wide else [text.inference]
         spans = [self._strategy(name, rows, bank) for name in names]
         found = Span(min(s.least for s in spans), max(s.most for s in spans))
-        if wide and self.scoring:
+        if wide and self.scoring_rows:
             for name in names:
-                found += Span(0, self._strategy(name, self.scoring, bank).most)
-        if text.inference != "multi" and self.scoring:
-            weighing = self.judged(self.scoring * bank.least, self.scoring * bank.most)
+                found += Span(0, self._strategy(name, self.scoring_rows, bank).most)
+        if text.inference != "multi" and self.scoring_rows:
+            weighing = self.count_judgements(
+                self.scoring_rows * bank.least, self.scoring_rows * bank.most
+            )
             found = Span(max(found.least, weighing.least), found.most + weighing.most)
         return found if text.judge == "model" else Span(0, found.most)
 
@@ -204,61 +208,61 @@ def count_distinct(rows: Sequence[Observation]) -> int:
 # --- Methods.
 
 
-def forecast_one_by_one(of: Sizes, least: int | None = None) -> CallsByRole:
+def forecast_one_by_one(sizes: Sizes, least: int | None = None) -> CallsByRole:
     """Count the calls of a method that asks for one answer at a time, at most `max_answers`.
 
     Up to `tool_calls` turns of each answer may be spent on tool calls.
 
     Args:
-        of: the sizes.
+        sizes: the sizes.
         least: fewest answers. The default is the number of bad answers allowed, because a method
             without bad answers may reach its target with the first answer.
     """
-    most = of.settings["max_answers"]
+    most = sizes.settings["max_answers"]
     if least is None:
-        least = 1 if of.ends else min(of.settings.get("max_bad") or 1, most)
-    proposer = Span(least, most * (1 + of.settings["tool_calls"]))
-    if not of.labelled:
+        least = 1 if sizes.may_end else min(sizes.settings.get("max_bad") or 1, most)
+    proposer = Span(least, most * (1 + sizes.settings["tool_calls"]))
+    if not sizes.labelled:
         return {"proposer": proposer}
-    asked = of.text.hypotheses
-    found = of.judged(
-        asked * (of.early + of.judged_space) * min(least, 1),
-        asked * (of.first + of.judged_space) * most,
+    asked = sizes.text.hypotheses
+    found = sizes.count_judgements(
+        asked * (sizes.first_texts + sizes.judged_space) * min(least, 1),
+        asked * (sizes.first_rows + sizes.judged_space) * most,
     )
-    return {"proposer": proposer, "judge": found + of.reading(Span(1, asked * most))}
+    return {"proposer": proposer, "judge": found + sizes.count_reading_calls(Span(1, asked * most))}
 
 
-def forecast_one_prompt(of: Sizes) -> CallsByRole:
+def forecast_one_prompt(sizes: Sizes) -> CallsByRole:
     """Count the calls of a method that asks for a full bank at once, maybe from papers."""
     return {
         "proposer": Span(1, 1),
-        "judge": of.judged_first + of.reading(of.bank()),
-        "literature": of.summaries,
+        "judge": sizes.first_judgements + sizes.count_reading_calls(sizes.estimate_bank_size()),
+        "literature": sizes.summary_calls,
     }
 
 
-def forecast_through_rows(of: Sizes) -> CallsByRole:
+def forecast_through_rows(sizes: Sizes) -> CallsByRole:
     """Count the calls of HypoGeniC: one prompt, then a pass over the rows with new hypotheses.
 
     The best hypotheses of the bank are judged on each row, and rows that they get wrong lead to
     prompts for new ones. A pair of hypothesis and text that was judged before needs no call.
     """
-    text, asked, again = of.text, of.text.hypotheses, of.regenerations
-    bank = of.bank(1 + again)
-    found = of.judged_first
+    text, asked, again = sizes.text, sizes.text.hypotheses, sizes.regenerations
+    bank = sizes.estimate_bank_size(1 + again)
+    found = sizes.first_judgements
     if text.rounds:
-        rows, texts = len(of.problem.shown), count_distinct(of.problem.shown)
-        least = min(text.top, asked) * (texts - of.early)
-        most = min(text.top, bank.most) * (rows - of.first + (text.rounds - 1) * rows)
-        most += again * asked * (text.wrong + of.judged_space)
-        pairs = (1 + again) * asked * texts - asked * of.early  # all pairs that can exist
+        rows, texts = len(sizes.problem.shown), count_distinct(sizes.problem.shown)
+        least = min(text.top, asked) * (texts - sizes.first_texts)
+        most = min(text.top, bank.most) * (rows - sizes.first_rows + (text.rounds - 1) * rows)
+        most += again * asked * (text.wrong + sizes.judged_space)
+        pairs = (1 + again) * asked * texts - asked * sizes.first_texts  # all pairs that can exist
         if not text.judge_space:
             most = min(most, pairs)
-        found += of.judged(min(least, most), most)
+        found += sizes.count_judgements(min(least, most), most)
     return {
         "proposer": Span(1, 1 + again),
-        "judge": found + of.reading(bank),
-        "literature": of.summaries,
+        "judge": found + sizes.count_reading_calls(bank),
+        "literature": sizes.summary_calls,
     }
 
 
@@ -267,9 +271,9 @@ def forecast_through_rows(of: Sizes) -> CallsByRole:
 
 def propose_from_rows(case: Case) -> Sequence[Message]:
     """Return the first prompt of a method that shows rows."""
-    return case.prompts.propose(case.view(), case.text.hypotheses)
+    return case.prompts.propose(case.make_view(), case.text.hypotheses)
 
 
 def propose_without_rows(case: Case) -> Sequence[Message]:
     """Return the first prompt of a method that shows no rows."""
-    return case.prompts.propose(replace(case.view(), shown=()), case.text.hypotheses)
+    return case.prompts.propose(replace(case.make_view(), shown=()), case.text.hypotheses)

@@ -102,7 +102,7 @@ class Outcome:
 class Journal(Protocol):
     """A record of calls, so that no call is made twice."""
 
-    async def once(
+    async def record_once(
         self,
         key: CallKey,
         kind: Literal["model", "tool"],

@@ -58,7 +58,7 @@ class Family(Protocol):
     oracle: str  # The oracle that applies its hypotheses: execute, solve, judge, or its own.
     opens_hidden: bool  # False: hidden parts wait for `check` and `eval` (logic).
 
-    def strictly(self) -> Family:
+    def with_strict_contract(self) -> Family:
         """Return a copy in which a breach of the answer contract makes an answer malformed.
 
         The reason is `breach_` and the breach. By default breaches are noted in the hypothesis.
@@ -71,11 +71,11 @@ class Family(Protocol):
         """Return the hypotheses and malformed parts of an answer."""
         ...
 
-    def read(self, text: str, view: View) -> Hypothesis | Malformed:
+    def parse_hypothesis(self, text: str, view: View) -> Hypothesis | Malformed:
         """Parse a hypothesis that a user wrote without an answer around it (`check`)."""
         ...
 
-    async def agree(
+    async def measure_agreement(
         self,
         hypothesis: Hypothesis,
         observations: Sequence[Observation],
@@ -91,11 +91,11 @@ class Family(Protocol):
         """Return the predictions of each hypothesis over a set of inputs."""
         ...
 
-    def consistent(self, agreement: Agreement) -> bool:
+    def is_consistent(self, agreement: Agreement) -> bool:
         """Return whether a hypothesis with this agreement is consistent."""
         ...
 
-    def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
+    def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """Return the LangChain tools that a model may call before it answers."""
         ...
 
@@ -104,19 +104,19 @@ class Family(Protocol):
 class MeasuresHypotheses(Protocol):
     """A family that also measures what a hypothesis costs."""
 
-    def by(self, evaluator: str) -> Family:
+    def with_evaluator(self, evaluator: str) -> Family:
         """Return the family as this evaluator reads hypotheses. Raises UsageError."""
         ...
 
-    def seen(self, problem: Problem, evaluator: str) -> Problem:
+    def adapt_problem(self, problem: Problem, evaluator: str) -> Problem:
         """Return the problem as this evaluator reads it."""
         ...
 
-    def said(self, view: View, answer: str) -> str:
+    def extract_hypothesis(self, view: View, answer: str) -> str:
         """Return the hypothesis of a raw answer as it was written; "" where there is none."""
         ...
 
-    def measures(
+    def compute_measures(
         self,
         problem: Problem,
         text: str,
@@ -149,7 +149,7 @@ class SearchStyle:
     answer: Callable[[str, str], str]
     tool: str = ""
     argument: str = ""
-    mends: bool = False
+    repairs: bool = False
     facts: Callable[[Mapping[str, Json], str], Mapping[str, Json] | None] = (
         lambda public, trade_off: None
     )
@@ -160,7 +160,7 @@ class HasSearch(Protocol):
     """A family for which the embedded search proposes hypotheses."""
 
     @property
-    def search(self) -> SearchStyle:
+    def search_style(self) -> SearchStyle:
         """Return how the embedded search produces answers."""
         ...
 
@@ -169,7 +169,7 @@ class HasSearch(Protocol):
 class HasTaskWording(Protocol):
     """A family whose wording depends on the problem: a theory, the labels, or a user's own task."""
 
-    def told(self, public: Mapping[str, Json]) -> Family:
+    def with_task_wording(self, public: Mapping[str, Json]) -> Family:
         """Return the family with the wording of a problem, from its `View.public`."""
         ...
 
@@ -191,7 +191,7 @@ class ToleratesErrors(Protocol):
 class FindsContradictions(Protocol):
     """A family in which shown observations may contradict each other."""
 
-    def contradiction(self, problem: Problem) -> Sequence[Observation]:
+    def find_contradiction(self, problem: Problem) -> Sequence[Observation]:
         """Return two shown observations that no hypothesis can both be right on, or nothing."""
         ...
 
@@ -203,11 +203,11 @@ class LabelsRows(Protocol):
     Its sessions have the settings `text`, a judge, and a bank that is evaluated on the splits.
     """
 
-    def of_split(self, problem: Problem, split: str) -> tuple[Observation, ...]:
+    def get_split(self, problem: Problem, split: str) -> tuple[Observation, ...]:
         """Return the hidden rows of "val", "ind" or "ood"; empty where the split is missing."""
         ...
 
-    def data_set(self, problem: Problem) -> str:
+    def data_set_name(self, problem: Problem) -> str:
         """Return the name of the data set that the problem is a sample of."""
         ...
 
@@ -253,6 +253,6 @@ class OpensOracle(Protocol):
     """
 
     @property
-    def opens(self) -> OracleKind:
+    def oracle_kind(self) -> OracleKind:
         """Return how the oracle is opened and recorded."""
         ...

@@ -67,14 +67,14 @@ class Predictions:
         return found
 
     @staticmethod
-    def not_asked(count: int) -> Predictions:
+    def unevaluated(count: int) -> Predictions:
         """Return predictions over `count` inputs, undefined because nobody requested them."""
         import numpy as np
 
         zeros, ones = np.zeros(count, np.int64), np.ones(count, np.uint8)
         return Predictions(zeros, ones, (NOT_REQUESTED,), NOT_REQUESTED)
 
-    def undefined(self) -> dict[str, int]:
+    def count_undefined(self) -> dict[str, int]:
         """Return the number of undefined inputs for each reason, most frequent first."""
         import numpy as np
 

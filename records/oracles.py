@@ -119,7 +119,7 @@ class Solve(Protocol):
     """The oracle of rules about worlds."""
 
     async def __call__(
-        self, theory: Json, rule: str, inputs: InputSet, wanted: SolveMode
+        self, theory: Json, rule: str, inputs: InputSet, mode: SolveMode
     ) -> Solution:
         """Evaluate a rule on worlds.
 
@@ -127,7 +127,7 @@ class Solve(Protocol):
             theory: The theory's JSON form with the regime.
             rule: A formula in scope, in its written form.
             inputs: Worlds, or for an extension pairs [world, element].
-            wanted: Which result to compute. A limit that is reached becomes a reason in the result.
+            mode: Which result to compute. A limit that is reached becomes a reason in the result.
 
         Raises:
             Unavailable: The solver failed.
@@ -139,7 +139,7 @@ class Judge(Protocol):
     """The oracle of sentences about labelled text."""
 
     async def __call__(
-        self, sentence: str, texts: InputSet, told: Mapping[str, Json]
+        self, sentence: str, texts: InputSet, public: Mapping[str, Json]
     ) -> Predictions:
         """Return the label that the sentence gives each text; codes are indices of told["labels"].
 
@@ -147,7 +147,7 @@ class Judge(Protocol):
         no label) and "needs_model" (there is no exact rule, and no model judges here).
 
         Args:
-            told: `View.public` of the problem.
+            public: `View.public` of the problem.
 
         Raises:
             Unavailable: The judge gave no answer.
@@ -165,14 +165,14 @@ class Oracles:
     execute: Execute | None = None
     solve: Solve | None = None
     judge: Judge | None = None
-    others: Mapping[str, Apply] = field(default_factory=dict)
+    custom: Mapping[str, Apply] = field(default_factory=dict)
 
-    def having(self, name: str, apply: Apply) -> Oracles:
+    def with_oracle(self, name: str, apply: Apply) -> Oracles:
         """Return a copy with one more oracle under the name of its kind."""
         if name in ("execute", "solve", "judge"):
             known: dict[str, Any] = {name: apply}
             return replace(self, **known)
-        return replace(self, others={**self.others, name: apply})
+        return replace(self, custom={**self.custom, name: apply})
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class OracleSettings:
 class OpenOracle(Protocol):
     """An opened oracle: a sandbox or a solver."""
 
-    def bound(self, limits: Limits) -> Apply:
+    def with_limits(self, limits: Limits) -> Apply:
         """Return the function that applies one hypothesis to inputs under these limits.
 
         That function raises Unavailable; an outage is never a prediction.

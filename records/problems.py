@@ -90,9 +90,11 @@ class Problem:
             data["group"],
         )
 
-    def view(self, space: InputSet, earlier: Sequence[PastAnswer] = ()) -> View:
+    def make_view(self, space: InputSet, past_answers: Sequence[PastAnswer] = ()) -> View:
         """Return what an agent may see: shown observations, the sample space, earlier answers."""
-        return View(self.id, self.task, self.family, self.shown, self.public, space, tuple(earlier))
+        return View(
+            self.id, self.task, self.family, self.shown, self.public, space, tuple(past_answers)
+        )
 
 
 @dataclass(frozen=True)
@@ -105,12 +107,12 @@ class View:
     shown: tuple[Observation, ...]
     public: Mapping[str, Json]
     space: InputSet  # The sample space S: inputs without outputs.
-    earlier: tuple[PastAnswer, ...] = ()
+    past_answers: tuple[PastAnswer, ...] = ()
 
     @property
-    def answers(self) -> int:
+    def own_answer_count(self) -> int:
         """Return how many of the earlier answers come from the proposer itself."""
-        return sum(not one.by for one in self.earlier)
+        return sum(not one.author for one in self.past_answers)
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ class PastAnswer:
     hypotheses: tuple[Hypothesis, ...]  # Empty if the answer was malformed.
     verdict: Verdict
     feedback: str = ""
-    by: str = ""  # The author if not the proposer: "search" repaired the answer before.
+    author: str = ""  # The author if not the proposer: "search" repaired the answer before.
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ class Settings(BaseModel):
         return describe_value(option_name(name, field), value, field, error)
 
     @classmethod
-    def options(cls) -> Iterator[tuple[str, str, FieldInfo]]:
+    def iter_options(cls) -> Iterator[tuple[str, str, FieldInfo]]:
         """Yield (option, field name, field) for each setting of this class that has a flag."""
         for name, field in cls.model_fields.items():
             if is_option(field):
@@ -125,7 +125,7 @@ class Settings(BaseModel):
             words = describe_value(option_name(name, field), value, field, error.errors()[0])
             raise UsageError(words) from None
 
-    def given(self) -> dict[str, Any]:
+    def explicit_values(self) -> dict[str, Any]:
         """Return the fields that were set explicitly, by name."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
@@ -156,7 +156,7 @@ class CompositeSettings(Settings):
     """
 
     @classmethod
-    def parts(cls) -> dict[str, type[Settings]]:
+    def part_classes(cls) -> dict[str, type[Settings]]:
         """Return the classes of the parts by name; for `method`, the class all methods share."""
         return {name: cast(type[Settings], field.annotation)
                 for name, field in cls.model_fields.items()}  # fmt: skip
@@ -174,7 +174,7 @@ class CompositeSettings(Settings):
         record: dict[str, Json] = {}
         for name in type(self).model_fields:
             part: Settings = getattr(self, name)
-            objects = {key for key, value in part.given().items() if is_object(value)}
+            objects = {key for key, value in part.explicit_values().items() if is_object(value)}
             try:
                 record[name] = part.model_dump(mode="json", exclude_unset=True, exclude=objects)
             except (PydanticSerializationError, UnicodeDecodeError):
@@ -220,7 +220,7 @@ def is_known_option(option: str, classes: PartClasses, methods: MethodRegistry) 
 
 def describe_unknown_setting(option: str, classes: PartClasses) -> str:
     """Return one sentence about an option that no part has, with the nearest known name."""
-    known = [name for part in classes.values() for name, _, _ in part.options()]
+    known = [name for part in classes.values() for name, _, _ in part.iter_options()]
     return f"unknown setting {option!r}{suggest_name(option, known)}"
 
 

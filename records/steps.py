@@ -81,10 +81,10 @@ class StepRecord:
 class Ledger(Protocol):
     """The destination of finished steps: the store, or the comparison of a replay."""
 
-    async def step(self, record: StepRecord) -> None:
+    async def record_step(self, record: StepRecord) -> None:
         """Record a finished step."""
         ...
 
-    async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
+    async def record_end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
         """Record that a problem ended, with its status and the cause."""
         ...

@@ -73,7 +73,7 @@ class DrawsObservations(Protocol):
 class ChoosesProblems(Protocol):
     """A task whose problems are samples of data sets."""
 
-    def choose(self, path: str | None, wanted: ProblemQuery) -> list[Problem]:
+    def choose(self, path: str | None, query: ProblemQuery) -> list[Problem]:
         """Return the selected problems; this replaces `load`, `generate` and `observe`."""
         ...
 
@@ -82,7 +82,7 @@ class ChoosesProblems(Protocol):
 class HasGenerators(Protocol):
     """A task with variants that are named `TASK:GENERATOR`."""
 
-    def made_by(self, generator: str) -> Task:
+    def with_generator(self, generator: str) -> Task:
         """Return the variant of the task that uses this generator."""
         ...
 
@@ -100,7 +100,7 @@ class JudgesPairs(Protocol):
 class DrawsProblems(Protocol):
     """A task that draws a problem for a person instead of listing its pairs."""
 
-    def drawn(self, problem: Problem) -> str:
+    def draw_problem(self, problem: Problem) -> str:
         """Return the drawing in lines of at most 98 columns. `--json` has the complete problem."""
         ...
 
@@ -138,7 +138,7 @@ class NamesFiles(Protocol):
 class IdentifiesData(Protocol):
     """A task whose data may consist of several files."""
 
-    def identity(self, path: str | Path) -> Mapping[str, Json]:
+    def identify_data(self, path: str | Path) -> Mapping[str, Json]:
         """Return {"name", "sha256"} over all the files."""
         ...
 

@@ -28,7 +28,7 @@ _KEPT_PROBLEMS = 12  # each takes 30 to 100 MB
 class SearchedProblem(Protocol):
     """A problem that an engine is searching."""
 
-    def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+    def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
         """Return the next answer, or None if nothing is left within the budget of expansions."""
         ...
 
@@ -37,7 +37,7 @@ class SearchedProblem(Protocol):
 class HypothesisRepairer(Protocol):
     """A problem under search that can also improve hypotheses from other sources."""
 
-    def mend(self, text: str) -> Answer | None:
+    def repair(self, text: str) -> Answer | None:
         """Return an answer better than the hypothesis `text`, or None if there is none."""
         ...
 
@@ -46,7 +46,7 @@ class ProblemFactory(Protocol):
     """Factory that starts the search of one problem."""
 
     def __call__(
-        self, shown: list[list[Any]], space: Any, expansions: float, told: Any, /
+        self, shown: list[list[Any]], space: Any, expansions: float, public: Any, /
     ) -> SearchedProblem:
         """Create the problem from its shown pairs.
 
@@ -54,7 +54,7 @@ class ProblemFactory(Protocol):
             shown: Pairs [input, output].
             space: The sample space, as the engine's `prepared` returned it.
             expansions: Budget of the search.
-            told: Public information about the problem besides its pairs (`View.public`), and the
+            public: Public information about the problem besides its pairs (`View.public`), and the
                 name of the requested "trade_off".
         """
         ...
@@ -88,15 +88,15 @@ class SearchEngine:
     """
 
     name: str
-    serves: SupportCheck
-    prepared: SpacePreparer
-    problem: ProblemFactory
+    supports: SupportCheck
+    prepare_space: SpacePreparer
+    create_problem: ProblemFactory
 
 
 def find_engine(shown: list[list[Any]]) -> SearchEngine | None:
     """Return the first engine that supports such pairs, or None."""
     for engine in _engines():
-        if engine.serves(shown):
+        if engine.supports(shown):
             return engine
     return None
 
@@ -144,7 +144,7 @@ class SearchService:
         if digest not in self.inputs:
             return {"need": "inputs"}
         if (engine.name, digest) not in self.spaces:
-            self.spaces[engine.name, digest] = engine.prepared(self.inputs[digest])
+            self.spaces[engine.name, digest] = engine.prepare_space(self.inputs[digest])
         problem = self._problem(engine, request)
         try:
             return _said(_answer(problem, request))
@@ -157,7 +157,7 @@ class SearchService:
         key = json.dumps([engine.name, shown, digest, expansions, told])
         if key not in self.problems:
             space = self.spaces[engine.name, digest]
-            self.problems[key] = engine.problem(shown, space, expansions, told)
+            self.problems[key] = engine.create_problem(shown, space, expansions, told)
             if len(self.problems) > _KEPT_PROBLEMS:
                 self.problems.popitem(last=False)
         self.problems.move_to_end(key)
@@ -168,10 +168,10 @@ def _answer(problem: SearchedProblem, request: dict[str, Any]) -> Answer | None:
     if "mend" in request:
         if not isinstance(problem, HypothesisRepairer):
             raise UnsupportedProblem("search mends no hypotheses of such problems")
-        return problem.mend(request["mend"])
+        return problem.repair(request["mend"])
     earlier = [text.strip() for text in request["earlier"]]
     skip = frozenset([*earlier, *(text.strip() for text in request["skip"])])
-    return problem.next(earlier, skip)
+    return problem.propose(earlier, skip)
 
 
 def _said(answer: Answer | None) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class Candidate(Protocol):
         """Return the cost of the candidate; lower is likelier."""
         ...
 
-    def predictions(self, inputs: Sequence[Any]) -> Predictions:
+    def predict(self, inputs: Sequence[Any]) -> Predictions:
         """Return the codes of the predictions on `inputs`, and where they are defined."""
         ...
 
@@ -86,13 +86,13 @@ class NoveltyRanker:
         few: Number of inputs on which a candidate is evaluated first.
     """
 
-    def __init__(self, inputs: Sequence[Any], few: int) -> None:
+    def __init__(self, inputs: Sequence[Any], sample_size: int) -> None:
         self.inputs = inputs
-        self.step = max(1, len(inputs) // few)
-        self.whole: dict[str, Predictions] = {}
-        self.sampled: dict[str, Predictions] = {}
+        self.step = max(1, len(inputs) // sample_size)
+        self.predictions_on_all: dict[str, Predictions] = {}
+        self.predictions_on_sample: dict[str, Predictions] = {}
 
-    def next(
+    def choose(
         self, ranked: Iterable[Candidate], known: Sequence[Candidate], skip: Collection[str]
     ) -> Candidate | None:
         """Return the next candidate to propose, or None if no candidate is novel.
@@ -104,7 +104,7 @@ class NoveltyRanker:
         """
         if not known:
             return next((c for c in ranked if c.text not in skip), None)
-        before = [self.of(c, whole=False) for c in known]
+        before = [self.get_predictions(c, on_all_inputs=False) for c in known]
         looked_at: list[tuple[float, Candidate]] = []
         limit = float("inf")
         for candidate in ranked:
@@ -112,11 +112,11 @@ class NoveltyRanker:
                 break
             if candidate.text in skip:
                 continue
-            here = self.of(candidate, whole=False)
+            here = self.get_predictions(candidate, on_all_inputs=False)
             if new_share(here, before) < MIN_NEW_SHARE - SAMPLE_TOLERANCE:
                 continue
             if len(known) < ANSWERS_BY_COST:
-                if self._novel(candidate, known):
+                if self._is_novel(candidate, known):
                     return candidate
                 continue
             if not looked_at:
@@ -124,21 +124,21 @@ class NoveltyRanker:
             looked_at.append((diversity_gain(here, before), candidate))
         if len(looked_at) == MAX_COMPARED:
             looked_at.sort(key=lambda pair: -pair[0])
-        return next((c for _, c in looked_at if self._novel(c, known)), None)
+        return next((c for _, c in looked_at if self._is_novel(c, known)), None)
 
-    def _novel(self, candidate: Candidate, known: Sequence[Candidate]) -> bool:
-        every = [self.of(c, whole=True) for c in known]
-        return new_share(self.of(candidate, whole=True), every) > MIN_NEW_SHARE
+    def _is_novel(self, candidate: Candidate, known: Sequence[Candidate]) -> bool:
+        every = [self.get_predictions(c, on_all_inputs=True) for c in known]
+        return new_share(self.get_predictions(candidate, on_all_inputs=True), every) > MIN_NEW_SHARE
 
-    def of(self, candidate: Candidate, whole: bool) -> Predictions:
+    def get_predictions(self, candidate: Candidate, on_all_inputs: bool) -> Predictions:
         """Return the cached predictions of a candidate, on all inputs or on the sample of them."""
-        kept = self.whole if whole else self.sampled
+        kept = self.predictions_on_all if on_all_inputs else self.predictions_on_sample
         if candidate.text not in kept:
-            if not whole and candidate.text in self.whole:
-                codes, defined = self.whole[candidate.text]
+            if not on_all_inputs and candidate.text in self.predictions_on_all:
+                codes, defined = self.predictions_on_all[candidate.text]
                 return codes[:: self.step], defined[:: self.step]
-            inputs = self.inputs if whole else self.inputs[:: self.step]
-            kept[candidate.text] = candidate.predictions(inputs)
+            inputs = self.inputs if on_all_inputs else self.inputs[:: self.step]
+            kept[candidate.text] = candidate.predict(inputs)
         return kept[candidate.text]
 
 

@@ -99,12 +99,12 @@ class Store:
     def __init__(
         self,
         path: Path,
-        reading: RowReader,
+        reader: RowReader,
         writer: Writer | None = None,
         owner: OwnerServer | None = None,
     ) -> None:
         self.path = path
-        self._reading = reading
+        self._reading = reader
         self._writer = writer
         self._owner = owner
         self._journals: dict[str, SessionJournal] = {}
@@ -185,7 +185,7 @@ class Store:
         self._write(_sessions.creation_change(self._reading, session, settings, problems))
         return session
 
-    def set_session(self, session: str, *, status: str, **fields: Json) -> None:
+    def update_session(self, session: str, *, status: str, **fields: Json) -> None:
         """Set the status of a session and store further fields with it.
 
         Args:
@@ -196,7 +196,7 @@ class Store:
         """
         self._write(_sessions.status_change(self._reading, session, status, fields))
 
-    def find(self, name: str) -> str:
+    def find_session(self, name: str) -> str:
         """Return the id of the session that an id, a unique prefix or `last` names."""
         return _sessions.find_session(self._reading, name)
 
@@ -224,7 +224,7 @@ class Store:
         """
         return _sessions.progress(self._reading, self._is_owned, session)
 
-    def problems_with(self, session: str, words: Sequence[str]) -> list[str]:
+    def find_problems(self, session: str, words: Sequence[str]) -> list[str]:
         """Return the ids of the problems that contain every word, ignoring case.
 
         A word may occur in the id, the data, the answers or the hypotheses of a problem.
@@ -239,11 +239,11 @@ class Store:
         """Return the problems of a session in its order."""
         return _sessions.problems(self._reading, session)
 
-    def space(self, digest: Digest) -> InputSet:
+    def input_set(self, digest: Digest) -> InputSet:
         """Return the input set that has this digest."""
         return _sessions.input_set(self._reading, digest)
 
-    def space_sizes(self, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
+    def input_set_size(self, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
         """Return the size of an input set and the weights of its inputs, None for equal ones."""
         return _sessions.input_set_size(self._reading, digest)
 
@@ -258,17 +258,17 @@ class Store:
             self._journals[session] = SessionJournal(session, self._reading, self._writer)
         return self._journals[session]
 
-    def cache(self, session: str) -> AnswerCache:
+    def answer_cache(self, session: str) -> AnswerCache:
         """Return a cache of the answers that other sessions of this store recorded."""
         return AnswerCache(self._reading, session)
 
-    def commit_together(self, changes: int) -> None:
+    def set_commit_size(self, changes: int) -> None:
         """Set how many changes a commit waits for.
 
         A commit waits for a tenth of a second at most. The default of 1 is best, except when many
         problems run concurrently and their answers arrive quickly.
         """
-        self._writing().together = changes
+        self._writing().commit_size = changes
 
     def ledger(self, session: str) -> SessionLedger:
         """Return the ledger that writes the finished steps of a session."""
@@ -278,7 +278,7 @@ class Store:
         """Return the calls of a session, or of one of its problems, with requests and responses."""
         return _journal.calls(self._reading, session, problem)
 
-    def listed_calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
+    def list_calls(self, session: str, problem: str | None = None) -> list[dict[str, Any]]:
         """Return the calls without requests and responses.
 
         Only the calls of tools that a proposer used keep theirs, cut to a maximum length.
@@ -310,13 +310,15 @@ class Store:
             ids = list(problem)
         return _ledger.steps(self._reading, session, ids, spaces)
 
-    def consistent(
+    def consistent_hypotheses(
         self, session: str, problems: Sequence[str]
     ) -> dict[str, list[ConsistentHypothesis]]:
         """Return the consistent hypotheses of each problem in the order of its steps."""
         return _answers.consistent_hypotheses(self._reading, session, problems)
 
-    def given(self, session: str, problems: Sequence[str]) -> dict[str, list[AnswerSummary]]:
+    def answer_summaries(
+        self, session: str, problems: Sequence[str]
+    ) -> dict[str, list[AnswerSummary]]:
         """Return a summary of each answer, by problem and in the order of its steps."""
         return _answers.answer_summaries(self._reading, session, problems)
 
@@ -384,7 +386,7 @@ class Store:
         """
         return _digest.findings_digest(self._reading, session)
 
-    def alterations(self, session: str) -> list[dict[str, Any]]:
+    def find_changes(self, session: str) -> list[dict[str, Any]]:
         """Return the rows whose content does not match their stored digest.
 
         Each row is a dict with the keys problem, step, path and field.
@@ -410,7 +412,7 @@ class Store:
     # --- inside
 
     def _is_owned(self) -> bool:
-        return not isinstance(self._reading, Reader) or self._reading.owned
+        return not isinstance(self._reading, Reader) or self._reading.is_owned
 
     def _ids(self, session: str, problem: str | None) -> list[str]:
         return _sessions.problem_ids(self._reading, session, problem)

@@ -39,21 +39,21 @@ class ConsistentHypothesis:
 
 
 def consistent_hypotheses(
-    reading: RowReader, session: str, problems: Sequence[str]
+    reader: RowReader, session: str, problems: Sequence[str]
 ) -> dict[str, list[ConsistentHypothesis]]:
     """Return the consistent hypotheses by problem, in step order; the list may be empty."""
     names = [encode_text(problem) for problem in problems]
     verdicts = ", ".join(f"'{v.value}'" for v in Verdict if v.consistent)
     judged = rows_by_problem(
-        reading,
+        reader,
         f"SELECT problem, {_PLACE} FROM verdict",
         *(session, names, _PLACE, f"AND verdict IN ({verdicts})"),
     )
     texts = rows_by_problem(
-        reading, f"SELECT problem, {_PLACE}, digest, text FROM hypothesis", session, names, _PLACE
+        reader, f"SELECT problem, {_PLACE}, digest, text FROM hypothesis", session, names, _PLACE
     )
     predicted = rows_by_problem(
-        reading,
+        reader,
         f"SELECT problem, {_PLACE}, inputs, marks, codes, reasons FROM prediction",
         *(session, names, _PLACE, "AND inputs IN ('hidden', 'space')"),
     )
@@ -95,21 +95,21 @@ class AnswerSummary:
     hypothesis: Hypothesis | None
     verdict: Verdict
     reason: str
-    hypotheses: int = 0
+    hypothesis_count: int = 0
     codes: Digest | None = None
     reasons: Digest | None = None
     detail: Json = None
 
 
 def answer_summaries(
-    reading: RowReader, session: str, problems: Sequence[str]
+    reader: RowReader, session: str, problems: Sequence[str]
 ) -> dict[str, list[AnswerSummary]]:
     """Return a summary of each answer by problem, in the order of its steps and answers."""
     names = [encode_text(problem) for problem in problems]
 
     def rows(table: str, columns: str, place: str = _PLACE, where: str = "") -> RowsByProblem:
         select = f"SELECT problem, {place}, {columns} FROM {table}"
-        return rows_by_problem(reading, select, session, names, place, where)
+        return rows_by_problem(reader, select, session, names, place, where)
 
     answers = rows("answer", "path, text", "step, answer")
     parts = (
@@ -168,7 +168,7 @@ def _given(
         ),
         verdict=verdict_of(verdict),
         reason=decode_text(reason),
-        hypotheses=len(hypotheses),
+        hypothesis_count=len(hypotheses),
         codes=codes if asked else None,
         reasons=reasons if asked else None,
         detail=decode_json(details[first][0], "prediction.detail", dict)

@@ -37,22 +37,22 @@ class Entry:
     description: str
     hits: int = 0
     misses: int = 0
-    passed: int = 0
+    inapplicable: int = 0
     t: int = 0
     right: set[int] = field(default_factory=set)
     reward: float = 0.0  # as of the last visit
-    fresh: bool = True  # a newcomer since the last cut
+    is_newcomer: bool = True  # a newcomer since the last cut
 
     @property
     def visits(self) -> int:
         """The number of visits."""
-        return self.hits + self.misses + self.passed
+        return self.hits + self.misses + self.inapplicable
 
     def accuracy(self, chance: float) -> float | None:
         """Return the share of visits that were right, or None before the first visit."""
-        return (self.hits + chance * self.passed) / self.visits if self.visits else None
+        return (self.hits + chance * self.inapplicable) / self.visits if self.visits else None
 
-    def rewarded(self, alpha: float, chance: float) -> float:
+    def compute_reward(self, alpha: float, chance: float) -> float:
         """Return accuracy + alpha * sqrt(ln t / visits), or 0 before the first visit.
 
         t is the time of the last visit, because the bonus is renewed only at a visit (HypoGeniC's
@@ -79,7 +79,7 @@ class Bank:
     def __len__(self) -> int:
         return len(self._held)
 
-    def holds(self, text: str) -> bool:
+    def contains_text(self, text: str) -> bool:
         """Return whether the bank has a hypothesis with this text, which identifies hypotheses."""
         return any(entry.text == text for entry in self._held.values())
 
@@ -99,13 +99,13 @@ class Bank:
             return
         entry.t = event.t
         if event.right is None:
-            entry.passed += 1
+            entry.inapplicable += 1
         elif event.right:
             entry.hits += 1
             entry.right.add(event.observation)
         else:
             entry.misses += 1
-        entry.reward = entry.rewarded(self.alpha, self.chance)
+        entry.reward = entry.compute_reward(self.alpha, self.chance)
 
     def top(self, count: int | None = None) -> list[Entry]:
         """Return the best entries by reward, ties in insertion order; all of them for None."""
@@ -120,12 +120,12 @@ class Bank:
         """
         if capacity < 0:
             for entry in self._held.values():
-                entry.fresh = False
+                entry.is_newcomer = False
             return
-        newcomers_first = sorted(self._held.values(), key=lambda entry: not entry.fresh)
+        newcomers_first = sorted(self._held.values(), key=lambda entry: not entry.is_newcomer)
         kept = sorted(newcomers_first, key=lambda entry: -entry.reward)[:capacity]
         for entry in kept:
-            entry.fresh = False
+            entry.is_newcomer = False
         self._held = {entry.hypothesis: entry for entry in kept}
 
     def rows(self, alpha: float | None = None) -> list[dict[str, Any]]:
@@ -139,7 +139,9 @@ class Bank:
             alpha: The exploration weight to rank by; None for the weight of the bank.
         """
         weight = self.alpha if alpha is None else alpha
-        entries = [(entry.rewarded(weight, self.chance), entry) for entry in self._held.values()]
+        entries = [
+            (entry.compute_reward(weight, self.chance), entry) for entry in self._held.values()
+        ]
         entries.sort(key=lambda pair: -pair[0])  # stable: ties by insertion
         return [
             {

@@ -240,7 +240,7 @@ class RowReader(Protocol):
 
 
 def rows_by_problem(
-    reading: RowReader,
+    reader: RowReader,
     select: str,
     session: str,
     problems: Sequence[str],
@@ -253,7 +253,7 @@ def rows_by_problem(
     index serves only complete keys.
 
     Args:
-        reading: The connection.
+        reader: The connection.
         select: "SELECT problem, … FROM table". The problem is left out of the returned rows.
         session: The session's id.
         problems: Ids of problems as their cells hold them (`cells.text_cell`).
@@ -261,7 +261,7 @@ def rows_by_problem(
         where: A further condition that begins with AND.
     """
     places = ",".join("?" * len(problems))
-    rows = reading.query(
+    rows = reader.query(
         f"{select} WHERE session = ? AND problem IN ({places}) {where} ORDER BY {order}",
         [session, *problems],
     )
@@ -318,7 +318,7 @@ class Database:
         fresh = write and self._prepare()
         self._spill = store_files.make_spill_folder()
         try:
-            self.writing, again = self._attach_or_replace(write, fresh)
+            self.write_connection, again = self._attach_or_replace(write, fresh)
         except StoreError:
             self._remove_spill()
             raise
@@ -383,10 +383,10 @@ class Database:
 
     def _run(self, statements: Sequence[str]) -> None:
         store_files.prepare_log(self.path)
-        self.writing.execute("BEGIN TRANSACTION")
+        self.write_connection.execute("BEGIN TRANSACTION")
         for statement in statements:
-            self.writing.execute(statement)
-        self.writing.execute("COMMIT")
+            self.write_connection.execute(statement)
+        self.write_connection.execute("COMMIT")
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """Return this thread's own connection to the database."""
@@ -394,7 +394,7 @@ class Database:
         if cursor is None:
             if self._closed:
                 raise StoreError(f"the store {self.path} is closed")
-            cursor = self.writing.cursor()
+            cursor = self.write_connection.cursor()
             cursor.execute("USE store")  # a cursor does not inherit it
             self._local.cursor = cursor
         return cursor
@@ -417,9 +417,9 @@ class Database:
         self._closed = True
         if self._write and self.is_in_place():
             with contextlib.suppress(duckdb.Error):  # committed changes are in the log
-                self.writing.execute("CHECKPOINT store")
+                self.write_connection.execute("CHECKPOINT store")
         with contextlib.suppress(duckdb.Error):
-            self.writing.close()
+            self.write_connection.close()
         self._remove_spill()
 
     def _remove_spill(self) -> None:

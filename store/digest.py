@@ -86,12 +86,12 @@ def drop_operational(settings: Json) -> Json:
     return settings
 
 
-def digest(reading: RowReader, session: str) -> Digest:
+def digest(reader: RowReader, session: str) -> Digest:
     """Return the SHA-256 (hex) over settings, problems with their ends, steps, bank and calls."""
-    return _sha256(_parts(reading, session, findings=False))
+    return _sha256(_parts(reader, session, findings=False))
 
 
-def findings_digest(reading: RowReader, session: str) -> Digest:
+def findings_digest(reader: RowReader, session: str) -> Digest:
     """Return the SHA-256 (hex) of what a session found.
 
     It covers:
@@ -112,7 +112,7 @@ def findings_digest(reading: RowReader, session: str) -> Digest:
     its call contains it), sentences about why an answer failed or why a problem or session ended
     early, id and status of the session, clocks, usage, retries, and which session answered a call.
     """
-    return _sha256(_parts(reading, session, findings=True))
+    return _sha256(_parts(reader, session, findings=True))
 
 
 def _sha256(parts: Iterator[Sequence[Json]]) -> Digest:
@@ -122,14 +122,14 @@ def _sha256(parts: Iterator[Sequence[Json]]) -> Digest:
     return seen.hexdigest()
 
 
-def _parts(reading: RowReader, session: str, *, findings: bool) -> Iterator[Sequence[Json]]:
+def _parts(reader: RowReader, session: str, *, findings: bool) -> Iterator[Sequence[Json]]:
     """Yield everything that a digest covers, in a fixed order; `findings` leaves out the rest."""
-    held = reading.query("SELECT settings FROM session WHERE session = ?", (session,))
+    held = reader.query("SELECT settings FROM session WHERE session = ?", (session,))
     if not held:
         raise StoreError(f"the store has no session {session}")
     if not findings:
         yield "settings", drop_operational(decode_json(held[0][0], "session.settings", dict))
-    problems = reading.query(
+    problems = reader.query(
         "SELECT problem, digest, space, status, cause FROM problem WHERE session = ? "
         "ORDER BY ordinal",
         (session,),
@@ -140,11 +140,11 @@ def _parts(reading: RowReader, session: str, *, findings: bool) -> Iterator[Sequ
         # Cells are canonical already, because one function wrote all JSON.
         rows = {
             table: rows_by_problem(
-                reading, f"SELECT problem, {', '.join(columns)} FROM {table}", session, names, "ALL"
+                reader, f"SELECT problem, {', '.join(columns)} FROM {table}", session, names, "ALL"
             )
             for table, columns in DIGEST_COLUMNS.items()
         }
-        happened = events_by_problem(reading, session, names)
+        happened = events_by_problem(reader, session, names)
         for name, *cells in part:
             yield ("problem", name, *_end_of(*cells)) if findings else ("problem", *cells)
             for table, found in rows.items():
@@ -167,18 +167,18 @@ def _reduced(table: str, row: Sequence[Json]) -> Iterator[Json]:
             yield cell if reduce is None else reduce(cell)
 
 
-def find_changes(reading: RowReader, session: str) -> list[dict[str, Any]]:
+def find_changes(reader: RowReader, session: str) -> list[dict[str, Any]]:
     """Return the rows whose content does not match its digest, or whose vector is missing.
 
     Each row is a dict with problem, step (None outside steps), path (of a call, else an empty
     string) and field.
     """
-    bad = _altered_vectors(reading, session)
+    bad = _altered_vectors(reader, session)
     return [
-        *_problems(reading, session),
-        *_calls(reading, session, bad),
-        *_hypotheses(reading, session),
-        *_predictions(reading, session, bad),
+        *_problems(reader, session),
+        *_calls(reader, session, bad),
+        *_hypotheses(reader, session),
+        *_predictions(reader, session, bad),
     ]
 
 
@@ -186,23 +186,21 @@ def _row(problem: str, step: int | None, path: str, field: str) -> dict[str, Any
     return {"problem": decode_text(problem), "step": step, "path": path, "field": field}
 
 
-def _altered_vectors(reading: RowReader, session: str) -> set[Digest]:
+def _altered_vectors(reader: RowReader, session: str) -> set[Digest]:
     named: set[Digest] = set()
-    for (names,) in reading.query(
+    for (names,) in reader.query(
         "SELECT DISTINCT vectors FROM call WHERE session = ? AND vectors <> '{}'", (session,)
     ):
         named.update(decode_json(names, "call.vectors", dict).values())
-    for pair in reading.query(
+    for pair in reader.query(
         "SELECT codes, reasons FROM prediction WHERE session = ? AND codes IS NOT NULL", (session,)
     ):
         named.update(pair)
-    return named - {
-        digest for digest, data in read_blobs(reading, named) if is_intact(digest, data)
-    }
+    return named - {digest for digest, data in read_blobs(reader, named) if is_intact(digest, data)}
 
 
-def _problems(reading: RowReader, session: str) -> list[dict[str, Any]]:
-    rows = reading.query(
+def _problems(reader: RowReader, session: str) -> list[dict[str, Any]]:
+    rows = reader.query(
         "SELECT problem, digest, data FROM problem WHERE session = ? ORDER BY ordinal", (session,)
     )
     return [
@@ -212,9 +210,9 @@ def _problems(reading: RowReader, session: str) -> list[dict[str, Any]]:
     ]
 
 
-def _calls(reading: RowReader, session: str, bad: set[Digest]) -> list[dict[str, Any]]:
+def _calls(reader: RowReader, session: str, bad: set[Digest]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for problem, path, digest, request, vectors in reading.query(
+    for problem, path, digest, request, vectors in reader.query(
         "SELECT problem, path, request_digest, request, vectors FROM call WHERE session = ? "
         "ORDER BY problem, path",
         (session,),
@@ -227,8 +225,8 @@ def _calls(reading: RowReader, session: str, bad: set[Digest]) -> list[dict[str,
     return found
 
 
-def _hypotheses(reading: RowReader, session: str) -> list[dict[str, Any]]:
-    rows = reading.query(
+def _hypotheses(reader: RowReader, session: str) -> list[dict[str, Any]]:
+    rows = reader.query(
         "SELECT problem, step, digest, text, meta FROM hypothesis WHERE session = ? "
         "ORDER BY problem, step, answer, ordinal",
         (session,),
@@ -241,8 +239,8 @@ def _hypotheses(reading: RowReader, session: str) -> list[dict[str, Any]]:
     ]
 
 
-def _predictions(reading: RowReader, session: str, bad: set[Digest]) -> list[dict[str, Any]]:
-    rows = reading.query(
+def _predictions(reader: RowReader, session: str, bad: set[Digest]) -> list[dict[str, Any]]:
+    rows = reader.query(
         "SELECT problem, step, codes, reasons FROM prediction WHERE session = ? "
         "AND codes IS NOT NULL ORDER BY problem, step, answer, ordinal",
         (session,),

@@ -146,7 +146,7 @@ def _defined(judged: JudgedHypothesis) -> tuple[float | None, dict[str, int]]:
     """Return the share of S with a prediction, and counts of undefined predictions by reason."""
     if judged.space is None or not len(judged.space.reasons):
         return None, {}
-    return float(judged.space.defined.mean()), judged.space.undefined()
+    return float(judged.space.defined.mean()), judged.space.count_undefined()
 
 
 def _hypothesis_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
@@ -195,7 +195,7 @@ def _event_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
 
 def _input_rows(store: Store, session: str) -> Iterator[Sequence[Any]]:
     for digest in dict.fromkeys(row.space for row in store.problems(session)):
-        space = store.space(digest)
+        space = store.input_set(digest)
         weights = space.weights or (None,) * len(space)
         for place, (value, weight) in enumerate(zip(space.inputs, weights, strict=True)):
             yield (digest, place, _text(value), weight)

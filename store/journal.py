@@ -71,9 +71,9 @@ class JournalMismatch(StoreError):
 class SessionJournal:
     """The `records.Journal` of one session, safe to use from several event loops and threads."""
 
-    def __init__(self, session: str, reading: RowReader, writer: Writer | None) -> None:
+    def __init__(self, session: str, reader: RowReader, writer: Writer | None) -> None:
         self._session = session
-        self._reading = reading
+        self._reading = reader
         self._writer = writer
         self._lock = threading.Lock()
         self._problems: set[str] | None = None  # problems whose calls are only in the file
@@ -81,7 +81,7 @@ class SessionJournal:
         self._rows: dict[str, dict[str, Row]] = {}  # rows read ahead; most are looked up once
         self._making: dict[tuple[str, str], Future[None]] = {}
 
-    async def once(
+    async def record_once(
         self,
         key: CallKey,
         kind: Literal["model", "tool"],
@@ -124,7 +124,7 @@ class SessionJournal:
             if self._paths.pop(problem, None) and self._problems is not None:
                 self._problems.add(problem)
 
-    def entry(self, key: CallKey) -> tuple[Digest, Outcome] | None:
+    def find_entry(self, key: CallKey) -> tuple[Digest, Outcome] | None:
         """Return the request's digest and the outcome recorded for `key`, or None."""
         known, row = self._look_up(key)
         return None if known is None else (known, self._outcome(key, row))
@@ -145,7 +145,7 @@ class SessionJournal:
                 f"{key.problem}, and the store is open for reading"
             )
         vectors: list[Row] = []
-        digests = self._writer.vector_rows(outcome.vectors.values(), vectors)
+        digests = self._writer.add_vector_rows(outcome.vectors.values(), vectors)
         names = dict(zip(outcome.vectors, digests, strict=True))
         row = (
             *(self._session, encode_text(key.problem), encode_text(key.path), kind),
@@ -217,7 +217,7 @@ class SessionJournal:
         )
 
 
-def read_blobs(reading: RowReader, digests: Iterable[Digest]) -> Iterator[tuple[Digest, bytes]]:
+def read_blobs(reader: RowReader, digests: Iterable[Digest]) -> Iterator[tuple[Digest, bytes]]:
     """Yield the vectors that are stored, with their digests.
 
     DuckDB looks a few keys up in its index. For many keys in one query it reads all keys, and the
@@ -227,10 +227,10 @@ def read_blobs(reading: RowReader, digests: Iterable[Digest]) -> Iterator[tuple[
     if 0 < len(wanted) <= MAX_INDEXED_VECTORS:
         places = ",".join("?" * len(wanted))
         sql = f"SELECT digest, data FROM vector WHERE digest IN ({places})"
-        yield from ((digest, data) for digest, data in reading.query(sql, wanted))
+        yield from ((digest, data) for digest, data in reader.query(sql, wanted))
         return
     for start in range(0, len(wanted), VECTORS_PER_SCAN):
-        rows = reading.query(
+        rows = reader.query(
             "SELECT digest, data FROM vector WHERE list_contains(?, digest)",
             [wanted[start : start + VECTORS_PER_SCAN]],
         )
@@ -238,7 +238,7 @@ def read_blobs(reading: RowReader, digests: Iterable[Digest]) -> Iterator[tuple[
 
 
 def read_vectors(
-    reading: RowReader, digests: Iterable[Digest], items: int | None = None
+    reader: RowReader, digests: Iterable[Digest], items: int | None = None
 ) -> dict[Digest, Vector]:
     """Return arrays by digest, with at most `items` items each.
 
@@ -246,18 +246,18 @@ def read_vectors(
         StoreError: An array is missing, too large, or cannot be read.
     """
     wanted = set(digests)
-    found = {digest: decode_vector(data, items) for digest, data in read_blobs(reading, wanted)}
+    found = {digest: decode_vector(data, items) for digest, data in read_blobs(reader, wanted)}
     if missing := sorted(wanted - found.keys()):
         raise StoreError(f"the store has lost the vector {missing[0]}")
     return found
 
 
-def calls(reading: RowReader, session: str, problem: str | None) -> list[dict[str, Any]]:
+def calls(reader: RowReader, session: str, problem: str | None) -> list[dict[str, Any]]:
     """Return the calls by problem and path, with vectors as digests."""
     where, params = "session = ?", [session]
     if problem is not None:
         where, params = where + " AND problem = ?", [session, encode_text(problem)]
-    rows = reading.query(
+    rows = reader.query(
         f"SELECT {CALL_COLUMNS} FROM call JOIN (SELECT session, problem, ordinal FROM problem) USING "
         f"(session, problem) WHERE {where} ORDER BY ordinal, path",
         params,
@@ -268,7 +268,7 @@ def calls(reading: RowReader, session: str, problem: str | None) -> list[dict[st
 MAX_TOOL_CHARS = 2_000  # characters of a tool's request and of its response in a listing
 
 
-def list_calls(reading: RowReader, session: str, problem: str | None) -> list[dict[str, Any]]:
+def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dict[str, Any]]:
     """Return the calls without requests and responses, which are most of a store.
 
     The keys are problem, path, kind, tokens_in, tokens_out, seconds, retries and repeats. A call of
@@ -283,7 +283,7 @@ def list_calls(reading: RowReader, session: str, problem: str | None) -> list[di
         for name in ("request", "response")
     )
     names = ("tokens_in", "tokens_out", "seconds", "retries", "repeats")
-    rows = reading.query(
+    rows = reader.query(
         f"SELECT problem, path, kind, {', '.join(names)}, {said} FROM call JOIN (SELECT session, "
         f"problem, ordinal FROM problem) USING (session, problem) WHERE {where} ORDER BY ordinal, path",
         params,
@@ -298,9 +298,9 @@ def list_calls(reading: RowReader, session: str, problem: str | None) -> list[di
     return found
 
 
-def last_responses(reading: RowReader, session: str, kind: str) -> dict[str, Any]:
+def last_responses(reader: RowReader, session: str, kind: str) -> dict[str, Any]:
     """Return the response of the last call of a kind, for each problem that has one."""
-    rows = reading.query(
+    rows = reader.query(
         "SELECT problem, arg_max(response, started) FROM call WHERE session = ? AND kind = ? "
         "GROUP BY problem",
         (session, kind),
@@ -328,14 +328,14 @@ def _call(row: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def usage(reading: RowReader, session: str) -> dict[str, Any]:
+def usage(reader: RowReader, session: str) -> dict[str, Any]:
     """Return calls, tokens, retries, repeated calls and seconds in total, by kind and by role.
 
     A repeated call was answered from another session's record. The role is the name in the path of
     a call: `propose` in step/3/propose/0, and `propose/tool` for the tools that the proposer calls
     there, step/3/propose/0/tool/1.
     """
-    rows = reading.query(
+    rows = reader.query(
         "SELECT kind, CASE WHEN path LIKE '%/%/%' THEN split_part(path, '/', 3) || "
         "CASE split_part(path, '/', 5) WHEN 'tool' THEN '/tool' ELSE '' END ELSE path END, "
         "count(*), sum(tokens_in), sum(tokens_out), sum(tokens_cached), "  # HUGEINT: no overflow
@@ -372,15 +372,15 @@ class AnswerCache:
     because a look-up takes a millisecond while another thread writes.
     """
 
-    def __init__(self, reading: RowReader, session: str) -> None:
-        self._reading = reading
-        rows = reading.query("SELECT session, settings FROM session")
+    def __init__(self, reader: RowReader, session: str) -> None:
+        self._reading = reader
+        rows = reader.query("SELECT session, settings FROM session")
         endpoints = {name: _endpoint(settings) for name, settings in rows}
         here = endpoints.pop(session, None)
         self._sessions = {name for name, there in endpoints.items() if here and there == here}
         self._known: frozenset[int] = frozenset()
         if self._sessions:
-            asked = reading.query(
+            asked = reader.query(
                 "SELECT request_digest FROM call WHERE kind = 'model' AND repeats = '' "
                 "AND list_contains(?, session)",
                 (sorted(self._sessions),),

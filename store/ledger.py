@@ -57,16 +57,16 @@ class SessionLedger:
     """The `records.Ledger` of one session; a step that is stored already is left unchanged."""
 
     def __init__(
-        self, session: str, reading: RowReader, writer: Writer, journal: SessionJournal
+        self, session: str, reader: RowReader, writer: Writer, journal: SessionJournal
     ) -> None:
         self._session = session
         self._journal = journal
-        self._reading = reading
+        self._reading = reader
         self._writer = writer
         self._lock = threading.Lock()
         self._there: dict[str, set[int]] | None = None
 
-    async def step(self, record: StepRecord) -> None:
+    async def record_step(self, record: StepRecord) -> None:
         """Write a step and wait until it is durable; raises StoreError where it fails."""
         with self._lock:
             if record.step in self._steps(record.problem):
@@ -78,7 +78,7 @@ class SessionLedger:
         with self._lock:
             self._steps(record.problem).add(record.step)
 
-    async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
+    async def record_end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
         """Set the final status and cause of a problem."""
         sql = "UPDATE problem SET status = ?, cause = ? WHERE session = ? AND problem = ?"
         params = (status, encode_text(cause), self._session, encode_text(problem))
@@ -145,7 +145,7 @@ def _judged_rows(
                 )
             )
     if (space := judged.space) is not None:
-        codes, reasons = writer.vector_rows((space.codes, space.reasons), rows["vector"])
+        codes, reasons = writer.add_vector_rows((space.codes, space.reasons), rows["vector"])
         rows["prediction"].append(
             (
                 *(*key, "space", encode_text(space.verdict), None, None, None),
@@ -171,7 +171,7 @@ def _event_rows(at: Row, events: Sequence[BankEvent]) -> list[Row]:
 
 
 def steps(
-    reading: RowReader, session: str, problems: Sequence[str], spaces: Spaces
+    reader: RowReader, session: str, problems: Sequence[str], spaces: Spaces
 ) -> Iterator[StepRecord]:
     """Yield the steps of the problems in their order.
 
@@ -179,7 +179,7 @@ def steps(
     `MAX_VECTORS` arrays together.
 
     Args:
-        reading: The connection.
+        reader: The connection.
         session: The session's id.
         problems: The ids of the problems.
         spaces: Which predictions over S to read. With False, `JudgedHypothesis.space` is always None. With
@@ -189,15 +189,15 @@ def steps(
     for start in range(0, len(names), PROBLEMS_PER_QUERY):
         part = names[start : start + PROBLEMS_PER_QUERY]
         rows = {
-            table: rows_by_problem(reading, select, session, part, order)
+            table: rows_by_problem(reader, select, session, part, order)
             for table, (select, order) in SELECTS.items()
         }
-        sizes = rows_by_problem(reading, SIZES, session, part, "size") if spaces else {}
-        happened = events_by_problem(reading, session, part)
+        sizes = rows_by_problem(reader, SIZES, session, part, "size") if spaces else {}
+        happened = events_by_problem(reader, session, part)
         over_space = {name: _over_space(rows, name, spaces) for name in part}
         for together in _groups(over_space):
             arrays = read_vectors(
-                reading,
+                reader,
                 (d for name in together for d in _digests(over_space[name])),
                 max((row[0] for name in together for row in sizes.get(name, ())), default=0),
             )
@@ -331,25 +331,25 @@ def _agreement(marks: list[bool | None], got: str, outcome: str, detail: str) ->
 
 
 def events(
-    reading: RowReader, session: str, problems: Sequence[str]
+    reader: RowReader, session: str, problems: Sequence[str]
 ) -> Iterator[tuple[str, int, BankEvent]]:
     """Yield the log of the bank as problem, step and event, in structural order."""
     names = [encode_text(problem) for problem in problems]
     for start in range(0, len(names), PROBLEMS_PER_QUERY):
         part = names[start : start + PROBLEMS_PER_QUERY]
-        for name, happened in events_by_problem(reading, session, part).items():
+        for name, happened in events_by_problem(reader, session, part).items():
             yield from ((decode_text(name), step, event) for step, event in happened)
 
 
 def events_by_problem(
-    reading: RowReader, session: str, names: Sequence[str]
+    reader: RowReader, session: str, names: Sequence[str]
 ) -> dict[str, list[tuple[int, BankEvent]]]:
     """Return the events of each problem with their steps, keyed by the cell of its id."""
     select = (
         'SELECT problem, step, hypothesis, text, description, observation, "right", t, '
         "kind FROM bank_event"
     )
-    rows = rows_by_problem(reading, select, session, names, "problem, step, ordinal")
+    rows = rows_by_problem(reader, select, session, names, "problem, step, ordinal")
     return {name: _events(found) for name, found in rows.items()}
 
 

@@ -172,11 +172,11 @@ def _listen(place: Path) -> socket.socket:
     return listener
 
 
-def check_socket_path(place: Path) -> None:
-    """Raise StoreError where `place` exists and is not a socket that an owner of a store left."""
-    if os.path.lexists(place) and _address(place) is None:
+def check_socket_path(path: Path) -> None:
+    """Raise StoreError where `path` exists and is not a socket that an owner of a store left."""
+    if os.path.lexists(path) and _address(path) is None:
         raise StoreError(
-            f"{place} is no socket of Peirce, and a run needs the place: move it, or name another"
+            f"{path} is no socket of Peirce, and a run needs the place: move it, or name another"
             " store with --store"
         )
 
@@ -291,7 +291,7 @@ class OwnerClient:
         self._lock = threading.Lock()
 
     @staticmethod
-    def reach(store: Path) -> OwnerClient | None:
+    def connect(store: Path) -> OwnerClient | None:
         """Connect to the owner of a store; return None where no owner is alive."""
         place = socket_path(store)
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -305,7 +305,7 @@ class OwnerClient:
             return None
         return OwnerClient(link)
 
-    def owner(self) -> int:
+    def owner_pid(self) -> int:
         """Return the process id of the owner."""
         with self._lock:
             pid = self._ask({"who": True}, "pid")["pid"]
@@ -370,7 +370,7 @@ class Reader:
         self._through: RowReader = _reach(path)
 
     @property
-    def owned(self) -> bool:
+    def is_owned(self) -> bool:
         """Whether a living process writes the store."""
         return isinstance(self._through, OwnerClient)
 
@@ -400,7 +400,7 @@ def _reach(path: Path) -> RowReader:
         raise StoreError(f"no store at {path}; a run makes one, --store or PEIRCE_STORE names one")
     until = time.monotonic() + OPEN_TIMEOUT_S
     while True:
-        visitor = OwnerClient.reach(path)
+        visitor = OwnerClient.connect(path)
         if visitor is not None:
             try:
                 connection.check_schema(visitor.query, str(path))
@@ -432,10 +432,10 @@ def open_for_writing(path: Path) -> Database:
     check_socket_path(socket_path(path))
     until = time.monotonic() + OPEN_TIMEOUT_S
     while True:
-        visitor = OwnerClient.reach(path)
+        visitor = OwnerClient.connect(path)
         if visitor is not None:
             try:
-                pid = visitor.owner()
+                pid = visitor.owner_pid()
             except OSError:
                 pid = 0  # it has just ended
             finally:

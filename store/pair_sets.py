@@ -67,8 +67,8 @@ class PairColumns:
 class PairSets:
     """The sets of pairs of one store; without a writer they can only be read."""
 
-    def __init__(self, reading: RowReader, writer: Writer | None, path: object) -> None:
-        self._reading = reading
+    def __init__(self, reader: RowReader, writer: Writer | None, path: object) -> None:
+        self._reading = reader
         self._writer = writer
         self._path = path
 

@@ -52,14 +52,14 @@ def new_id() -> str:
 
 
 def creation_change(
-    reading: RowReader, session: str, settings: Json, problems: Sequence[tuple[Problem, InputSet]]
+    reader: RowReader, session: str, settings: Json, problems: Sequence[tuple[Problem, InputSet]]
 ) -> Change:
     """Return the change that adds a session; raises StoreError where two problems share an id."""
     ids = [problem.id for problem, _ in problems]
     if len(set(ids)) < len(ids):
         twice = next(name for name in ids if ids.count(name) > 1)
         raise StoreError(f"problem {twice} stands twice in one session; ids must differ")
-    here = {digest for (digest,) in reading.query("SELECT digest FROM input_set")}
+    here = {digest for (digest,) in reader.query("SELECT digest FROM input_set")}
     spaces = {space.digest: space for _, space in problems if space.digest not in here}
     created = datetime.now(UTC).isoformat(timespec="microseconds")
     ordinal = "(SELECT coalesce(max(ordinal), -1) + 1 FROM session)"
@@ -99,9 +99,9 @@ def _problem(session: str, ordinal: int, problem: Problem, space: Digest) -> Row
     )
 
 
-def input_set(reading: RowReader, digest: Digest) -> InputSet:
+def input_set(reader: RowReader, digest: Digest) -> InputSet:
     """Return the input set with this digest; raises StoreError where the store has none."""
-    rows = reading.query(
+    rows = reader.query(
         "SELECT name, size, inputs, weights FROM input_set WHERE digest = ?", (digest,)
     )
     if not rows:
@@ -121,9 +121,9 @@ def input_set(reading: RowReader, digest: Digest) -> InputSet:
     )
 
 
-def input_set_size(reading: RowReader, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
+def input_set_size(reader: RowReader, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
     """Return the size of an input set and the weights of its inputs, without the inputs."""
-    rows = reading.query("SELECT size, weights FROM input_set WHERE digest = ?", (digest,))
+    rows = reader.query("SELECT size, weights FROM input_set WHERE digest = ?", (digest,))
     if not rows:
         raise StoreError(f"the store has no input set {digest}")
     ((size, weights),) = rows
@@ -132,13 +132,13 @@ def input_set_size(reading: RowReader, digest: Digest) -> tuple[int, tuple[float
     )
 
 
-def find_session(reading: RowReader, name: str) -> str:
+def find_session(reader: RowReader, name: str) -> str:
     """Return the id of the session that an id, a unique prefix or `last` names.
 
     Raises:
         StoreError: No session or several sessions match.
     """
-    ids = [row[0] for row in reading.query("SELECT session FROM session ORDER BY ordinal")]
+    ids = [row[0] for row in reader.query("SELECT session FROM session ORDER BY ordinal")]
     if not ids:
         raise StoreError("the store holds no session yet")
     if name == "last":
@@ -155,19 +155,19 @@ def find_session(reading: RowReader, name: str) -> str:
 
 
 def sessions(
-    reading: RowReader, is_owned: Callable[[], bool], session: str | None = None
+    reader: RowReader, is_owned: Callable[[], bool], session: str | None = None
 ) -> list[dict[str, Any]]:
     """Return the sessions, or one of them, in order of creation.
 
     Args:
-        reading: The connection.
+        reader: The connection.
         is_owned: Returns whether a living process writes the store. It is called after reading; if
             no process does, a session with status running was killed and is returned as
             interrupted.
         session: One session, or None for all.
     """
     where = "" if session is None else "WHERE session.session = ?"
-    rows = reading.query(
+    rows = reader.query(
         "SELECT session.session, created, session.status, settings, fields, "
         "count(problem), count(problem) FILTER (problem.status = 'done'), "
         "count(problem) FILTER (problem.status = 'failed') "
@@ -198,9 +198,9 @@ def _session(row: Row, owned: bool) -> dict[str, Any]:
     }
 
 
-def problems(reading: RowReader, session: str) -> list[ProblemRow]:
+def problems(reader: RowReader, session: str) -> list[ProblemRow]:
     """Return the problems of a session in its order."""
-    rows = reading.query(
+    rows = reader.query(
         "SELECT data, space, status, cause FROM problem WHERE session = ? ORDER BY ordinal",
         (session,),
     )
@@ -210,11 +210,11 @@ def problems(reading: RowReader, session: str) -> list[ProblemRow]:
     ]
 
 
-def status_change(reading: RowReader, session: str, status: str, fields: dict[str, Json]) -> Change:
+def status_change(reader: RowReader, session: str, status: str, fields: dict[str, Json]) -> Change:
     """Return the change of a status; raises StoreError for an unknown session or status."""
     if status not in STATUSES:
         raise StoreError(f"a session's status is one of {', '.join(STATUSES)}, not {status!r}")
-    rows = reading.query("SELECT fields FROM session WHERE session = ?", (session,))
+    rows = reader.query("SELECT fields FROM session WHERE session = ?", (session,))
     if not rows:
         raise StoreError(f"the store has no session {session}")
     held = {**decode_json(rows[0][0], "session.fields", dict), **fields}
@@ -229,13 +229,13 @@ def status_change(reading: RowReader, session: str, status: str, fields: dict[st
     )
 
 
-def problem_ids(reading: RowReader, session: str, problem: str | None) -> list[str]:
+def problem_ids(reader: RowReader, session: str, problem: str | None) -> list[str]:
     """Return the ids of all problems of a session in order, or of the named one alone."""
-    rows = reading.query(
+    rows = reader.query(
         "SELECT problem FROM problem WHERE session = ? ORDER BY ordinal", (session,)
     )
     ids = [decode_text(name) for (name,) in rows]
-    if not ids and not reading.query("SELECT 1 FROM session WHERE session = ?", (session,)):
+    if not ids and not reader.query("SELECT 1 FROM session WHERE session = ?", (session,)):
         raise StoreError(f"the store has no session {session}")
     if problem is None:
         return ids
@@ -246,24 +246,24 @@ def problem_ids(reading: RowReader, session: str, problem: str | None) -> list[s
     return [problem]
 
 
-def progress(reading: RowReader, is_owned: Callable[[], bool], session: str) -> list[Json]:
+def progress(reader: RowReader, is_owned: Callable[[], bool], session: str) -> list[Json]:
     """Return the status, the number of ended problems and the number of steps.
 
     They take a few queries, which do not read the content of the steps.
     """
-    (told,) = sessions(reading, is_owned, session)
-    ((steps,),) = reading.query("SELECT count(*) FROM step WHERE session = ?", (session,))
+    (told,) = sessions(reader, is_owned, session)
+    ((steps,),) = reader.query("SELECT count(*) FROM step WHERE session = ?", (session,))
     return [told["status"], told["problems_done"] + told["problems_failed"], steps]
 
 
-def find_problems(reading: RowReader, session: str, words: Sequence[str]) -> list[str]:
+def find_problems(reader: RowReader, session: str, words: Sequence[str]) -> list[str]:
     """Return the ids of the problems that contain every word, in the session's order.
 
     A word may occur in the problem (except in the names of its fields), an answer or a hypothesis.
     Case is ignored.
     """
     here = " AND ".join(["contains(lower(said), lower(?))"] * len(words)) or "true"
-    rows = reading.query(
+    rows = reader.query(
         "WITH said AS ("
         "SELECT problem, problem || ' ' || regexp_replace(data, ?, ' ', 'g') AS said FROM problem "
         "WHERE session = ? UNION ALL "

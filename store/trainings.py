@@ -51,8 +51,8 @@ class Trainings:
     was asked for.
     """
 
-    def __init__(self, reading: RowReader, writer: Writer | None, path: object) -> None:
-        self._reading = reading
+    def __init__(self, reader: RowReader, writer: Writer | None, path: object) -> None:
+        self._reading = reader
         self._writer = writer
         self._path = path
 
@@ -159,7 +159,7 @@ class Trainings:
         near = difflib.get_close_matches(name, ids, 1) or ids[-1:]
         raise StoreError(f"no training {name!r}; did you mean {near[0]}, or last?")
 
-    def training(self, training: str) -> dict[str, Any]:
+    def get(self, training: str) -> dict[str, Any]:
         """Return one training with the keys of `list`."""
         return self._row(training)
 

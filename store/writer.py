@@ -65,7 +65,7 @@ class Writer:
         self._parsed: dict[str, duckdb.Statement] = {}  # parsing is a third of a large insert
         self._lock = threading.Lock()
         self._ended: str | None = None
-        self.together = 1  # how many changes a commit waits for, for `COMMIT_WAIT_S` at most
+        self.commit_size = 1  # how many changes a commit waits for, for `COMMIT_WAIT_S` at most
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -85,14 +85,14 @@ class Writer:
             self._waiting.put(_Waiting(change, done))
         return done
 
-    def vector_rows(self, vectors: Iterable[Vector], into: list[Row]) -> list[Digest]:
-        """Return the digests of vectors, and append the rows of unwritten ones to `into`."""
+    def add_vector_rows(self, vectors: Iterable[Vector], rows: list[Row]) -> list[Digest]:
+        """Return the digests of vectors, and append the rows of unwritten ones to `rows`."""
         digests = []
         for vector in vectors:
             digest = vector_digest(vector)
             digests.append(digest)
             if bytes.fromhex(digest) not in self._known:
-                into.append((digest, encode_vector(vector)))
+                rows.append((digest, encode_vector(vector)))
         return digests
 
     async def write(self, change: Change) -> None:
@@ -134,7 +134,7 @@ class Writer:
     def _linger(self) -> None:
         """Wait for further changes: one commit of ten changes costs a fourth of ten commits."""
         until = time.monotonic() + COMMIT_WAIT_S
-        while self._waiting.qsize() + 1 < self.together and self._ended is None:
+        while self._waiting.qsize() + 1 < self.commit_size and self._ended is None:
             if time.monotonic() >= until:
                 return
             time.sleep(COMMIT_WAIT_S / 20)
@@ -170,7 +170,7 @@ class Writer:
         if change.unless is None:
             return False
         sql, params = change.unless
-        return bool(self._database.writing.execute(sql, list(params)).fetchall())
+        return bool(self._database.write_connection.execute(sql, list(params)).fetchall())
 
     def _failure(self, error: duckdb.Error) -> StoreError:
         return StoreError(
@@ -231,8 +231,8 @@ class Writer:
 
     def _one(self, sql: str, params: Sequence[Any]) -> None:
         if sql not in self._parsed:
-            (self._parsed[sql],) = self._database.writing.extract_statements(sql)
-        self._database.writing.execute(self._parsed[sql], list(params))
+            (self._parsed[sql],) = self._database.write_connection.extract_statements(sql)
+        self._database.write_connection.execute(self._parsed[sql], list(params))
 
 
 def _inserts(table: str, rows: Sequence[Row], conflict: str) -> list[Statement]:

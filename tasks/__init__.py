@@ -76,7 +76,7 @@ def load_task(name: str) -> Task:
     if not mark:
         return found
     if isinstance(found, HasGenerators):
-        return found.made_by(generator)
+        return found.with_generator(generator)
     raise UsageError(f"no task {name!r}{suggest_nearest(name, registry.component_names('tasks'))}")
 
 
@@ -95,7 +95,7 @@ def load_family(name: str, *, strict_contract: bool = False) -> Family:
             f"no family {name!r}{suggest_nearest(name, registry.component_names('families'))}"
         )
     found: Family = registry.load("families", name)
-    return found.strictly() if strict_contract else found
+    return found.with_strict_contract() if strict_contract else found
 
 
 def problem_family(
@@ -111,7 +111,7 @@ def problem_family(
     found = load_family(problem.family, strict_contract=strict_contract)
     if tau is not None and isinstance(found, ToleratesErrors):
         found = found.with_tau(tau)
-    return found.told(problem.public) if isinstance(found, HasTaskWording) else found
+    return found.with_task_wording(problem.public) if isinstance(found, HasTaskWording) else found
 
 
 def load_problems(
@@ -231,7 +231,7 @@ def _warn_of_contradictions(problems: Iterable[Problem]) -> None:
     found = {}
     for problem in problems:
         kind = load_family(problem.family)
-        if isinstance(kind, FindsContradictions) and (pairs := kind.contradiction(problem)):
+        if isinstance(kind, FindsContradictions) and (pairs := kind.find_contradiction(problem)):
             found[problem.id] = pairs
     if not found:
         return

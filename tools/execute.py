@@ -72,7 +72,7 @@ class SandboxOracle:
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
 
-    def bound(self, limits: Limits) -> Execute:
+    def with_limits(self, limits: Limits) -> Execute:
         """Return an execute oracle that runs hypotheses under these limits."""
         return build_executor(self.sandbox, limits)
 
@@ -151,18 +151,18 @@ EXECUTE = OracleKind(
 def summarise_trial(
     observations: Sequence[Observation],
     marks: Sequence[bool | None],
-    got: Sequence[Mapping[str, Json]],
+    results: Sequence[Mapping[str, Json]],
     verdict: str = "ok",
-    shown: int = MAX_FAILING_SHOWN,
+    max_failing: int = MAX_FAILING_SHOWN,
 ) -> dict[str, Json]:
     """Summarise a trial run: how many observations a function explains, and the first that fail.
 
     Args:
         observations: The shown observations.
         marks: For each observation, whether the function explains it; None when it gave no value.
-        got: For each observation, `{"value": ...}`, or `{"undefined": REASON}` without a value.
+        results: For each observation, `{"value": ...}`, or `{"undefined": REASON}` without a value.
         verdict: The verdict on the whole run.
-        shown: The largest number of failing observations to include.
+        max_failing: The largest number of failing observations to include.
 
     Returns:
         `{"consistent": bool, "passed": k, "of": n, "failing": [{"input", "expected", "got"}, …]}`,
@@ -176,7 +176,7 @@ def summarise_trial(
         "consistent": not wrong,
         "passed": len(observations) - len(wrong),
         "of": len(observations),
-        "failing": _fitting(_case(observations[i], got[i]) for i in wrong[:shown]),
+        "failing": _fitting(_case(observations[i], results[i]) for i in wrong[:max_failing]),
     }
     if verdict != "ok":
         found["verdict"] = verdict

@@ -103,11 +103,11 @@ class Solver:
         check_solver(solver)
         self.solver = solver
         self.resources, self.wall_s = resources, wall_s
-        self.kept: OrderedDict[tuple[str, str, bool], _Inputs] = OrderedDict()
+        self.prepared_inputs: OrderedDict[tuple[str, str, bool], _Inputs] = OrderedDict()
         self.processes = [LineProcess(_MODULE) for _ in range(max(1, workers))]
         self.locks = [asyncio.Lock() for _ in self.processes]
 
-    def bound(self, limits: Limits) -> Solver:
+    def with_limits(self, limits: Limits) -> Solver:
         """Return the solver itself, whose limits are Z3 resources and do not depend on `limits`."""
         return self
 
@@ -137,12 +137,12 @@ class Solver:
     def _ready(
         self, key: tuple[str, str, bool], theory: Theory, regime: Any, inputs: InputSet, pairs: bool
     ) -> _Inputs:
-        if key not in self.kept:
-            self.kept[key] = _Inputs(theory, regime, inputs, pairs)
-            if len(self.kept) > _KEPT:
-                self.kept.popitem(last=False)
-        self.kept.move_to_end(key)
-        return self.kept[key]
+        if key not in self.prepared_inputs:
+            self.prepared_inputs[key] = _Inputs(theory, regime, inputs, pairs)
+            if len(self.prepared_inputs) > _KEPT:
+                self.prepared_inputs.popitem(last=False)
+        self.prepared_inputs.move_to_end(key)
+        return self.prepared_inputs[key]
 
     async def _by_z3(
         self, key: tuple[str, str, bool], theory: Json, rule: str, ready: _Inputs, wanted: SolveMode

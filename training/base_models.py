@@ -28,22 +28,22 @@ class Base:
     """
 
     name: str
-    found: ModelFolder
+    files: ModelFolder
     weights: Digest
 
-    def record(self) -> dict[str, Json]:
+    def to_record(self) -> dict[str, Json]:
         """Return name, weights and commit as JSON."""
-        return {"name": self.name, "weights": self.weights, "commit": self.found.commit}
+        return {"name": self.name, "weights": self.weights, "commit": self.files.commit}
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The id on the hub, or the absolute path of the folder, as an adapter's config has it."""
-        return self.name if self.found.commit else str(self.found.folder.resolve())
+        return self.name if self.files.commit else str(self.files.folder.resolve())
 
 
-def check_packages(*more: str) -> None:
+def check_packages(*extra: str) -> None:
     """Raise UsageError, with the command that installs them, where packages are missing."""
-    missing = [name for name in (*PACKAGES, *more) if importlib.util.find_spec(name) is None]
+    missing = [name for name in (*PACKAGES, *extra) if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"Training needs {', '.join(missing)}: {INSTALL}")
 
@@ -76,8 +76,8 @@ def write_origin(folder: Path, base: Base, training: str, pairs: Digest) -> None
     """
     from ..agents.local.files import ADAPTER_CONFIG, ORIGIN_FILE, read_object
 
-    told = {"training": training, "pairs": pairs, "base": base.record()}
+    told = {"training": training, "pairs": pairs, "base": base.to_record()}
     (folder / ORIGIN_FILE).write_text(json.dumps(told, indent=1) + "\n", "utf-8")
     if (folder / ADAPTER_CONFIG).is_file():  # peft writes the path that the caller used
-        config = read_object(folder / ADAPTER_CONFIG) | {"base_model_name_or_path": base.place}
+        config = read_object(folder / ADAPTER_CONFIG) | {"base_model_name_or_path": base.location}
         (folder / ADAPTER_CONFIG).write_text(json.dumps(config, indent=2) + "\n", "utf-8")

@@ -27,26 +27,30 @@ def hash_key(*parts: object) -> int:
 
 
 def draw(
-    counts: Integers, most: int | None, key: int, names: Integers
+    counts: Integers, max_size: int | None, key: int, names: Integers
 ) -> tuple[Integers, Integers]:
-    """Draw `most` distinct numbers below each of k counts; every subset is equally likely.
+    """Draw `max_size` distinct numbers below each of k counts; every subset is equally likely.
 
     Args:
         counts: (k,); draw i takes numbers from 0 to counts[i] - 1.
-        most: How many numbers a draw takes, at most its count; None takes all of them.
+        max_size: How many numbers a draw takes, at most its count; None takes all of them.
         key: The key of the call (`hash_key`).
         names: (k,); a draw has the same result wherever its key, name and count are the same.
 
     Returns:
         Two arrays of equal length, sorted: the index of the draw in `counts`, and the number.
     """
-    size = counts if most is None else np.minimum(counts, min(most, int(counts.max(initial=0))))
+    size = (
+        counts
+        if max_size is None
+        else np.minimum(counts, min(max_size, int(counts.max(initial=0))))
+    )
     # If a draw takes more than half, draw the numbers to leave out: few draws are then repeated.
     left = counts - size
     whole = left < size
     rows, numbers = _every(np.where(whole, counts, 0))
     drawn_rows, drawn = _distinct(counts, np.where(whole, left, size), key, names)
-    if most is None:
+    if max_size is None:
         return rows, numbers
     stride = _stride(counts)
     marked = drawn_rows * stride + drawn
@@ -111,11 +115,11 @@ def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 # --- combinations by their position -------------------------------------------------------
 
 
-def combinations(places: Integers, size: int, items: int) -> Integers:
+def combinations(ranks: Integers, size: int, items: int) -> Integers:
     """Return the combinations at given positions in lexicographic order.
 
     Args:
-        places: (k,), positions in the lexicographic order of all combinations.
+        ranks: (k,), positions in the lexicographic order of all combinations.
         size: The size of a combination: 0, 1 or 2.
         items: The number of items to combine.
 
@@ -126,14 +130,14 @@ def combinations(places: Integers, size: int, items: int) -> Integers:
         ValueError: `size` is not 0, 1 or 2.
     """
     if size == 0:
-        return np.zeros((len(places), 0), np.int64)
+        return np.zeros((len(ranks), 0), np.int64)
     if size == 1:
-        return places[:, None]
+        return ranks[:, None]
     if size != 2:
         raise ValueError(f"combinations of 0, 1 or 2, not of {size}")
     starts = np.arange(items, dtype=np.int64)
     starts = (
         starts * (2 * items - starts - 1) // 2
     )  # positions where the pairs with first item 0, 1, ... start
-    first = np.searchsorted(starts[: max(0, items - 1)], places, side="right") - 1
-    return np.stack([first, first + 1 + places - starts[first]], axis=1)
+    first = np.searchsorted(starts[: max(0, items - 1)], ranks, side="right") - 1
+    return np.stack([first, first + 1 + ranks - starts[first]], axis=1)

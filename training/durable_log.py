@@ -46,15 +46,15 @@ class DurableLog:
         self,
         out: Path,
         store: Path | None,
-        more: Mapping[str, Json] | None = None,
+        extra_settings: Mapping[str, Json] | None = None,
         *,
-        begun: Callable[[], None] | None = None,
+        on_begin: Callable[[], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._begun_here = begun
+        self._begun_here = on_begin
         self._out = out
         self._store = store
-        self._more = dict(more or {})
+        self._more = dict(extra_settings or {})
         self._clock = clock
         self._training = ""
         self._settings: dict[str, Json] = {}
@@ -98,7 +98,7 @@ class DurableLog:
                 file.close()
         self._lines = self._lock = None
 
-    def point(self, examples: int, stage: str, name: str, value: float) -> None:
+    def log_point(self, examples: int, stage: str, name: str, value: float) -> None:
         """Append a point to the file; copy the waiting points if `SYNC_INTERVAL_S` seconds passed."""
         if self._lines is None:
             raise ValueError("a point before the log was opened")

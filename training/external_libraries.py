@@ -49,7 +49,7 @@ def report_write_errors(folder: Path) -> Iterator[None]:
 # --- Trackers of the libraries (tensorboard, wandb, …).
 
 
-def parse_trackers(told: str) -> list[str]:
+def parse_trackers(spec: str) -> list[str]:
     """Return the names of trackers in a comma-separated list.
 
     An empty text and `none` give no trackers.
@@ -57,7 +57,7 @@ def parse_trackers(told: str) -> list[str]:
     Raises:
         UsageError: transformers does not know the tracker, or its library is not installed.
     """
-    names = [one.strip() for one in told.split(",") if one.strip() not in ("", "none")]
+    names = [one.strip() for one in spec.split(",") if one.strip() not in ("", "none")]
     if not names:
         return []
     from transformers.integrations import get_reporting_integration_callbacks
@@ -67,5 +67,5 @@ def parse_trackers(told: str) -> list[str]:
             callback()
     except (ValueError, RuntimeError, ImportError) as error:
         cause = " ".join(str(error).split())
-        raise UsageError(f"report_to {told!r} cannot be served: {cause}") from None
+        raise UsageError(f"report_to {spec!r} cannot be served: {cause}") from None
     return names

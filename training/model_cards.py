@@ -172,12 +172,12 @@ def _versions(record: Mapping[str, Json]) -> str:
 # --- The card of a classifier.
 
 
-def classifier_card(base: str, told: Mapping[str, Json], settings: Json) -> str:
+def classifier_card(base: str, details: Mapping[str, Json], settings: Json) -> str:
     """Return the model card of a classifier: its training data and its scores.
 
     Args:
         base: The base model.
-        told: The classifier's part of the record.
+        details: The classifier's part of the record.
         settings: The settings of the training.
     """
     name = PurePath(base).name
@@ -188,15 +188,17 @@ def classifier_card(base: str, told: Mapping[str, Json], settings: Json) -> str:
     rows = [
         [split, f"{of['accuracy']:.3f} [{of['low']:.3f}, {of['high']:.3f}]", f"{of['f1']:.3f}",
          f"{of['n']:,}"]
-        for split, of in told["scores"].items()
+        for split, of in details["scores"].items()
     ]  # fmt: skip
-    digests = [[split, f"`{digest[:DIGEST_DIGITS]}`"] for split, digest in told["digests"].items()]
+    digests = [
+        [split, f"`{digest[:DIGEST_DIGITS]}`"] for split, digest in details["digests"].items()
+    ]
     lines = [
         "---", yaml.safe_dump(front, sort_keys=False).strip(), "---", "",
-        f"# {name}, fine-tuned on {told['set']}", "",
-        f"It labels a row as one of {', '.join(told['labels'])}. {told['trained']:,} of"
-        f" {told['weights']:,} weights were trained on {told['rows']['train'] - told['held']:,} rows;"
-        f" pass {told['best']} of {told['epochs']} had the best macro F1 on the validation rows.", "",
+        f"# {name}, fine-tuned on {details['set']}", "",
+        f"It labels a row as one of {', '.join(details['labels'])}. {details['trained']:,} of"
+        f" {details['weights']:,} weights were trained on {details['rows']['train'] - details['held']:,} rows;"
+        f" pass {details['best']} of {details['epochs']} had the best macro F1 on the validation rows.", "",
         *markdown_table(["rows", "accuracy", "macro F1", "n"], rows), "",
         "Rows by digest:", "", *markdown_table(["rows", "digest"], digests), "", "```yaml",
         yaml.safe_dump(dict(settings.record()), sort_keys=False).strip(), "```",

@@ -103,6 +103,6 @@ def render_prompt(
     """
     earlier = tuple(PastAnswer("", (one,), Verdict.ACCEPTED) for one in context)
     asked = protocol.build_messages(
-        replace(view, earlier=earlier), words, answer_format=answer_format, template=template
+        replace(view, past_answers=earlier), words, answer_format=answer_format, template=template
     )
     return tuple(asked)

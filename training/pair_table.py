@@ -59,11 +59,11 @@ class PairTable(PairColumns):
     def __len__(self) -> int:
         return len(self.prompt)
 
-    def named(self) -> PairTable:
+    def with_digest(self) -> PairTable:
         """Return the table with its digest."""
         return replace(self, digest=table_digest(self))
 
-    def where(
+    def positions(
         self, stage: Stage | int | None = None, split: Split | str | None = None
     ) -> NDArray[np.int64]:
         """Return the positions of the pairs of a stage and a split, ascending.

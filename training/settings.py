@@ -51,6 +51,6 @@ class TrainingSettings(Settings):
         said = super().describe_error(error, {}).removesuffix(" or None")
         return said.replace("True or False", "true or false")
 
-    def record(self) -> dict[str, Json]:
+    def to_record(self) -> dict[str, Json]:
         """Return the settings as JSON and YAML hold them."""
         return self.to_dict()

@@ -48,7 +48,7 @@ def problem_group(problem: Problem) -> str:
     if problem.group:
         return problem.group
     found = load_family(problem.family)
-    return found.data_set(problem) if isinstance(found, LabelsRows) else problem.id
+    return found.data_set_name(problem) if isinstance(found, LabelsRows) else problem.id
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,11 @@ class Splits:
     fractions: Fractions = Fractions()
     fixed: Mapping[str, Split] = field(default_factory=dict)
 
-    def of(self, problem: Problem) -> Split:
+    def split_of(self, problem: Problem) -> Split:
         """Return the split of a problem."""
-        return self.of_group(problem_group(problem))
+        return self.split_of_group(problem_group(problem))
 
-    def of_group(self, group: str) -> Split:
+    def split_of_group(self, group: str) -> Split:
         """Return the split of a group."""
         if group in self.fixed:
             return Split(self.fixed[group])
@@ -113,11 +113,11 @@ class Splits:
             return Split.VALIDATION
         return Split.HELD_OUT if self.fractions.held_out else Split.VALIDATION
 
-    def counts(self, groups: Iterable[str]) -> GroupCounts:
+    def count_groups(self, groups: Iterable[str]) -> GroupCounts:
         """Count distinct groups by split."""
         found = dict.fromkeys(Split, 0)
         for group in set(groups):
-            found[self.of_group(group)] += 1
+            found[self.split_of_group(group)] += 1
         wanted = (self.fractions.train, self.fractions.validation, self.fractions.held_out)
         missing = [split for split, part in zip(Split, wanted, strict=True) if part]
         return GroupCounts(found, tuple(split for split in missing if not found[split]))

@@ -35,21 +35,21 @@ class Endpoint:
         return f"model {self.model!r} at {self.url}"
 
     @property
-    def keyed(self) -> bool:
+    def has_key(self) -> bool:
         """Return whether there is a real key."""
         return self.key != NO_KEY
 
     @property
-    def openai(self) -> bool:
+    def is_openai(self) -> bool:
         """Return whether this is OpenAI or Azure OpenAI."""
         host = urlsplit(self.url).hostname or ""
         return host in ("api.openai.com",) or host.endswith(".openai.azure.com")
 
-    def scrubbed(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return `text` with the key masked; an endpoint's error message may repeat it."""
         return text.replace(self.key, "***") if len(self.key) > 3 else text
 
-    def scrubbed_reply(self, reply: Reply) -> Reply:
+    def redact_reply(self, reply: Reply) -> Reply:
         """Return the reply with the key masked, unless it is a short dummy key.
 
         A correct answer may contain a dummy key by chance.
@@ -116,6 +116,6 @@ def check_secrets(arguments: Json, endpoint: Endpoint) -> None:
         for value in arguments:
             check_secrets(value, endpoint)
     elif isinstance(arguments, str):
-        own = endpoint.key_env if endpoint.scrubbed(arguments) != arguments else ""
+        own = endpoint.key_env if endpoint.redact(arguments) != arguments else ""
         if variable := own or find_secret(arguments):
             raise UsageError(f"model_args must not hold the key of {variable}: it is recorded")

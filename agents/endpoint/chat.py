@@ -109,7 +109,7 @@ class OpenAIChatProposer:
             "scheme": "openai",
             "model": self._endpoint.model,
             "endpoint": self._endpoint.url,
-            **{key: value for key, value in settings.given().items() if key not in apart},
+            **{key: value for key, value in settings.explicit_values().items() if key not in apart},
             "model_args": settings.model_args,
             "transport": {
                 **{key: getattr(settings, key) for key in TRANSPORT},
@@ -179,7 +179,7 @@ class OpenAIChatProposer:
                 try:
                     return await self._patiently(problem, messages, extra, seed, refusal.requests)
                 except ToolsRefused as again:
-                    if self._no_tools.met(problem):
+                    if self._no_tools.record_failure(problem):
                         self._refused.add("tools")
                     return replace(no, retries=again.requests - 1)
         return await self._patiently(problem, messages, extra, seed, refusal.requests)
@@ -217,7 +217,7 @@ class OpenAIChatProposer:
                 if fault.part == "tools":
                     raise ToolsRefused(requests)
                 continue
-            if self._ended and fault.again:
+            if self._ended and fault.retryable:
                 raise EndpointRefused(self._ended)
             # The endpoint is unreachable for all calls.
             lost = fault.unreachable and self._outage.answers == answers
@@ -227,12 +227,12 @@ class OpenAIChatProposer:
             if lost:  # An outage does not use up retries.
                 await asyncio.sleep(self._settings.probe_s(requests, seed))
                 continue
-            if fault.asked_s is not None:
-                self._pace.pause(fault.asked_s)
-            await asyncio.sleep(self._settings.wait_s(attempt, seed, fault.asked_s))
+            if fault.wait_s is not None:
+                self._pace.pause(fault.wait_s)
+            await asyncio.sleep(self._settings.wait_s(attempt, seed, fault.wait_s))
             attempt += 1
         self._taken |= {_as_sent(part, extra) for part in PARTS if part in extra}
-        self._no_answer.over()
+        self._no_answer.reset()
         self._answered, self._ended = True, ""
         return reply
 
@@ -266,7 +266,7 @@ class OpenAIChatProposer:
         part = _as_sent(fault.part, extra)
         wanted = {"tools": self._settings.tools, "seed": self._settings.send_seed}
         if wanted.get(part) or (part in wanted and part in self._taken):
-            fault.again, fault.refused = part in self._taken, True
+            fault.retryable, fault.refused = part in self._taken, True
             return False
         if part == "tools":
             return True  # `_confirmed` decides.
@@ -277,10 +277,10 @@ class OpenAIChatProposer:
 
     def _is_final(self, fault: Fault, lost: bool, attempt: int) -> bool:
         if lost and self._settings.retries:
-            return self._outage.over_patience
-        asked_s = fault.asked_s or 0.0
+            return self._outage.has_expired
+        asked_s = fault.wait_s or 0.0
         used = attempt >= self._settings.retries
-        return not fault.again or used or asked_s > self._settings.max_wait_s
+        return not fault.retryable or used or asked_s > self._settings.max_wait_s
 
     async def close(self) -> None:
         """Close the connections."""
@@ -300,28 +300,30 @@ class OpenAIChatProposer:
         try:
             async with self._sockets:
                 message = await self._model.ainvoke([dict(m) for m in messages], **extra)
-            self._outage.answered()
+            self._outage.record_answer()
             reply = parse_reply(message, retries)
-            self._pace.settle(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
-            return self._endpoint.scrubbed_reply(reply)
+            self._pace.record_tokens(admitted, reply.usage.tokens_in + reply.usage.tokens_out)
+            return self._endpoint.redact_reply(reply)
         except openai.APIStatusError as error:
             raise self._status_fault(error, extra.keys()) from None
         except ErrorInBody as error:
-            raise error.fault(self._endpoint, extra.keys()) from None
+            raise error.make_fault(self._endpoint, extra.keys()) from None
         except (openai.APITimeoutError, httpx2.ReadTimeout):
-            raise Fault(f"no answer within {self._settings.timeout_s:g} s", again=True) from None
+            raise Fault(
+                f"no answer within {self._settings.timeout_s:g} s", retryable=True
+            ) from None
         except (openai.APIConnectionError, httpx2.HTTPError) as error:
             raise self._connection_fault(error.__cause__ or error) from None
         except openai.APIError:
-            raise Fault("the body of the answer is malformed", again=True) from None
+            raise Fault("the body of the answer is malformed", retryable=True) from None
 
     def _status_fault(self, error: openai.APIStatusError, sent: Collection[str]) -> Fault:
         headers = error.response.headers
         fault = fault_from_status(self._endpoint, error.status_code, error.body, headers, sent)
         if fault.unreachable:
-            self._outage.missed(starting=True)
+            self._outage.record_miss(starting=True)
         else:
-            self._outage.answered()
+            self._outage.record_answer()
         return fault
 
     def _connection_fault(self, error: BaseException) -> Fault:
@@ -329,37 +331,37 @@ class OpenAIChatProposer:
 
         name = type(error).__name__
         if not isinstance(error, httpx2.ConnectError):
-            return Fault(f"the connection failed ({name})", again=True)
+            return Fault(f"the connection failed ({name})", retryable=True)
         if is_out_of_files(error):
-            return Fault(OUT_OF_FILES, again=False, refused=True)
-        said = self._endpoint.scrubbed(str(error)) or name
-        if self._outage.missed() and self._settings.retries:
+            return Fault(OUT_OF_FILES, retryable=False, refused=True)
+        said = self._endpoint.redact(str(error)) or name
+        if self._outage.record_miss() and self._settings.retries:
             again = f"tried again for {self._outage.patience_s:g} s"
             warnings.warn(f"{self._endpoint}: no connection ({said:.200}); {again}", stacklevel=2)
-        return Fault(f"the connection failed ({said:.200})", again=True, unreachable=True)
+        return Fault(f"the connection failed ({said:.200})", retryable=True, unreachable=True)
 
     def _unavailable(self, fault: Fault, requests: int, problem: str) -> Unavailable:
         error = self._told(fault, requests)
-        enough = fault.passing and self._no_answer.met(problem)
+        enough = fault.may_be_temporary and self._no_answer.record_failure(problem)
         if isinstance(error, EndpointRefused):
-            if fault.passing and self._answered and not enough:
+            if fault.may_be_temporary and self._answered and not enough:
                 return Unavailable(str(error))
             self._ended = str(error)
         return error
 
     def _told(self, fault: Fault, requests: int) -> Unavailable:
         where = self._endpoint
-        if not fault.again:
+        if not fault.retryable:
             return (EndpointRefused if fault.refused else Unavailable)(f"{where} answered {fault}")
-        if fault.asked_s is not None and fault.asked_s > self._settings.max_wait_s:
-            wait = "forever" if math.isinf(fault.asked_s) else f"{fault.asked_s:g} s"
+        if fault.wait_s is not None and fault.wait_s > self._settings.max_wait_s:
+            wait = "forever" if math.isinf(fault.wait_s) else f"{fault.wait_s:g} s"
             return Unavailable(
                 f"{where} asks to wait {wait}, longer than max_wait_s "
                 f"{self._settings.max_wait_s:g}: {fault}"
             )
-        if fault.unreachable and self._outage.over_patience:
+        if fault.unreachable and self._outage.has_expired:
             return EndpointRefused(
-                f"{where} could not be reached for {self._outage.lasted_s:.0f} s: {fault}; is it "
+                f"{where} could not be reached for {self._outage.duration_s:.0f} s: {fault}; is it "
                 f"running there? {KEEPS_ITS_MODEL}"
             )
         times = "1 request" if requests == 1 else f"{requests} requests"

@@ -57,9 +57,9 @@ def open_client(
     import httpx2
     from pydantic import SecretStr
 
-    body, given = dict(settings.model_args), settings.given()
+    body, given = dict(settings.model_args), settings.explicit_values()
     arguments: dict[str, Any] = {k: given[k] for k in ("temperature", "top_p") if k in given}
-    if "max_tokens" in given and endpoint.openai:
+    if "max_tokens" in given and endpoint.is_openai:
         arguments["max_tokens"] = given["max_tokens"]  # sent as max_completion_tokens
     elif "max_tokens" in given:
         body["max_tokens"] = given["max_tokens"]  # the name that all other servers know
@@ -105,13 +105,13 @@ async def _check_origin(
     """
     target = _origin(request.url)
     if target != origin:
-        where = endpoint.scrubbed("{}://{}:{}".format(*target))
+        where = endpoint.redact("{}://{}:{}".format(*target))
         raise Fault(
             f"a redirect to {where:.200}, which is not followed: prompts go only to the scheme, "
             f"host and port of the model's URL; is the URL right? {KEEPS_ITS_MODEL}",
-            again=False,
+            retryable=False,
             refused=True,
-            passing=True,
+            may_be_temporary=True,
         )
 
 
@@ -148,10 +148,10 @@ def _malformed(form: str = "") -> Iterator[None]:
     try:
         yield
     except UnicodeEncodeError:
-        raise Fault("nothing: the request cannot be written as UTF-8", again=False) from None
+        raise Fault("nothing: the request cannot be written as UTF-8", retryable=False) from None
     except (ValueError, RecursionError):
         said = f"the answer is a web page; {WHICH_URL}" if "html" in form else MALFORMED
-        raise Fault(said, again=True) from None
+        raise Fault(said, retryable=True) from None
 
 
 async def _events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -203,7 +203,7 @@ def _client_class() -> type[ChatOpenAI]:
                     body = await self._body(payload, run_manager)
             except TimeoutError:
                 if limit.expired():
-                    raise Fault(f"no answer within {limit_s:g} s", again=True) from None
+                    raise Fault(f"no answer within {limit_s:g} s", retryable=True) from None
                 raise
             result = self._create_chat_result(body)
             if run_manager is not None and self.streaming:
@@ -226,7 +226,7 @@ def _client_class() -> type[ChatOpenAI]:
                 pieces = StreamedAnswer()
                 told = _events(response.iter_bytes())
                 async for data in told:
-                    text = pieces.add(data)
+                    text = pieces.add_event(data)
                     if text and run_manager is not None and run_manager.handlers:
                         message = AIMessageChunk(content=text, id=_message_id(run_manager))
                         chunk = ChatGenerationChunk(message=message)
@@ -238,7 +238,7 @@ def _client_class() -> type[ChatOpenAI]:
                     async with asyncio.timeout(1):
                         async for _ in told:
                             pass
-                return pieces.completion()
+                return pieces.build_completion()
             finally:
                 await opened.__aexit__(None, None, None)
 
@@ -255,7 +255,7 @@ def _client_class() -> type[ChatOpenAI]:
                 fault.usage = reported_usage(response)
                 raise
             except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
-                malformed = Fault(MALFORMED, again=True)
+                malformed = Fault(MALFORMED, retryable=True)
                 malformed.usage = reported_usage(response)
                 raise malformed from None
             result.generations[0].message.additional_kwargs["choice"] = choice
@@ -301,7 +301,7 @@ async def iter_events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             if size > MAX_CHARACTERS:
                 raise too_long_fault()
             if count > MOST_PIECES:
-                raise Fault(f"an answer in more than {MOST_PIECES:,} pieces", again=False)
+                raise Fault(f"an answer in more than {MOST_PIECES:,} pieces", retryable=False)
             held += [told] if told else []
         if held and (not line or held == [b"[DONE]"]):
             yield b"\n".join(held)
@@ -321,7 +321,7 @@ async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         if len(rest) > MAX_CHARACTERS:
             raise too_long_fault()
         if total > MOST_BYTES:
-            raise Fault(f"a stream that is not over after {MOST_BYTES:,} bytes", again=False)
+            raise Fault(f"a stream that is not over after {MOST_BYTES:,} bytes", retryable=False)
         if others:
             yield bytes(rest.strip())
             for line in others[:-1]:
@@ -342,7 +342,7 @@ async def read_bounded(pieces: AsyncIterator[bytes]) -> bytes:
 
 def too_long_fault() -> Fault:
     """Return the Fault for an answer longer than `MAX_CHARACTERS`."""
-    return Fault(f"an answer that is not over after {MAX_CHARACTERS:,} characters", again=False)
+    return Fault(f"an answer that is not over after {MAX_CHARACTERS:,} characters", retryable=False)
 
 
 class StreamedAnswer:
@@ -365,7 +365,7 @@ class StreamedAnswer:
         self._finish = ""
         self._choices = False
 
-    def add(self, data: bytes) -> str:
+    def add_event(self, data: bytes) -> str:
         """Add an event and return the text that it adds. Raises Fault or ErrorInBody."""
         if data == b"[DONE]":
             self.ended = True
@@ -379,12 +379,12 @@ class StreamedAnswer:
                 raise ErrorInBody(event)
             return self._take(event)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-            raise Fault("the body of the answer is malformed", again=True) from None
+            raise Fault("the body of the answer is malformed", retryable=True) from None
 
-    def completion(self) -> dict[str, Json]:
+    def build_completion(self) -> dict[str, Json]:
         """Return the assembled chat completion. Raises Fault for a stream that broke off."""
         if not (self.ended or self._finish):
-            raise Fault("the streamed answer broke off", again=True)
+            raise Fault("the streamed answer broke off", retryable=True)
         if not self._choices:
             return {**self._about, "usage": self._usage, "choices": []}
         content: Json = [{"type": kind, kind: join_text(parts)} for kind, parts in self._blocks]
@@ -475,5 +475,5 @@ def _is_another(call: dict[str, Any], name: Json, told: Json) -> bool:
 def _whole(call: dict[str, Any]) -> dict[str, Json]:
     function = {"name": call["name"], "arguments": join_text(call["arguments"].parts)}
     if call["name"] is None:
-        raise Fault("the body of the answer is malformed", again=True)
+        raise Fault("the body of the answer is malformed", retryable=True)
     return {"id": call["id"], "type": "function", "function": function}

@@ -148,7 +148,7 @@ class ContextChecker:
             return False
         entry = _entry(told, "data", "id", self._endpoint.model)
         self.size = _size(entry, url)
-        if self.size is None and entry is not None and not self._endpoint.openai:
+        if self.size is None and entry is not None and not self._endpoint.is_openai:
             self._ollama = entry.get("owned_by") == "library"
             self._loaded_left = LOADED_LOOKUPS
         return True

@@ -68,20 +68,20 @@ class Fault(Exception):
         self,
         text: str,
         *,
-        again: bool,
+        retryable: bool,
         refused: bool = False,
-        asked_s: float | None = None,
+        wait_s: float | None = None,
         part: str = "",
         unreachable: bool = False,
-        passing: bool = False,
+        may_be_temporary: bool = False,
     ) -> None:
         super().__init__(text)
-        self.again = again
+        self.retryable = retryable
         self.refused = refused
-        self.asked_s = asked_s
+        self.wait_s = wait_s
         self.part = part
         self.unreachable = unreachable
-        self.passing = passing
+        self.may_be_temporary = may_be_temporary
 
 
 class ErrorInBody(Exception):
@@ -91,14 +91,14 @@ class ErrorInBody(Exception):
         super().__init__("an error in the body")
         self.body = body
 
-    def fault(self, endpoint: Endpoint, sent: Collection[str]) -> Fault:
+    def make_fault(self, endpoint: Endpoint, sent: Collection[str]) -> Fault:
         """Return the fault that the error in the body stands for."""
         error = self.body.get("error") if isinstance(self.body, dict) else None
         code = error.get("code") if isinstance(error, dict) else None
         # A gateway passes on the status of its backend.
         if isinstance(code, int) and 400 <= code < 600:
             return fault_from_status(endpoint, code, self.body, {}, sent)
-        return Fault("the body of the answer holds an error", again=True)
+        return Fault("the body of the answer holds an error", retryable=True)
 
 
 def fault_from_status(
@@ -117,34 +117,36 @@ def fault_from_status(
         said = f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         said = str(status)
-    detail = endpoint.scrubbed(" ".join(error_detail(body).split()))[:300]
+    detail = endpoint.redact(" ".join(error_detail(body).split()))[:300]
     code, key = _code(body), endpoint.key_env
     told = f"{said}: {detail}".rstrip(": ")
     if status == 401:
-        doubt = f"is the key in {key} right?" if endpoint.keyed else f"it wants a key: set {key}"
-        return Fault(f"{said}; {doubt}", again=False, refused=True)
+        doubt = f"is the key in {key} right?" if endpoint.has_key else f"it wants a key: set {key}"
+        return Fault(f"{said}; {doubt}", retryable=False, refused=True)
     if status == 403 and MODERATED.search(detail):  # This concerns the request, not the key.
-        return Fault(told, again=False)
+        return Fault(told, retryable=False)
     if status == 403:
         doubt = f"{said}; has the key in {key} the right to use it?"
-        return Fault(doubt, again=False, refused=True, passing=True)
+        return Fault(doubt, retryable=False, refused=True, may_be_temporary=True)
     if status == 402 or code == "insufficient_quota":
-        return Fault(f"{said}: the quota of the key in {key} is spent", again=False, refused=True)
+        return Fault(
+            f"{said}: the quota of the key in {key} is spent", retryable=False, refused=True
+        )
     if status == 413 or (status not in RETRY_STATUSES and status <= 500 and CONTEXT.search(detail)):
-        return Fault(told, again=False)
+        return Fault(told, retryable=False)
     if code in ANSWER_FAILED:
-        return Fault(told, again=True)
+        return Fault(told, retryable=True)
     if status in PART_STATUSES and (part := refused_part(detail, sent)):
-        return Fault(told, again=False, part=part)
+        return Fault(told, retryable=False, part=part)
     if status == 404:
         bare = "" if urlsplit(endpoint.url).path else " Most URLs end in /v1."
         doubt = f"{told.rstrip('.')}; are URL and model name right?{bare} {KEEPS_ITS_MODEL}"
-        return Fault(doubt, again=False, refused=True, passing=True)
+        return Fault(doubt, retryable=False, refused=True, may_be_temporary=True)
     if status == 503 and LOADING.search(detail):
-        return Fault(told, again=True, unreachable=True)
+        return Fault(told, retryable=True, unreachable=True)
     if status in RETRY_STATUSES or status >= 500:
-        return Fault(said, again=True, asked_s=retry_after_s(headers))
-    return Fault(told, again=False)
+        return Fault(said, retryable=True, wait_s=retry_after_s(headers))
+    return Fault(told, retryable=False)
 
 
 def refused_part(detail: str, sent: Collection[str]) -> str:

@@ -116,7 +116,7 @@ class RateLimiter:
         """Start no request for some seconds; a longer pause in progress stays."""
         self._paused_until = max(self._paused_until, self._clock() + seconds)
 
-    def settle(self, admitted: AdmittedRequest, tokens: int) -> None:
+    def record_tokens(self, admitted: AdmittedRequest, tokens: int) -> None:
         """Replace the estimate by the endpoint's count, if it gave one (above 0)."""
         if tokens > 0:
             admitted.tokens = tokens
@@ -158,12 +158,12 @@ class OutageTracker:
         self._known = False  # whether a server is known to run there
         self.answers = 0  # answers of any kind, including errors
 
-    def answered(self) -> None:
+    def record_answer(self) -> None:
         """Record that the endpoint answered."""
         self.answers += 1
         self._since = None
 
-    def missed(self, *, starting: bool = False) -> bool:
+    def record_miss(self, *, starting: bool = False) -> bool:
         """Record that nothing answered, or that a server is `starting`.
 
         Returns:
@@ -178,7 +178,7 @@ class OutageTracker:
         return new
 
     @property
-    def lasted_s(self) -> float:
+    def duration_s(self) -> float:
         """Return how long the current outage has lasted, in seconds."""
         return 0.0 if self._since is None else self._clock() - self._since
 
@@ -189,9 +189,9 @@ class OutageTracker:
         return usual if self._patience_s is None else self._patience_s
 
     @property
-    def over_patience(self) -> bool:
+    def has_expired(self) -> bool:
         """Return whether the current outage has lasted too long."""
-        return self._since is not None and self.lasted_s >= self.patience_s
+        return self._since is not None and self.duration_s >= self.patience_s
 
 
 class FailureStreak:
@@ -201,12 +201,12 @@ class FailureStreak:
         self._enough = enough
         self._problems: set[str] = set()
 
-    def met(self, problem: str) -> bool:
+    def record_failure(self, problem: str) -> bool:
         """Record a failure for this problem. Return whether the limit is reached."""
         self._problems.add(problem)
         return len(self._problems) >= self._enough
 
-    def over(self) -> None:
+    def reset(self) -> None:
         """Reset the count after a success."""
         self._problems.clear()
 

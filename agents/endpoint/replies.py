@@ -24,14 +24,14 @@ REASONING_TYPES = ("thinking", "reasoning")  # types of content blocks
 def completion_body(body: Json) -> dict[str, Json]:
     """Return the body if it is a chat completion with a choice. Raises Fault or ErrorInBody."""
     if not isinstance(body, dict):
-        raise Fault("the body of the answer is malformed", again=True)
+        raise Fault("the body of the answer is malformed", retryable=True)
     if body.get("error"):
         raise ErrorInBody(body)
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
-        raise Fault("the answer holds no choices", again=True)
+        raise Fault("the answer holds no choices", retryable=True)
     if not isinstance(choices[0], dict) or not isinstance(choices[0].get("message"), dict):
-        raise Fault("the body of the answer is malformed", again=True)
+        raise Fault("the body of the answer is malformed", retryable=True)
     _check_depth(choices[0])
     return body
 
@@ -48,7 +48,7 @@ def _check_depth(value: Json) -> None:
         ]
         if not level:
             return
-    raise Fault("the body of the answer is malformed", again=True)
+    raise Fault("the body of the answer is malformed", retryable=True)
 
 
 def escape_surrogates(value: Json) -> Json:

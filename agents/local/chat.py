@@ -81,11 +81,13 @@ class ChatFormat:
         """Return a text that ends an answer, in addition to the model's own tokens; "" for none."""
         return NEXT_TURN if self.template == PLAIN else ""
 
-    def tokens(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> list[int]:
+    def tokenize_prompt(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()
+    ) -> list[int]:
         """Return the tokens of a conversation's prompt. Raises as `text`."""
-        return self.read([self.text(messages, tools)])[0]
+        return self.tokenize([self.render_prompt(messages, tools)])[0]
 
-    def text(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> str:
+    def render_prompt(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> str:
         """Return the prompt of a conversation, which the answer continues.
 
         Raises:
@@ -100,7 +102,7 @@ class ChatFormat:
             raise Unavailable(f"the chat template of model {self._name!r} writes {size}")
         return said
 
-    def ended(self, messages: Sequence[Message]) -> str:
+    def render_conversation(self, messages: Sequence[Message]) -> str:
         """Return a conversation whose last turn is an answer, as the template writes it.
 
         Raises:
@@ -108,7 +110,7 @@ class ChatFormat:
         """
         return self._rendered([_turn(message) for message in messages], (), prompt=False)
 
-    def read(self, texts: Sequence[str]) -> list[list[int]]:
+    def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of each text; the texts begin with what `text` returned."""
         # As in transformers: a template has already written the special tokens.
         special = self.template == PLAIN
@@ -139,7 +141,7 @@ class ChatFormat:
                 f"the chat template of model {self._name!r} refuses the conversation: {said}"
             ) from None
 
-    def reply(self, tokens_in: int, answer: Answer, tools: Sequence[ToolSpec]) -> Reply:
+    def parse_reply(self, tokens_in: int, answer: Answer, tools: Sequence[ToolSpec]) -> Reply:
         """Return the reply in the model's answer to a prompt of `tokens_in` tokens."""
         said = self.tokenizer.decode(answer.tokens, skip_special_tokens=True)
         if self.stop:
@@ -151,7 +153,7 @@ class ChatFormat:
         if not answer.ended:  # The last call was truncated, so its arguments are still text.
             calls = tuple(call for call in calls if not isinstance(call.arguments, str))
         thought = len(self.tokenizer(reasoning)["input_ids"]) if reasoning else 0
-        usage = Tokens(tokens_in, answer.made, 0, min(thought, answer.made))
+        usage = Tokens(tokens_in, answer.token_count, 0, min(thought, answer.token_count))
         finish = "length" if not answer.ended else "tool_calls" if calls else "stop"
         meta = {"reasoning": reasoning} if reasoning else {}
         return Reply(text, calls, finish, usage, meta=meta)

@@ -59,7 +59,7 @@ class Answer:
 
     tokens: list[int]
     ended: bool
-    made: int
+    token_count: int
     broken: bool = False
 
 
@@ -144,10 +144,10 @@ class Decoder:
         self._filled = torch.zeros(0, dtype=torch.int64, device=model.device)  # columns of each row
         self._next = torch.zeros(0, dtype=torch.int64, device=model.device)  # token of each row
         self._known = _Known()
-        self._warpers = sampling.warpers()
+        self._warpers = sampling.make_warpers()
         self._keeps_few = "logits_to_keep" in inspect.signature(_inner(model).forward).parameters
 
-    def join(self, prompts: Sequence[Prompt]) -> None:
+    def add_prompts(self, prompts: Sequence[Prompt]) -> None:
         """Read the prompts except their last tokens, which the next step reads.
 
         If this fails, the prompts are among the rows all the same, for `leave_all`.
@@ -209,7 +209,7 @@ class Decoder:
         self._leave(gone)
         return ended
 
-    def leave_all(self) -> list[Prompt]:
+    def abort_all(self) -> list[Prompt]:
         """End all rows without answers and return their prompts."""
         prompts = [row.prompt for row in self.rows]
         if prompts:
@@ -407,9 +407,9 @@ def _tried(model: Any, sampling: Sampling, max_tokens: int) -> Decoder | None:
         ((heads, size, dtype, _),) = shapes
         found = Decoder(model, (len(kept), heads, size), dtype, sampling, ends, max_tokens)
         expected = [model(input_ids=torch.tensor([one], device=model.device)).logits[0, -1] for one in rows]  # fmt: skip
-        found.join([Prompt(one, 0) for one in rows])
+        found.add_prompts([Prompt(one, 0) for one in rows])
         got = found._pass(None, found._next[:, None], found._filled[:, None], max(PROBE))[:, -1]
-        found.leave_all()
+        found.abort_all()
         found.release()
     return found if all(map(_near, expected, got)) else None
 

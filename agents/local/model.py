@@ -88,10 +88,12 @@ class LocalModel:
     context: int | None
     batch: int
     decoder: Decoder | None = None
-    rest: dict[str, Json] = field(default_factory=dict)  # further fields of the generation_config
+    other_generation_settings: dict[str, Json] = field(
+        default_factory=dict
+    )  # further fields of the generation_config
     stop: str = ""  # a text that ends an answer, in addition to the model's own end tokens
 
-    def end_at(self, stop: str) -> None:
+    def set_stop(self, stop: str) -> None:
         """Set the text that ends an answer."""
         self.stop = stop
         if self.decoder is not None:
@@ -126,7 +128,7 @@ class LocalModel:
                 input_ids=torch.tensor(ids, device=device),
                 attention_mask=torch.tensor(seen, device=device),
                 logits_processor=LogitsProcessorList(
-                    [broken, *self.sampling.processors(seeds, padding, width)]
+                    [broken, *self.sampling.make_processors(seeds, padding, width)]
                 ),
                 stopping_criteria=StoppingCriteriaList([ends]),
                 max_new_tokens=self.max_tokens,

@@ -111,7 +111,7 @@ class LocalProposer:
             raise self._was_closed()
         if tools and not self._wording.tools:
             return Reply(finish="no_tools")
-        tokens = self._wording.tokens(messages, tools)
+        tokens = self._wording.tokenize_prompt(messages, tools)
         self._check_context(len(tokens))
         one = PendingRequest(Prompt(tokens, seed), asyncio.get_running_loop().create_future())
         serving = self._begin(one)
@@ -134,7 +134,7 @@ class LocalProposer:
                 f"model {self._name!r} gives no numbers (NaN) for its next token: its weights are"
                 f" broken, or its dtype {self._settings['dtype']} does not hold what they amount to"
             )
-        return self._wording.reply(len(tokens), answer, tools)
+        return self._wording.parse_reply(len(tokens), answer, tools)
 
     async def close(self) -> None:
         """Stop running requests within one token, and free the model."""
@@ -213,7 +213,7 @@ class LocalProposer:
                     here |= {id(one.prompt): one for one in joining}
                     self._running = tuple(here.values())
                     if joining:
-                        decoder.join([one.prompt for one in joining])
+                        decoder.add_prompts([one.prompt for one in joining])
                 # This includes requests that were about to join when `close` looked.
                 if self._closing:
                     for one in here.values():
@@ -224,7 +224,7 @@ class LocalProposer:
                         self._hand_out(here.pop(id(prompt)), answer)
                     self._running = tuple(here.values())
         finally:
-            decoder.leave_all()
+            decoder.abort_all()
         return []
 
     def _hand_out(self, one: PendingRequest, answer: Answer) -> None:
@@ -347,7 +347,7 @@ def _opened(settings: LocalSettings, thread: ThreadPoolExecutor) -> LocalPropose
     model = load_model(base, adapter, settings)
     template, variables = settings.chat_template, settings.model_args
     wording = ChatFormat(name, model.tokenizer, template, variables, settings.tools)
-    model.end_at(wording.stop)
+    model.set_stop(wording.stop)
     if wording.template == PLAIN and template is None:
         warnings.warn(
             f"model {name!r} has no chat template: messages are written plainly, as User: and"
@@ -366,7 +366,7 @@ def _opened(settings: LocalSettings, thread: ThreadPoolExecutor) -> LocalPropose
         "dtype": model.dtype,
         "quantization": "nf4" if settings.load_in_4bit else None,
         "sampling": asdict(model.sampling),
-        "generation": model.rest,
+        "generation": model.other_generation_settings,
         "max_tokens": settings.max_tokens,
         "context_tokens": model.context,
         "tools": settings.tools,

@@ -38,7 +38,9 @@ class Sampling:
     min_p: float | None = None
     repetition_penalty: float | None = None
 
-    def processors(self, seeds: Sequence[int], padding: Sequence[int], width: int) -> list[Any]:
+    def make_processors(
+        self, seeds: Sequence[int], padding: Sequence[int], width: int
+    ) -> list[Any]:
         """Return logits processors for a batch of prompts of `width` tokens.
 
         Args:
@@ -51,9 +53,9 @@ class Sampling:
             found.append(RepetitionPenaltyLogitsProcessor(self.repetition_penalty, ignored))
         if not self.temperature:
             return found
-        return [*found, *self.warpers(), GumbelNoise(seeds, width)]
+        return [*found, *self.make_warpers(), GumbelNoise(seeds, width)]
 
-    def warpers(self) -> list[Any]:
+    def make_warpers(self) -> list[Any]:
         """Return the processors that run before the noise; each uses only one row's logits."""
         found: list[Any] = []
         if not self.temperature:

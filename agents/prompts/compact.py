@@ -50,11 +50,11 @@ def build_compact_messages(
     if count == 1:
         following = f"{aim}:"
     if not chat:
-        listed = _listed(view.earlier, words, whole=aim == "better")
+        listed = _listed(view.past_answers, words, whole=aim == "better")
         return [_user(*task, *listed, following if listed else first)]
     turns = [_user(*task, first)]
-    for earlier in view.earlier:
-        if earlier.by and len(turns) > 1:  # The search repaired the answer before.
+    for earlier in view.past_answers:
+        if earlier.author and len(turns) > 1:  # The search repaired the answer before.
             mended = _listed([earlier], words, whole=True)
             turns[-1] = _user(*mended, turns[-1]["content"])
             continue

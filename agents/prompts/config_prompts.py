@@ -91,7 +91,7 @@ class ConfigPrompts:
         self._templates = templates
 
     @staticmethod
-    def of(public: Mapping[str, Json]) -> TextPrompts:
+    def for_problem(public: Mapping[str, Json]) -> TextPrompts:
         """Return the prompts of a problem: those of its config, else `DEFAULT_PROMPTS`.
 
         Raises:
@@ -101,10 +101,10 @@ class ConfigPrompts:
         if not templates:
             return DEFAULT_PROMPTS
         prompts = ConfigPrompts(templates)
-        prompts.check(public)
+        prompts.check_names(public)
         return prompts
 
-    def has(self, role: str) -> bool:
+    def has_role(self, role: str) -> bool:
         """Return whether the config has a template for this role of `ROLES`."""
         template = self._templates.get(role) or ""
         spoken = [template] if isinstance(template, str) else template.values()
@@ -114,7 +114,7 @@ class ConfigPrompts:
         """Return the digest of the templates and of the wording of `DEFAULT_PROMPTS`."""
         return digest_of([dict(self._templates), text_prompt_hash()])
 
-    def check(self, public: Mapping[str, Json]) -> None:
+    def check_names(self, public: Mapping[str, Json]) -> None:
         """Check that all names in the templates are defined.
 
         Raises:
@@ -123,7 +123,7 @@ class ConfigPrompts:
         columns = {*public.get("columns", {})}
         label = str(public.get("label_name", "label"))
         for role in ROLES:
-            if not self.has(role):
+            if not self.has_role(role):
                 continue
             known = {*ROLES[role], *(columns if role in _OF_A_ROW else ())}
             for name in sorted(_names(self._templates[role])):
@@ -159,7 +159,7 @@ class ConfigPrompts:
             (True, True): "batched_generation_with_paper",
             (False, False): "initialize_zero_shot",
         }[bool(view.shown), bool(papers)]
-        if not self.has(role):
+        if not self.has_role(role):
             return DEFAULT_PROMPTS.propose(view, count, papers)
         asked = self._asked(
             role,
@@ -170,7 +170,7 @@ class ConfigPrompts:
 
     def refine_with_data(self, view: View, hypotheses: Sequence[str], count: int) -> list[Message]:
         """Return the prompt to rewrite hypotheses by labelled rows."""
-        if not self.has("refine_with_data"):
+        if not self.has_role("refine_with_data"):
             return DEFAULT_PROMPTS.refine_with_data(view, hypotheses, count)
         return self._asked(
             "refine_with_data",
@@ -182,7 +182,7 @@ class ConfigPrompts:
         self, view: View, hypotheses: Sequence[str], papers: Sequence[Findings], count: int
     ) -> list[Message]:
         """Return the prompt to rewrite hypotheses by findings of papers."""
-        if not self.has("refine_with_literature"):
+        if not self.has_role("refine_with_literature"):
             return DEFAULT_PROMPTS.refine_with_papers(view, hypotheses, papers, count)
         asked = self._asked(
             "refine_with_literature",
@@ -195,7 +195,7 @@ class ConfigPrompts:
         self, view: View, hypothesis: str, wrong: Sequence[WrongRow], count: int
     ) -> list[Message]:
         """Return the prompt to improve a hypothesis. As published, it omits predicted labels."""
-        if not self.has("IO_refine_with_feedback"):
+        if not self.has_role("IO_refine_with_feedback"):
             return DEFAULT_PROMPTS.refine_with_feedback(view, hypothesis, wrong, count)
         return self._asked(
             "IO_refine_with_feedback",
@@ -205,7 +205,7 @@ class ConfigPrompts:
 
     def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
         """Return the prompt to label a row by one hypothesis."""
-        if not self.has("inference"):
+        if not self.has_role("inference"):
             return DEFAULT_PROMPTS.infer(view, hypothesis, input)
         return self._asked("inference", {**_columns(input), "hypothesis": hypothesis})
 
@@ -213,55 +213,57 @@ class ConfigPrompts:
         self, view: View, hypotheses: Sequence[str], input: Mapping[str, Json]
     ) -> list[Message]:
         """Return the prompt to label a row by several hypotheses."""
-        if not self.has("multiple_hypotheses_inference"):
+        if not self.has_role("multiple_hypotheses_inference"):
             return DEFAULT_PROMPTS.infer_many(view, hypotheses, input)
         told = {"hypotheses": number_lines(hypotheses), "num_hypotheses": str(len(hypotheses))}
         return self._asked("multiple_hypotheses_inference", {**_columns(input), **told})
 
-    def relevant(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
+    def judge_relevance(
+        self, view: View, hypothesis: str, input: Mapping[str, Json]
+    ) -> list[Message]:
         """Return the prompt to decide whether a hypothesis applies to a row."""
-        if not self.has("is_relevant"):
-            return DEFAULT_PROMPTS.relevant(view, hypothesis, input)
+        if not self.has_role("is_relevant"):
+            return DEFAULT_PROMPTS.judge_relevance(view, hypothesis, input)
         return self._asked("is_relevant", {**_columns(input), "hypothesis": hypothesis})
 
     def infer_adaptively(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
         """Return the prompt to choose a pattern and label a row by it."""
-        if not self.has("adaptive_inference"):
+        if not self.has_role("adaptive_inference"):
             return DEFAULT_PROMPTS.infer_adaptively(view, patterns, input)
         told = {"adaptive_info_prompt": _patterns(view, patterns)}
         return self._asked("adaptive_inference", _columns(input), told)
 
-    def select(
+    def select_pattern(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
         """Return the prompt to choose the pattern that fits a row best."""
-        if not self.has("adaptive_selection"):
-            return DEFAULT_PROMPTS.select(view, patterns, input)
+        if not self.has_role("adaptive_selection"):
+            return DEFAULT_PROMPTS.select_pattern(view, patterns, input)
         told = {"adaptive_info_prompt": _patterns(view, patterns)}
         return self._asked("adaptive_selection", _columns(input), told)
 
-    def direct(
+    def label_directly(
         self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
     ) -> list[Message]:
         """Return the prompt to label a row from labelled rows, without a hypothesis."""
-        if not self.has("few_shot_baseline"):
-            return DEFAULT_PROMPTS.direct(view, rows, input)
+        if not self.has_role("few_shot_baseline"):
+            return DEFAULT_PROMPTS.label_directly(view, rows, input)
         told = {"observations": _rows(view, rows)}
         return self._asked("few_shot_baseline", _columns(input), told)
 
     def summarise(self, view: View, paper: PaperText) -> list[Message]:
         """Return the prompt to list the findings of a paper."""
-        if not self.has("summarize_paper"):
+        if not self.has_role("summarize_paper"):
             return DEFAULT_PROMPTS.summarise(view, paper)
         return self._asked("summarize_paper", {"title": paper.title, "paper_text": paper.text})
 
-    def same(self, view: View, first: str, second: str) -> list[Message]:
+    def compare_hypotheses(self, view: View, first: str, second: str) -> list[Message]:
         """Return the prompt to decide whether two hypotheses are the same."""
         role = "check_hypothesis_pair_repetition"
-        if not self.has(role):
-            return DEFAULT_PROMPTS.same(view, first, second)
+        if not self.has_role(role):
+            return DEFAULT_PROMPTS.compare_hypotheses(view, first, second)
         return self._asked(role, {"hypotheses": number_lines([first, second])})
 
     def _asked(

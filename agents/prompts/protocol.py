@@ -117,14 +117,14 @@ def build_messages(
     task = _task(view, words, answer_format)
     reminder = [COUNT_REQUEST.format(count=count)] if count > 1 else []
     reminder += [TOOLS_HINT, FORM_REMINDER] if tools else [FORM_REMINDER]
-    if not view.earlier:
+    if not view.past_answers:
         return [_user(*task, FIRST_REQUEST, *reminder)]
     following = {"another": ANOTHER_REQUEST, "better": BETTER_REQUEST}[aim]
     if history == "descriptions":
-        listed = _list(view.earlier, words, whole=aim == "better")
+        listed = _list(view.past_answers, words, whole=aim == "better")
         return [_user(*task, *listed, following, *reminder)]
     turns: list[Message] = [_user(*task, FIRST_REQUEST, *reminder)]
-    for earlier, mended in _with_mended(view.earlier):
+    for earlier, mended in _with_mended(view.past_answers):
         comment = [*_comment(earlier), *(block for one in mended for block in _mended(one, words))]
         turns.append({"role": "assistant", "content": earlier.answer.strip() or NO_TEXT})
         turns.append(_user(*comment, following, *reminder))
@@ -242,7 +242,9 @@ def _list(earlier: Sequence[PastAnswer], words: FamilyWords, whole: bool) -> lis
             continue
         for hypothesis in answer.hypotheses:
             shown = _shown(hypothesis, words, whole)
-            lines.append(_numbered(lines, f"{REPAIRED_HEADING}\n{shown}" if answer.by else shown))
+            lines.append(
+                _numbered(lines, f"{REPAIRED_HEADING}\n{shown}" if answer.author else shown)
+            )
         if answer.feedback.strip():
             lines[-1] += "\n" + _indented(answer.feedback)
     blocks = ["\n".join([EARLIER_HEADING, *lines])] if lines else []
@@ -272,7 +274,7 @@ def _with_mended(earlier: Sequence[PastAnswer]) -> list[tuple[PastAnswer, list[P
     """Return each answer of the proposer with the answers that a search repaired from it."""
     found: list[tuple[PastAnswer, list[PastAnswer]]] = []
     for one in earlier:
-        if one.by and found:
+        if one.author and found:
             found[-1][1].append(one)
         else:
             found.append((one, []))

@@ -222,7 +222,9 @@ class TextPrompts(Protocol):
         """Return the prompt to label a row by several hypotheses."""
         ...
 
-    def relevant(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
+    def judge_relevance(
+        self, view: View, hypothesis: str, input: Mapping[str, Json]
+    ) -> list[Message]:
         """Return the prompt to decide whether a hypothesis applies to a row."""
         ...
 
@@ -232,13 +234,13 @@ class TextPrompts(Protocol):
         """Return the prompt to choose a pattern and label a row by it."""
         ...
 
-    def select(
+    def select_pattern(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
         """Return the prompt to choose the pattern that fits a row best."""
         ...
 
-    def direct(
+    def label_directly(
         self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
     ) -> list[Message]:
         """Return the prompt to label a row from labelled rows, without a hypothesis."""
@@ -248,7 +250,7 @@ class TextPrompts(Protocol):
         """Return the prompt to list the findings of a paper."""
         ...
 
-    def same(self, view: View, first: str, second: str) -> list[Message]:
+    def compare_hypotheses(self, view: View, first: str, second: str) -> list[Message]:
         """Return the prompt to decide whether two hypotheses are the same."""
         ...
 
@@ -307,7 +309,7 @@ class DefaultPrompts:
 
     def propose(self, view: View, count: int, papers: Sequence[Findings] = ()) -> list[Message]:
         """Return the prompt for `count` new hypotheses."""
-        words = TextWords.of(view.public)
+        words = TextWords.from_public(view.public)
         aim = f"{_BASIS[bool(view.shown), bool(papers)]} {count_request(count)}"
         return user_message(
             words.instructions,
@@ -319,7 +321,7 @@ class DefaultPrompts:
 
     def refine_with_data(self, view: View, hypotheses: Sequence[str], count: int) -> list[Message]:
         """Return the prompt to rewrite hypotheses by labelled rows."""
-        words = TextWords.of(view.public)
+        words = TextWords.from_public(view.public)
         return user_message(
             words.instructions,
             rows_block(view.shown, words),
@@ -333,7 +335,7 @@ class DefaultPrompts:
     ) -> list[Message]:
         """Return the prompt to rewrite hypotheses by findings of papers."""
         return user_message(
-            TextWords.of(view.public).instructions,
+            TextWords.from_public(view.public).instructions,
             findings_block(papers),
             hypotheses_block("Hypotheses so far:", hypotheses),
             f"{_BY_PAPERS} {count_request(count)}",
@@ -344,7 +346,7 @@ class DefaultPrompts:
         self, view: View, hypothesis: str, wrong: Sequence[WrongRow], count: int
     ) -> list[Message]:
         """Return the prompt to improve a hypothesis by rows that it labels wrongly."""
-        words = TextWords.of(view.public)
+        words = TextWords.from_public(view.public)
         return user_message(
             words.instructions,
             f"Hypothesis: {hypothesis}",
@@ -355,7 +357,7 @@ class DefaultPrompts:
 
     def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
         """Return the prompt to label a row by one hypothesis."""
-        words = TextWords.of(view.public)
+        words = TextWords.from_public(view.public)
         return user_message(
             _JUDGE,
             words.about,
@@ -369,7 +371,7 @@ class DefaultPrompts:
         self, view: View, hypotheses: Sequence[str], input: Mapping[str, Json]
     ) -> list[Message]:
         """Return the prompt to label a row by several hypotheses."""
-        words = TextWords.of(view.public)
+        words = TextWords.from_public(view.public)
         return user_message(
             _JUDGE_MANY,
             words.about,
@@ -379,11 +381,13 @@ class DefaultPrompts:
             input_block(input),
         )
 
-    def relevant(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
+    def judge_relevance(
+        self, view: View, hypothesis: str, input: Mapping[str, Json]
+    ) -> list[Message]:
         """Return the prompt to decide whether a hypothesis applies to a row."""
         return user_message(
             "You decide whether a hypothesis about labelled data says anything of one input.",
-            TextWords.of(view.public).about,
+            TextWords.from_public(view.public).about,
             f"Hypothesis: {hypothesis}",
             "Is what the hypothesis speaks of there in the input, so that a label follows from it?",
             YES_NO,
@@ -394,7 +398,7 @@ class DefaultPrompts:
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
         """Return the prompt to choose a pattern and label a row by it."""
-        words = TextWords.of(view.public)
+        words = TextWords.from_public(view.public)
         return user_message(
             _JUDGE_MANY,
             words.about,
@@ -404,11 +408,11 @@ class DefaultPrompts:
             input_block(input),
         )
 
-    def select(
+    def select_pattern(
         self, view: View, patterns: Sequence[Pattern], input: Mapping[str, Json]
     ) -> list[Message]:
         """Return the prompt to choose the pattern that fits a row best."""
-        words = TextWords.of(view.public)
+        words = TextWords.from_public(view.public)
         return user_message(
             "You choose the hypothesis that fits one input best.",
             words.about,
@@ -418,11 +422,11 @@ class DefaultPrompts:
             input_block(input),
         )
 
-    def direct(
+    def label_directly(
         self, view: View, rows: Sequence[Observation], input: Mapping[str, Json]
     ) -> list[Message]:
         """Return the prompt to label a row from labelled rows, without a hypothesis."""
-        words = TextWords.of(view.public)
+        words = TextWords.from_public(view.public)
         return user_message(
             "You label one input.",
             words.about,
@@ -436,17 +440,17 @@ class DefaultPrompts:
         return user_message(
             "You read a research paper for what it found that helps to tell the labels of some "
             "data apart.",
-            TextWords.of(view.public).about,
+            TextWords.from_public(view.public).about,
             _FINDINGS,
             f"Title: {paper.title}",
             f"Text:\n{paper.text}",
         )
 
-    def same(self, view: View, first: str, second: str) -> list[Message]:
+    def compare_hypotheses(self, view: View, first: str, second: str) -> list[Message]:
         """Return the prompt to decide whether two hypotheses are the same."""
         return user_message(
             "You decide whether two hypotheses about labelled data say the same thing.",
-            TextWords.of(view.public).about,
+            TextWords.from_public(view.public).about,
             _SAME,
             YES_NO,
             f"First: {first}\nSecond: {second}",
@@ -479,13 +483,13 @@ def _written(view: View) -> Json:
         ),
         DEFAULT_PROMPTS.infer(view, "a", row),
         DEFAULT_PROMPTS.infer_many(view, ["a", "b"], row),
-        DEFAULT_PROMPTS.relevant(view, "a", row),
+        DEFAULT_PROMPTS.judge_relevance(view, "a", row),
         DEFAULT_PROMPTS.infer_adaptively(view, patterns, row),
-        DEFAULT_PROMPTS.select(view, patterns, row),
-        DEFAULT_PROMPTS.direct(view, view.shown, row),
-        DEFAULT_PROMPTS.direct(view, (), row),
+        DEFAULT_PROMPTS.select_pattern(view, patterns, row),
+        DEFAULT_PROMPTS.label_directly(view, view.shown, row),
+        DEFAULT_PROMPTS.label_directly(view, (), row),
         DEFAULT_PROMPTS.summarise(view, _Paper),
-        DEFAULT_PROMPTS.same(view, "a", "b"),
+        DEFAULT_PROMPTS.compare_hypotheses(view, "a", "b"),
     ]
 
 

@@ -38,7 +38,7 @@ def export(
     check_choice("format", format, ("parquet", "jsonl", "huggingface"))
 
     with open_for_reading(store) as opened:
-        found = opened.find(session)
+        found = opened.find_session(session)
         steps = tally(opened.steps(found, spaces=False)).steps
         counted = {"session": found, "problems": len(opened.problems(found)), "steps": steps}
         return Export.from_dict(counted | opened.export(found, out, format))

@@ -37,7 +37,9 @@ def answered_rules(store: str | Path, family: str) -> dict[str, list[str]]:
             if not rows:
                 continue
             names = {row.problem.id: row.problem.public["theory"]["names"][0] for row in rows}
-            for problem, rules in opened.consistent(session["session"], list(names)).items():
+            for problem, rules in opened.consistent_hypotheses(
+                session["session"], list(names)
+            ).items():
                 of_theory = found.setdefault(names[problem], {})
                 for rule in rules:
                     of_theory.setdefault(rule.text)

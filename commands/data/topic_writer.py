@@ -63,9 +63,9 @@ class CallCounts:
         usage: tokens of both kinds.
     """
 
-    asked: int = 0
+    requested: int = 0
     recorded: int = 0
-    again: int = 0
+    retries: int = 0
     usage: Usage = field(default_factory=Usage)
 
 
@@ -101,14 +101,14 @@ class TopicWriter:
         """The model's name for messages."""
         return self.name.rpartition(" ")[0] or self.name
 
-    async def ask(
-        self, part: str, said: Sequence[str], messages: Sequence[Message]
+    async def query(
+        self, part: str, past_answers: Sequence[str], messages: Sequence[Message]
     ) -> tuple[str, str]:
         """Return the answer to `messages` and how it ended, from the file of calls if it is there.
 
         Args:
             part: the part of the topic that is requested.
-            said: earlier answers for this part.
+            past_answers: earlier answers for this part.
             messages: the prompt.
 
         Raises:
@@ -116,24 +116,24 @@ class TopicWriter:
             BudgetSpent: the budget is spent.
             UsageError: a model object returned no Reply.
         """
-        path = f"{part}/{len(said)}"
+        path = f"{part}/{len(past_answers)}"
         seed = _seed(self.seed, path)
         key = digest_of([self.name, prompts.topic_prompt_hash(), [*map(dict, messages)], seed])
-        self.counts.again += bool(said)
+        self.counts.retries += bool(past_answers)
         if (row := self.calls.rows.get(key)) is not None:
             usage = Usage(**{name: int(n) for name, n in row["usage"].items()})
             self.budget.count(usage)
             self.counts.recorded += 1
             self.counts.usage += usage
             return row["text"], row["finish"]
-        earlier = tuple(PastAnswer(one, (), Verdict.MALFORMED) for one in said)
+        earlier = tuple(PastAnswer(one, (), Verdict.MALFORMED) for one in past_answers)
         view = View(part, "labels", "text", (), {}, InputSet("none", ()), earlier)
         async with self.turns:
             self.budget.check()
             reply = await self.model.propose(view, messages, (), seed)
         check_reply(reply, self.model)
         self.budget.count(reply.usage)
-        self.counts.asked += 1
+        self.counts.requested += 1
         self.counts.usage += reply.usage
         if reply.finish == "exhausted":
             why = str(reply.meta.get("reason") or "it gave no reason")
@@ -147,15 +147,15 @@ class TopicWriter:
         )  # fmt: skip
         return reply.text, reply.finish
 
-    async def gathered(
+    async def collect(
         self,
         part: str,
         question: Sequence[Message],
         count: int,
         read: Callable[[str, int], ParsedItems[T]],
         keep: Callable[[T], None],
-        shown: Callable[[T], str],
-        which: Callable[[list[T]], str] = lambda good: "",
+        format_item: Callable[[T], str],
+        describe_missing: Callable[[list[T]], str] = lambda good: "",
     ) -> None:
         """Request a part until `count` items keep the rules, and pass each of them to `keep`.
 
@@ -165,8 +165,8 @@ class TopicWriter:
             count: number of items to collect.
             read: parses an answer, given the number of items that are still missing.
             keep: stores an item.
-            shown: returns an item as later prompts show it.
-            which: returns, in words, which items are still missing.
+            format_item: returns an item as later prompts show it.
+            describe_missing: returns, in words, which items are still missing.
 
         Raises:
             DataError: `MAX_ANSWERS` answers did not suffice.
@@ -181,20 +181,20 @@ class TopicWriter:
                     f"{self.title} gave {len(good)} of {count} {part} that keep to the rules in"
                     f" {MAX_ANSWERS} answers; the last one: {shorten(wrong[0], 300)}"
                 )
-            text, finish = await self.ask(part, said, messages)
+            text, finish = await self.query(part, said, messages)
             said.append(text)
             found = read(text, count - len(good))
-            for one in found.good[: count - len(good)]:
+            for one in found.valid[: count - len(good)]:
                 good.append(one)
                 keep(one)
             if self.on_event is not None:
                 self.on_event({"part": part, "answer": len(said), "kept": len(good), "of": count})
-            wrong = found.wrong or ("the answer has too few lines of a numbered list",)
+            wrong = found.faults or ("the answer has too few lines of a numbered list",)
             if finish == "length":
                 wrong = (*wrong, "the answer was cut at its limit of tokens")
-            told = [shown(one) for one in good]
+            told = [format_item(one) for one in good]
             messages = prompts.retry_prompt(
-                question, said[-1], wrong, [one for one in told if one], count - len(good), which(good)
+                question, said[-1], wrong, [one for one in told if one], count - len(good), describe_missing(good)
             )  # fmt: skip
 
 
@@ -217,7 +217,7 @@ async def write_topic(writer: TopicWriter, draft: Draft) -> None:
 
 
 async def _labels(writer: TopicWriter, draft: Draft) -> None:
-    await writer.gathered(
+    await writer.collect(
         "labels",
         prompts.labels_prompt(draft.description, LABEL_COUNT, rules.MAX_LABEL_WORDS),
         LABEL_COUNT,
@@ -228,8 +228,8 @@ async def _labels(writer: TopicWriter, draft: Draft) -> None:
 
 
 async def _types(writer: TopicWriter, draft: Draft) -> None:
-    told = [one.said for one in draft.labels]
-    await writer.gathered(
+    told = [one.text for one in draft.labels]
+    await writer.collect(
         "types",
         prompts.types_prompt(draft.description, told, TYPE_COUNT, rules.MAX_TYPE_WORDS),
         TYPE_COUNT,
@@ -240,53 +240,53 @@ async def _types(writer: TopicWriter, draft: Draft) -> None:
 
 
 def _said(one: Definition) -> str:
-    return one.said
+    return one.text
 
 
 async def _phrases(writer: TopicWriter, draft: Draft, kind: int) -> None:
-    others = [one.said for some in draft.phrases for one in some]
+    others = [one.text for some in draft.phrases for one in some]
     own = draft.types[kind]
     draft.phrases.append([])
     question = prompts.phrases_prompt(
         draft.description,
-        [one.said for one in draft.labels],
+        [one.text for one in draft.labels],
         draft.label_names,
-        own.said,
+        own.text,
         others,
         PHRASE_COUNT,
         (rules.MAX_PHRASE_WORDS, rules.MAX_CORE_WORDS, rules.MAX_LOOSE_WORDS),
     )
-    await writer.gathered(
+    await writer.collect(
         f"phrases of {own.name}",
         question,
         PHRASE_COUNT,
         lambda said, count: rules.parse_phrases(said, draft, kind, count),
         draft.phrases[kind].append,
-        lambda one: f"{one.said} | {draft.label_names[one.leaning]}",
+        lambda one: f"{one.text} | {draft.label_names[one.expected_label]}",
     )
 
 
 async def _templates(writer: TopicWriter, draft: Draft) -> None:
     kinds = draft.kinds
     slots = [
-        (kind, [one.said for one in some])
+        (kind, [one.text for one in some])
         for kind, some in zip(kinds, draft.phrases, strict=True)
     ]  # fmt: skip
-    told = [one.said for one in draft.labels]
-    await writer.gathered(
+    told = [one.text for one in draft.labels]
+    await writer.collect(
         "templates",
         prompts.templates_prompt(draft.description, told, slots, TEMPLATE_COUNT),
         TEMPLATE_COUNT,
         lambda said, count: rules.parse_templates(said, draft, count),
         draft.templates.append,
-        lambda one: one.shown(kinds),
+        lambda one: one.render(kinds),
     )
 
 
 async def _forms(writer: TopicWriter, draft: Draft, number: int, kind: int) -> None:
     """Request the form that each phrase of a type takes in its slot of one template."""
     name, some = draft.kinds[kind], draft.phrases[kind]
-    before, after = draft.templates[number].around(kind, draft.kinds)
+    before, after = draft.templates[number].split_at_slot(kind, draft.kinds)
     first = sum(len(one) for one in draft.phrases[:kind])
 
     def keep(one: tuple[int, str]) -> None:
@@ -299,16 +299,16 @@ async def _forms(writer: TopicWriter, draft: Draft, number: int, kind: int) -> N
 
     def read(said: str, count: int) -> ParsedItems[tuple[int, str]]:
         found = rules.parse_forms(said, draft, number, kind, count)
-        new = [one for one in found.good if (number, first + one[0]) not in draft.forms]
-        return ParsedItems(tuple(new), found.wrong)
+        new = [one for one in found.valid if (number, first + one[0]) not in draft.forms]
+        return ParsedItems(tuple(new), found.faults)
 
-    await writer.gathered(
+    await writer.collect(
         f"forms of {name} in template {number + 1}",
         prompts.forms_prompt(
             draft.description,
             f"{before}[{name}]{after}",
             name,
-            [f"{before}[{one.said}]{after}" for one in some],
+            [f"{before}[{one.text}]{after}" for one in some],
             [one.core for one in some],
             rules.MAX_ADDED_WORDS,
         ),

@@ -66,7 +66,7 @@ def default_calls_path(out: str | Path) -> Path:
 
 def generate_topic(
     source: Labels,
-    writing: TopicOptions,
+    options: TopicOptions,
     out: str | Path,
     count: int | None,
     seed: int,
@@ -86,20 +86,20 @@ def generate_topic(
         Unavailable: the model cannot be reached.
         BudgetSpent: the budget is spent.
     """
-    name, about, with_twin = _subject(source.generator, writing.about)
-    labels = _labels(writing.labels)
+    name, about, with_twin = _subject(source.generator, options.about)
+    labels = _labels(options.labels)
     given = {"description": "user" if source.generator == SUBJECT else "peirce"}
     given |= {"labels": "user"} if labels else {}
     draft = Draft(name, about, labels=labels)
     stub = Topic(name, about, (), (), ())
-    replace(source, written=PostGenerator(stub, with_twin)).check(out, count, seed, kinds)
-    asked = choose_writer(writing.model, writing.model_arg)
-    limits = {name: one for name, one in (writing.spending or {}).items() if one is not None}
-    spending = BudgetConfig.model_validate(limits).given()
-    calls = read_calls(writing.calls or default_calls_path(out))
+    replace(source, written_topic=PostGenerator(stub, with_twin)).check(out, count, seed, kinds)
+    asked = choose_writer(options.model, options.model_arg)
+    limits = {name: one for name, one in (options.spending or {}).items() if one is not None}
+    spending = BudgetConfig.model_validate(limits).explicit_values()
+    calls = read_calls(options.calls or default_calls_path(out))
     try:
-        by, told = run_coroutine(_write(draft, asked, calls, spending, seed, writing))
-        topic = draft.topic()
+        by, told = run_coroutine(_write(draft, asked, calls, spending, seed, options))
+        topic = draft.build_topic()
     except PeirceError as error:
         if calls.rows:
             more = "; another --seed asks anew" if isinstance(error, DataError) else ""
@@ -108,7 +108,7 @@ def generate_topic(
     metadata = build_metadata(draft, by, given, {**told["said"], "seed": seed})
     maker = PostGenerator(topic, with_twin, metadata)
     summed = {"model": told["model"], "calls": told["calls"], "calls_file": str(calls.path)}
-    return replace(source, written=maker), summed
+    return replace(source, written_topic=maker), summed
 
 
 async def _write(
@@ -124,23 +124,25 @@ async def _write(
     from ...graphs.runtime.queries import read_settings
     from .topic_writer import TopicWriter, write_topic
 
-    async with asked.opened() as model:
+    async with asked.open() as model:
         if model is None:
             raise UsageError("no model writes: name one with --model")
         by = split_model_settings(read_settings(model))[0]
         turns = asyncio.Semaphore(writing.concurrency or DEFAULT_CONCURRENCY)
-        writer = TopicWriter(model, calls, Budget.of(spending, {}), seed, turns, writing.on_event)
+        writer = TopicWriter(
+            model, calls, Budget.from_settings(spending, {}), seed, turns, writing.on_event
+        )
         await write_topic(writer, draft)
         counts = writer.counts
         tokens = {"tokens_in": counts.usage.tokens_in, "tokens_out": counts.usage.tokens_out}
         return by, {
             "model": writer.title,
             "calls": {
-                "asked": counts.asked, "recorded": counts.recorded, "again": counts.again, **tokens
+                "asked": counts.requested, "recorded": counts.recorded, "again": counts.retries, **tokens
             },
             "said": {
-                "prompt": topic_prompt_hash(), "calls": counts.asked + counts.recorded,
-                "asked_again": counts.again, **tokens, "topic": digest_of(draft.told()),
+                "prompt": topic_prompt_hash(), "calls": counts.requested + counts.recorded,
+                "asked_again": counts.retries, **tokens, "topic": digest_of(draft.to_json()),
             },
         }  # fmt: skip
 

@@ -66,7 +66,7 @@ NEEDS_MODEL_REASON = (
 class ModelAnswerJournal(MemoryJournal):
     """A journal that stores answers of models only; exact rules are cheap to apply again."""
 
-    async def once(
+    async def record_once(
         self,
         key: CallKey,
         kind: Literal["model", "tool"],
@@ -74,7 +74,7 @@ class ModelAnswerJournal(MemoryJournal):
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
         """Return the outcome of a call, from the journal if a model has answered it before."""
-        return await (make() if kind == "tool" else super().once(key, kind, request, make))
+        return await (make() if kind == "tool" else super().record_once(key, kind, request, make))
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class TextJudge(Judge):
             )
         return self._cases[problem.id]
 
-    def hidden(self, problem: Problem) -> Sequence[Observation]:
+    def hidden_observations(self, problem: Problem) -> Sequence[Observation]:
         """Return the rows of the split."""
         return select_split(problem, _split_of(problem, self.split))
 
@@ -134,7 +134,7 @@ class TextJudge(Judge):
         split = _split_of(problem, self.split)
         told: dict[str, Json] = dict.fromkeys(("accuracy", "f1", "covered"))
         if hidden is not None and hidden.marks and hidden.verdict != NEEDS_MODEL:
-            gold = [str(one.output) for one in self.hidden(problem)]
+            gold = [str(one.output) for one in self.hidden_observations(problem)]
             accuracy, f1 = label_scores(gold, [got.get("value") for got in hidden.got])
             covered = sum(mark is not None for mark in hidden.marks)
             told = {"accuracy": accuracy, "f1": f1, "covered": covered}
@@ -149,14 +149,14 @@ class TextJudge(Judge):
         has no influence on the verdict.
         """
         case = self._case(problem)
-        exact = case.judging.rule(hypothesis.text) is not None
-        asks = case.judging.asks and not exact
-        judge = replace(self, oracles=case.oracles("check"))
+        exact = case.row_judge.find_rule(hypothesis.text) is not None
+        asks = case.row_judge.queries_model and not exact
+        judge = replace(self, oracles=case.make_oracles("check"))
         said = await super(TextJudge, judge)._apply(
             hypothesis, problem, InputSet("none", ()) if asks else space, key, brought
         )
         if asks:
-            said["undefined"] = Predictions.not_asked(len(space)).undefined()
+            said["undefined"] = Predictions.unevaluated(len(space)).count_undefined()
         if said["reason"] == NEEDS_MODEL:
             said["reason"] = NEEDS_MODEL_REASON
         return said
@@ -169,9 +169,9 @@ class TextCheck:
     family: Family
     settings: TextSettings
     split: str | None
-    asked: ModelSpec
+    judge_model: ModelSpec
 
-    def judge(
+    def make_judge(
         self,
         answer_format: str,
         known: dict[str, tuple[Problem, InputSet]],
@@ -184,7 +184,7 @@ class TextCheck:
             split=self.split, seed=seed, proposer=proposer,
         )  # fmt: skip
 
-    def by_name(self, known: Mapping[str, Any]) -> dict[str, Any]:
+    def index_by_name(self, known: Mapping[str, Any]) -> dict[str, Any]:
         """Return the problems by id; the name of a data set alone stands for its first sample."""
         first = {name.removesuffix("#0"): one for name, one in known.items() if name.endswith("#0")}
         return {**first, **known}
@@ -204,7 +204,7 @@ def prepare_text_check(
     """
     _check_split(problems, split)
     asked = choose_judge(judge_model, {}, (), role_settings(config.roles))
-    given = config.text.given()
+    given = config.text.explicit_values()
     told = {name: given[name] for name in ("tau", "repeats") if name in given}
     settings = with_judge(TextSettings(**told), given.get("judge"), asked)
     return TextCheck(replace(family, tau=settings.tau), settings, split, asked)
@@ -290,17 +290,21 @@ def _check(
     check_solver(sandbox.solver)
     known = {one.id: (one, inputs) for one, inputs in chosen.pairs}
     if isinstance(family, MeasuresHypotheses):
-        known = {name: (family.seen(one, evaluator), s) for name, (one, s) in known.items()}
-        family = family.by(evaluator)
+        known = {
+            name: (family.adapt_problem(one, evaluator), s) for name, (one, s) in known.items()
+        }
+        family = family.with_evaluator(evaluator)
     if of_text is not None:
-        known = of_text.by_name(known)
+        known = of_text.index_by_name(known)
     lines = read_lines(locate(answers, ()), errors="surrogateescape")
 
     async def judged(give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
         async with open_oracles(family, oracle_settings(sandbox, config.cluster)) as tools:
             warn_about_missing_layers(tools, sandbox.sandbox)
             if of_text is None:
-                await Judge(family, form, tools.oracles(), known, evaluator).lines(lines, give)
+                await Judge(family, form, tools.make_oracles(), known, evaluator).judge_lines(
+                    lines, give
+                )
                 return
             async with of_text.asked.opened() as proposer:
                 await of_text.judge(form, known, config.data.seed, proposer).lines(lines, give)
@@ -320,7 +324,7 @@ def _of_text(
     Return None for another family, and raise UsageError for options that it does not take.
     """
     if not isinstance(family, LabelsRows):
-        own = {"split": split, **config.text.given(), "judge_model": judge_model}
+        own = {"split": split, **config.text.explicit_values(), "judge_model": judge_model}
         for name, value in own.items():
             if value is not None:
                 raise UsageError(

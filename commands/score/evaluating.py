@@ -75,7 +75,7 @@ def evaluate(
     with open_for_reading(store) as opened:
         if sessions and name is None:
             _known_word(opened, sessions[0])
-        found = [opened.find(session) for session in sessions or ("last",)]
+        found = [opened.find_session(session) for session in sessions or ("last",)]
         options = ScoringOptions(all_pairs, without_memorising)
         result = evaluate_sessions(
             opened, list(dict.fromkeys(found)), name, options, out, judged_by, ratings
@@ -100,7 +100,7 @@ def baselines(session: str = "last", *, store: str | Path | None = None) -> list
     from ...reports.papers.hypobench.baselines import session_baselines
 
     with open_for_reading(store) as opened:
-        rows = session_baselines(opened, opened.find(session))
+        rows = session_baselines(opened, opened.find_session(session))
     return [ProblemBaselines.from_dict(row) for row in rows]
 
 
@@ -149,8 +149,8 @@ def evaluate_sessions(
     recorded = [store.session(session) for session in sessions]
     chosen = name or default_evaluation(recorded[0]["settings"]["family"])
     section = find_section(chosen)
-    if sheets and (folder is None or not section.sheets):
-        able = list_sections(lambda one: one.sheets)
+    if sheets and (folder is None or not section.takes_sheets):
+        able = list_sections(lambda one: one.takes_sheets)
         raise UsageError(f"filled sheets are for the tables of {able}: name a folder (--out DIR)")
     if section.evaluate is not None:
         return section.evaluate(store, sessions, judged_by, target)
@@ -163,11 +163,13 @@ def evaluate_sessions(
     scored = [
         evaluate_session(
             store, session, chosen, options=options, spaces=spaces,
-            rated=section.rated(store, session),
+            ratings=section.read_ratings(store, session),
         ) | {"model": display_model_name(one["settings"])}
         for session, one in zip(sessions, recorded, strict=True)
     ]  # fmt: skip
-    added = section.add(ScoredSessions(store, sessions, recorded, scored, options, folder, sheets))
+    added = section.build_output(
+        ScoredSessions(store, sessions, recorded, scored, options, folder, sheets)
+    )
     for one, more in zip(scored, added.by_session, strict=bool(added.by_session)):
         one |= more
     result: dict[str, Json] = {"sessions": scored, **added.result}

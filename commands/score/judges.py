@@ -48,7 +48,7 @@ class ModelSpec:
     options: Mapping[str, Json] = field(default_factory=dict)
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[Proposer | None]:
+    async def open(self) -> AsyncIterator[Proposer | None]:
         """Open the model for the length of an `async with` block. An object is passed on as it is.
 
         Raises:
@@ -150,7 +150,7 @@ def _asked(
     return ModelSpec(spec, model_options(spec, arguments, given))
 
 
-def with_judge(settings: TextSettings, judge: str | None, asked: ModelSpec) -> TextSettings:
+def with_judge(settings: TextSettings, judge: str | None, model: ModelSpec) -> TextSettings:
     """Return the settings with the way in which texts are judged.
 
     It is `judge` where that is set, else "auto": exact rules first, then the model. Without a model
@@ -159,9 +159,9 @@ def with_judge(settings: TextSettings, judge: str | None, asked: ModelSpec) -> T
     Raises:
         UsageError: `judge` is "model", but there is no model.
     """
-    if judge == "model" and asked.model is None:
+    if judge == "model" and model.model is None:
         raise UsageError("judge is 'model', and no model is named: name one with --judge-model")
-    if asked.model is None:
+    if model.model is None:
         return settings.model_copy(update={"judge": "exact"})
     return settings.model_copy(update={"judge": judge or "auto"})
 
@@ -190,28 +190,28 @@ class Judge:
     known: dict[str, tuple[Problem, InputSet]]
     evaluator: str = "exact"
 
-    async def lines(
+    async def judge_lines(
         self,
         lines: Iterator[tuple[int, str]],
-        give: Callable[[dict[str, Json]], Awaitable[None]],
+        on_result: Callable[[dict[str, Json]], Awaitable[None]],
     ) -> None:
-        """Judge several lines concurrently, and pass the results to `give` in line order."""
+        """Judge several lines concurrently, and pass the results to `on_result` in line order."""
         going: deque[asyncio.Task[dict[str, Json]]] = deque()
         try:
             while True:
                 for number, text in islice(lines, MAX_CONCURRENT_LINES - len(going)):
-                    going.append(asyncio.create_task(self.line(number, text)))
+                    going.append(asyncio.create_task(self.judge_line(number, text)))
                 if not going:
                     return
                 said = await going[0]
                 going.popleft()
-                await give(said)
+                await on_result(said)
         finally:
             for task in going:
                 task.cancel()
             await asyncio.gather(*going, return_exceptions=True)
 
-    async def line(self, number: int, text: str) -> dict[str, Json]:
+    async def judge_line(self, number: int, text: str) -> dict[str, Json]:
         """Judge one line. A line with invalid data gets the verdict "error"."""
         start = time.perf_counter()
         said: dict[str, Json] = {"problem": None, "line": number}
@@ -233,19 +233,19 @@ class Judge:
     async def _judge(
         self, problem: Problem, space: InputSet, key: str, brought: str
     ) -> dict[str, Json]:
-        view = problem.view(space)
+        view = problem.make_view(space)
         if key == "hypothesis":
-            item = self.family.read(brought, view)
+            item = self.family.parse_hypothesis(brought, view)
         else:
             items = self.family.parse(view, brought, self.answer_format)
             item = items[0] if items else Malformed("empty", "the answer holds no hypothesis")
         if isinstance(item, Malformed):
-            nothing = [None] * len(problem.shown), [None] * len(self.hidden(problem))
+            nothing = [None] * len(problem.shown), [None] * len(self.hidden_observations(problem))
             reason = f"{item.reason}: {item.detail}" if item.detail else item.reason
             return _said("malformed", reason, *nothing) | self._measures(problem, key, brought)
         return await self._apply(item, problem, space, key, brought)
 
-    def hidden(self, problem: Problem) -> Sequence[Observation]:
+    def hidden_observations(self, problem: Problem) -> Sequence[Observation]:
         """Return the observations that count as hidden."""
         return problem.hidden
 
@@ -261,25 +261,29 @@ class Judge:
         if not isinstance(self.family, MeasuresHypotheses):
             return {}
         text = (
-            brought if key == "hypothesis" else self.family.said(problem.view(EMPTY_SPACE), brought)
+            brought
+            if key == "hypothesis"
+            else self.family.extract_hypothesis(problem.make_view(EMPTY_SPACE), brought)
         )
-        return self.family.measures(problem, text, shown, hidden, self.evaluator)
+        return self.family.compute_measures(problem, text, shown, hidden, self.evaluator)
 
     async def _apply(
         self, hypothesis: Hypothesis, problem: Problem, space: InputSet, key: str, brought: str
     ) -> dict[str, Json]:
-        view = problem.view(space)
+        view = problem.make_view(space)
         shown, hidden, (predicted,) = await asyncio.gather(
-            self.family.agree(hypothesis, problem.shown, view, self.oracles),
-            self.family.agree(hypothesis, self.hidden(problem), view, self.oracles),
+            self.family.measure_agreement(hypothesis, problem.shown, view, self.oracles),
+            self.family.measure_agreement(
+                hypothesis, self.hidden_observations(problem), view, self.oracles
+            ),
             self.family.predict([hypothesis], space, view, self.oracles),
         )
-        consistent = self.family.consistent(shown)
+        consistent = self.family.is_consistent(shown)
         marks = shown.marks, hidden.marks
         reason = None if consistent else _why(shown)
         verdict = "consistent" if consistent else "inconsistent"
         return _said(verdict, reason, *map(list, marks)) | {
-            "undefined": predicted.undefined(),
+            "undefined": predicted.count_undefined(),
             "breaches": list(hypothesis.breaches),
             **self._measures(problem, key, brought, shown, hidden),
         }

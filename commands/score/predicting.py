@@ -108,8 +108,8 @@ def predict(
     target = _problem_of(found, str(bank), problem)
     if not _labels_rows(target):
         of_text = {
-            "label": label, "model": model, "judge_model": judge_model, **config.text.given(),
-            **config.model.given(), **config.roles.given(),
+            "label": label, "model": model, "judge_model": judge_model, **config.text.explicit_values(),
+            **config.model.explicit_values(), **config.roles.explicit_values(),
         }  # fmt: skip
         for name, value in of_text.items():
             if value not in (None, (), [], {}):
@@ -127,7 +127,7 @@ def predict(
     roles = role_settings(config.roles)
     asked = choose_judge(judge_model or model, own, config.model.model_arg, roles)
     concurrency = config.cluster.concurrency
-    text = config.text.given()
+    text = config.text.explicit_values()
     prompts, judge = text.get("prompts"), text.pop("judge", None)
     begun = found.settings.get("text") or {}
     whole = {name: begun[name] for name in READING_SETTINGS if begun.get(name) is not None}
@@ -232,7 +232,7 @@ def _rows(data: str | Path, problem: Problem, label: str | None) -> list[_Row]:
     column = label or ("" if "label=" in str(data) else problem.public.get("label_name", ""))
     found = []
     for row in read_rows(data, problem.public["columns"], column or None):
-        expected = None if row.label is None else names.of(row.label)
+        expected = None if row.label is None else names.find(row.label)
         if row.label is not None and expected is None:
             raise DataError(
                 f"{row.where}: the label {row.label!r:.60} is none of the bank's:"
@@ -267,7 +267,7 @@ class _Work:
             session="predict",
             turns=asyncio.Semaphore(self.concurrency),
         )
-        case.entries = read_entries(case)
+        case.stored_entries = read_entries(case)
         return case
 
     def check(self, bank: str) -> None:
@@ -286,7 +286,7 @@ class _Work:
         from ...graphs.bank.reading import iter_parts, make_reading, select_strategy
         from ...graphs.inference import REASONS, predict
 
-        async with self.asked.opened() as proposer:
+        async with self.asked.open() as proposer:
             case = self.case(proposer)
             reading = await make_reading(case, same_sample=bool(self.problem.shown))
             name, _ = await select_strategy(case, reading)
@@ -398,14 +398,14 @@ class _Applied:
         from ...tasks import problem_family
 
         family = problem_family(self.problem)
-        view = self.problem.view(InputSet("none", ()))
+        view = self.problem.make_view(InputSet("none", ()))
         async with open_oracles(family, self.opening) as tools:
             warn_about_missing_layers(tools, self.opening.sandbox)
-            best = await self._best(family, view, tools.oracles())
+            best = await self._best(family, view, tools.make_oracles())
             for start in range(0, len(self.rows), INPUTS_PER_BATCH):
                 part = self.rows[start : start + INPUTS_PER_BATCH]
                 pairs = [row.pair for row in part]
-                found = await family.agree(best, pairs, view, tools.oracles())
+                found = await family.measure_agreement(best, pairs, view, tools.make_oracles())
                 marked = zip(part, found.got, found.marks, strict=True)
                 for number, (row, got, mark) in enumerate(marked, start + 1):
                     said = {
@@ -425,9 +425,9 @@ class _Applied:
             UsageError: there is none.
         """
         for text in self.texts:
-            read = family.read(text, view)
-            if isinstance(read, Hypothesis) and family.consistent(
-                await family.agree(read, self.problem.shown, view, oracles)
+            read = family.parse_hypothesis(text, view)
+            if isinstance(read, Hypothesis) and family.is_consistent(
+                await family.measure_agreement(read, self.problem.shown, view, oracles)
             ):
                 return read
         raise UsageError(

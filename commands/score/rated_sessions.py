@@ -53,11 +53,11 @@ def rating_rows(store: Store, session: str) -> list[dict[str, Json]]:
     return list(read_ratings(default_ratings_path(Path(store.path), session)).rows.values())
 
 
-def mean_qualities(rated: list[dict[str, Json]]) -> Mapping[str, Mapping[str, float | None]]:
+def mean_qualities(summaries: list[dict[str, Json]]) -> Mapping[str, Mapping[str, float | None]]:
     """Return the last rater's mean novelty, plausibility and clarity by problem."""
     return {
         str(one["problem"]): {
             name: one["scores"][name]["mean"] for name in QUALITIES if name in one["scores"]
         }
-        for one in rated
+        for one in summaries
     }

@@ -75,7 +75,7 @@ def agree(
         )
     path = store_path(store)
     with open_for_reading(store) as opened:
-        name = opened.find(session)
+        name = opened.find_session(session)
     rows = list(read_ratings(scores or default_ratings_path(path, name), needed=True).rows.values())
     pairs = _pairs(rows)
     if not pairs:

@@ -86,7 +86,7 @@ def rate(
     found = _findings(known)
     path = store_path(store)
     with open_for_reading(store) as opened:
-        name = opened.find(session)
+        name = opened.find_session(session)
         one_alone = None if problem is None else find_problem(opened, name, problem)
         banks = [
             ProblemBank(
@@ -98,7 +98,7 @@ def rate(
     if not banks:
         raise UsageError(f"session {name} has no problem")
     wanted = [(one, _wanted(one, scores)) for one in banks]
-    kept = read_ratings(ratings or default_ratings_path(path, name), mend=True)
+    kept = read_ratings(ratings or default_ratings_path(path, name), repair=True)
     work = _Work(wanted, asked, kept, seed, asyncio.Semaphore(concurrency or DEFAULT_CONCURRENCY))
     return iter_results(work.give_all, _result)
 
@@ -129,8 +129,8 @@ class ProblemBank:
 
     problem: Problem
     bank: tuple[str, ...]
-    brought: tuple[str, ...] = ()
-    about: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    user_findings: tuple[str, ...] = ()
+    variables: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def truths(self) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ class ProblemBank:
     def known(self) -> tuple[str, ...]:
         """Known findings of the literature and the user, except sentences that made the labels."""
         told = self.problem.secret.get("known") or ()
-        return (*(one for one in told if one not in self.truths), *self.brought)
+        return (*(one for one in told if one not in self.truths), *self.user_findings)
 
 
 def _wanted(one: ProblemBank, scores: Sequence[str]) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ def _wanted(one: ProblemBank, scores: Sequence[str]) -> tuple[str, ...]:
     allowed = {DISCOVERY: bool(one.truths), "clarity": True}
     chosen = tuple(scores) or tuple(s for s in SCORES if allowed.get(s, bool(one.known)))
     if DISCOVERY in chosen:
-        one.about.update(find_variables(one.problem, one.truths))
+        one.variables.update(find_variables(one.problem, one.truths))
     return chosen
 
 
@@ -178,7 +178,7 @@ def find_variables(problem: Problem, truths: Sequence[str]) -> dict[str, tuple[s
     for sentence in truths:
         rule = compile_truth(sentence, problem.public)
         if isinstance(rule, Rule):
-            found[sentence] = tuple(map(space.described, sorted(space.variables(rule))))
+            found[sentence] = tuple(map(space.describe_variable, sorted(space.variables(rule))))
     return found
 
 
@@ -200,7 +200,7 @@ class _Work:
     turns: asyncio.Semaphore
 
     async def give_all(self, give: OnRating) -> None:
-        async with self.asked.opened() as scorer:
+        async with self.asked.open() as scorer:
             if scorer is None:
                 raise UsageError("no model rates: name one with --scorer-model")
             for one, scores in self.wanted:
@@ -231,7 +231,7 @@ class _Work:
                     for t, g in shared
                 ]
             )
-            names = dict.fromkeys(name for some in one.about.values() for name in some)
+            names = dict.fromkeys(name for some in one.variables.values() for name in some)
             await stage(
                 [
                     _Question("variable", z, g, prompts.variable_prompt(z, g))
@@ -251,7 +251,7 @@ class _Work:
                 ]
             )
         summary = summarize_ratings(
-            rows, one.truths if DISCOVERY in scores else (), one.bank, one.about
+            rows, one.truths if DISCOVERY in scores else (), one.bank, one.variables
         )
         await give(
             {
@@ -310,7 +310,7 @@ class _Work:
         return row
 
 
-def parse_answer(kind: str, said: str) -> dict[str, Json]:
+def parse_answer(kind: str, answer: str) -> dict[str, Json]:
     """Parse an answer into {"score", "reason", "said"}; an unreadable answer has score None."""
     from ...tasks.text.answers import parse_yes_no
     from ...tasks.text.rating_answers import (
@@ -322,13 +322,13 @@ def parse_answer(kind: str, said: str) -> dict[str, Json]:
 
     score: float | None
     if kind in ("feature", "variable"):
-        yes = parse_yes_no(said)
+        yes = parse_yes_no(answer)
         score, reason = None if yes is None else float(yes), ""
     elif kind == "relationship":
-        score, reason = parse_rating(said, QUARTER_SCALE), ""
+        score, reason = parse_rating(answer, QUARTER_SCALE), ""
     else:
-        score, reason = parse_rating(said, FIVE_POINT_SCALE), parse_reason(said)
-    return {"score": score, "reason": reason, "said": said}
+        score, reason = parse_rating(answer, FIVE_POINT_SCALE), parse_reason(answer)
+    return {"score": score, "reason": reason, "said": answer}
 
 
 def rater_name(scorer: Proposer) -> str:

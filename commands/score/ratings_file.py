@@ -79,7 +79,7 @@ class RatingsFile:
 
 
 def read_ratings(
-    path: str | Path, *, needed: bool = False, mend: bool = False
+    path: str | Path, *, needed: bool = False, repair: bool = False
 ) -> RatingsFile:  # fmt: skip
     """Read a file of ratings.
 
@@ -88,7 +88,7 @@ def read_ratings(
     Args:
         path: path of the file.
         needed: raise DataError where the file does not exist.
-        mend: remove an incomplete last line from the file, so that ratings can be appended.
+        repair: remove an incomplete last line from the file, so that ratings can be appended.
 
     Raises:
         DataError: another line is no rating.
@@ -101,7 +101,7 @@ def read_ratings(
         return found
     whole = place.read_bytes()
     end = whole.rfind(b"\n") + 1
-    if mend and end < len(whole):
+    if repair and end < len(whole):
         os.truncate(place, end)
     for row in _rows(place, whole[:end].count(b"\n")):
         found.rows[rating_key(row)] = row

@@ -44,12 +44,14 @@ def report(
         )
     writing.check_paths([target])
     with open_for_reading(store) as opened:
-        found = list(dict.fromkeys(opened.find(session) for session in sessions or ("last",)))
+        found = list(
+            dict.fromkeys(opened.find_session(session) for session in sessions or ("last",))
+        )
         contents = Contents(opened, found, name)
-        overview = contents.overview()
+        overview = contents.build_overview()
         # The page is written in parts, so that a page of thousands of problems is never in memory
         # at once.
-        parts = render_page(overview, contents.problems())
+        parts = render_page(overview, contents.iter_problems())
         write_atomically({target: (part.encode("utf-8", "replace") for part in parts)})
     problems = sum(len(one["problems"]) for one in overview["sessions"])
     return Report(sessions=found, problems=problems, file=str(target), bytes=target.stat().st_size)
@@ -80,5 +82,7 @@ def view(
         StoreError: a session cannot be found.
     """
     with open_for_reading(store) as opened:
-        found = list(dict.fromkeys(opened.find(session) for session in sessions or ("last",)))
+        found = list(
+            dict.fromkeys(opened.find_session(session) for session in sessions or ("last",))
+        )
     return Viewer(partial(open_for_reading, store), found, name, port)

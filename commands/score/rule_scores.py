@@ -90,7 +90,7 @@ class RuleJudge:
     evaluator: str
     oracles: Oracles
 
-    async def records(self, answered: Sequence[SessionAnswers]) -> tuple[Record, ...]:
+    async def judge_answers(self, answered: Sequence[SessionAnswers]) -> tuple[Record, ...]:
         """Return the record of each problem with its answers, in order.
 
         Raises:
@@ -98,11 +98,11 @@ class RuleJudge:
         """
         return await _in_turn(self._record, answered)
 
-    async def described(self, problems: Sequence[Problem]) -> tuple[ProblemStatistics, ...]:
+    async def describe_problems(self, problems: Sequence[Problem]) -> tuple[ProblemStatistics, ...]:
         """Return the problems with the bounds of their worlds and the planted rules' costs."""
         return await _in_turn(self._described, problems)
 
-    async def known(self, problems: Sequence[Problem]) -> tuple[ReferenceRule, ...]:
+    async def judge_known_rules(self, problems: Sequence[Problem]) -> tuple[ReferenceRule, ...]:
         """Return the planted rules and the antecedents of the theories that the problems have."""
         found = await _in_turn(self._known, problems)
         return tuple(one for some in found for one in some)
@@ -110,7 +110,7 @@ class RuleJudge:
     async def _record(self, answered: SessionAnswers) -> Record:
         known, answers, refined = answered
         problem = await self._costed(self._seen(known))
-        view = problem.view(EMPTY_SPACE)
+        view = problem.make_view(EMPTY_SPACE)
         shown: dict[str, Agreement] = {}
         attempts: list[Attempt] = []
         for answer in answers:
@@ -134,7 +134,7 @@ class RuleJudge:
 
     async def _known(self, known: Problem) -> list[ReferenceRule]:
         problem = await self._costed(self._seen(known))
-        view = problem.view(EMPTY_SPACE)
+        view = problem.make_view(EMPTY_SPACE)
         some: list[tuple[Kind, Hypothesis | None, bool]] = [
             (PLANTED, *_reference(problem)),
             (ANTECEDENT, *_antecedent(problem)),
@@ -153,7 +153,7 @@ class RuleJudge:
 
     async def _described(self, known: Problem) -> ProblemStatistics:
         problem = self._seen(known)
-        view = problem.view(EMPTY_SPACE)
+        view = problem.make_view(EMPTY_SPACE)
         rule, in_scope = _reference(problem)
         asked = rule or _bounds_alone(problem)
         shown = await self._agree(asked, problem, view, hidden=False)
@@ -169,26 +169,26 @@ class RuleJudge:
         rule, _ = _reference(problem)
         if problem.secret.get("reference_cost") is not None or rule is None:
             return problem
-        shown = await self._agree(rule, problem, problem.view(EMPTY_SPACE), hidden=False)
+        shown = await self._agree(rule, problem, problem.make_view(EMPTY_SPACE), hidden=False)
         cost = measure_rule(problem, shown, None, self.evaluator).prompt.cost
         return replace(problem, secret={**problem.secret, "reference_cost": cost})
 
     def _seen(self, problem: Problem) -> Problem:
         assert isinstance(self.family, MeasuresHypotheses)
-        return self.family.seen(problem, self.evaluator)
+        return self.family.adapt_problem(problem, self.evaluator)
 
     def _closed(self, problem: Problem, view: View, answer: str) -> int:
         """Return how many parentheses were added to a text that is still no rule."""
         assert isinstance(self.family, MeasuresHypotheses)
-        said = self.family.said(view, answer)
-        told = self.family.measures(problem, said, None, None, self.evaluator)
+        said = self.family.extract_hypothesis(view, answer)
+        told = self.family.compute_measures(problem, said, None, None, self.evaluator)
         return int(told["auto_closed"])
 
     async def _agree(
         self, rule: Hypothesis, problem: Problem, view: View, hidden: bool
     ) -> Agreement:
         worlds = problem.hidden if hidden else problem.shown
-        return await self.family.agree(rule, worlds, view, self.oracles)
+        return await self.family.measure_agreement(rule, worlds, view, self.oracles)
 
 
 def _reference(problem: Problem) -> tuple[Hypothesis | None, bool]:
@@ -256,7 +256,7 @@ def evaluate_rules(
     stored = [_stored(store, session) for session in sessions]
     records, problems, known = run_coroutine(_judged(stored, judged_by))
     scored = [
-        one.told | _told(judged_by.evaluator, some, one.told["feedback"])
+        one.summary | _told(judged_by.evaluator, some, one.summary["feedback"])
         for one, some in zip(stored, records, strict=True)
     ]
     runs = abd_groups.sort_runs(
@@ -290,8 +290,8 @@ class StoredSession:
         answered: its finished problems with their answers.
     """
 
-    told: dict[str, Json]
-    answered: list[SessionAnswers]
+    summary: dict[str, Json]
+    answers: list[SessionAnswers]
 
 
 def _stored(store: Store, session: str) -> StoredSession:
@@ -332,14 +332,16 @@ async def _judged(
 
     family = family_named("logic")
     assert isinstance(family, MeasuresHypotheses)
-    problems = {problem.digest: problem for one in stored for problem, *_ in one.answered}
+    problems = {problem.digest: problem for one in stored for problem, *_ in one.answers}
     async with open_oracles(
         family, OracleSettings(workers=judged_by.workers, solver=judged_by.solver)
     ) as tools:
-        judging = RuleJudge(family.by(judged_by.evaluator), judged_by.evaluator, tools.oracles())
-        records = [await judging.records(one.answered) for one in stored]
+        judging = RuleJudge(
+            family.with_evaluator(judged_by.evaluator), judged_by.evaluator, tools.make_oracles()
+        )
+        records = [await judging.judge_answers(one.answers) for one in stored]
         some = list(problems.values())
-        return records, await judging.described(some), await judging.known(some)
+        return records, await judging.describe_problems(some), await judging.judge_known_rules(some)
 
 
 def _told(evaluator: str, records: Sequence[Record], feedback: str) -> dict[str, Json]:

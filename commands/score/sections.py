@@ -125,17 +125,17 @@ def _finish_with_baselines(out: Console, session: Any) -> None:
     from .evaluating import baselines
 
     out.print()
-    with text.create_console(talk=True).status("Training baselines on the same rows"):
+    with text.create_console(stderr=True).status("Training baselines on the same rows"):
         told = baselines(session.session, store=session.store)
     summaries.print_baselines(out, session.metrics, told)
 
 
 HYPOBENCH = ReportSection(
     "hypobench",
-    add=_add_texts,
-    rated=_rated,
-    sheets=True,
+    build_output=_add_texts,
+    read_ratings=_rated,
+    takes_sheets=True,
     show=_show_cross_model,
     show_session=_show_baselines,
-    finish=_finish_with_baselines,
+    show_at_end=_finish_with_baselines,
 )

@@ -62,7 +62,7 @@ def study(
         seed, draws, all_pairs, distinct, contexts, pairs, without_memorising=without_memorising
     )
     with open_for_reading(store) as opened:
-        found = [opened.find(session) for session in sessions or ("last",)]
+        found = [opened.find_session(session) for session in sessions or ("last",)]
         result = studies.run_study(name, opened, found, choices)
         for one in result["sessions"]:
             one["model"] = display_model_name(opened.settings(one["session"]))

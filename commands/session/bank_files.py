@@ -41,7 +41,7 @@ class StoredBank:
     problems: Mapping[str, Problem] = field(default_factory=dict)
     settings: Mapping[str, Json] = field(default_factory=dict)
 
-    def of(self, problem: Problem) -> list[Json]:
+    def find_rows(self, problem: Problem) -> list[Json]:
         """Return the rows for a problem.
 
         They are the problem's own rows, else those of the same data set, else the only rows there
@@ -78,11 +78,11 @@ def _as_shown(
     ]
 
 
-def read_bank(named: str | Path, store: Path) -> StoredBank:
+def read_bank(name_or_path: str | Path, store: Path) -> StoredBank:
     """Read a bank from a file, or from a session of the store.
 
     Args:
-        named: path of a file, else a session of the store.
+        name_or_path: path of a file, else a session of the store.
         store: path of the store.
 
     Raises:
@@ -90,18 +90,18 @@ def read_bank(named: str | Path, store: Path) -> StoredBank:
         DataError: the file holds no valid bank.
         StoreError: the store cannot be opened.
     """
-    place = expand_home(named)
+    place = expand_home(name_or_path)
     if place.is_file():
         return _of_file(place)
     if not store.exists():
         raise UsageError(
-            f"bank {str(named)!r} is no file, and there is no store {store} to look in"
+            f"bank {str(name_or_path)!r} is no file, and there is no store {store} to look in"
         )
     with closing(Store.open(store, write=False)) as opened:
         try:
-            session = opened.find(str(named))
+            session = opened.find_session(str(name_or_path))
         except StoreError as error:
-            raise UsageError(f"bank {str(named)!r} is no file here, and {error}") from error
+            raise UsageError(f"bank {str(name_or_path)!r} is no file here, and {error}") from error
         rows: dict[str, list[Mapping[str, Json]]] = {}
         for row in opened.bank(session):
             rows.setdefault(row["problem"], []).append({name: row[name] for name in BANK_FIELDS})

@@ -119,19 +119,19 @@ async def execute_session(
             )
             session = begin(store, told)
             before = store.session(session).get("seconds") or 0.0
-            limits = config.budget.given()
+            limits = config.budget.explicit_values()
             used = store.usage(session)["by_kind"].get("model", {})
             start = time.monotonic()
             outcome = await run_session(
                 store, session, proposer=proposer, oracle=tools.oracle,
                 repairer=repairer, players=others, stopping=stopping,
                 concurrency=concurrency, on_event=emit, callbacks=callbacks,
-                retry_failed=retry_failed, budget=Budget.of(limits, used),
+                retry_failed=retry_failed, budget=Budget.from_settings(limits, used),
                 max_failures=config.budget.max_failures, cache=config.store.cache,
                 fast=runs_in_process(model_settings),
             )  # fmt: skip
         seconds = round(before + time.monotonic() - start, 3)
-        store.set_session(
+        store.update_session(
             session, status=outcome["status"], seconds=seconds, cause=outcome["cause"],
             spending=limits,
         )  # fmt: skip

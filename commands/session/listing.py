@@ -74,7 +74,7 @@ def show(
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
     with open_for_reading(store) as opened:
-        found = opened.find(session)
+        found = opened.find_session(session)
         if problem is not None:
             problem = find_problem(opened, found, problem)
         if calls:
@@ -121,7 +121,7 @@ def bank(
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
     with open_for_reading(store) as opened:
-        found = opened.find(session)
+        found = opened.find_session(session)
         if problem is not None:
             problem = find_problem(opened, found, problem)
         if out is not None:
@@ -140,7 +140,7 @@ def load(session: str = "last", *, store: str | Path | None = None) -> Trace:
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
     with open_for_reading(store) as opened:
-        return Trace(opened.find(session), str(store_path(store)))
+        return Trace(opened.find_session(session), str(store_path(store)))
 
 
 # --- Parts of `show`.
@@ -211,7 +211,7 @@ def _judged(steps: Iterable[StepRecord]) -> list[HypothesisRow]:
             coverage=one.coverage,
             observations=list(one.shown.marks) if one.shown else [],
             hidden=list(one.hidden.marks) if one.hidden else [],
-            undefined=one.space.undefined() if one.space else {},
+            undefined=one.space.count_undefined() if one.space else {},
             answer=answer.text,
         )
         for step in steps
@@ -228,7 +228,7 @@ def list_calls(store: Store, session: str, problem: str | None) -> list[CallRow]
     """
     from ...graphs.runtime.budget import Prices
 
-    prices = Prices.of(store.session(session).get("spending") or {})
+    prices = Prices.from_settings(store.session(session).get("spending") or {})
     left_out = ("request", "response", "vectors", "request_digest")
     listed = []
     for call in store.calls(session, problem):

@@ -189,7 +189,7 @@ def check_method(task: str, method: object) -> None:
 
 
 def drop_unsupported_options(
-    options: Mapping[str, Any], standing: Collection[str]
+    options: Mapping[str, Any], inherited: Collection[str]
 ) -> dict[str, Any]:
     """Return the options without those from file and environment that the method does not take.
 
@@ -197,7 +197,7 @@ def drop_unsupported_options(
 
     Args:
         options: all options by name.
-        standing: names of the options that come from the configuration file or the environment.
+        inherited: names of the options that come from the configuration file or the environment.
 
     Raises:
         UsageError: the method is unknown.
@@ -205,9 +205,9 @@ def drop_unsupported_options(
     from ... import graphs
 
     of_method = graphs.settings_of(options.get("method", MethodSettings().method))
-    parts = [part for part in RunConfig.parts().values() if part is not MethodSettings]
-    taken = {name for part in (of_method, *parts) for name, _, _ in part.options()}
-    return {key: one for key, one in options.items() if key not in standing or key in taken}
+    parts = [part for part in RunConfig.part_classes().values() if part is not MethodSettings]
+    taken = {name for part in (of_method, *parts) for name, _, _ in part.iter_options()}
+    return {key: one for key, one in options.items() if key not in inherited or key in taken}
 
 
 def get_repairer(method: MethodSettings) -> str | Repairer | None:
@@ -221,7 +221,7 @@ def _check_repair(repair: str | Repairer | None, family: Family) -> None:
         return
     if repair.partition(":")[0] not in REPAIRERS:
         raise UsageError(f"repair is {repair!r}: it must be one of {', '.join(REPAIRERS)}")
-    if not (isinstance(family, HasSearch) and family.search.mends):
+    if not (isinstance(family, HasSearch) and family.search_style.repairs):
         raise UsageError(
             f"repair is {repair!r}: there is no repair of {family.name} yet, only of logic (task abd)"
         )

@@ -167,7 +167,7 @@ def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunCon
                 raise UsageError(f"{name} is given twice, also in method_options")
             options[name] = arguments[name]
     if of_method is not None:
-        known = {name for name, _, _ in graphs.settings_of(chosen).options()}
+        known = {name for name, _, _ in graphs.settings_of(chosen).iter_options()}
         if not isinstance(of_method, Mapping):
             raise UsageError(f"method_options is {format_value(of_method)}: it must be a mapping")
         for name in of_method:
@@ -186,7 +186,7 @@ def _execute(plan: RunPlan, on_event: OnEvent | None, callbacks: Sequence[Any]) 
 
     def begin(store: Store, opened: OpenedSettings) -> str:
         shaping, answered = split_model_settings(opened.model)
-        shown = model_name(plan.model, opened.model, shown=True)
+        shown = model_name(plan.model, opened.model, for_display=True)
         reached = {"layers": dict(opened.layers), "model_name": shown, **answered}
         reached["concurrency"] = opened.concurrency
         settings = plan.settings | {
@@ -241,7 +241,7 @@ def resume(
     """
     path = store_path(overrides.get("store"))
     with open_for_reading(path) as store:
-        found = store.find(session)
+        found = store.find_session(session)
         record = store.session(found)
     settings = record["settings"]
     if unnamed := unnamed_key_variables(settings):
@@ -251,7 +251,9 @@ def resume(
         )
     before = stored_config(record)
     recorded = before.model_copy(
-        update={"budget": BudgetConfig(**(record.get("spending") or before.budget.given()))}
+        update={
+            "budget": BudgetConfig(**(record.get("spending") or before.budget.explicit_values()))
+        }
     )
     if repair is not None and not settings.get("repair"):
         raise UsageError(f"session {found} was begun without repair: leave repair out")
@@ -400,7 +402,7 @@ def replay(
     from ..oracles import open_oracles as opening
 
     async def again(opened: Store) -> dict[str, Any]:
-        found = opened.find(session)
+        found = opened.find_session(session)
         if not live:
             return await replay_session(opened, found)
         family = family_named(opened.settings(found)["family"])

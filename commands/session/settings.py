@@ -72,13 +72,13 @@ def versions() -> dict[str, str | None]:
     return found
 
 
-def model_name(model: str | Proposer, model_settings: Json, shown: bool = False) -> str:
+def model_name(model: str | Proposer, model_settings: Json, for_display: bool = False) -> str:
     """Return the name that the session records for its model.
 
     Args:
         model: the model string, or the proposer object.
         model_settings: what the opened model reports about itself.
-        shown: for answers from a file, return a name for people instead of the first digits of the
+        for_display: for answers from a file, return a name for people instead of the first digits of the
             answers' digest: the model that the file names, else the name of the file.
     """
     if not isinstance(model, str):
@@ -90,7 +90,7 @@ def model_name(model: str | Proposer, model_settings: Json, shown: bool = False)
         name = (
             model_settings.get("recorded", {}).get("model") or model_settings[ANSWERS_FILE]["name"]
         )
-        return f"{scheme}:{name if shown else model_settings['digest'][:12]}"
+        return f"{scheme}:{name if for_display else model_settings['digest'][:12]}"
     return model
 
 
@@ -137,26 +137,26 @@ def plugin_settings(method: str) -> frozenset[str]:
     from ... import graphs
     from ..option_types import RunOptions
 
-    options = graphs.settings_of(method).options()
+    options = graphs.settings_of(method).iter_options()
     return frozenset(name for name, _, _ in options) - RunOptions.__annotations__.keys()
 
 
 def parse_key_values(
-    given: Sequence[str] | Mapping[str, Json], option: str = "--model-arg"
+    values: Sequence[str] | Mapping[str, Json], option: str = "--model-arg"
 ) -> dict[str, Json]:
     """Parse K=V pairs. A value is read as JSON where possible, else as text.
 
     Args:
-        given: the pairs, or a mapping, which is returned as a dict.
+        values: the pairs, or a mapping, which is returned as a dict.
         option: the option named in the error message.
 
     Raises:
         UsageError: an entry is no K=V pair.
     """
-    if isinstance(given, Mapping):
-        return dict(given)
+    if isinstance(values, Mapping):
+        return dict(values)
     pairs = {}
-    for pair in given:
+    for pair in values:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise UsageError(f"{option} {pair!r}: it must be K=V")
@@ -195,7 +195,7 @@ def role_setting_names() -> frozenset[str]:
 
     known = {"model", "model_arg", *REQUEST_FIELDS, *PRICES}
     for scheme in schemes():
-        known.update(settings_of(scheme).names())
+        known.update(settings_of(scheme).setting_names())
     return frozenset(known - {"model_args", "workers"})
 
 
@@ -203,11 +203,11 @@ def model_setting_names(spec: str) -> frozenset[str]:
     """Return the settings of this kind of model itself, without the fields of its requests."""
     from ...agents import settings_of
 
-    return frozenset(settings_of(spec).names()) - {"model_args", "workers"}
+    return frozenset(settings_of(spec).setting_names()) - {"model_args", "workers"}
 
 
 def drop_unsupported_model_options(
-    model: str, options: Mapping[str, Any], standing: Collection[str], pairs: Sequence[str]
+    model: str, options: Mapping[str, Any], inherited: Collection[str], pairs: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the options and pairs without those that this kind of model does not support.
 
@@ -217,15 +217,15 @@ def drop_unsupported_model_options(
     Args:
         model: the model string.
         options: all options by name.
-        standing: names of the options that come from file or environment.
+        inherited: names of the options that come from file or environment.
         pairs: the K=V pairs that come from file or environment.
     """
     taken = model_setting_names(model)
     fields = supported_request_fields(model)
-    if not standing and not pairs:
+    if not inherited and not pairs:
         return dict(options), []
     shaping = role_setting_names() - {"model", "model_arg", *PRICES} - taken - fields
-    kept = {key: one for key, one in options.items() if key not in standing or key not in shaping}
+    kept = {key: one for key, one in options.items() if key not in inherited or key not in shaping}
     return kept, [pair for pair in pairs if fields or pair.partition("=")[0] in taken]
 
 
@@ -233,7 +233,7 @@ def supported_request_fields(spec: str) -> frozenset[str]:
     """Return the request fields with an option of their own that this kind of model supports."""
     from ...agents import settings_of
 
-    return frozenset(REQUEST_FIELDS if "model_args" in settings_of(spec).names() else ())
+    return frozenset(REQUEST_FIELDS if "model_args" in settings_of(spec).setting_names() else ())
 
 
 def parse_value(text: str) -> Json:
@@ -345,7 +345,7 @@ def _check_own(role: str, model: str, settings: Mapping[str, Json]) -> None:
     from ...records import UsageError
 
     try:
-        settings_of(model).of(model, settings)
+        settings_of(model).from_options(model, settings)
     except UsageError as error:
         raise _wrong(f"role {role}: {error}") from None
 

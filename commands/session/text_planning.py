@@ -43,7 +43,9 @@ def text_record(
     from ... import graphs
     from ...graphs.inference import STRATEGIES
 
-    given = {name: one for name, one in config.text.given().items() if one not in ((), [], {})}
+    given = {
+        name: one for name, one in config.text.explicit_values().items() if one not in ((), [], {})
+    }
     if not isinstance(family, LabelsRows):
         if given:
             _refuse(*next(iter(given.items())), config.method.method, family)
@@ -106,7 +108,7 @@ def _prompt_hash(source: str, problem: Problem) -> Digest:
     from ...agents.prompts.config_prompts import ConfigPrompts
     from ...agents.prompts.text import text_prompt_hash
 
-    prompts = ConfigPrompts.of(problem.public) if source == "config" else None
+    prompts = ConfigPrompts.for_problem(problem.public) if source == "config" else None
     return prompts.digest() if isinstance(prompts, ConfigPrompts) else text_prompt_hash()
 
 
@@ -183,7 +185,9 @@ def add_papers_and_banks(
         return _enlarged(chosen, public, {}), beside
     read = [read_bank(one, store) for one in banks]
     beside["bank"] = [one.source for one in read]
-    by_problem = {problem.id: [one.of(problem) for one in read] for problem in chosen.problems}
+    by_problem = {
+        problem.id: [one.find_rows(problem) for one in read] for problem in chosen.problems
+    }
     return _enlarged(chosen, public, by_problem), beside
 
 

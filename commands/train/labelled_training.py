@@ -116,7 +116,7 @@ def train_labels(
         sets = read_sets(data, wanted, label, ood, told.seed)
     asked: dict[str, Json] = {
         "kind": "labels", "base": base, "data": data, "problem": wanted, "label": label, "ood": ood,
-        "skip_bad": skip_bad, "settings": told.record(), "store": str(path),
+        "skip_bad": skip_bad, "settings": told.to_record(), "store": str(path),
         "training": before.get("training") or new_id(), "digests": [s.digests() for s in sets],
     }  # fmt: skip
     if before:
@@ -125,14 +125,14 @@ def train_labels(
         check_unused(folder)
     log = DurableLog(
         folder, path, {"kind": "labels", "operational": {"base": base, "out": str(folder.resolve()), "data": data}},
-        begun=lambda: save_request(folder, asked),
+        on_begin=lambda: save_request(folder, asked),
     )  # fmt: skip
     training, began, status = str(asked["training"]), time.monotonic(), "failed"
     done: list[dict[str, Json]] = []
     try:
-        log.open(training, {"settings": told.record(), "base": model.record()})
+        log.open(training, {"settings": told.to_record(), "base": model.to_record()})
         for one in sets:
-            done.append(_fitted(model.found, one, told, folder, log, resume, on_progress))
+            done.append(_fitted(model.files, one, told, folder, log, resume, on_progress))
         status = "done"
     except KeyboardInterrupt:
         status = "interrupted"
@@ -166,14 +166,16 @@ def _rows(
     data: str, wanted: Sequence[str], label: str | None, ood: str | None, seed: int
 ) -> list[LabelledData]:
     if data.startswith(GENERATED_PREFIX) or data == GENERATED_PREFIX[:-1]:
-        task: Labels = TASK.made_by(data.removeprefix(GENERATED_PREFIX)) if ":" in data else TASK
+        task: Labels = (
+            TASK.with_generator(data.removeprefix(GENERATED_PREFIX)) if ":" in data else TASK
+        )
         if label is not None or ood is not None:
             raise UsageError(f"--labels {data}: made rows have no --label or --ood to choose")
-        return task.rows(wanted, seed)
+        return task.generate_rows(wanted, seed)
     from ...tasks.text.sources import parse_source
 
     source = parse_source(data, label, ood)
-    there = source.places()
+    there = source.find_data_sets()
     for name in wanted:
         if name not in there:
             raise UsageError(f"no data set {name!r} in {data}{suggest_nearest(name, there)}")
@@ -188,7 +190,7 @@ def _rows(
     return found
 
 
-def make_settings(told: Mapping[str, Any]) -> ClassifierSettings:
+def make_settings(values: Mapping[str, Any]) -> ClassifierSettings:
     """Return the settings of a classifier.
 
     Raises:
@@ -197,12 +199,12 @@ def make_settings(told: Mapping[str, Any]) -> ClassifierSettings:
     from ...training.classifier.settings import ClassifierSettings
 
     names = list(ClassifierSettings.model_fields)
-    for name in told:
+    for name in values:
         if name not in names:
             raise UsageError(
                 f"a classifier has no setting {name!r}{suggest_nearest(str(name), names, len(names))}"
             )
-    return ClassifierSettings(**told)
+    return ClassifierSettings(**values)
 
 
 def _same(folder: Path, before: Mapping[str, Json], asked: Mapping[str, Json]) -> None:
@@ -235,7 +237,7 @@ def _fitted(
         if epoch is not None:
             at = epoch.number * len(data.rows["train"])
             for name in ("train_loss", "loss", "accuracy", "f1"):
-                log.point(at, data.name, LOG_NAMES.get(name, name), getattr(epoch, name))
+                log.log_point(at, data.name, LOG_NAMES.get(name, name), getattr(epoch, name))
         if on_progress is not None:
             on_progress({"set": data.name, "epoch": epoch, "update": update, "updates": updates})
 

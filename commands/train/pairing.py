@@ -63,7 +63,7 @@ def pairs(
     from ...training.pairs.lengths import ModelText, TokenLimit
     from ...training.pairs.preferences import Caps
 
-    given = {} if config is None else config.given()
+    given = {} if config is None else config.explicit_values()
     config = PairsConfig(**{**given, **{k: one for k, one in overrides.items() if one is not None}})
     base, max_length = config.base, config.max_length
     check_choice("format", format, FORMATS)
@@ -81,7 +81,9 @@ def pairs(
     _free(out)
     if saved is not None:
         told = {"sessions": bool(sessions), "--dry-run": dry_run}
-        names = [f"--{name.replace('_', '-')}" for name in config.changed() if name != "base"]
+        names = [
+            f"--{name.replace('_', '-')}" for name in config.non_default_names() if name != "base"
+        ]
         if taken := [*(name for name, one in told.items() if one), *names]:
             raise UsageError(
                 f"--saved {saved} names a set that is made: it takes no {', '.join(taken)}"
@@ -97,7 +99,7 @@ def pairs(
         choices = PairChoices(caps, config.limit, ratio, config.seed, splits, config.template)
         fits = None if text is None or max_length is None else TokenLimit(text, max_length)
         with open_for_reading(store) as opened:
-            named = [opened.find(session) for session in sessions or ("last",)]
+            named = [opened.find_session(session) for session in sessions or ("last",)]
         if not dry_run:  # fail early if the store cannot be written; reading limits its memory
             Store.open(store_path(store), write=True).close()
         with open_for_reading(store) as opened:
@@ -110,7 +112,7 @@ def pairs(
         from ...training.pairs.dataset import export
 
         variables = table.settings.get("template_variables") or {}
-        words = text.with_variables(variables).text if plain and text else None
+        words = text.with_variables(variables).render_prompt if plain and text else None
         written = export(table, Path(out), format, words)
         report["export"] = written
     return PairReport.from_dict(report)

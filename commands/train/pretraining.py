@@ -75,10 +75,10 @@ def pretrain(
     tell: run.ProgressCallback = on_progress or (lambda said: None)
     made = run.pretrain(settings, out, tell)
     record = dict(made.record)
-    if measure and (not made.used or "measured" not in record):
+    if measure and (not made.reused or "measured" not in record):
         figures = run_coroutine(_measured(made.out, settings, measure, sandbox, workers, tell))
         record = run.write_measurements(made.out, figures)
-    return Pretrained.from_dict({"out": str(made.out), "used": made.used, **record})
+    return Pretrained.from_dict({"out": str(made.out), "used": made.reused, **record})
 
 
 def _settings(tasks: Sequence[str], **options: Any) -> PretrainSettings:
@@ -118,7 +118,7 @@ async def _measured(
                 )
             )
             found = await measure.judge_answers(
-                family, some, said, tools.oracles(), ANSWERS_PER_PROBLEM
+                family, some, said, tools.make_oracles(), ANSWERS_PER_PROBLEM
             )
             seconds = round(time.monotonic() - started, 1)
             figures.append({"observations": n, **found.as_json(), "seconds": seconds})

@@ -52,9 +52,9 @@ class SampleMetrics:
         seed: seed of the sampling.
     """
 
-    def __init__(self, asked: Sequence[ValidationPrompt], answers: int, seed: int) -> None:
-        each, more = divmod(answers, len(asked))
-        self._asked = [one for n, one in enumerate(asked) for _ in range(each + (n < more))]
+    def __init__(self, prompts: Sequence[ValidationPrompt], answers: int, seed: int) -> None:
+        each, more = divmod(answers, len(prompts))
+        self._asked = [one for n, one in enumerate(prompts) for _ in range(each + (n < more))]
         self._seed = seed
 
     def __call__(self, ask: SampleAnswers) -> Mapping[str, float]:
@@ -81,7 +81,7 @@ async def _consistent(read: Sequence[tuple[ValidationPrompt, Hypothesis | None]]
     for some in by_family.values():
         async with open_oracles(some[0][0].family) as tools:
             gate = asyncio.Semaphore(MAX_CONCURRENT_JUDGEMENTS)
-            judged = (_judged(one, h, tools.oracles(), gate) for one, h in some)
+            judged = (_judged(one, h, tools.make_oracles(), gate) for one, h in some)
             found += sum(await asyncio.gather(*judged))
     return found
 
@@ -90,15 +90,17 @@ async def _judged(
     one: ValidationPrompt, hypothesis: Hypothesis, oracles: Oracles, gate: asyncio.Semaphore
 ) -> bool:
     async with gate:
-        agreement = await one.family.agree(hypothesis, one.view.shown, one.view, oracles)
-    return one.family.consistent(agreement)
+        agreement = await one.family.measure_agreement(
+            hypothesis, one.view.shown, one.view, oracles
+        )
+    return one.family.is_consistent(agreement)
 
 
 def draw_validation_prompts(
     store: Store,
     sessions: Sequence[str],
     pair_settings: Mapping[str, Json],
-    prompts: int = MAX_PROMPTS,
+    max_prompts: int = MAX_PROMPTS,
 ) -> list[ValidationPrompt]:
     """Return first prompts (without earlier hypotheses) of validation problems.
 
@@ -110,7 +112,7 @@ def draw_validation_prompts(
         store: the open store.
         sessions: ids of sessions.
         pair_settings: settings of the set of pairs, which hold the splits and the template.
-        prompts: maximum number of prompts.
+        max_prompts: maximum number of prompts.
     """
     splits = _splits(pair_settings)
     template: Template = "compact" if pair_settings.get("template") == "compact" else "full"
@@ -124,12 +126,12 @@ def draw_validation_prompts(
         form = str(settings["answer_format"])
         for row in store.problems(session):
             problem = row.problem
-            if (split := splits.of(problem)) is Split.TRAIN:
+            if (split := splits.split_of(problem)) is Split.TRAIN:
                 continue
             tau = (settings.get("text") or {}).get("tau")
             strict = bool(settings.get("strict_contract"))
             family = problem_family(problem, strict_contract=strict, tau=tau)
-            view = problem.view(EMPTY_SPACE)
+            view = problem.make_view(EMPTY_SPACE)
             messages = render_prompt(view, (), family.words, form, template)
             key = digest_of([dict(one) for one in messages])
             if split is Split.HELD_OUT:
@@ -143,7 +145,7 @@ def draw_validation_prompts(
     ]
     longest = max(map(len, queues), default=0)
     turns = [queue[place] for place in range(longest) for queue in queues if place < len(queue)]
-    return turns[:prompts]
+    return turns[:max_prompts]
 
 
 def _splits(pair_settings: Mapping[str, Json]) -> Splits:

@@ -114,7 +114,7 @@ def train(
         counts = next(o["counts"] for o in opened.pairs.list() if o["digest"] == table.digest)
         sampled = _sampler(opened, table.settings, counts, sample_answers, told)
     asked: dict[str, Json] = {
-        "kind": "dpo", "base": base, "pairs": table.digest, "settings": told.record(),
+        "kind": "dpo", "base": base, "pairs": table.digest, "settings": told.to_record(),
         "sample_answers": sample_answers, "store": str(path),
     }  # fmt: skip
     if not resume:
@@ -123,11 +123,11 @@ def train(
         "kind": "dpo", "sessions": list(table.settings.get("sessions") or ()),
         "operational": {"base": base, "out": str(folder.resolve())},
     }  # fmt: skip
-    log = DurableLog(folder, path, more, begun=lambda: save_request(folder, asked))
+    log = DurableLog(folder, path, more, on_begin=lambda: save_request(folder, asked))
     try:
         with handle_interrupts() as interrupt:
             trained = train_dpo(
-                base, table, told, folder, log, sampled=sampled, progress=on_progress,
+                base, table, told, folder, log, measure_samples=sampled, progress=on_progress,
                 interrupt=interrupt, resume=resume,
             )  # fmt: skip
         # the training was finished already, but the store may lack its end
@@ -263,7 +263,7 @@ def _settings_over(
     """Return the settings: arguments replace those of the file, which replace earlier ones."""
     from ...training.dpo.settings import TrainConfig
 
-    return TrainConfig.of({**before, **read_config(config), **given})
+    return TrainConfig.from_mapping({**before, **read_config(config), **given})
 
 
 def _sampler(

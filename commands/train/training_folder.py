@@ -68,7 +68,7 @@ def read_config(config: str | Path | None) -> dict[str, Json]:
     """
     from ...training.dpo.settings import TrainConfig
 
-    return {} if config is None else TrainConfig.names_in(expand_home(config))
+    return {} if config is None else TrainConfig.read_yaml(expand_home(config))
 
 
 def absolute_path(base: str | Path) -> str:
@@ -77,9 +77,9 @@ def absolute_path(base: str | Path) -> str:
     return str(place.resolve()) if place.is_dir() else str(base)
 
 
-def save_request(folder: Path, asked: Mapping[str, Json]) -> None:
+def save_request(folder: Path, request: Mapping[str, Json]) -> None:
     """Store the request of a training in its folder."""
-    writing.write_files({folder / REQUEST_FILE: json.dumps(asked, indent=1)})
+    writing.write_files({folder / REQUEST_FILE: json.dumps(request, indent=1)})
 
 
 def check_unused(folder: Path) -> None:

@@ -57,7 +57,7 @@ async def _summary(case: Case, number: int, paper: Paper) -> str:
 
 def parse_hypotheses(case: Case, reply: Reply) -> list[Hypothesis | Malformed]:
     """Return the hypotheses of a reply, without the last one of a reply that was cut."""
-    items = list(case.family.parse(case.view(), reply.text, case.answer_format))
+    items = list(case.family.parse(case.make_view(), reply.text, case.answer_format))
     return items[:-1] if reply.finish == CUT_FINISH else items  # the last one is incomplete
 
 
@@ -79,7 +79,7 @@ def parse_cited_hypotheses(
     found: list[Hypothesis | Malformed] = []
     items = parse_sourced_hypotheses(reply.text, MAX_HYPOTHESES)
     for sentence, number, quote in items[:-1] if reply.finish == CUT_FINISH else items:
-        read = case.family.read(sentence, case.view())
+        read = case.family.parse_hypothesis(sentence, case.make_view())
         if isinstance(read, Malformed):
             found.append(read)
             continue

@@ -90,9 +90,9 @@ async def read_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     if tried:
         fields["validation"] = tried
     fields["gear"] = await bank_scores(case, reading.entries)
-    if case.judging.agreement is not None:
-        fields["agreement"] = case.judging.agreement
-    await case.ledger.step(
+    if case.row_judge.agreement is not None:
+        fields["agreement"] = case.row_judge.agreement
+    await case.ledger.record_step(
         StepRecord(case.problem.id, state["step"], (), {"inference": fields}, ())
     )
     case.emit({"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": []})
@@ -149,19 +149,19 @@ async def make_reading(case: Case, *, same_sample: bool = False) -> Reading:
         same_sample: whether a stored bank comes from the same shown rows, so that its indices of
             correct rows are valid here.
     """
-    entries = case.entries or [
+    entries = case.stored_entries or [
         Entry(
             one.text, one.accuracy(case.bank.chance) or 0.0, one.visits, one.reward,
             tuple(sorted(one.right)), covered=one.hits + one.misses,
         )
         for one in case.bank.top()
     ]  # fmt: skip
-    exact = all(case.judging.rule(entry.text) is not None for entry in entries)
-    asks = case.judging.asks and not exact
+    exact = all(case.row_judge.find_rule(entry.text) is not None for entry in entries)
+    asks = case.row_judge.queries_model and not exact
     view = replace(make_bare_view(case), shown=case.problem.shown)
 
     async def judge(text: str, inputs: Sequence[Json]) -> Any:
-        return await case.judging.codes(text, InputSet("rows", tuple(inputs)))
+        return await case.row_judge.judge_texts(text, InputSet("rows", tuple(inputs)))
 
     async def ask(role: str, place: str, messages: Sequence[Message]) -> str:
         return (
@@ -181,7 +181,7 @@ async def make_reading(case: Case, *, same_sample: bool = False) -> Reading:
     )  # fmt: skip
     if not exact and (not asks or case.text.inference == "multi"):
         return reading
-    if exact and case.entries and not same_sample:
+    if exact and case.stored_entries and not same_sample:
         # the indices of a bank from another sample refer to other rows
         reading = await update_right_rows(reading)
     return await weigh_entries(reading, validation_rows(case))
@@ -192,7 +192,7 @@ def validation_rows(case: Case) -> list[Observation]:
     rows = list(select_split(case.problem, "val"))
     most = case.text.validation
     if most is None:
-        most = UNDER_A_MODEL if case.judging.asks and not _all_exact(case) else len(rows)
+        most = UNDER_A_MODEL if case.row_judge.queries_model and not _all_exact(case) else len(rows)
     if len(rows) <= most:
         return rows
     drawn = random.Random(f"{case.settings.seed} {case.problem.id}").sample(range(len(rows)), most)
@@ -200,8 +200,8 @@ def validation_rows(case: Case) -> list[Observation]:
 
 
 def _all_exact(case: Case) -> bool:
-    texts = [one.text for one in case.entries or case.bank.top()]
-    return all(case.judging.rule(text) is not None for text in texts)
+    texts = [one.text for one in case.stored_entries or case.bank.top()]
+    return all(case.row_judge.find_rule(text) is not None for text in texts)
 
 
 async def bank_scores(case: Case, entries: Sequence[Entry]) -> dict[str, Json]:
@@ -217,11 +217,13 @@ async def bank_scores(case: Case, entries: Sequence[Entry]) -> dict[str, Json]:
         "gamma": None,
         "space": len(case.space),
     }
-    asks = case.text.judge_space and case.judging.asks
-    exact = all(case.judging.rule(one.text) is not None for one in good)
+    asks = case.text.judge_space and case.row_judge.queries_model
+    exact = all(case.row_judge.find_rule(one.text) is not None for one in good)
     if not good or not (exact or asks):
         return found
-    rows = await gather_or_cancel([case.judging.codes(one.text, case.space) for one in good])
+    rows = await gather_or_cancel(
+        [case.row_judge.judge_texts(one.text, case.space) for one in good]
+    )
     codes = np.stack(rows)
     scores = score_set(np.maximum(codes, 0), codes >= 0, case.space.weights)
     return found | {
@@ -230,7 +232,7 @@ async def bank_scores(case: Case, entries: Sequence[Entry]) -> dict[str, Json]:
 
 
 def _consistent(case: Case, entry: Entry) -> bool:
-    worth = Worth.of_bank(entry, len(case.problem.public["labels"]))
+    worth = Worth.from_bank(entry, len(case.problem.public["labels"]))
     if worth.covered is None:
         return entry.visits > 0 and entry.accuracy >= case.text.tau
     return worth.covered > 0 and worth.right >= case.text.tau * worth.covered - 1e-9

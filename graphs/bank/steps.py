@@ -72,14 +72,14 @@ async def ask_for_new(
     case.reply = await query_model(case, PROPOSER, path, view, messages)
     case.reply_path = path
     of_papers = papers or (not rows and get_papers(case))  # also where no paper has a summary
-    case.proposed = parse_cited_hypotheses(case, case.reply, bool(rows)) if of_papers else None
+    case.rewritten = parse_cited_hypotheses(case, case.reply, bool(rows)) if of_papers else None
     return {"turn": state["turn"] + 1}
 
 
 def make_row_view(case: Case, rows: Sequence[int]) -> View:
     """Return what the proposer is shown: these observations, and no earlier answer."""
     shown = tuple(case.problem.shown[row] for row in rows)
-    return replace(case.view(), shown=shown, earlier=())
+    return replace(case.make_view(), shown=shown, past_answers=())
 
 
 async def admit(state: State, runtime: Runtime) -> dict[str, Json]:
@@ -94,7 +94,7 @@ async def admit(state: State, runtime: Runtime) -> dict[str, Json]:
     items = [] if case.reply.finish == "exhausted" else parse_new_hypotheses(case)
     at = len(rows) if first else state["row"]
     judged = await judge_rows(case, items, rows)
-    case.answered.append(JudgedAnswer(case.reply_path, case.reply.text, tuple(judged)))
+    case.judged_answers.append(JudgedAnswer(case.reply_path, case.reply.text, tuple(judged)))
     for one in judged:
         if one.hypothesis is not None and one.shown is not None:
             add_to_bank(case, one.hypothesis, one.shown, rows, at)
@@ -115,7 +115,7 @@ def parse_new_hypotheses(case: Case) -> list[Hypothesis | Malformed]:
 
     There are at most as many as were requested.
     """
-    items = parse_hypotheses(case, case.reply) if case.proposed is None else case.proposed
+    items = parse_hypotheses(case, case.reply) if case.rewritten is None else case.rewritten
     return items[: case.text.hypotheses] or [Malformed("empty", "the answer holds no hypothesis")]
 
 
@@ -137,7 +137,7 @@ async def judge_rows(
 
 async def measure_agreement(case: Case, sentence: str, rows: Sequence[int]) -> Agreement:
     """Return the agreement with all shown observations; those not in `rows` count as not asked."""
-    codes = dict(zip(rows, await case.judging.of_rows(sentence, rows), strict=True))
+    codes = dict(zip(rows, await case.row_judge.judge_rows(sentence, rows), strict=True))
     shown = case.problem.shown
     whole = [codes.get(row, NOT_ASKED) for row in range(len(shown))]
     found = predictions_from_codes(np.array(whole, np.int64))
@@ -147,15 +147,15 @@ async def measure_agreement(case: Case, sentence: str, rows: Sequence[int]) -> A
 async def predict_space(case: Case, hypothesis: Hypothesis) -> Predictions:
     """Return the predictions over S; marked as not asked where they are not computed."""
     if not case.judges_space(hypothesis):
-        return Predictions.not_asked(len(case.space))
-    return predictions_from_codes(await case.judging.codes(hypothesis.text, case.space))
+        return Predictions.unevaluated(len(case.space))
+    return predictions_from_codes(await case.row_judge.judge_texts(hypothesis.text, case.space))
 
 
 def add_to_bank(
     case: Case, hypothesis: Hypothesis, shown: Agreement, rows: Sequence[int], t: int
 ) -> None:
     """Add a hypothesis to the bank with a visit for each row, unless it is there already."""
-    if case.bank.holds(hypothesis.text):
+    if case.bank.contains_text(hypothesis.text):
         return
     if shown.verdict != "ok" or not rows:
         log_event(case, _event(hypothesis, -1, None, t, "enter"))
@@ -189,7 +189,7 @@ async def visit(state: State, runtime: Runtime) -> dict[str, Json]:
         row < len(shown) and row - start < ROWS_PER_STEP and len(case.wrong_rows) < settings.wrong
     ):
         best = case.bank.top(settings.top)
-        found = await gather_or_cancel([case.judging.of_rows(one.text, [row]) for one in best])
+        found = await gather_or_cancel([case.row_judge.judge_rows(one.text, [row]) for one in best])
         expected, labels = shown[row].output, case.problem.public["labels"]
         not_right = 0
         for entry, (code,) in zip(best, found, strict=True):
@@ -224,16 +224,16 @@ async def after_visit(state: State, runtime: Runtime) -> str:
 async def record_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     """Write the finished step: answers with their verdicts, and the bank's events."""
     case = runtime.context
-    if case.answered or case.events or case.step_fields:
+    if case.judged_answers or case.events or case.step_fields:
         record = StepRecord(
-            case.problem.id, state["step"], tuple(case.answered), dict(case.step_fields),
+            case.problem.id, state["step"], tuple(case.judged_answers), dict(case.step_fields),
             tuple(case.events),
         )  # fmt: skip
-        await case.ledger.step(record)
-    verdicts = [str(one.verdict) for answer in case.answered for one in answer.judged]
+        await case.ledger.record_step(record)
+    verdicts = [str(one.verdict) for answer in case.judged_answers for one in answer.judged]
     case.emit({"type": "step", "problem": case.problem.id, "step": state["step"],
                "verdicts": verdicts})  # fmt: skip
-    case.answered.clear()
+    case.judged_answers.clear()
     case.step_fields.clear()
     case.events.clear()
     forward: dict[str, Json] = {"step": state["step"] + 1, "turn": 0}

@@ -44,7 +44,7 @@ async def _relevant(
     texts = [entry.text for entry in reading.entries]
     names = [digest_of_text(text)[:DIGEST_DIGITS] for text in texts]
     rows = [row_digest(one) for one in inputs]
-    relevant = reading.prompts.relevant
+    relevant = reading.prompts.judge_relevance
     asked = await collect_answers(
         reading,
         [

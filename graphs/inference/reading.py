@@ -132,7 +132,7 @@ class Worth:
         return max(weight, 0.0) if self.covered is None else weight
 
     @staticmethod
-    def of_bank(entry: Entry, labels: int) -> Worth:
+    def from_bank(entry: Entry, labels: int) -> Worth:
         """Return the worth of an entry by the bank's figures, without the guesses in its accuracy.
 
         A file may hold figures that contradict each other. So `right` is limited to `covered`, and
@@ -199,7 +199,7 @@ class Reading:
             object.__setattr__(
                 self,
                 "worth",
-                tuple(Worth.of_bank(entry, len(self.labels)) for entry in self.entries),
+                tuple(Worth.from_bank(entry, len(self.labels)) for entry in self.entries),
             )
         if len(self.worth) != len(self.entries):
             raise UsageError(f"{len(self.entries)} entries, but {len(self.worth)} are weighed")

@@ -114,14 +114,14 @@ def select_patterns(reading: Reading) -> list[int]:
     return [ranked[j] for j in chosen][: reading.settings.patterns]
 
 
-def heaviest_independent_set(weights: Sequence[Fraction], near: Sequence[int]) -> list[int]:
+def heaviest_independent_set(weights: Sequence[Fraction], neighbours: Sequence[int]) -> list[int]:
     """Return the heaviest set of vertices without an edge between them, in ascending order.
 
     The result is exact. Among sets of equal weight, the one with the earlier vertices is taken.
 
     Args:
         weights: the weight of each vertex, at least 0.
-        near: bit k of near[j] is set if j and k are neighbours.
+        neighbours: bit k of near[j] is set if j and k are neighbours.
     """
 
     @cache
@@ -130,9 +130,9 @@ def heaviest_independent_set(weights: Sequence[Fraction], near: Sequence[int]) -
             return Fraction(0), 0
         first = (left & -left).bit_length() - 1
         rest = left & ~(1 << first)
-        weight, others = best(rest & ~near[first])
+        weight, others = best(rest & ~neighbours[first])
         taken = weight + weights[first], others | 1 << first
-        if not rest & near[first]:
+        if not rest & neighbours[first]:
             return taken
         left_out = best(rest)
         return taken if taken[0] >= left_out[0] else left_out

@@ -52,7 +52,7 @@ async def _numbers(
         return [1] * len(inputs)
     assert reading.prompts is not None
     shown = add_examples(reading, chosen)
-    select = reading.prompts.select
+    select = reading.prompts.select_pattern
     said = await collect_answers(
         reading,
         [

@@ -212,14 +212,14 @@ class _Fit:
         found = np.zeros((len(features), len(self.labels)))
         if not len(codes):
             return found
-        scale = FeatureScale.of(some, self.through_zero)
-        z = scale.measured(some)
+        scale = FeatureScale.from_features(some, self.through_zero)
+        z = scale.transform(some)
         wanted = [1] if len(self.labels) == 2 else list(range(len(self.labels)))
         weights = [
             fit_weights(z, codes == one, counted, self.penalty, self.through_zero) for one in wanted
         ]
         if max(float(np.abs(w[:-1]).max()) for w in weights) > MIN_LOGIT:
-            found[:, wanted] = compute_logits(scale.measured(features), weights)
+            found[:, wanted] = compute_logits(scale.transform(features), weights)
         return found
 
 
@@ -239,11 +239,11 @@ class FeatureScale:
         spread: the standard deviation of each feature.
     """
 
-    middle: Numbers
+    centre: Numbers
     spread: Numbers
 
     @staticmethod
-    def of(features: Numbers, through_zero: bool) -> FeatureScale:
+    def from_features(features: Numbers, through_zero: bool) -> FeatureScale:
         """Return the scaling of these features.
 
         Args:
@@ -255,16 +255,20 @@ class FeatureScale:
         spread = np.sqrt(((features - middle) ** 2).mean(axis=0))
         return FeatureScale(middle, np.where(spread > 1e-9, spread, 1.0))
 
-    def measured(self, features: Numbers) -> Numbers:
+    def transform(self, features: Numbers) -> Numbers:
         """Return the features, centred, scaled and clipped."""
         found: Numbers = np.clip(
-            (features - self.middle) / self.spread, -MAX_DEVIATIONS, MAX_DEVIATIONS
+            (features - self.centre) / self.spread, -MAX_DEVIATIONS, MAX_DEVIATIONS
         )
         return found
 
 
 def fit_weights(
-    z: Numbers, marks: NDArray[np.bool_], counted: Numbers, penalty: float, through_zero: bool
+    z: Numbers,
+    targets: NDArray[np.bool_],
+    sample_weight: Numbers,
+    penalty: float,
+    through_zero: bool,
 ) -> Numbers:
     """Return the fitted weights of shape (m + 1,), with the constant last.
 
@@ -272,8 +276,8 @@ def fit_weights(
 
     Args:
         z: features of shape (n, m).
-        marks: targets of shape (n,).
-        counted: weight of each row, shape (n,).
+        targets: targets of shape (n,).
+        sample_weight: weight of each row, shape (n,).
         penalty: the ridge penalty.
         through_zero: fit no constant.
     """
@@ -283,8 +287,8 @@ def fit_weights(
     w = np.zeros(m + 1)
     for _ in range(MAX_STEPS):
         p = sigmoid(x @ w)
-        slope = x.T @ (counted * (p - marks)) + ridge @ w
-        bend = (x * (counted * np.maximum(p * (1 - p), 1e-6))[:, None]).T @ x + ridge
+        slope = x.T @ (sample_weight * (p - targets)) + ridge @ w
+        bend = (x * (sample_weight * np.maximum(p * (1 - p), 1e-6))[:, None]).T @ x + ridge
         step = np.linalg.solve(bend, slope)
         w -= step * min(1.0, 4.0 / max(1e-9, float(np.abs(step).max())))
         if np.abs(step).max() < 1e-8:

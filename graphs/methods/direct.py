@@ -45,7 +45,7 @@ async def label_rows(state: State, runtime: Runtime) -> dict[str, Json]:
             reasons = {"unreadable": unread} if unread else {}
             splits[split] = {"labels": labels, "reasons": reasons, "decided": _decided(labels)}
     fields = {"strategy": "direct", "shots": len(shots), "splits": splits}
-    await case.ledger.step(
+    await case.ledger.record_step(
         StepRecord(case.problem.id, state["step"], (), {"inference": fields}, ())
     )
     case.emit({"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": []})
@@ -60,7 +60,9 @@ async def _labelled(
     case: Case, path: str, row: Observation, shots: Sequence[Observation]
 ) -> str | None:
     view = make_bare_view(case)
-    reply = await query_model(case, JUDGE, path, view, case.prompts.direct(view, shots, row.input))
+    reply = await query_model(
+        case, JUDGE, path, view, case.prompts.label_directly(view, shots, row.input)
+    )
     said = parse_judgement(reply.text, case.problem.public["labels"])
     return said if isinstance(said, str) else None
 
@@ -75,9 +77,9 @@ def alternate_labels(rows: Sequence[Observation], count: int) -> list[Observatio
     return turns[:count]
 
 
-def forecast(of: Sizes) -> CallsByRole:
+def forecast(sizes: Sizes) -> CallsByRole:
     """Count one call of the judge for each row."""
-    rows = len(of.predicted)
+    rows = len(sizes.predicted_rows)
     return {"judge": Span(rows, rows)}
 
 
@@ -86,7 +88,7 @@ def first_prompt(case: Case) -> Sequence[Message]:
     for split in case.text.splits:
         for row in select_split(case.problem, split):
             shots = case.problem.shown[: case.text.shots]
-            return case.prompts.direct(case.view(), shots, row.input)
+            return case.prompts.label_directly(case.make_view(), shots, row.input)
     return ()
 
 

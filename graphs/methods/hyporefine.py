@@ -55,7 +55,7 @@ async def rewrite(state: State, runtime: Runtime) -> dict[str, Json]:
         }:
             break
         items = following
-    case.proposed = items or None
+    case.rewritten = items or None
     case.step_fields["rewrites"] = counts
     return {}
 
@@ -122,9 +122,9 @@ def build() -> Any:
     return compile_graph(graph)
 
 
-def forecast(of: Sizes) -> CallsByRole:
+def forecast(sizes: Sizes) -> CallsByRole:
     """Count the calls of HypoGeniC and of the rewritings."""
-    calls, again, rewrites = forecast_through_rows(of), of.regenerations, of.text.rewrites
+    calls, again, rewrites = forecast_through_rows(sizes), sizes.regenerations, sizes.text.rewrites
     return {
         **calls,
         "proposer": calls["proposer"] + Span(0, again * (rewrites // 2)),

@@ -21,8 +21,8 @@ from ..runtime.steps import State, build_chain
 async def open_bank(state: State, runtime: Runtime) -> dict[str, Json]:
     """Read the hypotheses of the stored banks, and add them unvisited to this session's bank."""
     case = runtime.context
-    case.entries = read_entries(case)
-    for one in case.entries:
+    case.stored_entries = read_entries(case)
+    for one in case.stored_entries:
         digest = Hypothesis(one.text).digest
         log_event(case, BankEvent(digest, one.text, "", -1, None, 0, "enter"))
     return {"stop": "opened"}
@@ -33,7 +33,7 @@ def read_entries(case: Case) -> list[Entry]:
     found: dict[str, Entry] = {}
     for bank in case.problem.public.get("banks", ()):
         for row in bank:
-            read = case.family.read(row["text"], case.view())
+            read = case.family.parse_hypothesis(row["text"], case.make_view())
             if not isinstance(read, Malformed):
                 found.setdefault(read.text, make_entry(read.text, row, len(case.problem.shown)))
     return list(found.values())
@@ -54,10 +54,10 @@ def make_entry(text: str, row: Json, shown: int) -> Entry:
     )  # fmt: skip
 
 
-def forecast(of: Sizes) -> CallsByRole:
+def forecast(sizes: Sizes) -> CallsByRole:
     """Count the calls that read the bank."""
-    entries = len({row["text"] for bank in of.problem.public["banks"] for row in bank})
-    return {"judge": of.reading(Span(entries, entries))}
+    entries = len({row["text"] for bank in sizes.problem.public["banks"] for row in bank})
+    return {"judge": sizes.count_reading_calls(Span(entries, entries))}
 
 
 METHOD = Method(

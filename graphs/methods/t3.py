@@ -83,9 +83,11 @@ class T3Settings(MethodSettings):
         )
 
 
-def forecast(of: Sizes) -> CallsByRole:
+def forecast(sizes: Sizes) -> CallsByRole:
     """Count the calls: one for each answer, or at least one a round if hypotheses may run out."""
-    return forecast_one_by_one(of, least=of.settings["rounds" if of.ends else "max_answers"])
+    return forecast_one_by_one(
+        sizes, least=sizes.settings["rounds" if sizes.may_end else "max_answers"]
+    )
 
 
 METHOD = Method(

@@ -71,8 +71,8 @@ async def set_aside(state: State, runtime: Runtime) -> dict[str, Json]:
     """Judge the hypotheses from literature on the first examples, and keep them out of the bank."""
     case = runtime.context
     judged = await judge_rows(case, parse_new_hypotheses(case), range(len(case.shown)))
-    case.answered.append(JudgedAnswer(case.reply_path, case.reply.text, tuple(judged)))
-    case.aside = [one for one in judged if one.hypothesis is not None]
+    case.judged_answers.append(JudgedAnswer(case.reply_path, case.reply.text, tuple(judged)))
+    case.literature_candidates = [one for one in judged if one.hypothesis is not None]
     return {}
 
 
@@ -90,7 +90,7 @@ async def merge(state: State, runtime: Runtime) -> dict[str, Json]:
     kept = balance_sides(await _different(case, state, candidates), case.text.capacity)
     case.step_fields["union"] = {"candidates": len(candidates), "kept": len(kept)}
     if stored:
-        case.entries = [one.entry for one in kept if one.entry is not None]
+        case.stored_entries = [one.entry for one in kept if one.entry is not None]
         for one in kept:
             about = (one.hypothesis.digest, one.hypothesis.text, "")
             log_event(case, BankEvent(*about, -1, None, 0, "enter"))
@@ -111,7 +111,7 @@ def _of_banks(case: Case) -> list[Candidate]:
     found = []
     for side, bank in enumerate(case.problem.public["banks"]):
         for row in bank:
-            read = case.family.read(row["text"], case.view())
+            read = case.family.parse_hypothesis(row["text"], case.make_view())
             if isinstance(read, Hypothesis):
                 entry = make_entry(read.text, row, len(case.problem.shown))
                 found.append(Candidate(read, entry.accuracy, side, entry))
@@ -125,7 +125,7 @@ def _of_session(case: Case) -> list[Candidate]:
     ]
     return data + [
         Candidate(one.hypothesis, _accuracy(one.shown, chance), 1, None, one.shown)
-        for one in case.aside
+        for one in case.literature_candidates
         if one.hypothesis is not None and one.shown is not None
     ]
 
@@ -171,7 +171,7 @@ async def _said_before(
             open_.append((number, other))
         elif mine == theirs:
             return True
-    if not case.judging.asks:
+    if not case.row_judge.queries_model:
         return False
     paths = [f"step/{state['step']}/same/{place}-{number}" for number, _ in open_]
     asks = [_same(case, path, one, other) for path, (_, other) in zip(paths, open_, strict=True)]
@@ -180,9 +180,9 @@ async def _said_before(
 
 async def _labels(case: Case, one: Candidate) -> list[int] | None:
     """Return what an exact rule says of the shown rows; None for another sentence."""
-    if case.judging.rule(one.hypothesis.text) is None:
+    if case.row_judge.find_rule(one.hypothesis.text) is None:
         return None
-    return await case.judging.of_rows(one.hypothesis.text, range(len(case.problem.shown)))
+    return await case.row_judge.judge_rows(one.hypothesis.text, range(len(case.problem.shown)))
 
 
 async def _same(case: Case, path: str, one: Candidate, other: Candidate) -> bool:
@@ -191,7 +191,7 @@ async def _same(case: Case, path: str, one: Candidate, other: Candidate) -> bool
     An answer that is neither yes nor no counts as no, so an unreadable answer drops nothing.
     """
     view = make_bare_view(case)
-    messages = case.prompts.same(view, one.hypothesis.text, other.hypothesis.text)
+    messages = case.prompts.compare_hypotheses(view, one.hypothesis.text, other.hypothesis.text)
     return parse_yes_no((await query_model(case, JUDGE, path, view, messages)).text) is True
 
 
@@ -260,24 +260,26 @@ def build() -> Any:
     return compile_graph(graph)
 
 
-def forecast(of: Sizes) -> CallsByRole:
+def forecast(sizes: Sizes) -> CallsByRole:
     """Count the calls of the union.
 
     For stored banks these are questions whether two hypotheses are the same, and the reading. Else
     they are the calls of hypogenic and the hypotheses from literature, which may coincide with
     others.
     """
-    if of.stored:
-        n = sum(of.stored)
-        same = of.judged(0, n * (n - 1) // 2, times=1)
-        bank = Span(1, min(n, of.text.capacity))
-        return {"judge": same + of.reading(bank), "literature": of.summaries}
-    calls, text = forecast_through_rows(of), of.text
+    if sizes.stored_bank_sizes:
+        n = sum(sizes.stored_bank_sizes)
+        same = sizes.count_judgements(0, n * (n - 1) // 2, times=1)
+        bank = Span(1, min(n, sizes.text.capacity))
+        return {"judge": same + sizes.count_reading_calls(bank), "literature": sizes.summary_calls}
+    calls, text = forecast_through_rows(sizes), sizes.text
     judge = calls["judge"]
     if text.rounds:
-        n = of.bank(1 + of.regenerations).most + text.hypotheses
-        judge += of.judged(0, text.hypotheses * (of.first + of.judged_space))
-        judge += of.judged(0, n * (n - 1) // 2, times=1)
+        n = sizes.estimate_bank_size(1 + sizes.regenerations).most + text.hypotheses
+        judge += sizes.count_judgements(
+            0, text.hypotheses * (sizes.first_rows + sizes.judged_space)
+        )
+        judge += sizes.count_judgements(0, n * (n - 1) // 2, times=1)
     return {**calls, "proposer": calls["proposer"] + Span(1, 1), "judge": judge}
 
 

@@ -35,7 +35,7 @@ class Prices:
     price_cached: float | None = None
 
     @staticmethod
-    def of(spending: Mapping[str, Json]) -> Prices | None:
+    def from_settings(spending: Mapping[str, Json]) -> Prices | None:
         """Return the prices that the user set, or None where there are none."""
         if spending.get("price_in") is None or spending.get("price_out") is None:
             return None
@@ -78,14 +78,18 @@ class Budget:
     closed: PeirceError | None = None
 
     @staticmethod
-    def of(given: Mapping[str, Json], used: Mapping[str, Json]) -> Budget:
+    def from_settings(settings: Mapping[str, Json], used: Mapping[str, Json]) -> Budget:
         """Return a budget that counts earlier calls.
 
         Args:
-            given: settings, as `config.BudgetConfig.given` returns them.
+            settings: settings, as `config.BudgetConfig.given` returns them.
             used: sums over the model calls in the journal, if there are any.
         """
-        budget = Budget(given.get("budget_tokens"), given.get("budget_usd"), Prices.of(given))
+        budget = Budget(
+            settings.get("budget_tokens"),
+            settings.get("budget_usd"),
+            Prices.from_settings(settings),
+        )
         for name in budget.spent:
             budget.spent[name] += int(used.get(name, 0))
         return budget
@@ -122,12 +126,12 @@ class Budget:
             self.spent[name] += getattr(usage, name)
 
 
-def add_costs(usage: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:
+def add_costs(usage: Mapping[str, Json], spending: Mapping[str, Json]) -> dict[str, Json]:
     """Return the result of `Store.usage` with `cost_usd` in total, by kind and by role.
 
     Without prices it is returned as it is.
     """
-    prices = Prices.of(given)
+    prices = Prices.from_settings(spending)
     if prices is None:
         return dict(usage)
 

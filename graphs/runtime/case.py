@@ -133,18 +133,18 @@ class Case:
     emit: Callable[[Event], None] = lambda event: None
 
     # Memory of the problem.
-    earlier: list[PastAnswer] = field(default_factory=list)
+    past_answers: list[PastAnswer] = field(default_factory=list)
     bank_clock: int = 0
-    banked: set[Digest] = field(default_factory=set)
+    banked_digests: set[Digest] = field(default_factory=set)
     # hypotheses after a rewriting of the reply
-    proposed: list[Hypothesis | Malformed] | None = None
+    rewritten: list[Hypothesis | Malformed] | None = None
     # for hypogenic: rows that the next prompt for new hypotheses shows
     wrong_rows: list[int] = field(default_factory=list)
-    aside: list[JudgedHypothesis] = field(
+    literature_candidates: list[JudgedHypothesis] = field(
         default_factory=list
     )  # for union: hypotheses from literature
     # hypotheses of a stored bank, which is read instead of this session's bank
-    entries: list[Entry] | None = None
+    stored_entries: list[Entry] | None = None
     # summaries of the papers, once they are read
     summaries: list[Summary] = field(default_factory=list)
     tools_refused: bool = False
@@ -152,7 +152,7 @@ class Case:
     reply: Reply = field(default_factory=Reply)
     reply_path: str = ""
     tool_turns: list[Message] = field(default_factory=list)
-    answered: list[JudgedAnswer] = field(default_factory=list)
+    judged_answers: list[JudgedAnswer] = field(default_factory=list)
     step_fields: dict[str, Json] = field(default_factory=dict)
     events: list[BankEvent] = field(default_factory=list)
 
@@ -167,7 +167,7 @@ class Case:
 
         The bank is kept.
         """
-        self.earlier.clear()
+        self.past_answers.clear()
         self.tool_turns.clear()
         self.covered = Coverage(len(self.space), self.space.weights)
 
@@ -183,13 +183,13 @@ class Case:
         from ...agents.prompts.text import DEFAULT_PROMPTS
 
         return (
-            ConfigPrompts.of(self.problem.public)
+            ConfigPrompts.for_problem(self.problem.public)
             if self.text.prompts == "config"
             else DEFAULT_PROMPTS
         )
 
     @cached_property
-    def judging(self) -> RowJudge:
+    def row_judge(self) -> RowJudge:
         """The judge of labelled rows."""
         from .judge_calls import RowJudge
 
@@ -204,9 +204,9 @@ class Case:
         examples = None if self.settings.text is None else self.settings.text.examples
         return self.problem.shown[:examples]
 
-    def view(self) -> View:
+    def make_view(self) -> View:
         """Return what the proposer may know of the problem, with the earlier answers."""
-        return replace(self.problem.view(self.space, self.earlier), shown=self.shown)
+        return replace(self.problem.make_view(self.space, self.past_answers), shown=self.shown)
 
     def judges_space(self, hypothesis: Hypothesis) -> bool:
         """Return whether a hypothesis's predictions over S are computed.
@@ -214,11 +214,11 @@ class Case:
         They are, except for a sentence that a model must judge text by text, unless `judge_space`
         is set.
         """
-        if self.settings.text is None or self.text.judge_space or not self.judging.asks:
+        if self.settings.text is None or self.text.judge_space or not self.row_judge.queries_model:
             return True
-        return self.judging.rule(hypothesis.text) is not None
+        return self.row_judge.find_rule(hypothesis.text) is not None
 
-    def role(self, name: str) -> Role:
+    def get_role(self, name: str) -> Role:
         """Return the model that plays a role, with its recorded settings."""
         if name == PROPOSER or name not in self.others:
             return Role(self.model, self.proposer)
@@ -239,7 +239,7 @@ class Case:
         return self.settings.method.answer_format or self.family.answer_formats[0]
 
     @property
-    def mending(self) -> RepairSettings:
+    def repair_settings(self) -> RepairSettings:
         """Settings of repair; those that repair nothing where the method has no repair."""
         method = self.settings.method
         return method if isinstance(method, RepairSettings) else RepairSettings()
@@ -266,7 +266,7 @@ class Case:
             return method.tool_calls > 0 and not self.takes_tools
         return method.feedback
 
-    def seed_of(self, path: str) -> int:
+    def derive_seed(self, path: str) -> int:
         """Return the seed of one call.
 
         It is derived from the session's seed, the problem and the path of the call.
@@ -274,7 +274,7 @@ class Case:
         text = f"{self.settings.seed}|{self.problem.id}|{path}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
 
-    async def once(
+    async def record_once(
         self,
         path: str,
         kind: Literal["model", "tool"],
@@ -327,7 +327,7 @@ class Case:
             )
 
         key = CallKey(self.session, self.problem.id, path)
-        outcome = await self.journal.once(key, kind, request, timed)
+        outcome = await self.journal.record_once(key, kind, request, timed)
         self.emit(
             {
                 "type": "call",
@@ -345,15 +345,17 @@ class Case:
     def _asked_again(self, path: str, why: str) -> None:
         self.emit({"type": "asked_again", "problem": self.problem.id, "path": path, "cause": why})
 
-    async def _judge(self, sentence: str, texts: InputSet, told: Mapping[str, Json]) -> Predictions:
-        return await self.judging(sentence, texts, told)
+    async def _judge(
+        self, sentence: str, texts: InputSet, public: Mapping[str, Json]
+    ) -> Predictions:
+        return await self.row_judge(sentence, texts, public)
 
     async def _judge_exactly(
-        self, sentence: str, texts: InputSet, told: Mapping[str, Json]
+        self, sentence: str, texts: InputSet, public: Mapping[str, Json]
     ) -> Predictions:
-        return await self.judging.exactly(sentence, texts, told)
+        return await self.row_judge.judge_exactly(sentence, texts, public)
 
-    def oracles(self, path: str | None = None) -> Oracles:
+    def make_oracles(self, path: str | None = None) -> Oracles:
         """Return the oracles.
 
         Args:
@@ -363,14 +365,14 @@ class Case:
         found = Oracles(judge=self._judge_exactly if path is None else self._judge)
         if not isinstance(self.family, OpensOracle):
             return found
-        kind = self.family.opens
+        kind = self.family.oracle_kind
 
         async def missing(*args: Any) -> Any:
             raise type(kind.missing)(*kind.missing.args)
 
         apply = self.oracle or missing
         if path is None:
-            return found.having(kind.name, apply)
+            return found.with_oracle(kind.name, apply)
 
         async def journalled(*args: Any) -> Any:
             async def make() -> Outcome:
@@ -378,10 +380,10 @@ class Case:
 
             place = f"{path}/{kind.name}"
             request = kind.request(self.settings.limits, *args)
-            outcome = await self.once(place, "tool", request, make)
+            outcome = await self.record_once(place, "tool", request, make)
             return decode_outcome(place, lambda told: _sized(kind.result(told), args), outcome)
 
-        return found.having(kind.name, journalled)
+        return found.with_oracle(kind.name, journalled)
 
 
 def _sized(result: Any, arguments: Sequence[Any]) -> Any:

@@ -58,21 +58,21 @@ class RowJudge:
     async def __call__(
         self, sentence: str, texts: InputSet, told: Mapping[str, Json]
     ) -> Predictions:
-        return predictions_from_codes(await self.codes(sentence, texts))
+        return predictions_from_codes(await self.judge_texts(sentence, texts))
 
-    async def exactly(
+    async def judge_exactly(
         self, sentence: str, texts: InputSet, told: Mapping[str, Json]
     ) -> Predictions:
         """Return the predictions of an exact rule, without a model and without the journal.
 
         Tools that a model calls use this. A sentence that is no exact rule is undefined everywhere.
         """
-        rule = self.rule(sentence)
+        rule = self.find_rule(sentence)
         if rule is None:
             return predictions_from_codes(np.full(len(texts), NEEDS_MODEL, np.int64))
         return predictions_from_codes(rule.codes(self._ready(texts)))
 
-    def rule(self, sentence: str) -> Rule | None:
+    def find_rule(self, sentence: str) -> Rule | None:
         """Return the sentence as an exact rule.
 
         It is None where the sentence is no exact rule, or where a model judges every sentence.
@@ -85,35 +85,35 @@ class RowJudge:
         return None if isinstance(found, NotExact) else found
 
     @property
-    def asks(self) -> bool:
+    def queries_model(self) -> bool:
         """Whether a model judges sentences that are no exact rules."""
         return self._case.text.judge != "exact"
 
-    async def codes(self, sentence: str, texts: InputSet) -> NDArray[np.int64]:
+    async def judge_texts(self, sentence: str, texts: InputSet) -> NDArray[np.int64]:
         """Return the label of each text as an int64 array of shape (n,).
 
         A value is the index of a label, or one of the negative codes of `tasks.text.family`.
         """
-        rule = self.rule(sentence)
+        rule = self.find_rule(sentence)
         if rule is not None:
             return await self._executed(sentence, rule, texts)
-        if not self.asks:
+        if not self.queries_model:
             return np.full(len(texts), NEEDS_MODEL, np.int64)
         answers = [self._asked(sentence, one) for one in texts.inputs]
         return np.array(await gather_or_cancel(answers), np.int64)
 
-    async def of_rows(self, sentence: str, rows: Sequence[int]) -> list[int]:
+    async def judge_rows(self, sentence: str, rows: Sequence[int]) -> list[int]:
         """Return the codes for shown observations with these indices.
 
         An exact rule is executed once over all shown observations.
         """
         shown = self._case.problem.shown
-        if self.rule(sentence) is None:
+        if self.find_rule(sentence) is None:
             inputs = InputSet("rows", tuple(shown[row].input for row in rows))
-            return [int(code) for code in await self.codes(sentence, inputs)]
+            return [int(code) for code in await self.judge_texts(sentence, inputs)]
         if sentence not in self._of_shown:
             inputs = InputSet("shown", tuple(one.input for one in shown))
-            self._of_shown[sentence] = await self.codes(sentence, inputs)
+            self._of_shown[sentence] = await self.judge_texts(sentence, inputs)
         return [int(self._of_shown[sentence][row]) for row in rows]
 
     @property
@@ -137,7 +137,7 @@ class RowJudge:
         async def make() -> Outcome:
             return Outcome({}, {"codes": rule.codes(self._ready(texts))})
 
-        outcome = await self._case.once(path, "tool", request, make)
+        outcome = await self._case.record_once(path, "tool", request, make)
         most = len(self._case.problem.public["labels"])
 
         def read(told: Outcome) -> NDArray[np.int64]:

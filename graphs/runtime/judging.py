@@ -39,7 +39,7 @@ async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
     """Parse the reply, apply each hypothesis and give each a verdict (GEAR, section 4.1)."""
     case = runtime.context
     judged = await _judge(case, state["step"], case.reply, case.reply_path)
-    case.earlier.append(_earlier(case, case.view(), judged))
+    case.past_answers.append(_earlier(case, case.make_view(), judged))
     _end_of_turns(case)
     return {
         "answers": state["answers"] + 1,
@@ -63,7 +63,7 @@ async def judge_with_feedback(state: State, runtime: Runtime) -> dict[str, Json]
 async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
     """Let the repairer improve the hypothesis that was just judged, and judge its answer."""
     case = runtime.context
-    path, view = f"step/{state['step']}/repair/0", case.view()
+    path, view = f"step/{state['step']}/repair/0", case.make_view()
     text = _to_mend(case, view)
     request = {
         "role": "repairer",
@@ -80,9 +80,9 @@ async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
         return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
 
     # the cache is for answers of endpoints
-    outcome = await case.once(path, "model", request, make, cached=False)
+    outcome = await case.record_once(path, "model", request, make, cached=False)
     reply = decode_outcome(path, reply_from_outcome, outcome)
-    name = str(case.mending.repair or "")
+    name = str(case.repair_settings.repair or "")
     case.step_fields["repair"] = name
     if reply.finish == "exhausted":
         return {}
@@ -92,18 +92,22 @@ async def repair(state: State, runtime: Runtime) -> dict[str, Json]:
 def _digest_of(view: View) -> Digest:
     """Return the digest of everything that a repairer sees, because it gets no messages."""
     shown = [[one.input, one.output] for one in view.shown]
-    earlier = [[one.answer, one.feedback, one.by] for one in view.earlier]
+    earlier = [[one.answer, one.feedback, one.author] for one in view.past_answers]
     return digest_of([shown, dict(view.public), view.space.digest, earlier])
 
 
 def _to_mend(case: Case, view: View) -> str:
     """Return the hypothesis of the last answer, or the text in its place."""
-    last = view.earlier[-1]
+    last = view.past_answers[-1]
     return last.hypotheses[0].text if last.hypotheses else _said(case, view, last.answer)
 
 
 def _said(case: Case, view: View, answer: str) -> str:
-    return case.family.said(view, answer) if isinstance(case.family, MeasuresHypotheses) else ""
+    return (
+        case.family.extract_hypothesis(view, answer)
+        if isinstance(case.family, MeasuresHypotheses)
+        else ""
+    )
 
 
 def _end_of_turns(case: Case) -> None:
@@ -112,8 +116,8 @@ def _end_of_turns(case: Case) -> None:
 
 
 async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[JudgedHypothesis]:
-    number = len(case.answered)
-    view = case.view()
+    number = len(case.judged_answers)
+    view = case.make_view()
     judged = []
     for ordinal, item in enumerate(_parse(case, view, reply)):
         if isinstance(item, Malformed):
@@ -121,7 +125,7 @@ async def _judge(case: Case, step: int, reply: Reply, reply_path: str) -> list[J
         else:
             path = f"step/{step}/judge/{number}/{ordinal}"
             judged.append(await _examine(case, view, item, path))
-    case.answered.append(JudgedAnswer(reply_path, reply.text, tuple(judged)))
+    case.judged_answers.append(JudgedAnswer(reply_path, reply.text, tuple(judged)))
     return judged
 
 
@@ -133,8 +137,8 @@ async def _judge_and_tell(
     The result is a change of the graph's state.
     """
     judged = [replace(one, bad=False) for one in await _judge(case, step, reply, path)]
-    case.answered[-1] = replace(case.answered[-1], judged=tuple(judged))
-    view = case.view()
+    case.judged_answers[-1] = replace(case.judged_answers[-1], judged=tuple(judged))
+    view = case.make_view()
     hypotheses = tuple(one.hypothesis for one in judged if one.hypothesis is not None)
     said = "" if hypotheses else _said(case, view, reply.text)
     told = [
@@ -143,7 +147,9 @@ async def _judge_and_tell(
         else case.words.show_feedback(view, one.shown)
         for one in judged
     ]
-    case.earlier.append(PastAnswer(reply.text, hypotheses, judged[0].verdict, "\n".join(told), by))
+    case.past_answers.append(
+        PastAnswer(reply.text, hypotheses, judged[0].verdict, "\n".join(told), by)
+    )
     return {"stop": "target"} if any(_reaches(case, one) for one in judged) else {}
 
 
@@ -154,7 +160,9 @@ def _reaches(case: Case, judged: JudgedHypothesis) -> bool:
     family with costs, it is a consistent hypothesis whose cost is at most that much above its lower
     bound.
     """
-    target = case.mending.target_gap if isinstance(case.family, MeasuresHypotheses) else None
+    target = (
+        case.repair_settings.target_gap if isinstance(case.family, MeasuresHypotheses) else None
+    )
     if not judged.verdict.consistent or judged.shown is None:
         return False
     if target is None:  # the family's threshold of consistency is not enough
@@ -183,15 +191,17 @@ async def _examine(case: Case, view: View, hypothesis: Hypothesis, path: str) ->
     family, hidden = case.family, case.problem.hidden
     opens = family.opens_hidden and bool(hidden)
     if not case.judges_space(hypothesis):  # this would cost a call for each text of S
-        shown = await family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown"))
-        judged = give_verdict(case, hypothesis, shown, Predictions.not_asked(len(case.space)))
+        shown = await family.measure_agreement(
+            hypothesis, case.shown, view, case.make_oracles(f"{path}/shown")
+        )
+        judged = give_verdict(case, hypothesis, shown, Predictions.unevaluated(len(case.space)))
         return replace(judged, bad=judged.verdict is not Verdict.ACCEPTED)
     shown, unseen, predicted = await asyncio.gather(
-        family.agree(hypothesis, case.shown, view, case.oracles(f"{path}/shown")),
-        family.agree(hypothesis, hidden, view, case.oracles(f"{path}/hidden"))
+        family.measure_agreement(hypothesis, case.shown, view, case.make_oracles(f"{path}/shown")),
+        family.measure_agreement(hypothesis, hidden, view, case.make_oracles(f"{path}/hidden"))
         if opens
         else _nothing(),
-        family.predict([hypothesis], case.space, view, case.oracles(f"{path}/space")),
+        family.predict([hypothesis], case.space, view, case.make_oracles(f"{path}/space")),
     )
     judged = give_verdict(case, hypothesis, shown, predicted[0], unseen)
     return replace(judged, bad=judged.verdict is not Verdict.ACCEPTED)
@@ -211,10 +221,10 @@ def give_verdict(
     """
     coverage = None
     if space.verdict != NOT_REQUESTED:
-        coverage = case.covered.of(space)
+        coverage = case.covered.share(space)
         case.covered.add(space)
     verdict, reason = Verdict.ACCEPTED, ""
-    if not case.family.consistent(shown):
+    if not case.family.is_consistent(shown):
         verdict, reason = Verdict.INCONSISTENT, _why_inconsistent(shown.verdict, shown.marks)
     elif coverage is not None and is_redundant(coverage):
         verdict, reason = Verdict.REDUNDANT, f"{coverage:.1%} of its predictions were made before"

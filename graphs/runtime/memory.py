@@ -39,7 +39,7 @@ class MemoryJournal:
     def __init__(self) -> None:
         self.outcomes: dict[CallKey, Outcome] = {}
 
-    async def once(
+    async def record_once(
         self,
         key: CallKey,
         kind: Literal["model", "tool"],
@@ -62,11 +62,11 @@ class MemoryLedger:
         self.steps: list[StepRecord] = []
         self.ended: tuple[str, str] | None = None
 
-    async def step(self, record: StepRecord) -> None:
+    async def record_step(self, record: StepRecord) -> None:
         """Keep a finished step."""
         self.steps.append(record)
 
-    async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
+    async def record_end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
         """Keep how the problem ended."""
         self.ended = (status, cause)
 
@@ -80,7 +80,7 @@ def make_case(
     space: InputSet | None = None,
     settings: SessionSettings | None = None,
     session: str = "alone",
-    **rest: Any,
+    **case_fields: Any,
 ) -> Case:
     """Return the context for one run of a method's graph on a problem.
 
@@ -94,7 +94,7 @@ def make_case(
         settings: settings of the run. Its `method` is an object of `METHOD.settings`; its `text`,
             for labelled text, a `config.TextSettings`.
         session: name of the session in journal keys and traces.
-        rest: other fields of `Case`, for example emit, budget, or others (the models of other
+        case_fields: other fields of `Case`, for example emit, budget, or others (the models of other
         roles).
 
     Raises:
@@ -123,9 +123,9 @@ def make_case(
         model=None if proposer is None else read_settings(proposer),
         repairer_model={} if repairer is None else read_settings(repairer),
         repairer=repairer,
-        journal=rest.pop("journal", None) or MemoryJournal(),
-        ledger=rest.pop("ledger", None) or MemoryLedger(),
+        journal=case_fields.pop("journal", None) or MemoryJournal(),
+        ledger=case_fields.pop("ledger", None) or MemoryLedger(),
         proposer=proposer,
-        oracle=None if oracle is None else oracle.bound(course.limits),
-        **rest,
+        oracle=None if oracle is None else oracle.with_limits(course.limits),
+        **case_fields,
     )

@@ -44,8 +44,8 @@ class Role:
         who: the model that plays it; None where only the journal answers.
     """
 
-    model: Json
-    who: Proposer | None = None
+    model_settings: Json
+    proposer: Proposer | None = None
 
 
 async def query_model(
@@ -73,35 +73,37 @@ async def query_model(
         StoreError: the journal's reply has another form.
         UsageError: a proposer object returned no Reply.
     """
-    seed, player = case.seed_of(path), case.role(role)
+    seed, player = case.derive_seed(path), case.get_role(role)
     request = {
         "role": role,
-        "model": player.model,
+        "model": player.model_settings,
         "messages": [dict(message) for message in messages],
         "tools": [asdict(tool) for tool in tools],
-        "earlier": len(view.earlier),
+        "earlier": len(view.past_answers),
         "seed": seed,
         **({"schema": dict(schema)} if schema else {}),
     }
 
     async def make() -> Outcome:
-        if player.who is None:
+        if player.proposer is None:
             raise Unavailable("There is no model behind this session, only its journal.")
-        reply = await player.who.propose(view, messages, tools, seed, schema)
-        check_reply(reply, player.who)
+        reply = await player.proposer.propose(view, messages, tools, seed, schema)
+        check_reply(reply, player.proposer)
         return Outcome(reply_to_json(reply), usage=reply.usage, retries=reply.retries)
 
-    return decode_outcome(path, reply_from_outcome, await case.once(path, "model", request, make))
+    return decode_outcome(
+        path, reply_from_outcome, await case.record_once(path, "model", request, make)
+    )
 
 
-async def gather_or_cancel(questions: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+async def gather_or_cancel(queries: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """Run queries concurrently and return their answers in order.
 
     After an outage or another error, the other queries are cancelled, and awaited before the error
     is raised, so none keeps running. After a spent budget, the queries in flight finish first,
     because they are paid for.
     """
-    asked = [asyncio.ensure_future(question) for question in questions]
+    asked = [asyncio.ensure_future(question) for question in queries]
     try:
         return await asyncio.gather(*asked)
     except BudgetSpent:

@@ -42,11 +42,11 @@ class Differences:
     """Differences between the replay of a problem and its record."""
 
     problem: str
-    found: list[dict[str, Json]] = field(default_factory=list)
+    rows: list[dict[str, Json]] = field(default_factory=list)
 
-    def note(self, step: int, name: str, recorded: Json, replayed: Json) -> None:
+    def add(self, step: int, name: str, recorded: Json, replayed: Json) -> None:
         """Add a difference."""
-        self.found.append(
+        self.rows.append(
             {
                 "problem": self.problem,
                 "step": step,
@@ -79,30 +79,30 @@ async def replay_session(
     """
     row_of_session = store.session(session)
     plan, rows = SessionPlan(store, session, row_of_session["settings"]), store.problems(session)
-    graph, apply = plan.graph(rows), plan.bound(oracle)
+    graph, apply = plan.select_graph(rows), plan.limit_oracle(oracle)
     steps = 0
     differences: list[dict[str, Json]] = []
-    altered = store.alterations(session)
+    altered = store.find_changes(session)
     for row in rows:
         noted = Differences(row.problem.id)
         for one in altered:
             if one["problem"] == row.problem.id:
                 where = one["step"] if one["path"] == "" else _step_of(one["path"])
                 name = f"{one['field']} {one['path']}".strip()
-                noted.note(where or 0, name, "as its digest names it", "altered since")
+                noted.add(where or 0, name, "as its digest names it", "altered since")
         journal = _Recorded(store.journal(session), noted, live, _kinds(store, session, row))
         ledger = _Compared(store, session, row, noted)
-        case = plan.case(row, oracle=apply, journal=journal, ledger=ledger)
+        case = plan.make_case(row, oracle=apply, journal=journal, ledger=ledger)
         if await _replay_problem(graph, case, row, noted):
             journal.check_end()
             ledger.check_end()
         steps += ledger.steps
-        differences += noted.found
+        differences += noted.rows
     recorded = row_of_session.get("digest")
     if recorded is not None and recorded != (now := store.digest(session)):
         whole = Differences("")
-        whole.note(0, "digest of the session", recorded, now)
-        differences += whole.found
+        whole.add(0, "digest of the session", recorded, now)
+        differences += whole.rows
     return {"session": session, "steps": steps, "differences": differences}
 
 
@@ -119,18 +119,18 @@ async def _replay_problem(graph: Any, case: Any, row: ProblemRow, noted: Differe
         state = await graph.ainvoke(START_STATE, context=case)
     except JournalExhausted as end:
         if row.status == "done":
-            noted.note(_step_of(end.path), "call", str(end), None)
+            noted.add(_step_of(end.path), "call", str(end), None)
         return False
     except StoreError as unreadable:
-        noted.note(0, "unreadable", str(unreadable), None)
+        noted.add(0, "unreadable", str(unreadable), None)
         return False
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        if not noted.found:  # an error of the program, as the record was not altered
+        if not noted.rows:  # an error of the program, as the record was not altered
             raise
-        noted.note(0, "unreadable", f"{type(error).__name__}: {error}", None)
+        noted.add(0, "unreadable", f"{type(error).__name__}: {error}", None)
         return False
     if row.status == "done" and state["stop"] != row.cause:
-        noted.note(0, "cause", row.cause, state["stop"])
+        noted.add(0, "cause", row.cause, state["stop"])
     return row.status == "done"
 
 
@@ -150,7 +150,7 @@ class _Recorded:
     live: bool
     kinds: dict[str, str]
 
-    async def once(
+    async def record_once(
         self,
         key: CallKey,
         kind: Literal["model", "tool"],
@@ -158,29 +158,29 @@ class _Recorded:
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
         """Return the recorded outcome of a call, or the new one of a tool with `live`."""
-        step, told = _step_of(key.path), self.journal.entry(key)
+        step, told = _step_of(key.path), self.journal.find_entry(key)
         if told is None:
             raise JournalExhausted(key.path)
         digest, outcome = told
         recorded_kind = self.kinds.pop(key.path, kind)
         if recorded_kind != kind:
-            self.noted.note(step, f"kind of {key.path}", recorded_kind, kind)
+            self.noted.add(step, f"kind of {key.path}", recorded_kind, kind)
         if digest != digest_of(request):
-            self.noted.note(step, f"request of {key.path}", digest, digest_of(request))
+            self.noted.add(step, f"request of {key.path}", digest, digest_of(request))
         if not (self.live and kind == "tool"):
             return outcome
         again = await make()
         if again.response != outcome.response:
-            self.noted.note(step, f"response of {key.path}", outcome.response, again.response)
+            self.noted.add(step, f"response of {key.path}", outcome.response, again.response)
         for name, codes in again.vectors.items():
             if not np.array_equal(codes, outcome.vectors.get(name, ())):
-                self.noted.note(step, f"{name} of {key.path}", "recorded", "other")
+                self.noted.add(step, f"{name} of {key.path}", "recorded", "other")
         return again
 
     def check_end(self) -> None:
         """Note every recorded call that was not requested."""
         for path in sorted(self.kinds):
-            self.noted.note(_step_of(path), f"call {path}", "a recorded call", None)
+            self.noted.add(_step_of(path), f"call {path}", "a recorded call", None)
 
 
 def _step_of(path: str) -> int:
@@ -198,29 +198,29 @@ class _Compared:
             for record in store.steps(session, row.problem.id):
                 self._stored[record.step] = record
         except StoreError as unreadable:
-            noted.note(0, "unreadable", str(unreadable), None)
+            noted.add(0, "unreadable", str(unreadable), None)
         self._ended = row.status == "done"
         self._noted = noted
         self.steps = 0
 
-    async def step(self, record: StepRecord) -> None:
+    async def record_step(self, record: StepRecord) -> None:
         """Compare a replayed step with the stored one."""
         self.steps += 1
         stored = self._stored.pop(record.step, None)
         if stored is None:
             if self._ended:
-                self._noted.note(record.step, "step", None, "a step that was not recorded")
+                self._noted.add(record.step, "step", None, "a step that was not recorded")
             return
         for name, before, after in _compare_steps(stored, record):
-            self._noted.note(record.step, name, before, after)
+            self._noted.add(record.step, name, before, after)
 
-    async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
+    async def record_end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
         """Do nothing, because `replay_session` compares how the problem ended."""
 
     def check_end(self) -> None:
         """Note every stored step that was not replayed."""
         for step in sorted(self._stored):
-            self._noted.note(step, "step", "a recorded step", None)
+            self._noted.add(step, "step", "a recorded step", None)
 
 
 Difference = tuple[str, Json, Json]

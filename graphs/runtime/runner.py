@@ -98,13 +98,13 @@ async def run_session(
     todo = [
         row for row in rows if row.status == "open" or (retry_failed and row.status == "failed")
     ]
-    store.set_session(session, status="running", digest=None)
+    store.update_session(session, status="running", digest=None)
     emit({"type": "session", "session": session, "settings": settings, "problems": len(rows),
           "open": len(todo), "layers": dict(oracle.layers()) if oracle else {},
           **_rows_of_texts(rows)})  # fmt: skip
 
     plan = SessionPlan(store, session, settings)
-    graph, apply = plan.graph(rows), plan.bound(oracle)
+    graph, apply = plan.select_graph(rows), plan.limit_oracle(oracle)
     waiting: Iterator[ProblemRow] = iter(todo)
     raise_open_file_limit(concurrency)
     turns = asyncio.Semaphore(max(1, concurrency))
@@ -112,7 +112,7 @@ async def run_session(
     journal, ledger = guarded(store.journal(session), store.ledger(session), models)
     budget = budget or Budget()
     budget.closed = None
-    answers = store.cache(session) if cache else None
+    answers = store.answer_cache(session) if cache else None
     at_work = max(1, min(concurrency, len(todo)))  # number of workers that are still running
     failures = 0
     # status and cause of each reason to end early; the first one counts
@@ -132,14 +132,14 @@ async def run_session(
 
     def set_commits() -> None:
         many = fast and at_work >= MIN_BATCHING_WORKERS
-        store.commit_together(at_work // COMMIT_DIVISOR if many else 1)
+        store.set_commit_size(at_work // COMMIT_DIVISOR if many else 1)
 
     async def run_some() -> None:
         nonlocal failures
         for row in waiting:
             if stopping.is_set():
                 return
-            case = plan.case(
+            case = plan.make_case(
                 row, players, proposer=proposer, repairer=repairer,
                 oracle=apply, turns=turns,
                 budget=budget, stopping=stopping, emit=emit, cache=answers,
@@ -176,8 +176,8 @@ async def run_session(
             task.cancel()
         with suppress(asyncio.CancelledError):
             await asyncio.gather(*workers, return_exceptions=True)
-        store.commit_together(1)
-        store.set_session(session, status=status, digest=store.digest(session))
+        store.set_commit_size(1)
+        store.update_session(session, status=status, digest=store.digest(session))
         emit({"type": "ended", "status": status})
     done = sum(row.status == "done" for row in ended)
     counts = {"problems": len(ended), "done": done, "failed": failed}
@@ -194,7 +194,7 @@ def _rows_of_texts(rows: Sequence[ProblemRow]) -> dict[str, Json]:
             labelled = True
             counted["shown"] += len(problem.shown)
             for split in SPLITS:
-                counted[split] += len(kind.of_split(problem, split))
+                counted[split] += len(kind.get_split(problem, split))
     return {"rows": counted} if labelled else {}
 
 
@@ -214,11 +214,11 @@ async def _run_problem(graph: Any, case: Case, callbacks: Sequence[Any]) -> str:
     except Unavailable as outage:
         if case.stopping.is_set():
             return "open"  # it was interrupted, so it stays open for `resume`
-        await case.ledger.end(problem, "failed", str(outage))
+        await case.ledger.record_end(problem, "failed", str(outage))
         case.emit({"type": "problem_ended", "problem": problem, "status": "failed", "cause": str(outage)})  # fmt: skip
         return "failed"
     if state["stop"]:
-        await case.ledger.end(problem, "done", state["stop"])
+        await case.ledger.record_end(problem, "done", state["stop"])
         case.emit({"type": "problem_ended", "problem": problem, "status": "done", "cause": state["stop"]})  # fmt: skip
     return "done" if state["stop"] else "open"
 
@@ -232,7 +232,7 @@ class SpaceCache:
 
     def __getitem__(self, digest: str) -> Any:
         if digest not in self._known:
-            self._known[digest] = self._store.space(digest)
+            self._known[digest] = self._store.input_set(digest)
         return self._known[digest]
 
 
@@ -253,11 +253,11 @@ class SessionPlan:
         self._repairer_model = _shaping(record.get("repairer_settings"))
         self._roles = {name: _shaping(one) for name, one in (record.get("roles") or {}).items()}
 
-    def bound(self, oracle: OpenOracle | None) -> Apply | None:
+    def limit_oracle(self, oracle: OpenOracle | None) -> Apply | None:
         """Return the oracle with the session's limits, the same for all problems."""
-        return None if oracle is None else oracle.bound(self.settings.limits)
+        return None if oracle is None else oracle.with_limits(self.settings.limits)
 
-    def graph(self, rows: Sequence[ProblemRow]) -> Any:
+    def select_graph(self, rows: Sequence[ProblemRow]) -> Any:
         """Return the method's graph.
 
         It is followed by reading the bank where the session has an inference.
@@ -269,7 +269,7 @@ class SessionPlan:
             return chosen.graph
         return add_bank_reading(chosen.graph)
 
-    def case(
+    def make_case(
         self, row: ProblemRow, players: Mapping[str, Proposer] | None = None, **live: Any
     ) -> Case:
         """Return the context for one problem.

@@ -44,14 +44,14 @@ class _Guard:
     ledger: Ledger
     secrets: Mapping[str, str]
 
-    async def once(
+    async def record_once(
         self,
         key: CallKey,
         kind: Literal["model", "tool"],
         request: Json,
         make: Callable[[], Awaitable[Outcome]],
     ) -> Outcome:
-        """Return the outcome as `Journal.once`. Raises Unavailable for a request with a secret."""
+        """Return the outcome as `Journal.record_once`. Raises Unavailable for a request with a secret."""
         self._check(request, "a request")
 
         async def make_masked() -> Outcome:
@@ -61,18 +61,18 @@ class _Guard:
                     outcome = replace(outcome, response=redact_key(outcome.response, secret))
             return outcome
 
-        return await self.journal.once(key, kind, request, make_masked)
+        return await self.journal.record_once(key, kind, request, make_masked)
 
-    async def step(self, record: StepRecord) -> None:
-        """Record a step as `Ledger.step`. Raises Unavailable for one with a secret."""
+    async def record_step(self, record: StepRecord) -> None:
+        """Record a step as `Ledger.record_step`. Raises Unavailable for one with a secret."""
         self._check(record, "an answer")
-        await self.ledger.step(record)
+        await self.ledger.record_step(record)
 
-    async def end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
-        """Record an end as `Ledger.end`, with secrets masked in its cause."""
+    async def record_end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:
+        """Record an end as `Ledger.record_end`, with secrets masked in its cause."""
         for secret in self.secrets.values():
             cause = redact_key(cause, secret)
-        await self.ledger.end(problem, status, cause)
+        await self.ledger.record_end(problem, status, cause)
 
     def _check(self, value: Any, name: str) -> None:
         for variable, secret in self.secrets.items():

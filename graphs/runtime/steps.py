@@ -68,7 +68,7 @@ async def ask_for_better(state: State, runtime: Runtime) -> dict[str, Json]:
 
 async def _ask_in_words(state: State, case: Case, aim: protocol.Aim) -> dict[str, Json]:
     path = f"step/{state['step']}/propose/{state['turn']}"
-    view = case.view()
+    view = case.make_view()
     tools = tool_specs(case, view) if case.offers_tools else []
     count = case.settings.text.hypotheses if case.settings.text else 1
     messages = protocol.build_messages(
@@ -82,7 +82,7 @@ async def _ask_in_words(state: State, case: Case, aim: protocol.Aim) -> dict[str
         template=case.settings.method.template,
     )
     full = case.settings.method.template == "full"
-    if full and count > 1 and not view.earlier and not tools:
+    if full and count > 1 and not view.past_answers and not tools:
         messages = case.prompts.propose(view, count)
     schema = case.words.schema(case.answer_format)
     return await _ask(case, state, path, view, [*messages, *case.tool_turns], tools, schema)
@@ -95,7 +95,7 @@ async def read_recorded(state: State, runtime: Runtime) -> dict[str, Json]:
     """
     case = runtime.context
     path = f"step/{state['step']}/propose/{state['turn']}"
-    return await _ask(case, state, path, case.view(), [], [])
+    return await _ask(case, state, path, case.make_view(), [], [])
 
 
 async def _ask(
@@ -138,7 +138,7 @@ def _calls_left(case: Case) -> int:
 
 def tool_specs(case: Case, view: View) -> list[ToolSpec]:
     """Return the family's LangChain tools as specifications for the proposer."""
-    tools = case.family.tools(view, case.oracles())
+    tools = case.family.make_tools(view, case.make_oracles())
     return [ToolSpec(tool.name, tool.description, _parameters(tool.args_schema)) for tool in tools]
 
 
@@ -153,7 +153,9 @@ async def use_tools(state: State, runtime: Runtime) -> dict[str, Json]:
     """Run the tools that the reply calls, and add their results to the conversation."""
     case = runtime.context
     path = case.reply_path
-    tools = {tool.name: tool for tool in case.family.tools(case.view(), case.oracles())}
+    tools = {
+        tool.name: tool for tool in case.family.make_tools(case.make_view(), case.make_oracles())
+    }
     left = _calls_left(case)
     results = [
         await _use_tool(case, tools, call, f"{path}/tool/{number}")
@@ -187,26 +189,30 @@ async def _use_tool(case: Case, tools: dict[str, Any], call: ToolCall, path: str
         return Outcome({"text": said, "refused": True})
 
     request = {"tool": call.name, "arguments": call.arguments}
-    outcome = await case.once(path, "tool", request, make)
+    outcome = await case.record_once(path, "tool", request, make)
     return decode_outcome(path, lambda told: str(told.response["text"]), outcome)
 
 
 async def record(state: State, runtime: Runtime) -> dict[str, Json]:
     """Write the finished step: answers, verdicts, predictions, and changes of the bank."""
     case = runtime.context
-    if not case.answered:  # the model was exhausted before an answer, so there is no step
+    if not case.judged_answers:  # the model was exhausted before an answer, so there is no step
         return {}
     events = _bank_events(case)
-    await case.ledger.step(
+    await case.ledger.record_step(
         StepRecord(
-            case.problem.id, state["step"], tuple(case.answered), dict(case.step_fields), events
+            case.problem.id,
+            state["step"],
+            tuple(case.judged_answers),
+            dict(case.step_fields),
+            events,
         )
     )
-    verdicts = [str(one.verdict) for answer in case.answered for one in answer.judged]
+    verdicts = [str(one.verdict) for answer in case.judged_answers for one in answer.judged]
     case.emit(
         {"type": "step", "problem": case.problem.id, "step": state["step"], "verdicts": verdicts}
     )
-    case.answered.clear()
+    case.judged_answers.clear()
     case.step_fields.clear()
     return {"step": state["step"] + 1, "turn": 0}
 
@@ -219,14 +225,14 @@ def _bank_events(case: Case) -> tuple[BankEvent, ...]:
     """
     everything = case.settings.text is not None and case.settings.text.banks_all
     events = []
-    for answer in case.answered:
+    for answer in case.judged_answers:
         for one in answer.judged:
             if one.hypothesis is None or one.shown is None:
                 continue
             good = one.verdict.consistent and not one.bad
-            if one.hypothesis.digest in case.banked or not (good or everything):
+            if one.hypothesis.digest in case.banked_digests or not (good or everything):
                 continue
-            case.banked.add(one.hypothesis.digest)
+            case.banked_digests.add(one.hypothesis.digest)
             about = (one.hypothesis.digest, one.hypothesis.text, one.hypothesis.description)
             for observation, mark in enumerate(one.shown.marks):
                 case.bank_clock += 1
@@ -276,7 +282,7 @@ def build_loop(
 
 
 async def _after_judge(state: State, runtime: Runtime) -> Literal["repair", "record"]:
-    return "repair" if runtime.context.mending.repair and not state["stop"] else "record"
+    return "repair" if runtime.context.repair_settings.repair and not state["stop"] else "record"
 
 
 async def _after_decide(state: State, runtime: Runtime) -> str:

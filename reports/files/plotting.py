@@ -41,7 +41,7 @@ def create_figure(width_in: float, height_in: float) -> Figure:
 
 
 def render_figure(
-    draw: Callable[[], Figure | None], forms: Sequence[str] = FORMATS
+    draw: Callable[[], Figure | None], formats: Sequence[str] = FORMATS
 ) -> dict[str, bytes] | None:
     """Render the figure that `draw` returns, in each format; return None if it returns None.
 
@@ -57,7 +57,7 @@ def render_figure(
         figure = draw()
         if figure is None:
             return None
-        for form in forms:
+        for form in formats:
             out = io.BytesIO()
             metadata = {"Date": None} if form == ".svg" else {"Software": None}
             figure.savefig(out, format=form[1:], dpi=130, metadata=metadata)

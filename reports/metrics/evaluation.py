@@ -120,15 +120,15 @@ class Evaluation:
     about: str
     families: frozenset[str] | None
     metrics: tuple[Metric, ...]
-    of_problem: ProblemMetrics
+    problem_metrics: ProblemMetrics
     stratum: Callable[[Problem], str] | None = None
     note: str = ""
-    over_rows: RowIntervals | None = None
-    of_bank: BankMetrics | None = None
-    every_space: bool = False
+    row_intervals: RowIntervals | None = None
+    bank_metrics: BankMetrics | None = None
+    needs_all_predictions: bool = False
     main: tuple[str, ...] = ()
 
-    def scores(self, family: str) -> bool:
+    def supports_family(self, family: str) -> bool:
         """Return whether it can score problems of this family."""
         return self.families is None or family in self.families
 
@@ -218,8 +218,8 @@ def require_evaluation(name: str, problems: Sequence[Problem]) -> Evaluation:
     """
     chosen = find_evaluation(name)
     for family in sorted({p.family for p in problems}):
-        if not chosen.scores(family):
-            fit = [e.name for e in evaluations() if e.scores(family)]
+        if not chosen.supports_family(family):
+            fit = [e.name for e in evaluations() if e.supports_family(family)]
             raise UsageError(
                 f"evaluation {name} does not score the family {family!r}: {', '.join(fit)} would"
             )
@@ -256,13 +256,13 @@ def evaluate(
     rows = []
     for problem in problems:
         ordered = sorted(steps_of(problem), key=lambda record: record.step)
-        result = chosen.of_problem(problem, ordered, (spaces or {}).get(problem.id))
-        if chosen.of_bank is not None:
+        result = chosen.problem_metrics(problem, ordered, (spaces or {}).get(problem.id))
+        if chosen.bank_metrics is not None:
             kept = build_bank(event for step in ordered for event in step.events)
-            result |= chosen.of_bank(problem, [row["text"] for row in kept.rows()])
+            result |= chosen.bank_metrics(problem, [row["text"] for row in kept.rows()])
         results.append(result)
-        if chosen.over_rows is not None:
-            rows.append(chosen.over_rows(problem, ordered, seed, resamples))
+        if chosen.row_intervals is not None:
+            rows.append(chosen.row_intervals(problem, ordered, seed, resamples))
     return {
         "evaluation": name,
         "problems": len(problems),
@@ -282,7 +282,7 @@ def evaluate_session(
     spaces: SpaceCache | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
-    rated: Mapping[str, Mapping[str, float | None]] | None = None,
+    ratings: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> dict[str, Json]:
     """Score a session from the store alone and return one entry of `peirce eval`.
 
@@ -296,7 +296,7 @@ def evaluate_session(
         spaces: Cached sample spaces, to share between sessions.
         seed: Seed of the bootstrap.
         resamples: Number of bootstrap samples.
-        rated: Metrics by problem id that raters gave and the store does not hold.
+        ratings: Metrics by problem id that raters gave and the store does not hold.
 
     Returns:
         {session, task, method, model, evaluation, problems, left_out, breaches, malformed,
@@ -313,22 +313,24 @@ def evaluate_session(
     done = [row for row in rows if row.status == "done"]
     named = name or (default_evaluation(rows[0].problem.family) if rows else DEFAULT_EVALUATION)
     chosen = require_evaluation(named, [row.problem for row in done])
-    counted = Tally.nothing()
+    counted = Tally.empty()
     left_out_pairs = 0
     results: list[dict[str, float | None]] = []
     details: list[ProblemDetail] = []
     over_rows: list[dict[str, Interval]] = []
-    for one in read_problems(store, session, done, options, spaces, every=chosen.every_space):
+    for one in read_problems(
+        store, session, done, options, spaces, all_predictions=chosen.needs_all_predictions
+    ):
         counted += tally(one.steps)
         left_out_pairs += one.left_out_pairs
-        result = chosen.of_problem(one.problem, one.steps, one.space)
-        if chosen.of_bank is not None and settings.get("method") not in METHODS_WITHOUT_BANK:
+        result = chosen.problem_metrics(one.problem, one.steps, one.space)
+        if chosen.bank_metrics is not None and settings.get("method") not in METHODS_WITHOUT_BANK:
             kept = store.bank(session, one.problem.id)
-            result |= chosen.of_bank(one.problem, [row["text"] for row in kept])
-        results.append(result | dict((rated or {}).get(one.problem.id, {})))
+            result |= chosen.bank_metrics(one.problem, [row["text"] for row in kept])
+        results.append(result | dict((ratings or {}).get(one.problem.id, {})))
         details.append(one.detail)
-        if chosen.over_rows is not None:
-            over_rows.append(chosen.over_rows(one.problem, one.steps, seed, resamples))
+        if chosen.row_intervals is not None:
+            over_rows.append(chosen.row_intervals(one.problem, one.steps, seed, resamples))
     ids = [row.problem.id for row in done]
     return {
         "session": session,
@@ -371,7 +373,7 @@ class Tally:
     malformed: dict[str, int]
 
     @staticmethod
-    def nothing() -> Tally:
+    def empty() -> Tally:
         """Return a tally of no steps."""
         return tally(())
 

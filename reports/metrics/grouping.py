@@ -41,7 +41,7 @@ class Setting:
     model: str
 
     @property
-    def place(self) -> tuple[str, tuple[bool, int, str], str]:
+    def sort_key(self) -> tuple[str, tuple[bool, int, str], str]:
         """Sort key: data set, then n with numbers before names, then model."""
         return (self.data_set, _place(self.n), self.model)
 
@@ -126,7 +126,7 @@ class Study:
     @cached_property
     def settings(self) -> list[Setting]:
         """Distinct settings, sorted."""
-        return sorted({entry.setting for entry in self.entries}, key=lambda s: s.place)
+        return sorted({entry.setting for entry in self.entries}, key=lambda s: s.sort_key)
 
     @cached_property
     def models(self) -> list[str]:
@@ -151,7 +151,7 @@ class Study:
             found.setdefault((entry.setting.model, entry.setting.data_set), []).append(entry)
         return found
 
-    def chosen(
+    def select_entries(
         self, model: str, data_set: str | None = None, n: int | str | None = None
     ) -> list[Entry]:
         """Return the entries of a model, optionally of one data set and one n."""
@@ -177,20 +177,20 @@ class Study:
     ) -> Average:
         strata, named = [], []
         for name in data_sets:
-            some = self.chosen(model, name, n)
+            some = self.select_entries(model, name, n)
             values = [entry.metrics.get(metric) for entry in some]
             if any(value is not None for value in values):
                 strata.append(Stratum(values, [entry.problem for entry in some]))
                 named.append(name)
         return Average(mean_of_means(strata, seed=self.seed), tuple(named))
 
-    def sets_of(self, model: str, n: int | str | None = None) -> list[str]:
+    def find_data_sets(self, model: str, n: int | str | None = None) -> list[str]:
         """Return the data sets in which the model has problems."""
-        return [name for name in self.data_sets if self.chosen(model, name, n)]
+        return [name for name in self.data_sets if self.select_entries(model, name, n)]
 
     def correlation(self, metric: str, model: str, data_set: str) -> Interval:
         """Return Spearman's rank correlation of a metric with n, over problems with numeric n."""
-        some = [e for e in self.chosen(model, data_set) if isinstance(e.setting.n, int)]
+        some = [e for e in self.select_entries(model, data_set) if isinstance(e.setting.n, int)]
         return rank_correlation(
             [entry.metrics.get(metric) for entry in some],
             [float(entry.setting.n) for entry in some],
@@ -199,7 +199,7 @@ class Study:
         )
 
     @staticmethod
-    def of(
+    def from_sessions(
         settings: Sequence[Setting], scored: Sequence[Mapping[str, Json]], seed: int = 0
     ) -> Study:
         """Build a study from sessions scored by `evaluate_session` and the setting of each."""
@@ -212,11 +212,11 @@ class Study:
             seed,
         )
 
-    def count(
-        self, of: Callable[[ProblemDetail], Counter[str]], some: Sequence[Entry]
+    def sum_counts(
+        self, counter_of: Callable[[ProblemDetail], Counter[str]], entries: Sequence[Entry]
     ) -> Counter[str]:
         """Return the sum of a counter over the details of some entries."""
-        return sum((of(entry.detail) for entry in some), Counter())
+        return sum((counter_of(entry.detail) for entry in entries), Counter())
 
 
 GENERATED = "generated"

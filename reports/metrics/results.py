@@ -91,14 +91,14 @@ class SpaceCache:
     """Cached sample spaces of a store, by digest; sessions often share them."""
 
     def __init__(self, store: Store) -> None:
-        self._of = lru_cache(maxsize=8)(store.space)
+        self._of = lru_cache(maxsize=8)(store.input_set)
         self._inputs = lru_cache(maxsize=8)(lambda digest: Inputs(self._of(digest).inputs))
 
-    def space(self, digest: Digest) -> InputSet:
+    def get_space(self, digest: Digest) -> InputSet:
         """Return the sample space with this digest."""
         return self._of(digest)
 
-    def inputs(self, digest: Digest) -> Inputs:
+    def get_inputs(self, digest: Digest) -> Inputs:
         """Return the inputs of a sample space in the form that the memorisation test uses."""
         return self._inputs(digest)
 
@@ -110,7 +110,7 @@ def read_problems(
     options: ScoringOptions,
     spaces: SpaceCache | None = None,
     *,
-    every: bool = False,
+    all_predictions: bool = False,
 ) -> Iterator[ScoredProblem]:
     """Yield the problems of `rows`, which are in the session's order, also those without steps.
 
@@ -120,11 +120,11 @@ def read_problems(
         rows: Problems of the session.
         options: What is left out.
         spaces: Cached sample spaces.
-        every: Load the prediction codes of inconsistent hypotheses too, which are 0 otherwise.
+        all_predictions: Load the prediction codes of inconsistent hypotheses too, which are 0 otherwise.
     """
     known = spaces or SpaceCache(store)
     ids = [row.problem.id for row in rows]
-    records = store.steps(session, ids, spaces=True if every else "consistent")
+    records = store.steps(session, ids, spaces=True if all_predictions else "consistent")
     for row, steps in pair_with_steps(rows, records):
         yield _read(row, steps, options, known)
 
@@ -156,13 +156,15 @@ def _read(
         problem = replace(problem, hidden=tuple(_kept(problem.hidden, keep)))
         steps = [_on_pairs(record, keep) for record in steps]
     detail = _detail(row, list_judged(steps), len(memorising))
-    return ScoredProblem(problem, tuple(steps), spaces.space(row.space), detail, keep.count(False))
+    return ScoredProblem(
+        problem, tuple(steps), spaces.get_space(row.space), detail, keep.count(False)
+    )
 
 
 def _memorising(row: ProblemRow, steps: Sequence[StepRecord], spaces: SpaceCache) -> set[int]:
     """Return the `id` of each consistent hypothesis that memorises."""
     shown = row.problem.shown
-    other = spaces.inputs(row.space).other_than(shown)
+    other = spaces.get_inputs(row.space).mask_unshown(shown)
     return {
         id(one)
         for one in list_judged(steps)
@@ -183,7 +185,7 @@ def _detail(row: ProblemRow, judged: Sequence[JudgedHypothesis], memorising: int
     for one in judged:
         if one.space is None:
             continue
-        counts = {} if one.space.defined.all() else one.space.undefined()
+        counts = {} if one.space.defined.all() else one.space.count_undefined()
         undefined.update(counts)
         predictions += len(one.space.codes)
         if one.verdict.consistent:

@@ -100,14 +100,14 @@ class ReportSection:
     """
 
     name: str
-    add: Callable[[ScoredSessions], SectionOutput] = lambda sessions: SectionOutput()
-    rated: Callable[[Store, str], RatedMetrics] = lambda store, session: {}
-    sheets: bool = False
+    build_output: Callable[[ScoredSessions], SectionOutput] = lambda sessions: SectionOutput()
+    read_ratings: Callable[[Store, str], RatedMetrics] = lambda store, session: {}
+    takes_sheets: bool = False
     evaluate: Evaluate | None = None
-    table: Callable[[Mapping[str, Json]], Table] | None = None
+    build_table: Callable[[Mapping[str, Json]], Table] | None = None
     show: Callable[[Console, Mapping[str, Json]], None] = lambda out, result: None
     show_session: Callable[[Console, Mapping[str, Json]], None] = lambda out, scored: None
-    finish: Callable[[Console, Any], None] = lambda out, session: None
+    show_at_end: Callable[[Console, Any], None] = lambda out, session: None
 
 
 def find_section(evaluation: str) -> ReportSection:
@@ -118,7 +118,7 @@ def find_section(evaluation: str) -> ReportSection:
     return found
 
 
-def list_sections(able: Callable[[ReportSection], bool]) -> str:
-    """Return the evaluations whose section satisfies `able`, as a comma-separated list."""
+def list_sections(predicate: Callable[[ReportSection], bool]) -> str:
+    """Return the evaluations whose section satisfies `predicate`, as a comma-separated list."""
     names = registry.component_names("report_sections")
-    return ", ".join(name for name in names if able(find_section(name)))
+    return ", ".join(name for name in names if predicate(find_section(name)))

@@ -117,7 +117,7 @@ class Stratum:
     values: Sequence[float | None]
     problems: Sequence[Hashable]
 
-    def kept(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    def drop_missing(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Return the values that are not None, and the number of each one's problem, from 0."""
         numbers: dict[Hashable, int] = {}
         pairs = [
@@ -173,7 +173,7 @@ def mean_of_means(
     Strata without a value are left out, and problems are resampled within each stratum. n counts
     values. With one stratum and one value per problem, this equals `bootstrap`.
     """
-    kept = [found for found in (stratum.kept() for stratum in strata) if len(found[0])]
+    kept = [found for found in (stratum.drop_missing() for stratum in strata) if len(found[0])]
     if not kept:
         return {"mean": None, "low": None, "high": None, "n": 0}
     mean = math.fsum(math.fsum(v.tolist()) / len(v) for v, _ in kept) / len(kept)
@@ -263,7 +263,7 @@ def rank_correlation(
         seed: Seed of the draws.
         resamples: Number of resamples.
     """
-    values, numbers = Stratum(first, problems).kept()
+    values, numbers = Stratum(first, problems).drop_missing()
     others = np.array([s for s, f in zip(second, first, strict=True) if f is not None], np.float64)
     n = len(values)
     rho = float(_rho(np.ones((n, 1)), values, others)[0]) if n else math.nan

@@ -132,7 +132,7 @@ class SessionCurves:
                 found.append(accepted)
         self._found.append(found)
 
-    def banks(self, growth: Iterable[Mapping[str, Any]]) -> None:
+    def add_bank_growth(self, growth: Iterable[Mapping[str, Any]]) -> None:
         """Add the history of the banks.
 
         Args:
@@ -226,7 +226,7 @@ class Contents:
         self._evaluation = evaluation
         self._spaces = SpaceCache(store)
 
-    def overview(self, *, live: bool = False) -> dict[str, Json]:
+    def build_overview(self, *, live: bool = False) -> dict[str, Json]:
         """Return everything except the details that `problem` and `problems` return."""
         told = [self._session(session) for session in self._sessions]
         return {
@@ -242,13 +242,13 @@ class Contents:
             ),
         }
 
-    def problems(self) -> Iterator[tuple[str, str, dict[str, Json]]]:
+    def iter_problems(self) -> Iterator[tuple[str, str, dict[str, Json]]]:
         """Yield the session, the problem's id and its details for each problem, in stored order."""
         for session in self._sessions:
             for row, told in self._opened(session, self._store.problems(session), None):
                 yield session, row.problem.id, told
 
-    def problem(self, session: str, problem: str) -> dict[str, Json]:
+    def build_problem(self, session: str, problem: str) -> dict[str, Json]:
         """Return the details of one problem: observations, hypotheses, calls and disagreements."""
         rows = [row for row in self._store.problems(session) if row.problem.id == problem]
         ((_, told),) = self._opened(session, rows, problem)
@@ -265,12 +265,12 @@ class Contents:
             problem: Id of the only problem in `rows`; None if `rows` holds all problems of the
                 session.
         """
-        calls = _by_problem(self._store.listed_calls(session, problem))
+        calls = _by_problem(self._store.list_calls(session, problem))
         banks = _by_problem(self._store.bank(session, problem))
         records = self._store.steps(session, [row.problem.id for row in rows], spaces="consistent")
         for row, steps in pair_with_steps(rows, records):
             name = row.problem.id
-            space = self._spaces.space(row.space)
+            space = self._spaces.get_space(row.space)
             yield row, describe_problem(row, steps, space, calls.get(name, ()), banks.get(name, ()))
 
     def _session(self, session: str) -> dict[str, Json]:
@@ -284,7 +284,7 @@ class Contents:
         for row, steps in pair_with_steps(rows, self._store.steps(session, spaces=False)):
             course.add(steps)
             listed.append(_row(row, steps, values.get(row.problem.id, {}), chosen))
-        course.banks(self._store.bank_growth(session))
+        course.add_bank_growth(self._store.bank_growth(session))
         points = [
             {"problem": detail.problem, "gamma": detail.point[0], "beta": detail.point[1],
              "k": detail.point[2]}

@@ -36,7 +36,7 @@ def render_page(
     """Yield the parts of the HTML file in order, so that the page never has to fit in memory.
 
     Args:
-        overview: The value of `Contents.overview`.
+        overview: The value of `Contents.build_overview`.
         problems: (session, problem, details) triples; empty if a server delivers the details.
         live: Allow the page to query the server that it came from.
     """

@@ -39,10 +39,10 @@ MAX_INPUTS = 6
 class KnownValues:
     """Known values by their codes."""
 
-    known: dict[int, Json]
+    by_code: dict[int, Json]
 
     @staticmethod
-    def of(values: Iterable[Json]) -> KnownValues:
+    def from_values(values: Iterable[Json]) -> KnownValues:
         """Compute the codes of `values`; values that cannot be represented are skipped."""
         known = {}
         for value in values:
@@ -129,7 +129,7 @@ def _input(
     told = []
     for rows in sorted(groups.values(), key=lambda rows: (-len(rows), rows)):
         code = int(kept[rows[0]].codes[place])
-        known = {"value": values.known[code]} if code in values.known else {}
+        known = {"value": values.by_code[code]} if code in values.by_code else {}
         told.append({"hypotheses": [numbers[row] for row in rows], **known})
     return {"place": place, "input": space.inputs[place], "groups": told,
             "undefined": [numbers[row] for row in undefined]}  # fmt: skip
@@ -254,7 +254,7 @@ def _hypothesis(
         if agreement is not None:
             told[name] = _agreement(agreement)
     if one.space is not None:
-        told["undefined"] = one.space.undefined()
+        told["undefined"] = one.space.count_undefined()
         told["limited"] = one.space.limited
     return told
 
@@ -281,7 +281,7 @@ def _values(problem: Problem, judged: Sequence[JudgedHypothesis]) -> KnownValues
     found = load_family(problem.family)
     if isinstance(found, NamesCodes):
         return KnownValues(dict(enumerate(found.code_names(problem))))
-    return KnownValues.of(_seen(problem, judged))
+    return KnownValues.from_values(_seen(problem, judged))
 
 
 def _seen(problem: Problem, judged: Sequence[JudgedHypothesis]) -> Iterator[Json]:

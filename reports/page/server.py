@@ -63,12 +63,12 @@ class Viewer:
 
     def __init__(
         self,
-        opened: Callable[[], AbstractContextManager[Store]],
+        open_store: Callable[[], AbstractContextManager[Store]],
         sessions: Sequence[str],
         evaluation: str | None = None,
         port: int = 0,
     ) -> None:
-        self._opened = opened
+        self._opened = open_store
         self._sessions = list(sessions)
         self._evaluation = evaluation
         self._token = secrets.token_urlsafe(32)
@@ -103,45 +103,45 @@ class Viewer:
             self._server.shutdown()
         self._server.server_close()
 
-    def knows(self, token: str) -> bool:
+    def check_token(self, token: str) -> bool:
         """Return whether `token` is the server's token, compared in constant time."""
         return hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
 
     # --- Responses. The lock lets one request at a time read the store.
 
-    def page(self) -> str:
+    def get_page(self) -> str:
         """Return the HTML of the page, without any data; its script requests them."""
         return "".join(render_page({"live": True, "sessions": []}, (), live=True))
 
-    def overview(self, have: str) -> str | None:
-        """Return the overview as JSON, or None if it still has the mark `have`."""
+    def get_overview(self, known_mark: str) -> str | None:
+        """Return the overview as JSON, or None if it still has the mark `known_mark`."""
         told = self._told()
-        return None if told["mark"] == have else encode_json(told)
+        return None if told["mark"] == known_mark else encode_json(told)
 
-    def problem(self, session: str, place: str) -> str | None:
+    def get_problem(self, session: str, index: str) -> str | None:
         """Return the details of a problem as JSON; None if there is no such session or index."""
         with self._lock, self._opened() as store:
-            if session not in self._sessions or not re.fullmatch("[0-9]{1,9}", place):
+            if session not in self._sessions or not re.fullmatch("[0-9]{1,9}", index):
                 return None
             ids = [row.problem.id for row in store.problems(session)]
-            if int(place) >= len(ids):
+            if int(index) >= len(ids):
                 return None
             contents = Contents(store, self._sessions, self._evaluation)
-            return encode_json(contents.problem(session, ids[int(place)]))
+            return encode_json(contents.build_problem(session, ids[int(index)]))
 
     def search(self, session: str, words: str) -> str | None:
         """Return the ids of a session's problems that contain all words; None for another session."""
         with self._lock, self._opened() as store:
             if session not in self._sessions:
                 return None
-            return encode_json(store.problems_with(session, words.split()[:WORDS]))
+            return encode_json(store.find_problems(session, words.split()[:WORDS]))
 
     def _told(self) -> dict[str, Json]:
         with self._lock, self._opened() as store:
             mark = json.dumps([store.progress(session) for session in self._sessions])
             if mark != self._mark:
                 contents = Contents(store, self._sessions, self._evaluation)
-                self._overview = contents.overview(live=True) | {"mark": mark}
+                self._overview = contents.build_overview(live=True) | {"mark": mark}
                 self._mark = mark
             return self._overview
 
@@ -178,9 +178,9 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
                     HTTPStatus.FORBIDDEN, "This server answers under its own name alone."
                 )
             if asked.path == "/":
-                return self._say(HTTPStatus.OK, viewer.page(), "text/html")
+                return self._say(HTTPStatus.OK, viewer.get_page(), "text/html")
             scheme, _, token = self.headers.get("Authorization", "").partition(" ")
-            if scheme != "Bearer" or not viewer.knows(token):
+            if scheme != "Bearer" or not viewer.check_token(token):
                 return self._say(
                     HTTPStatus.FORBIDDEN,
                     "Open the address that `peirce view` printed, with its token.",
@@ -199,12 +199,12 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
         def _answer(self, path: str, query: dict[str, str]) -> None:
             session = query.get("session", "")
             if path == "/overview":
-                told = viewer.overview(query.get("have", ""))
+                told = viewer.get_overview(query.get("have", ""))
                 return self._say(
                     HTTPStatus.OK if told else HTTPStatus.NO_CONTENT, told or "", _JSON
                 )
             if path == "/problem":
-                told = viewer.problem(session, query.get("place", ""))
+                told = viewer.get_problem(session, query.get("place", ""))
             elif path == "/search":
                 told = viewer.search(session, query.get("words", ""))
             else:

@@ -45,8 +45,8 @@ def _as_json(one: TrainingRun) -> dict[str, Json]:
     figures = []
     for name in CURVE_NAMES:
         curves = [
-            {"stage": stage, "points": [[at, round(value, 6)] for at, value in one.curve(stage, name)]}
-            for stage in (*one.stages, "") if one.curve(stage, name)
+            {"stage": stage, "points": [[at, round(value, 6)] for at, value in one.get_curve(stage, name)]}
+            for stage in (*one.stages, "") if one.get_curve(stage, name)
         ]  # fmt: skip
         if curves:
             figures.append({"name": name, "curves": curves})

@@ -17,7 +17,7 @@ def _add_study(given: ScoredSessions) -> SectionOutput:
     from .gear import files, tables
 
     problems = [[row.problem for row in given.store.problems(one)] for one in given.sessions]
-    study = Study.of(find_settings(given.recorded, problems), given.scored)
+    study = Study.from_sessions(find_settings(given.recorded, problems), given.scored)
     result = {"settings": tables.as_json(study), "table3": tables.table_3(study)}
     if given.folder is None:
         return SectionOutput(result)
@@ -42,5 +42,5 @@ def _add_tables(given: ScoredSessions) -> SectionOutput:
     )
 
 
-GEAR = ReportSection("gear", add=_add_study, table=_table_3)
-T3 = ReportSection("t3", add=_add_tables)
+GEAR = ReportSection("gear", build_output=_add_study, build_table=_table_3)
+T3 = ReportSection("t3", build_output=_add_tables)

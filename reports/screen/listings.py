@@ -153,7 +153,7 @@ def print_calls(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 
 def _indented(text: str, by: str = "    ") -> str:
     return "\n".join(
-        by + line for line in escape_unprintable(text, lines=True).strip("\n").split("\n")
+        by + line for line in escape_unprintable(text, keep_lines=True).strip("\n").split("\n")
     )
 
 
@@ -165,17 +165,17 @@ def print_tasks(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     out.print(shown)
 
 
-def print_task(out: Console, told: Mapping[str, Json]) -> None:
+def print_task(out: Console, task: Mapping[str, Json]) -> None:
     """Print a task with its example commands, unwrapped so that they can be copied."""
     out.print(
-        f"{escape_unprintable(told['task'])}: {escape_unprintable(told['about'])}", soft_wrap=True
+        f"{escape_unprintable(task['task'])}: {escape_unprintable(task['about'])}", soft_wrap=True
     )
-    if told["takes"]:
-        out.print(f"--data: {escape_unprintable(told['takes'])}", soft_wrap=True)
+    if task["takes"]:
+        out.print(f"--data: {escape_unprintable(task['takes'])}", soft_wrap=True)
     out.print("\nTo copy:")
-    for line in told["commands"]:
+    for line in task["commands"]:
         out.print(f"    {escape_unprintable(line)}", soft_wrap=True)
-    names = ", ".join(told["methods"])
+    names = ", ".join(task["methods"])
     out.print(f"\nMethods (--method): {names}", soft_wrap=True)
     out.print("All options: peirce run --help")
 
@@ -258,29 +258,29 @@ def print_differences(out: Console, result: Mapping[str, Json]) -> None:
         out.print(f"  and {len(found) - MAX_LISTED} more; --json has them all")
 
 
-def print_doctor(out: Console, found: Mapping[str, Json]) -> None:
+def print_doctor(out: Console, diagnosis: Mapping[str, Json]) -> None:
     """Print the output of `peirce doctor`: versions, platform, sandboxes, models, settings, store."""
-    platform, store, gpu, models = (found[k] for k in ("platform", "store", "gpu", "models"))
-    for line in _cleaned(found.get("cleaned")):
+    platform, store, gpu, models = (diagnosis[k] for k in ("platform", "store", "gpu", "models"))
+    for line in _cleaned(diagnosis.get("cleaned")):
         out.print(f"cleaned   {line}")
     versions = ", ".join(
-        f"{name} {version or 'missing'}" for name, version in found["versions"].items()
+        f"{name} {version or 'missing'}" for name, version in diagnosis["versions"].items()
     )
     out.print(f"versions  {versions}")
     out.print(
         f"platform  Python {platform['python']}, {platform['system']}, {platform['cores']} cores"
     )
-    for name, backend in found["sandbox"].items():
+    for name, backend in diagnosis["sandbox"].items():
         out.print(f"sandbox   {name}: {_backend(backend)}")
     keys = ", ".join(
         f"{name} {'set' if there else 'not set'}" for name, there in models["keys"].items()
     )
     endpoint = escape_unprintable(models["endpoint"] or "none named in the environment")
     out.print(f"models    {', '.join(models['schemes'])}; endpoint: {endpoint}; {keys}")
-    for one in found["settings"] or [{"key": "none in the environment or a file"}]:
+    for one in diagnosis["settings"] or [{"key": "none in the environment or a file"}]:
         told = f" = {one['value']} ({one['source']})" if "value" in one else ""
         out.print(f"setting   {escape_unprintable(one['key'] + told)}", soft_wrap=True)
-    for name, extra in found["extras"].items():
+    for name, extra in diagnosis["extras"].items():
         said = (
             "here"
             if extra["here"]
@@ -390,17 +390,19 @@ TERMINAL_WIDTH = 100  # Assumed terminal width in columns.
 ARROW = "  ->  "
 
 
-def draw_grid_pair(given: list[list[int]], wanted: list[list[int]]) -> list[Text]:
+def draw_grid_pair(input_grid: list[list[int]], output_grid: list[list[int]]) -> list[Text]:
     """Draw two grids next to each other, with spaced digits where the width allows it."""
-    columns = len(given[0]) + len(wanted[0])
+    columns = len(input_grid[0]) + len(output_grid[0])
     cell = 2 if 2 * columns + len(ARROW) <= TERMINAL_WIDTH else 1
-    height = max(len(given), len(wanted))
+    height = max(len(input_grid), len(output_grid))
     lines = []
     for k in range(height):
         line = Text()
-        _row(line, given, k, cell)
-        line.append(ARROW if k == (min(len(given), len(wanted)) - 1) // 2 else " " * len(ARROW))
-        _row(line, wanted, k, cell)
+        _row(line, input_grid, k, cell)
+        line.append(
+            ARROW if k == (min(len(input_grid), len(output_grid)) - 1) // 2 else " " * len(ARROW)
+        )
+        _row(line, output_grid, k, cell)
         line.rstrip()
         lines.append(line)
     return lines

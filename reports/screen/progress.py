@@ -54,11 +54,13 @@ SCORING = "Scoring what was found"
 class RunningProblem:
     """A problem that is being solved: its step, its verdicts so far and its start time."""
 
-    began: float
+    started_at: float
     step: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
-    calls: set[str] = field(default_factory=set)  # Paths of calls without an answer yet.
-    again: dict[str, str] = field(default_factory=dict)  # Why a call is being retried, by path.
+    open_calls: set[str] = field(default_factory=set)  # Paths of calls without an answer yet.
+    retry_causes: dict[str, str] = field(
+        default_factory=dict
+    )  # Why a call is being retried, by path.
 
 
 class SessionProgress:
@@ -77,7 +79,7 @@ class SessionProgress:
     ) -> None:
         self.session = ""
         self.store = ""
-        self._out = out or create_console(talk=True)
+        self._out = out or create_console(stderr=True)
         self._quiet = quiet
         self._clock = clock
         self._began = clock()
@@ -144,13 +146,13 @@ class SessionProgress:
 
     def _on_call_started(self, event: Mapping[str, Json]) -> None:
         if event["problem"] in self._running:
-            self._running[event["problem"]].calls.add(event["path"])
+            self._running[event["problem"]].open_calls.add(event["path"])
 
     def _on_call(self, event: Mapping[str, Json]) -> None:
         running = self._running.get(event["problem"])
         if running is not None:
-            running.calls.discard(event["path"])
-            running.again.pop(event["path"], None)
+            running.open_calls.discard(event["path"])
+            running.retry_causes.pop(event["path"], None)
         self._sums[f"{event['kind']} calls"] += 1
         self._sums[event["source"]] += 1
         self._sums["retries"] += event.get("retries", 0)
@@ -159,7 +161,7 @@ class SessionProgress:
 
     def _on_asked_again(self, event: Mapping[str, Json]) -> None:
         if event["problem"] in self._running:
-            self._running[event["problem"]].again[event["path"]] = event["cause"]
+            self._running[event["problem"]].retry_causes[event["path"]] = event["cause"]
             self._plain(self._progress)
 
     def _on_step(self, event: Mapping[str, Json]) -> None:
@@ -247,7 +249,7 @@ class SessionProgress:
         return f"{format_duration(passed)}, about {format_duration(passed / now * left)} to go"
 
     def _footer(self) -> str:
-        flight = sum(len(running.calls) for running in list(self._running.values()))
+        flight = sum(len(running.open_calls) for running in list(self._running.values()))
         told = {
             "in flight": flight,
             "retries": self._sums["retries"],
@@ -258,7 +260,9 @@ class SessionProgress:
         }
         said = [f"{n:,} {name}" for name, n in told.items() if n or name == "in flight"]
         again = [
-            why for running in list(self._running.values()) for why in list(running.again.values())
+            why
+            for running in list(self._running.values())
+            for why in list(running.retry_causes.values())
         ]
         if again:
             said.insert(1, f"{len(again):,} asked again ({to_one_line(again[-1], 80)})")
@@ -303,7 +307,7 @@ class SessionProgress:
         line = Text(f"  {to_one_line(name, 20):<12} step {running.step + 1:<3} ")
         for verdict in VERDICTS:
             line.append("■" * min(running.verdicts[verdict], 30), style=VERDICT_STYLES[verdict])
-        return line.append(f"  {format_duration(self._clock() - running.began)}", style="dim")
+        return line.append(f"  {format_duration(self._clock() - running.started_at)}", style="dim")
 
 
 def banner(event: Mapping[str, Json]) -> list[str]:

@@ -162,10 +162,10 @@ def _short(value: Json) -> str:
 # --- Output of `peirce tasks audit`: one line per check with its first failures, then statistics.
 
 
-def print_audit(out: Console, told: Mapping[str, Json]) -> None:
+def print_audit(out: Console, audit: Mapping[str, Json]) -> None:
     """Print the checks of an audited data set, those that failed first, and the set's statistics."""
     shown = create_table("check", "of", "passed", "failed", "first that fail", numbers=[2, 3])
-    for one in sorted(told["checks"], key=lambda check: not check["failed"]):
+    for one in sorted(audit["checks"], key=lambda check: not check["failed"]):
         first = "; ".join(one["offenders"][:2])
         shown.add_row(
             to_one_line(one["check"], 100), one["of"], f"{one['passed']:,}", f"{one['failed']:,}",
@@ -174,14 +174,14 @@ def print_audit(out: Console, told: Mapping[str, Json]) -> None:
     out.print(shown)
     figures = create_table("regime", "statistic", "prompt worlds", "holdouts")
     by_name: dict[tuple[str, str], dict[str, str]] = {}
-    for row in told["statistics"]:
+    for row in audit["statistics"]:
         said = f"{row['mean']:.3g} ({row['least']:.2g} to {row['most']:.2g})"
         by_name.setdefault((row["regime"], row["statistic"]), {})[row["worlds"]] = said
     for (regime, name), sides in by_name.items():
         figures.add_row(regime, name, sides.get("prompt", ""), sides.get("holdout", ""))
     out.print(figures)
-    failed = told["failed"]
+    failed = audit["failed"]
     out.print(
-        f"{to_one_line(told['file'], 60)}: {told['instances']:,} instances, {told['holdouts']:,}"
-        f" holdouts; {len(told['checks']) - failed} checks passed, {failed} failed"
+        f"{to_one_line(audit['file'], 60)}: {audit['instances']:,} instances, {audit['holdouts']:,}"
+        f" holdouts; {len(audit['checks']) - failed} checks passed, {failed} failed"
     )

@@ -164,7 +164,7 @@ def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = F
 
     scored = result["sessions"]
     section = find_section(scored[0]["evaluation"])
-    if len(scored) <= MAX_SESSION_COLUMNS or section.table is None:
+    if len(scored) <= MAX_SESSION_COLUMNS or section.build_table is None:
         evaluation = find_evaluation(section.name)
         shown = evaluation.on_screen(all_metrics)
         found, empty = tables.split_valued(tables.summary_table(_only(shown, scored), shown))
@@ -174,7 +174,7 @@ def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = F
         if len(shown) < len(evaluation.metrics):
             out.print(f"metrics   {_left_out(evaluation, shown)}", soft_wrap=True)
     else:
-        out.print(tables.as_text(section.table(result), out.width))
+        out.print(tables.as_text(section.build_table(result), out.width))
         out.print(_summed(scored))
     section.show(out, result)
     for one in scored if len(scored) <= MAX_SESSION_COLUMNS or "by_problem" in scored[0] else ():
@@ -296,7 +296,7 @@ SESSION_ROW = "the session"
 
 
 def print_baselines(
-    out: Console, metrics: Mapping[str, Mapping[str, Json]], found: Sequence[Mapping[str, Json]]
+    out: Console, metrics: Mapping[str, Mapping[str, Json]], baselines: Sequence[Mapping[str, Json]]
 ) -> None:
     """Print accuracy and macro F1 of a session and its baselines, then how they compare.
 
@@ -305,11 +305,11 @@ def print_baselines(
 
     Args:
         metrics: Metrics of the session, by name.
-        found: Baselines per problem, as `baselines.beside_session` returns them.
+        baselines: Baselines per problem, as `baselines.beside_session` returns them.
     """
     from ..papers.hypobench.metrics import SPLITS
 
-    rows = [row for one in found for row in one["baselines"]]
+    rows = [row for one in baselines for row in one["baselines"]]
     splits = [split for split in SPLITS if any(row["split"] == split for row in rows)]
     if not splits:
         return
@@ -324,10 +324,10 @@ def print_baselines(
                  for split in splits for what in ("accuracy", "f1")]  # fmt: skip
         shown.add_row(escape_unprintable(name), *means)
     out.print(shown)
-    several = len(found) > 1
+    several = len(baselines) > 1
     said = dict.fromkeys(
         f"{to_one_line(one['problem'], 40)}: {line}" if several and ", " in line else line
-        for one in found
+        for one in baselines
         for line in one["said"]
     )
     for line in list(said)[:MAX_LISTED_SENTENCES]:

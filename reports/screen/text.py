@@ -25,26 +25,26 @@ VERDICT_STYLES = {
 DEFAULT_STORE = "peirce.duckdb"
 
 
-def create_console(*, talk: bool = False) -> Console:
+def create_console(*, stderr: bool = False) -> Console:
     """Return a console that prints text without markup.
 
     Args:
-        talk: Print to stderr, for progress and messages, instead of to stdout.
+        stderr: Print to stderr, for progress and messages, instead of to stdout.
     """
-    stream = sys.stderr if talk else sys.stdout
+    stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else 120
     return Console(
         file=stream, markup=False, highlight=False, emoji=False, soft_wrap=False, width=width
     )
 
 
-def escape_unprintable(text: str, *, lines: bool = False) -> str:
+def escape_unprintable(text: str, *, keep_lines: bool = False) -> str:
     """Return `text` with control codes, direction marks and lone surrogates shown as escapes.
 
     Args:
-        lines: Keep line breaks and tabs.
+        keep_lines: Keep line breaks and tabs.
     """
-    keep = "\n\t" if lines else ""
+    keep = "\n\t" if keep_lines else ""
     return "".join(
         c if c in keep or c.isprintable() else c.encode("unicode_escape").decode("ascii")
         for c in text
@@ -97,9 +97,9 @@ def stop_sentence(cause: str) -> str:
     return STOPS.get(cause) or to_one_line(cause, 80)
 
 
-def format_count(count: int, what: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """Format a count with its noun, as in "1 problem", "2 problems" or "1,200 problems"."""
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def create_table(*headings: str, numbers: Iterable[int] = ()) -> Table:

@@ -168,7 +168,7 @@ class _Screen:
         self._quiet = quiet
         self._clock = clock
         self._began = clock()
-        self._out = out or create_console(talk=True)
+        self._out = out or create_console(stderr=True)
         shown = self._out.is_terminal and sys.stderr.isatty() if live is None else live
         self._picture = (
             Live(console=self._out, refresh_per_second=4, transient=True, get_renderable=self._draw)
@@ -223,16 +223,16 @@ class TrainingProgress(_Screen):
     _first: float | None = None
     _said = 0
 
-    def __call__(self, told: Any) -> None:
+    def __call__(self, progress: Any) -> None:
         """Update the display; a new warning or probe result is also printed as a line where needed."""
-        self._last = told
-        if told.doing == "train" and self._first is None:
-            self._first, self._began = told.examples, self._clock()
-        for sentence in told.said[self._said :]:
+        self._last = progress
+        if progress.doing == "train" and self._first is None:
+            self._first, self._began = progress.examples, self._clock()
+        for sentence in progress.said[self._said :]:
             self._say(f"Warning: {sentence}")
-        self._said = max(self._said, len(told.said))
-        if told.probes and dict(told.probes) != self._probes[1]:
-            self._probes = (told.examples, dict(told.probes))
+        self._said = max(self._said, len(progress.said))
+        if progress.probes and dict(progress.probes) != self._probes[1]:
+            self._probes = (progress.examples, dict(progress.probes))
             if self._picture is None:
                 self._say(self._line())
 
@@ -292,15 +292,15 @@ class ClassifierProgress(_Screen):
     _told: Mapping[str, Any] | None = None
     _set = ""
 
-    def __call__(self, told: Mapping[str, Any]) -> None:
+    def __call__(self, progress: Mapping[str, Any]) -> None:
         """Update the display and print a line at the end of an epoch."""
-        if told["set"] != self._set:
-            self._set, self._began = told["set"], self._clock()
-        self._told = told
-        epoch = told["epoch"]
+        if progress["set"] != self._set:
+            self._set, self._began = progress["set"], self._clock()
+        self._told = progress
+        epoch = progress["epoch"]
         if epoch is not None:
             self._say(
-                f"{told['set']}, pass {epoch.number}: loss {epoch.train_loss:.3f}, on validation rows"
+                f"{progress['set']}, pass {epoch.number}: loss {epoch.train_loss:.3f}, on validation rows"
                 f" {epoch.loss:.3f}, accuracy {epoch.accuracy:.3f}, macro F1 {epoch.f1:.3f}"
             )
 
@@ -406,23 +406,23 @@ def _cells(stages: Mapping[str, int]) -> list[str]:
 # --- Output of `peirce pretrain`: the folder, the training run, answers on unseen problems.
 
 
-def print_pretrained(out: Console, made: Mapping[str, Any]) -> None:
+def print_pretrained(out: Console, result: Mapping[str, Any]) -> None:
     """Print the folder, size and loss of a pretrained model, and its results on unseen problems."""
-    settings = made["settings"]
-    if made["used"]:
-        out.print(f"{made['out']}: made before with these settings, used again", markup=False)
+    settings = result["settings"]
+    if result["used"]:
+        out.print(f"{result['out']}: made before with these settings, used again", markup=False)
     else:
-        out.print(f"{made['out']}: written", markup=False)
+        out.print(f"{result['out']}: written", markup=False)
     out.print(
-        f"{settings['architecture']}, {made['parameters']:,} parameters, {made['tokens']:,} tokens in"
-        f" {made['seconds']:,.0f} s, loss {made['loss']}",
+        f"{settings['architecture']}, {result['parameters']:,} parameters, {result['tokens']:,} tokens in"
+        f" {result['seconds']:,.0f} s, loss {result['loss']}",
         markup=False,
     )
-    rows = made.get("measured") or []
+    rows = result.get("measured") or []
     if rows:
         out.print()
         out.print(_figures(rows))
-    out.print(f"next: peirce run TASK --model hf:{made['out']} --template compact", markup=False)
+    out.print(f"next: peirce run TASK --model hf:{result['out']} --template compact", markup=False)
 
 
 def _figures(rows: list[Mapping[str, Any]]) -> Any:

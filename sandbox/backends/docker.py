@@ -79,7 +79,7 @@ class Container:
     def __init__(self, engine: Any, name: str, memory_mb: int, limited: bool) -> None:
         self.engine, self.name, self.memory_mb, self.limited = engine, name, memory_mb, limited
 
-    async def allow(self, memory_mb: int) -> None:
+    async def raise_memory_limit(self, memory_mb: int) -> None:
         """Raise the container's memory limit."""
         if memory_mb > self.memory_mb:
             self.memory_mb = memory_mb
@@ -89,7 +89,7 @@ class Container:
         """Remove the container."""
         await asyncio.to_thread(self.remove)
 
-    async def end(self) -> None:
+    async def wait_or_kill(self) -> None:
         """Wait for the container to exit, then remove it."""
         # If the engine is gone, the container is too.
         with contextlib.suppress(SandboxUnavailable):

@@ -40,7 +40,7 @@ class ControlGroup:
         self.folders = folders
 
     @classmethod
-    def make(cls) -> ControlGroup | None:
+    def create(cls) -> ControlGroup | None:
         """Create a group, or return None where that is not possible."""
         for folder in find_leftovers():
             with contextlib.suppress(OSError):
@@ -154,7 +154,7 @@ class ZygoteProcess:
     def __init__(self, process: subprocess.Popen[bytes], group: ControlGroup | None) -> None:
         self.process, self.group = process, group
 
-    async def allow(self, memory_mb: int) -> None:
+    async def raise_memory_limit(self, memory_mb: int) -> None:
         """Raise the memory limit of the group."""
         if self.group is not None:
             self.group.limit_memory((memory_mb + ROOM_MB) * 2**20)
@@ -167,7 +167,7 @@ class ZygoteProcess:
         if self.group is not None:
             await self.group.end()
 
-    async def end(self) -> None:
+    async def wait_or_kill(self) -> None:
         """Wait for the process to exit, then kill it."""
         for _ in range(200):
             if self.process.poll() is not None:
@@ -179,7 +179,7 @@ class ZygoteProcess:
 async def start_zygote() -> Link:
     """Start a zygote. Raises SandboxUnavailable where no Python can be started."""
     ours, theirs = socket.socketpair()
-    group = ControlGroup.make()
+    group = ControlGroup.create()
     try:
         process = subprocess.Popen(
             COMMAND,
@@ -206,7 +206,7 @@ async def start_zygote() -> Link:
         except OSError:
             group.remove()
             zygote.group = group = None
-    await zygote.allow(Limits().memory_mb)
+    await zygote.raise_memory_limit(Limits().memory_mb)
     reader, writer = await asyncio.open_connection(sock=ours, limit=2**20)
     return Link(reader, writer, zygote, {"cgroup": group is not None})
 

@@ -36,7 +36,7 @@ class Bindings:
     """The facts that a walk over a tree collects, and the methods for nodes that bind names."""
 
     def __init__(self) -> None:
-        self.keeps = False  # whether it may keep state in its own objects
+        self.keeps_state = False  # whether it may keep state in its own objects
         self.module = self.scope = Scope("module", None)
         self.scopes = [self.module]
         self.stack: list[Any] = []
@@ -59,11 +59,11 @@ class Bindings:
         self.unnamed: list[Scope] = []  # where a function without a name is made or called
         self.methods: list[Scope] = []  # where an attribute is called
 
-    def own(self) -> None:
+    def record_state(self) -> None:
         """Record that the source may keep state in its own objects."""
-        self.keeps = True
+        self.keeps_state = True
 
-    def read_only(self, node: Any, reader: str = "") -> None:
+    def record_read(self, node: Any, reader: str = "") -> None:
         """Record that this use of a name only reads it, relying on a builtin `reader`."""
         if type(node) is ast.Name:
             self.reads[id(node)] = reader
@@ -81,31 +81,31 @@ class Bindings:
         if self.scope is self.module and how & (Binds.OTHER | Binds.CLASS | Binds.ADDRESS):
             self.top_level.opaque.add(name)
 
-    def import_(self, node: ast.Import) -> None:
+    def visit_import(self, node: ast.Import) -> None:
         """Check and bind the modules of an `import`."""
         for alias in node.names:
             if alias.name not in PERMITTED:
                 raise BeyondReach
-            self.foreign(alias.asname, alias.name, None)
+            self.bind_foreign(alias.asname, alias.name, None)
 
-    def import_from(self, node: ast.ImportFrom) -> None:
+    def visit_import_from(self, node: ast.ImportFrom) -> None:
         """Check and bind the names of a `from … import`."""
         module = node.module
         if node.level or module not in PERMITTED:
             raise BeyondReach
         for alias in node.names:
             if (module, alias.name) in SUBMODULES:
-                self.foreign(alias.asname or alias.name, SUBMODULES[module, alias.name], None)
+                self.bind_foreign(alias.asname or alias.name, SUBMODULES[module, alias.name], None)
             elif alias.name in PERMITTED[module]:
-                self.foreign(alias.asname or alias.name, module, alias.name)
+                self.bind_foreign(alias.asname or alias.name, module, alias.name)
             else:
                 raise BeyondReach
 
-    def foreign(self, bound: str | None, module: str, name: str | None) -> None:
+    def bind_foreign(self, bound: str | None, module: str, name: str | None) -> None:
         """Bind a module (`name` is None) or a name of a module."""
         self.imports.add(module)
         if module == "random":
-            self.own()
+            self.record_state()
         if bound is None:  # `import a.b` binds a.
             bound = module = module.split(".")[0]
         elif module == "__future__" and name:
@@ -115,22 +115,22 @@ class Bindings:
 
     # --- Scopes ---
 
-    def function(self, node: ast.FunctionDef) -> None:
+    def visit_function(self, node: ast.FunctionDef) -> None:
         """Bind a function and queue its body."""
         if getattr(node, "type_params", None):
             raise BeyondReach
         at_top = self.scope is self.module
         self.bind(node.name, Binds.FUNCTION)
         if at_top:
-            if node.decorator_list or not self.top_level.fixed_defaults(node.args):
-                self.own()
+            if node.decorator_list or not self.top_level.has_fixed_defaults(node.args):
+                self.record_state()
                 self.top_level.opaque.add(node.name)
             self.top_level.functions.add(node.name)
             self.top_level.fixed.add(node.name)
-        self.decorators(node.decorator_list)
+        self.visit_decorators(node.decorator_list)
         if node.returns is not None:
-            self.annotation(node.returns)
-        inner = self.parameters(node.args)
+            self.visit_annotation(node.returns)
+        inner = self.open_parameters(node.args)
         inner.function = node.name
         self.functions.add(node.name)
         if self.scope.kind == "class":
@@ -138,14 +138,14 @@ class Bindings:
             inner.self_name = first[0].arg if first else None
         self.pending.append((inner, node.body[::-1]))
 
-    def lambda_(self, node: ast.Lambda) -> None:
+    def visit_lambda(self, node: ast.Lambda) -> None:
         """Queue the body of a lambda."""
-        inner = self.parameters(node.args)
+        inner = self.open_parameters(node.args)
         inner.function = LAMBDA
         self.unnamed.append(self.scope)
         self.pending.append((inner, [node.body]))
 
-    def parameters(self, args: ast.arguments) -> Scope:
+    def open_parameters(self, args: ast.arguments) -> Scope:
         """Return a new scope with the parameters of a function."""
         self.stack += args.defaults
         self.stack += [one for one in args.kw_defaults if one is not None]
@@ -158,7 +158,7 @@ class Bindings:
         self.scope = outside
         for one in every:
             if one.annotation is not None:
-                self.annotation(one.annotation)
+                self.visit_annotation(one.annotation)
         return inner
 
     def new_scope(self, kind: str) -> Scope:
@@ -167,19 +167,19 @@ class Bindings:
         self.scopes.append(scope)
         return scope
 
-    def decorators(self, nodes: list[ast.expr]) -> None:
+    def visit_decorators(self, nodes: list[ast.expr]) -> None:
         """Queue the decorators of a function or class."""
         for node in nodes:
             self.place[id(node)] = Place.DECORATES
         self.stack += nodes
 
-    def class_(self, node: ast.ClassDef) -> None:
+    def visit_class(self, node: ast.ClassDef) -> None:
         """Bind a class, check its bases and queue its body."""
         if node.keywords or getattr(node, "type_params", None):
             raise BeyondReach
-        self.own()
+        self.record_state()
         self.bind(node.name, Binds.CLASS)
-        self.decorators(node.decorator_list)
+        self.visit_decorators(node.decorator_list)
         for base in node.bases:
             at: Any = base.value if isinstance(base, ast.Subscript) else base
             if isinstance(at, ast.Call):
@@ -196,10 +196,10 @@ class Bindings:
         self.stack += node.bases
         self.pending.append((self.new_scope("class"), node.body[::-1]))
 
-    def comprehension(self, node: Any) -> None:
+    def visit_comprehension(self, node: Any) -> None:
         """Queue a comprehension in a scope of its own."""
         first, *others = node.generators
-        self.read_only(first.iter)
+        self.record_read(first.iter)
         self.stack.append(first.iter)
         nodes = [node.key, node.value] if type(node) is ast.DictComp else [node.elt]
         for one in node.generators:
@@ -208,13 +208,13 @@ class Bindings:
             nodes.append(one.target)
             nodes += one.ifs
         for one in others:
-            self.read_only(one.iter)
+            self.record_read(one.iter)
             nodes.append(one.iter)
         self.pending.append((self.new_scope("comprehension"), nodes))
 
     # --- Types ---
 
-    def annotation(self, node: ast.expr) -> None:
+    def visit_annotation(self, node: ast.expr) -> None:
         """Queue the names of an annotation, which are used only as types."""
         stack: list[ast.expr] = [node]
         while stack:
@@ -227,18 +227,18 @@ class Bindings:
                 stack += (at.left, at.right)
             elif not isinstance(at, ast.Constant):
                 if not isinstance(at, ast.Name | ast.Attribute):
-                    self.own()
+                    self.record_state()
                 self.place[id(at)] = Place.TYPE
                 self.stack.append(at)
 
-    def is_type(self, node: ast.expr) -> None:
+    def record_type(self, node: ast.expr) -> None:
         """Record that a node is used only as a type, or as a tuple of types."""
         for one in node.elts if isinstance(node, ast.Tuple) else [node]:
             self.place[id(one)] = Place.TYPE
 
     # --- Statements and patterns, in any scope ---
 
-    def assign(self, node: ast.Assign) -> None:
+    def visit_assign(self, node: ast.Assign) -> None:
         """Bind the targets of an assignment."""
         targets, value = node.targets, node.value
         for target in targets:
@@ -247,79 +247,79 @@ class Bindings:
             else:
                 self.stack.append(target)
                 if isinstance(target, ast.Tuple | ast.List):
-                    self.read_only(value)
+                    self.record_read(value)
         self.stack.append(value)
 
-    def annotated(self, node: ast.AnnAssign) -> None:
+    def visit_annotated(self, node: ast.AnnAssign) -> None:
         """Handle an annotated assignment."""
         if self.scope.kind == "class":  # A function does not evaluate it.
-            self.annotation(node.annotation)
+            self.visit_annotation(node.annotation)
         self.stack.append(node.target)
         if node.value is not None:
             self.stack.append(node.value)
 
-    def augmented(self, node: ast.AugAssign) -> None:
+    def visit_augmented(self, node: ast.AugAssign) -> None:
         """Handle an augmented assignment."""
-        self.read_only(node.value)
+        self.record_read(node.value)
         if type(node.target) is ast.Name:  # Outside of functions this reads the builtin.
             self.loads.append((node.target.id, self.scope, node.target))
         self.stack += (node.target, node.value)
 
-    def loop(self, node: ast.For) -> None:
+    def visit_loop(self, node: ast.For) -> None:
         """Handle a `for` loop."""
-        self.read_only(node.iter)
+        self.record_read(node.iter)
         self.stack += (node.target, node.iter, *node.orelse, *node.body)
 
-    def yields(self, node: Any) -> None:
+    def visit_yields(self, node: Any) -> None:
         """Record that the current scope is a generator."""
         self.scope.yields = True
         if node.value is not None:
             if type(node) is ast.YieldFrom:
-                self.read_only(node.value)
+                self.record_read(node.value)
             self.stack.append(node.value)
 
-    def handler(self, node: ast.ExceptHandler) -> None:
+    def visit_handler(self, node: ast.ExceptHandler) -> None:
         """Bind the name of an exception handler."""
         if node.name is not None:
             self.bind(node.name, Binds.OTHER)
         if node.type is not None:
-            self.is_type(node.type)
+            self.record_type(node.type)
             self.stack.append(node.type)
         self.stack += node.body
 
-    def global_(self, node: ast.Global) -> None:
+    def visit_global(self, node: ast.Global) -> None:
         """Bind the names of a `global` statement."""
-        self.own()
+        self.record_state()
         for name in node.names:
             self.scope.outer[name] = True
             self.bind(name, 0)
 
-    def nonlocal_(self, node: ast.Nonlocal) -> None:
+    def visit_nonlocal(self, node: ast.Nonlocal) -> None:
         """Bind the names of a `nonlocal` statement."""
         for name in node.names:
             self.scope.outer[name] = False
             self.bind(name, 0)
 
-    def walrus(self, node: ast.NamedExpr) -> None:
+    def visit_walrus(self, node: ast.NamedExpr) -> None:
         """Bind the target of `:=` in the scope around comprehensions."""
         inside = self.scope
         while self.scope.kind == "comprehension":
             assert self.scope.parent is not None
             self.scope = self.scope.parent
         if self.scope is self.module:
-            self.own()
+            self.record_state()
         self.bind(node.target.id, Binds.OTHER)
         self.scope = inside
         self.stack.append(node.value)
 
-    def match_name(self, node: Any) -> None:
+    def visit_match_name(self, node: Any) -> None:
         """Bind the name of a capture pattern."""
         if node.name is not None:
             self.bind(node.name, Binds.OTHER)
         if getattr(node, "pattern", None) is not None:
             self.stack.append(node.pattern)
 
-    def match_mapping(self, node: ast.MatchMapping) -> None:
+    def visit_match_mapping(self, node: ast.MatchMapping) -> None:
         """Handle a mapping pattern."""
         if node.rest is not None:
             self.bind(node.rest, Binds.OTHER)

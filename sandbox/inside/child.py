@@ -86,7 +86,7 @@ def run_request(
     try:
         text = source.decode("utf-8", "surrogatepass")
         tried = trial.Trial(text, entry, request["keep"], limits, request["equality"])
-        refused = tried.read()
+        refused = tried.parse()
         order = None
         if request["again"]:
             order = other_order(len(inputs))
@@ -102,7 +102,7 @@ def run_request(
             return refusal_header(*function), b""
         tried.run(function, inputs, order)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        header, body = tried.outcome()
+        header, body = tried.encode_result()
         if len(body) > limits["output_bytes"]:
             raise trial.BatchLimitReached("output_too_large", "the outputs together")
         if not also:
@@ -139,14 +139,14 @@ def run_further(
     parts, bodies = [], bytearray()
     try:
         for keep, text in also:
-            tried = first.anew(keep)
+            tried = first.copy_for(keep)
             tried.watch_clock()
             function = tried.compile()
             if not callable(function):
                 return [], b""
             tried.run(function, trial.Inputs(text))
             signal.setitimer(signal.ITIMER_PROF, 0)
-            header, body = tried.outcome()
+            header, body = tried.encode_result()
             parts.append({**header, "bytes": len(body)})
             bodies += body
     except (trial.BatchLimitReached, MemoryError):

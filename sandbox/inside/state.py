@@ -76,7 +76,7 @@ def analyse_reach(tree: ast.Module, entry: str) -> Reach:
     """
     try:
         walk = Walk()
-        walk.read(tree)
+        walk.walk_module(tree)
         return Reach.OWN if _Judge(walk).keeps(entry) else Reach.STATELESS
     except (BeyondReach, RecursionError, MemoryError):
         return Reach.BEYOND
@@ -283,7 +283,7 @@ class _Judge:
             ):
                 raise BeyondReach
             self.walk.stores = True
-            self.walk.own()
+            self.walk.record_state()
         if name == "copy.deepcopy" and not self.with_one_argument(node):
             raise BeyondReach  # Its memo receives a list that all calls share.
         if name in _SETTERS:
@@ -310,7 +310,7 @@ class _Judge:
         read.
         """
         self.judge()
-        if self.walk.keeps:
+        if self.walk.keeps_state:
             return True
         if entry not in self.top.functions or entry in self.top.opaque or entry in self.top.tables:
             return True

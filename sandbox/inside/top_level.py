@@ -66,7 +66,7 @@ class TopLevel:
         self.opaque: set[str] = set()  # names bound to unknown values
         self.relied: set[str] = set()  # builtins whose meaning the sets above rely on
 
-    def constant_name(self, name: str) -> bool:
+    def is_constant(self, name: str) -> bool:
         """Return whether a name always holds the same immutable value."""
         return name in self.fixed and name not in self.opaque and name not in self.tables
 
@@ -86,7 +86,7 @@ class TopLevel:
             return all(self.is_fixed(one, local, depth - 1) for one in nodes)
 
         if kind is ast.Name:
-            if node.id in local or self.constant_name(node.id):
+            if node.id in local or self.is_constant(node.id):
                 return True
             self.relied.add(node.id)
             if node.id not in self.module.bound:
@@ -103,7 +103,7 @@ class TopLevel:
         if kind is ast.IfExp:
             return every([node.body, node.orelse])
         if kind is ast.Lambda:
-            return self.fixed_defaults(node.args)
+            return self.has_fixed_defaults(node.args)
         if kind is ast.Subscript:
             base = node.value
             return every([base, node.slice]) or (
@@ -225,7 +225,7 @@ class TopLevel:
             return None
         return f"{module}.{attr or name}"
 
-    def fixed_defaults(self, args: ast.arguments) -> bool:
+    def has_fixed_defaults(self, args: ast.arguments) -> bool:
         """Return whether all defaults of a function are values that cannot change."""
         return all(one is None or self.is_fixed(one) for one in (*args.defaults, *args.kw_defaults))
 

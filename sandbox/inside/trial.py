@@ -119,11 +119,11 @@ class Trial:
         self._cleared: list[Callable[[], object]] = []  # called before each input
         self._stored: list[Any] = []  # in the order of the calls
 
-    def done(self) -> int:
+    def count_done(self) -> int:
         """Return how many inputs are finished, which is the index of the current one."""
         return len(self.results) // self._width
 
-    def read(self) -> tuple[str, str] | None:
+    def parse(self) -> tuple[str, str] | None:
         """Parse the source and find its `reach` without running it. `compile` and `run` follow.
 
         Returns:
@@ -145,7 +145,7 @@ class Trial:
             return "syntax", describe_exception(error)
         return None
 
-    def anew(self, keep: str) -> Trial:
+    def copy_for(self, keep: str) -> Trial:
         """Return a trial of the same parsed source for another input set."""
         other = Trial(self.source, self.entry, keep, self.limits)
         other.reach, other._code = self.reach, self._code
@@ -153,7 +153,7 @@ class Trial:
 
     def compile(self) -> Callable[[Any], Any] | tuple[str, str]:
         """Return the hypothesis's function, or (verdict, detail) where there is none."""
-        refused = self.read() if self._code is None else None
+        refused = self.parse() if self._code is None else None
         if refused is not None:
             return refused
         try:
@@ -189,7 +189,7 @@ class Trial:
         append = self.results.extend if self.keep == "codes" else self.results.append
         renewed = self._fresh_function if self.reach != state.Reach.STATELESS else None
         pending = iter(stored)
-        while self.done() < len(stored):
+        while self.count_done() < len(stored):
             # The `try` is around the loop, not the call: each input appends once, here or below.
             try:
                 if renewed is not None:
@@ -206,10 +206,10 @@ class Trial:
             except BatchLimitReached:
                 raise
             except BaseException as error:  # noqa: BLE001 - untrusted code raises what it likes
-                self.undefined[self.done()] = exception_reason(error)
+                self.undefined[self.count_done()] = exception_reason(error)
                 append(self._nothing)
 
-    def outcome(self) -> tuple[dict[str, Any], bytes]:
+    def encode_result(self) -> tuple[dict[str, Any], bytes]:
         """Return header and body of the result, in the order of the inputs.
 
         The body holds one byte per input, 0 or 1 + an index into the sorted `reason_names`. Then
@@ -217,11 +217,11 @@ class Trial:
         values.
         """
         for index, reason in self.overrun.items():
-            if index < self.done():
+            if index < self.count_done():
                 self.undefined[index] = reason
         names = sorted(set(self.undefined.values()))
         number = {name: place + 1 for place, name in enumerate(names)}
-        reasons = bytearray(self.done())
+        reasons = bytearray(self.count_done())
         for index, reason in self.undefined.items():
             reasons[index] = number[reason]
         results = self.results
@@ -255,7 +255,7 @@ class Trial:
             nonlocal left
             left -= 1
             if left < 0:  # Later iterations raise it too, so that no loop can suppress it.
-                self.overrun[self.done()] = STEPS
+                self.overrun[self.count_done()] = STEPS
                 raise StepLimitReached
 
         def new_budget() -> None:
@@ -287,7 +287,7 @@ class Trial:
     def _check_clock(self, _signal: int, interrupted: Any) -> None:
         if interrupted is None or interrupted.f_code in _BETWEEN_CALLS:
             return
-        at, now = self.done(), time.process_time()
+        at, now = self.count_done(), time.process_time()
         if at != self._clock_at:
             self._clock_at, self._clock_since = at, now
         elif now - self._clock_since >= self._input_cpu_s:
@@ -319,7 +319,7 @@ class Trial:
     def _refuse_address(self, form: bytes) -> None:
         """Raise Address if a form has the text of an address, unless code or input has it too."""
         for found in _ADDRESS.findall(form):
-            given = self._stored[self.done()]
+            given = self._stored[self.count_done()]
             text = given if type(given) is bytes else marshal.dumps(given, 2)
             if found not in text and found.decode() not in self.source:
                 raise AddressInOutput
@@ -429,4 +429,6 @@ def describe_exception(error: BaseException) -> str:
         return "an exception that cannot be shown"
 
 
-_BETWEEN_CALLS = frozenset({Trial.run.__code__, Trial.done.__code__, exception_reason.__code__})
+_BETWEEN_CALLS = frozenset(
+    {Trial.run.__code__, Trial.count_done.__code__, exception_reason.__code__}
+)

@@ -43,12 +43,12 @@ _SHOWING = split_names("ascii format repr str")
 class Walk(Bindings):
     """The walk itself: nodes that read names, attributes and calls."""
 
-    def read(self, tree: ast.Module) -> None:
+    def walk_module(self, tree: ast.Module) -> None:
         """Walk a whole module. Raises Beyond."""
         if type(tree) is not ast.Module:
             raise BeyondReach
         for statement in tree.body:
-            self.top(statement)
+            self.visit_top(statement)
         while self.pending:
             self.scope, nodes = self.pending.pop()
             self.stack += nodes
@@ -75,35 +75,35 @@ class Walk(Bindings):
 
     # --- The top level ---
 
-    def top(self, node: ast.stmt) -> None:
+    def visit_top(self, node: ast.stmt) -> None:
         """Handle a statement of the module; its bindings decide whether state can be kept."""
         kind = type(node)
         if kind is ast.If and _is_main_guard(node):
             for statement in node.orelse:  # type: ignore[attr-defined]
-                self.top(statement)
+                self.visit_top(statement)
             return
         if isinstance(node, ast.Assign):
             for target in node.targets:
-                self.top_target(target, node.value)
+                self.bind_top_target(target, node.value)
             self.stack.append(node.value)
         elif isinstance(node, ast.AnnAssign):
-            self.annotation(node.annotation)
+            self.visit_annotation(node.annotation)
             if node.value is not None:
-                self.top_target(node.target, node.value)
+                self.bind_top_target(node.target, node.value)
                 self.stack.append(node.value)
         else:
             if kind not in _HARMLESS_AT_TOP:
-                self.own()
+                self.record_state()
             self.stack.append(node)
         self.drain()
 
-    def top_target(self, target: ast.expr, value: ast.expr) -> None:
+    def bind_top_target(self, target: ast.expr, value: ast.expr) -> None:
         """Bind a target at the top level by the kind of its value."""
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
             ones, its = target.elts, value.elts
             if len(ones) == len(its) and not any(isinstance(v, ast.Starred) for v in ones + its):
                 for one, value in zip(ones, its, strict=True):
-                    self.top_target(one, value)
+                    self.bind_top_target(one, value)
                 return
         if not isinstance(target, ast.Name):
             self.stack.append(target)
@@ -125,26 +125,26 @@ class Walk(Bindings):
 
     # --- Expressions, in any scope ---
 
-    def guarded(self, node: Any) -> None:
+    def visit_guarded(self, node: Any) -> None:
         """Handle a `with` or `try` statement."""
         self.scope.guarded = True
         _PUSH[type(node)](self, node)
 
-    def binary(self, node: ast.BinOp) -> None:
+    def visit_binary(self, node: ast.BinOp) -> None:
         """Handle a binary operation; `%` may show its operands as text."""
         left, right = node.left, node.right
-        self.read_only(left)
-        self.read_only(right)
+        self.record_read(left)
+        self.record_read(right)
         if type(node.op) is ast.Mod and type(left) is ast.Constant and type(left.value) is str:
             for one in right.elts if isinstance(right, ast.Tuple) else [right]:
-                self.shows(one)
+                self.record_shown(one)
         self.stack += (left, right)
 
-    def compare(self, node: ast.Compare) -> None:
+    def visit_compare(self, node: ast.Compare) -> None:
         """Handle a comparison. Raises Beyond for `is` with anything but a singleton."""
         operands = [node.left, *node.comparators]
         for operand in operands:
-            self.read_only(operand)
+            self.record_read(operand)
             self.place[id(operand)] = self.place.get(id(operand), 0) | Place.COMPARED
         if any(type(op) in (ast.Is, ast.IsNot) for op in node.ops) and not any(
             self.is_singleton(one) for one in operands
@@ -162,35 +162,35 @@ class Walk(Bindings):
         self.trusted.add(name)
         return True
 
-    def subscript(self, node: ast.Subscript) -> None:
+    def visit_subscript(self, node: ast.Subscript) -> None:
         """Handle a subscript."""
         if type(node.ctx) is ast.Load:
-            self.read_only(node.value)
+            self.record_read(node.value)
         self.stack += (node.value, node.slice)
 
-    def starred(self, node: ast.Starred) -> None:
+    def visit_starred(self, node: ast.Starred) -> None:
         """Handle a starred expression."""
-        self.read_only(node.value)
+        self.record_read(node.value)
         self.stack.append(node.value)
 
-    def dict_(self, node: ast.Dict) -> None:
+    def visit_dict(self, node: ast.Dict) -> None:
         """Handle a dict display."""
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
-                self.read_only(value)
+                self.record_read(value)
             else:
                 self.stack.append(key)
             self.stack.append(value)
 
-    def formatted(self, node: ast.FormattedValue) -> None:
+    def visit_formatted(self, node: ast.FormattedValue) -> None:
         """Handle a field of an f-string."""
-        self.shows(node.value)
-        self.read_only(node.value)
+        self.record_shown(node.value)
+        self.record_read(node.value)
         self.stack.append(node.value)
         if node.format_spec is not None:
             self.stack.append(node.format_spec)
 
-    def shows(self, node: ast.expr) -> None:
+    def record_shown(self, node: ast.expr) -> None:
         """Record that the text of `node` becomes a value, so it must not contain an address."""
         stack: list[Any] = [node]
         while stack:
@@ -210,7 +210,7 @@ class Walk(Bindings):
                 stack += (at.body, at.orelse)
         self.place[id(node)] = self.place.get(id(node), 0) | Place.COMPARED
 
-    def call(self, node: ast.Call) -> None:
+    def visit_call(self, node: ast.Call) -> None:
         """Handle a call."""
         func, args = node.func, node.args
         self.place[id(func)] = self.place.get(id(node), 0) & Place.DECORATES | Place.CALLED
@@ -221,41 +221,41 @@ class Walk(Bindings):
                 if name in _GIVING_AN_ARGUMENT and (len(args) > 1 or node.keywords):
                     args = []  # `max(t, u)` returns t or u, and `sum([], t)` returns t.
                 for one in args:
-                    self.read_only(one, name)
+                    self.record_read(one, name)
                 args = node.args
             elif name in ("isinstance", "issubclass") and len(args) == 2:
-                self.is_type(args[1])
+                self.record_type(args[1])
                 kinds = args[1].elts if isinstance(args[1], ast.Tuple) else [args[1]]
                 self.fills_caches |= any(name_of(one) not in BUILTINS for one in kinds)
                 self.trusted.add(name)
             if name in _SHOWING and args:
-                self.shows(args[0])
+                self.record_shown(args[0])
                 if type(args[0]) is ast.Call and name_of(args[0].func) == "type":
                     self.trusted.add(name)
         elif type(func) is ast.Attribute and func.attr in _MERGING_METHODS:
             for one in args:
-                self.read_only(one, ".")
+                self.record_read(one, ".")
         if type(func) is not ast.Name:
             (self.methods if type(func) is ast.Attribute else self.unnamed).append(self.scope)
         self.stack.append(func)
         self.stack += args
         for keyword in node.keywords:
             if keyword.arg is None:
-                self.read_only(keyword.value)
+                self.record_read(keyword.value)
             self.stack.append(keyword.value)
 
-    def attribute(self, node: ast.Attribute) -> None:
+    def visit_attribute(self, node: ast.Attribute) -> None:
         """Handle an attribute. Raises Beyond for one that may lead outside."""
         base, name = node.value, node.attr
         place = self.place.get(id(node), 0)
         self.base_of[id(base)] = node
         if type(node.ctx) is not ast.Load:
-            self.own()
+            self.record_state()
             self.stores = True
         elif name in _TABLE_METHODS and place & Place.CALLED:
-            self.read_only(base)
+            self.record_read(base)
         if name[0] == "_":
-            self.underscored(node, place)
+            self.visit_underscored(node, place)
         elif name in _ATTRIBUTES_DENIED:
             raise BeyondReach
         elif name in ("format", "format_map"):
@@ -263,14 +263,14 @@ class Walk(Bindings):
                 raise BeyondReach
             if place & Place.CALLED:
                 for one in self.call_of[id(node)].args:
-                    self.shows(one)
+                    self.record_shown(one)
         elif name in ("decode", "encode"):
             self.fills_caches = True  # that of codecs
         elif name == "seed" and not self.is_seeded(node):
             raise BeyondReach
         self.stack.append(base)
 
-    def underscored(self, node: ast.Attribute, place: int) -> None:
+    def visit_underscored(self, node: ast.Attribute, place: int) -> None:
         """Handle an attribute that begins with an underscore."""
         base, name = node.value, node.attr
         loaded = type(node.ctx) is ast.Load
@@ -278,7 +278,7 @@ class Walk(Bindings):
             self.place[id(base)] = self.place.get(id(base), 0) | Place.NAMED
         elif name in _READABLE and loaded:
             if name in ("__repr__", "__str__"):
-                self.shows(base)
+                self.record_shown(base)
             if not place & Place.CALLED:
                 self.foreign_values = True  # `__repr__` of an enumeration belongs to Enum.
         elif name in _OF_NAMED_TUPLES and loaded:
@@ -301,7 +301,7 @@ class Walk(Bindings):
             and not self.times.get(seed.func.id)
         )
 
-    def match_class(self, node: ast.MatchClass) -> None:
+    def visit_match_class(self, node: ast.MatchClass) -> None:
         """Handle a class pattern."""
         for name in node.kwd_attrs:
             if name[0] == "_" or name in _ATTRIBUTES_DENIED or name in ("format", "format_map"):
@@ -391,39 +391,39 @@ _PUSH: dict[type, Callable[[Walk, Any], None]] = {
 }
 _HANDLERS: dict[type, Callable[[Walk, Any], None]] = {
     **_PUSH,
-    ast.FunctionDef: Walk.function,
-    ast.ClassDef: Walk.class_,
-    ast.Assign: Walk.assign,
-    ast.AnnAssign: Walk.annotated,
-    ast.AugAssign: Walk.augmented,
-    ast.For: Walk.loop,
-    ast.With: Walk.guarded,
-    ast.Try: Walk.guarded,
-    ast.TryStar: Walk.guarded,
-    ast.ExceptHandler: Walk.handler,
-    ast.Import: Walk.import_,
-    ast.ImportFrom: Walk.import_from,
-    ast.Global: Walk.global_,
-    ast.Nonlocal: Walk.nonlocal_,
-    ast.Lambda: Walk.lambda_,
-    ast.NamedExpr: Walk.walrus,
-    ast.ListComp: Walk.comprehension,
-    ast.SetComp: Walk.comprehension,
-    ast.DictComp: Walk.comprehension,
-    ast.GeneratorExp: Walk.comprehension,
-    ast.Yield: Walk.yields,
-    ast.YieldFrom: Walk.yields,
-    ast.BinOp: Walk.binary,
-    ast.Compare: Walk.compare,
-    ast.Call: Walk.call,
-    ast.Dict: Walk.dict_,
-    ast.FormattedValue: Walk.formatted,
-    ast.Attribute: Walk.attribute,
-    ast.Subscript: Walk.subscript,
-    ast.Starred: Walk.starred,
-    ast.MatchAs: Walk.match_name,
-    ast.MatchStar: Walk.match_name,
-    ast.MatchMapping: Walk.match_mapping,
-    ast.MatchClass: Walk.match_class,
+    ast.FunctionDef: Walk.visit_function,
+    ast.ClassDef: Walk.visit_class,
+    ast.Assign: Walk.visit_assign,
+    ast.AnnAssign: Walk.visit_annotated,
+    ast.AugAssign: Walk.visit_augmented,
+    ast.For: Walk.visit_loop,
+    ast.With: Walk.visit_guarded,
+    ast.Try: Walk.visit_guarded,
+    ast.TryStar: Walk.visit_guarded,
+    ast.ExceptHandler: Walk.visit_handler,
+    ast.Import: Walk.visit_import,
+    ast.ImportFrom: Walk.visit_import_from,
+    ast.Global: Walk.visit_global,
+    ast.Nonlocal: Walk.visit_nonlocal,
+    ast.Lambda: Walk.visit_lambda,
+    ast.NamedExpr: Walk.visit_walrus,
+    ast.ListComp: Walk.visit_comprehension,
+    ast.SetComp: Walk.visit_comprehension,
+    ast.DictComp: Walk.visit_comprehension,
+    ast.GeneratorExp: Walk.visit_comprehension,
+    ast.Yield: Walk.visit_yields,
+    ast.YieldFrom: Walk.visit_yields,
+    ast.BinOp: Walk.visit_binary,
+    ast.Compare: Walk.visit_compare,
+    ast.Call: Walk.visit_call,
+    ast.Dict: Walk.visit_dict,
+    ast.FormattedValue: Walk.visit_formatted,
+    ast.Attribute: Walk.visit_attribute,
+    ast.Subscript: Walk.visit_subscript,
+    ast.Starred: Walk.visit_starred,
+    ast.MatchAs: Walk.visit_match_name,
+    ast.MatchStar: Walk.visit_match_name,
+    ast.MatchMapping: Walk.visit_match_mapping,
+    ast.MatchClass: Walk.visit_match_class,
 }
 _HARMLESS_AT_TOP = (ast.FunctionDef, ast.Import, ast.ImportFrom, ast.Expr, ast.Assert, ast.Pass)

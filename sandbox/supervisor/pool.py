@@ -164,10 +164,10 @@ class PooledSandbox:
                     await asyncio.sleep(0)
             finally:
                 del self._trips[who]
-            if (whole := trip.together(INLINE_BYTES)) is not None:
-                trip.land(await self._alone(whole), whole.further)
+            if (whole := trip.combine(INLINE_BYTES)) is not None:
+                trip.deliver(await self._alone(whole), whole.further_batches)
         finally:
-            trip.end()
+            trip.release()
         return mine.result()
 
     async def _alone(self, job: Job) -> Batch:
@@ -214,7 +214,7 @@ class PooledSandbox:
             link = await self._linked(slot)
             try:
                 if job.limits.memory_mb > link.memory_mb:
-                    await link.zygote.allow(job.limits.memory_mb)
+                    await link.zygote.raise_memory_limit(job.limits.memory_mb)
                     link.memory_mb = job.limits.memory_mb
                 batch, reach = await self._exchange(link, job, again=False)
                 if reach == BEYOND and batch.verdict == "ok":
@@ -245,8 +245,8 @@ class PooledSandbox:
         if len(job.text) <= INLINE_BYTES:
             inline = job.text
         else:
-            link.hold(job.digest, job.text)
-        also = () if again else job.also
+            link.keep_inputs(job.digest, job.text)
+        also = () if again else job.further_jobs
         request = {"op": "run", "nonce": nonce, "digest": "" if inline else job.digest,
                    "keep": job.keep, "equality": job.equality, "limits": asdict(job.limits),
                    "again": again, "entry_bytes": len(job.entry),
@@ -254,13 +254,13 @@ class PooledSandbox:
                    "also": [[one.keep, len(one.text)] for one in also]}  # fmt: skip
         link.send(request, b"".join([job.entry, job.code, inline, *(one.text for one in also)]))
         link.running = nonce
-        reply = link.expect(self._reply(link, link.running, max_reply_bytes(job.limits)))
+        reply = link.start_reading(self._reply(link, link.running, max_reply_bytes(job.limits)))
         async with asyncio.timeout(job.limits.wall_s + GRACE_S):
             await link.writer.drain()
             header, body = await asyncio.shield(reply)
         reach = header.get("reach")
         parts = also if reach == STATELESS else ()
-        batch, job.further[:] = parse_batches(header, body, nonce, job, parts)
+        batch, job.further_batches[:] = parse_batches(header, body, nonce, job, parts)
         return batch, reach if type(reach) is int else BEYOND
 
     async def _reply(self, link: Link, nonce: str, most: int) -> Reply:
@@ -294,7 +294,7 @@ class PooledSandbox:
             await link.kill()
             raise
         found = {str(name): active is True for name, active in hello["layers"].items()}
-        found.update(link.adds)
+        found.update(link.extra_layers)
         # A layer that another one replaces is absent, not missing.
         for name, other in REPLACEMENT_LAYERS.items():
             if found.get(other) and not found.get(name):
@@ -376,38 +376,42 @@ class RequestBatcher:
     The future's result is None if the request has to run alone.
     """
 
-    asked: list[tuple[Job, asyncio.Future[Batch | None]]] = field(default_factory=list)
+    requests: list[tuple[Job, asyncio.Future[Batch | None]]] = field(default_factory=list)
 
     def join(self, job: Job) -> asyncio.Future[Batch | None]:
         """Add a job and return the future for its batch."""
         waiting: asyncio.Future[Batch | None] = asyncio.get_running_loop().create_future()
-        self.asked.append((job, waiting))
+        self.requests.append((job, waiting))
         return waiting
 
-    def together(self, most_bytes: int) -> Job | None:
+    def combine(self, most_bytes: int) -> Job | None:
         """Return one job for all requests, or None where there is nothing to share.
 
         It runs the largest set and further ones of at most `max_reply_bytes` each. Other requests run
         alone.
         """
-        self.asked.sort(key=lambda one: -len(one[0].text))
-        few = [one for one in self.asked[1:] if len(one[0].text) <= most_bytes][:MAX_FURTHER_SETS]
-        for one in self.asked[1:]:
+        self.requests.sort(key=lambda one: -len(one[0].text))
+        few = [one for one in self.requests[1:] if len(one[0].text) <= most_bytes][
+            :MAX_FURTHER_SETS
+        ]
+        for one in self.requests[1:]:
             if one not in few and not one[1].done():
                 one[1].set_result(None)
-        self.asked[1:] = few
-        return replace(self.asked[0][0], also=tuple(job for job, _ in few)) if few else None
+        self.requests[1:] = few
+        return (
+            replace(self.requests[0][0], further_jobs=tuple(job for job, _ in few)) if few else None
+        )
 
-    def land(self, batch: Batch, further: Sequence[Batch]) -> None:
+    def deliver(self, batch: Batch, further: Sequence[Batch]) -> None:
         """Deliver the results of the shared job."""
         if batch.verdict not in SOURCE_VERDICTS:
             return
-        for (_, waiting), found in zip(self.asked, [batch, *further], strict=False):
+        for (_, waiting), found in zip(self.requests, [batch, *further], strict=False):
             if not waiting.done():
                 waiting.set_result(found)
 
-    def end(self) -> None:
+    def release(self) -> None:
         """Let all requests without a result run alone."""
-        for _, waiting in self.asked:
+        for _, waiting in self.requests:
             if not waiting.done():
                 waiting.set_result(None)

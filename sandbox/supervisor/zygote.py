@@ -31,7 +31,7 @@ class ZygoteLost(Exception):
 class Zygote(Protocol):
     """A running harness.py, which a backend started."""
 
-    async def allow(self, memory_mb: int) -> None:
+    async def raise_memory_limit(self, memory_mb: int) -> None:
         """Raise the memory limit of the whole group, where there is one.
 
         It is called before a hypothesis with a higher memory limit than any before it.
@@ -40,7 +40,7 @@ class Zygote(Protocol):
     async def kill(self) -> None:
         """Kill the zygote and everything it started; all are gone when this returns."""
 
-    async def end(self) -> None:
+    async def wait_or_kill(self) -> None:
         """Wait a moment after its stream was closed for the zygote to exit, then kill it."""
 
 
@@ -60,8 +60,8 @@ class Link:
         adds: Mapping[str, bool] | None = None,
     ) -> None:
         self.reader, self.writer, self.zygote = reader, writer, zygote
-        self.adds = dict(adds or {})
-        self.held: OrderedDict[Digest, int] = OrderedDict()
+        self.extra_layers = dict(adds or {})
+        self.kept_inputs: OrderedDict[Digest, int] = OrderedDict()
         self.memory_mb = 0
         self.running = ""  # the nonce of the latest run
         self.reply: asyncio.Future[Reply] | None = None
@@ -74,13 +74,13 @@ class Link:
     async def close(self) -> None:
         """Close the stream and wait for the zygote to exit."""
         self.writer.close()  # At the end of its stream a zygote ends its child and itself.
-        await self.zygote.end()
+        await self.zygote.wait_or_kill()
 
     def send(self, header: dict[str, Any], body: bytes = b"") -> None:
         """Send a request."""
         self.writer.write(frame(header, body))
 
-    def expect(self, reply: Coroutine[Any, Any, Reply]) -> asyncio.Future[Reply]:
+    def start_reading(self, reply: Coroutine[Any, Any, Reply]) -> asyncio.Future[Reply]:
         """Read the reply in a separate task.
 
         If a run is cancelled in the middle of a frame, the task reads the rest of the frame.
@@ -89,16 +89,17 @@ class Link:
         self.reply.add_done_callback(lambda read: read.cancelled() or read.exception())
         return self.reply
 
-    def hold(self, digest: Digest, text: bytes) -> None:
+    def keep_inputs(self, digest: Digest, text: bytes) -> None:
         """Make the zygote keep this set, whatever its size; drop the least recently used."""
-        if digest not in self.held:
-            while self.held and (
-                len(self.held) >= HELD_SETS or sum(self.held.values()) + len(text) > HELD_BYTES
+        if digest not in self.kept_inputs:
+            while self.kept_inputs and (
+                len(self.kept_inputs) >= HELD_SETS
+                or sum(self.kept_inputs.values()) + len(text) > HELD_BYTES
             ):
-                self.send({"op": "drop", "digest": self.held.popitem(last=False)[0]})
+                self.send({"op": "drop", "digest": self.kept_inputs.popitem(last=False)[0]})
             self.send({"op": "put", "digest": digest}, text)
-            self.held[digest] = len(text)
-        self.held.move_to_end(digest)
+            self.kept_inputs[digest] = len(text)
+        self.kept_inputs.move_to_end(digest)
 
     async def receive(self, most_bytes: int) -> Reply:
         """Return the next frame. Raises Lost."""
@@ -135,8 +136,10 @@ class Job:
     keep: Keep
     limits: Limits
     equality: Json = None
-    also: tuple[Job, ...] = ()
-    further: list[Batch] = field(default_factory=list)  # the batches of `also`: all of them or none
+    further_jobs: tuple[Job, ...] = ()
+    further_batches: list[Batch] = field(
+        default_factory=list
+    )  # the batches of `also`: all of them or none
 
 
 VERDICTS = frozenset({"ok", "syntax", "no_function", "too_slow", "memory", "output_too_large",

@@ -62,20 +62,20 @@ class Problem:
     """State of one problem on one sample space."""
 
     def __init__(
-        self, shown: list[list[Any]], scenes: Scenes, expansions: float, told: object = None
+        self, shown: list[list[Any]], scenes: Scenes, expansions: float, public: object = None
     ) -> None:
         self.given = ShownScenes([list(scene) for scene, _ in shown], [o == "on" for _, o in shown])
         self.scenes, self.expansions = scenes, expansions
         evidence = Evidence(*self.given)
-        self.sets = evidence.sets()
-        self.likely = [rule for rule in evidence.rules() if self._agrees(rule)]
+        self.sets = evidence.suggest_kinds()
+        self.likely = [rule for rule in evidence.suggest_rules() if self._agrees(rule)]
         self.search: Search | None = None
         self.answers: dict[tuple[tuple[Rule, ...], frozenset[str]], Rule | None] = {}
 
     def _agrees(self, rule: Rule) -> bool:
-        return bool(Table(self.given.scenes).on(rule).tolist() == self.given.on)
+        return bool(Table(self.given.scenes).predict(rule).tolist() == self.given.on)
 
-    def known(self, earlier: list[str]) -> tuple[Rule, ...]:
+    def recognise_earlier(self, earlier: list[str]) -> tuple[Rule, ...]:
         """Return the rules of the earlier answers that this engine would have proposed."""
         rules: tuple[Rule, ...] = ()
         for i, text in enumerate(earlier):
@@ -84,9 +84,9 @@ class Problem:
                 rules = (*rules, rule)
         return rules
 
-    def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+    def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
         """Return the next rule, or None if no novel rule is left within the budget."""
-        rule = self._following(self.known(earlier), skip)
+        rule = self._following(self.recognise_earlier(earlier), skip)
         return Answer(generate_source(rule), describe_rule(rule)) if rule else None
 
     def _following(self, known: tuple[Rule, ...], skip: frozenset[str]) -> Rule | None:
@@ -98,7 +98,7 @@ class Problem:
     def _next(self, known: tuple[Rule, ...], skip: frozenset[str]) -> Rule | None:
         earlier = EarlierPredictions(self.scenes, [self._on(rule) for rule in known])
         for rule in self.likely:
-            new = earlier.new(self.scenes.bits(self._on(rule)[None, :]))[0]
+            new = earlier.new_shares(self.scenes.pack(self._on(rule)[None, :]))[0]
             if (
                 new > MIN_NEW_SHARE
                 and generate_source(rule).strip() not in skip
@@ -109,7 +109,7 @@ class Problem:
             self.search = Search(*self.given, self.scenes, self.sets)
         skipped: set[Rule] = set()
         while True:
-            found = self.search.next(earlier, skipped, self.expansions)
+            found = self.search.choose(earlier, skipped, self.expansions)
             if found is None or (generate_source(found).strip() not in skip and self._right(found)):
                 return found
             skipped.add(found)
@@ -125,7 +125,7 @@ class Problem:
         return said == self.given.on
 
     def _on(self, rule: Rule) -> Mask:
-        return self.scenes.table.on(rule)
+        return self.scenes.table.predict(rule)
 
 
 ENGINE = SearchEngine("acre", supports, prepare_space, Problem)

@@ -82,7 +82,7 @@ class Kind(NamedTuple):
             return 2 + len(self.entities) // 2
         return 2 + (len(self.words) > 1) + bool(self.lacks)
 
-    def holds(self, entity: str) -> bool:
+    def matches(self, entity: str) -> bool:
         """Return whether an entity is of this kind."""
         words = entity.split()
         if self.entities:
@@ -190,7 +190,7 @@ class Table:
     def count(self, kind: Kind) -> NDArray[np.int32]:
         """Return the number of objects of a kind in each scene, int32 (n,)."""
         if kind not in self.memo:
-            chosen = np.array([kind.holds(entity) for entity in self.entities], bool)
+            chosen = np.array([kind.matches(entity) for entity in self.entities], bool)
             self.memo[kind] = self.counts[:, chosen].sum(axis=1, dtype=np.int32)
         return self.memo[kind]
 
@@ -205,7 +205,7 @@ class Table:
             found = counted >= literal.k
         return np.asarray(found if literal.holds else ~found)
 
-    def on(self, rule: Rule) -> Mask:
+    def predict(self, rule: Rule) -> Mask:
         """Return where a rule predicts "on", bool (n,)."""
         found = self.evaluate(rule.first)
         for join, literal in ((rule.join, rule.second), (rule.outer, rule.third)):
@@ -248,7 +248,7 @@ class Scenes:
         self.entities = self.table.entities
         self.bits_words = -(-self.size // 64)
 
-    def bits(self, masks: NDArray[np.bool_]) -> Bits:
+    def pack(self, masks: NDArray[np.bool_]) -> Bits:
         """Pack masks (m, n) to (m, words); the bits after the last scene are 0."""
         padded = np.zeros((len(masks), 64 * self.bits_words), bool)
         padded[:, : self.size] = masks
@@ -261,16 +261,16 @@ class EarlierPredictions:
     def __init__(self, scenes: Scenes, masks: Sequence[Mask]) -> None:
         self.scenes = scenes
         held = np.array(masks, bool).reshape(len(masks), scenes.size)
-        self.on, self.off = scenes.bits(np.stack([held.any(axis=0), (~held).any(axis=0)]))
-        self.each = scenes.bits(held)
+        self.on, self.off = scenes.pack(np.stack([held.any(axis=0), (~held).any(axis=0)]))
+        self.each = scenes.pack(held)
 
     @property
-    def open(self) -> float:
+    def agreed_share(self) -> float:
         """Return the share of S on which the earlier answers agree, the room for new ones."""
         both = int(np.bitwise_count(self.on & self.off).sum())
         return 1.0 - both / max(1, self.scenes.size)
 
-    def new(self, bits: Bits) -> NDArray[np.float64]:
+    def new_shares(self, bits: Bits) -> NDArray[np.float64]:
         """Return, for each rule (m, words), the share of S with a new prediction."""
         known_on, known_off = self.on[: bits.shape[1]], self.off[: bits.shape[1]]
         said_before = np.bitwise_count((bits & known_on) | (~bits & known_off))
@@ -278,7 +278,7 @@ class EarlierPredictions:
         shares: NDArray[np.float64] = said_before.sum(axis=1, dtype=np.int64) / max(1, size)
         return 1.0 - shares
 
-    def distance(self, bits: Bits) -> NDArray[np.float64]:
+    def mean_distances(self, bits: Bits) -> NDArray[np.float64]:
         """Return the mean Jaccard distance of each rule (m, words) to the earlier answers."""
         apart = np.zeros(len(bits))
         for one in self.each:
@@ -297,7 +297,7 @@ class Search:
         self.goal = _integer(np.asarray(on, bool))
         table = Table(shown)
         made = list_literals(shown, sets) + list_attribute_literals(scenes.entities)
-        packed = scenes.bits(np.stack([scenes.table.evaluate(literal) for literal in made]))
+        packed = scenes.pack(np.stack([scenes.table.evaluate(literal) for literal in made]))
         found: dict[tuple[int, bytes], int] = {}
         for i in sorted(range(len(made)), key=lambda i: made[i].cost):
             found.setdefault((_integer(table.evaluate(made[i])), packed[i].tobytes()), i)
@@ -308,13 +308,15 @@ class Search:
             self.seen = self.seen.astype(np.int64)
         self.costs = np.array([literal.cost for literal in self.literals])
 
-    def next(self, earlier: EarlierPredictions, skip: set[Rule], expansions: float) -> Rule | None:
+    def choose(
+        self, earlier: EarlierPredictions, skip: set[Rule], expansions: float
+    ) -> Rule | None:
         """Return the next rule, or None if the budget ends before a rule is new enough.
 
         The result is worth most among the rules that are new enough and cost at most `MAX_EXTRA_COST` more
         than the cheapest of these.
         """
-        left = expansions * Budget.RULES if earlier.open > MIN_NEW_SHARE else 0.0
+        left = expansions * Budget.RULES if earlier.agreed_share > MIN_NEW_SHARE else 0.0
         best: tuple[float, Rule] | None = None
         last = 3 * int(self.costs.max()) + 2
         cost = int(self.costs.min()) - 1
@@ -379,10 +381,12 @@ class Search:
         for start in range(0, len(rows), _AT_ONCE):
             some = rows[start : start + _AT_ONCE]
             if earlier.scenes.bits_words > _SAMPLE:
-                some = some[earlier.new(self._bits(form, some, _SAMPLE)) > MIN_NEW_SHARE - _SLACK]
+                some = some[
+                    earlier.new_shares(self._bits(form, some, _SAMPLE)) > MIN_NEW_SHARE - _SLACK
+                ]
             bits = self._bits(form, some, None)
-            shares = earlier.new(bits)
-            worth = earlier.distance(bits) - 2 * np.maximum(0.0, shares - MAX_NEW_SHARE)
+            shares = earlier.new_shares(bits)
+            worth = earlier.mean_distances(bits) - 2 * np.maximum(0.0, shares - MAX_NEW_SHARE)
             fit = np.flatnonzero(shares > MIN_NEW_SHARE)
             for k in fit[np.argsort(-worth[fit], kind="stable")[:_TRIED]]:
                 yield self._rule(form, some[k]), float(worth[k])
@@ -422,7 +426,7 @@ class Evidence:
         self.many = tuple(sorted(frozenset().union(*self.left)))
         self.few = _few(self.left)
 
-    def sets(self) -> list[Kind]:
+    def suggest_kinds(self) -> list[Kind]:
         """Return the kinds of objects that the shown scenes suggest."""
         kinds = []
         if len(self.many) > 1:
@@ -433,7 +437,7 @@ class Evidence:
             kinds.append(Kind(entities=self.duds, others=True))
         return kinds
 
-    def rules(self) -> Iterator[Rule]:
+    def suggest_rules(self) -> Iterator[Rule]:
         """Yield the likeliest rule and another, if blickets explain the shown scenes."""
         if not self.explained or not self.left:
             return

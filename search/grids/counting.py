@@ -93,7 +93,7 @@ def count_objects(wanted: list[int], state: State, budget: Budget) -> Iterator[C
             continue
         if not look.charge(budget):
             return
-        conditions, holds = look.conditions()
+        conditions, holds = look.compute_conditions()
         of = np.arange(len(state.grids))[:, None] == look.of
         for k in np.flatnonzero(((holds[:, None] & of).sum(axis=2) == wanted).all(axis=1)):
             condition = conditions[k]
@@ -318,12 +318,12 @@ _COUNTS = [
 
 def steps(facts: Facts) -> Iterator[Step]:
     """Yield the steps of the catalogue that count."""
-    if not facts.shrinks or not (facts.first or facts.depth == 1):
+    if not facts.may_shrink or not (facts.first or facts.depth == 1):
         return
-    if facts.one_size == (1, 1):
+    if facts.common_size == (1, 1):
         yield from _one_cell()
-    elif facts.one_size is not None and facts.one_size[0] * facts.one_size[1] <= 30:
-        yield from _tallies(facts, *facts.one_size)
+    elif facts.common_size is not None and facts.common_size[0] * facts.common_size[1] <= 30:
+        yield from _tallies(facts, *facts.common_size)
     thin = all(h == 1 for h, _ in facts.goal.shapes), all(w == 1 for _, w in facts.goal.shapes)
     ordered = "sorted(set(cells) - {0}, key=lambda v: (-cells.count(v), v))"
     cells = "cells = sum(g, [])\n"

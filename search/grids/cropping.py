@@ -78,7 +78,7 @@ OBJECT_STEPS = _objects()
 
 def steps(facts: Facts) -> Iterator[Step]:
     """Yield the steps that cut out a part and may help in a state."""
-    if not facts.shrinks:
+    if not facts.may_shrink:
         return
     yield from PLAIN_STEPS
     yield from OBJECT_STEPS
@@ -105,13 +105,13 @@ def steps(facts: Facts) -> Iterator[Step]:
 
 def _windows(facts: Facts) -> Iterator[Step]:
     """Yield the windows at the same place in all grids, if all outputs have one size."""
-    size = facts.one_size
+    size = facts.common_size
     if size is None or facts.fits or not facts.larger:
         return
     height, width = size
     for from_end in (False, True):
         shared: set[tuple[int, int]] | None = None
-        for here, out in zip(facts.arrays, facts.wanted, strict=True):
+        for here, out in zip(facts.arrays, facts.output_arrays, strict=True):
             h, w = here.shape
             places = set()
             for i in range(h - height + 1):

@@ -46,20 +46,20 @@ class Candidate:
         exec(compile(self.text, "<candidate>", "exec"), names)
         self.function: Callable[[Grid], Any] = names["f"]
 
-    def right(self, shown: list[list[Any]]) -> bool:
+    def is_consistent(self, shown: list[list[Any]]) -> bool:
         """Return whether the text, when run, gives every shown output."""
         try:
             return all(self.function(given) == out for given, out in shown)
         except FAILURES:
             return False
 
-    def remembers(self, inputs: Sequence[Grid]) -> bool:
+    def memorises(self, inputs: Sequence[Grid]) -> bool:
         """Return whether a branch of the program serves a single case among all shown ones."""
         if self.remembered is None:
             self.remembered = memorises_case(self.text, inputs)
         return self.remembered
 
-    def predictions(self, inputs: Sequence[Grid]) -> Predictions:
+    def predict(self, inputs: Sequence[Grid]) -> Predictions:
         """Run the program on the inputs.
 
         Returns:
@@ -109,7 +109,7 @@ class Problem:
     """A grid problem under search: its searches, and its candidates in the order of their cost."""
 
     def __init__(
-        self, shown: list[list[Any]], space: list[Grid], expansions: float, told: object = None
+        self, shown: list[list[Any]], space: list[Grid], expansions: float, public: object = None
     ) -> None:
         self.shown = shown
         inputs, outputs = tuple(i for i, _ in shown), tuple(o for _, o in shown)
@@ -130,7 +130,7 @@ class Problem:
         self.more: Iterator[Candidate] | None = None
         self.first: list[Candidate] | None = None
 
-    def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+    def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
         """Return the next answer, or None if nothing is left within the budget of expansions."""
         # Compute this before the search goes on: the first answer must not depend on other
         # requests.
@@ -138,8 +138,8 @@ class Problem:
             self.first = [c for c in (next(self._rank(confident=True), None),) if c is not None]
         if skip:
             inputs = [i for i, _ in self.shown]
-            rules = (c for c in self._all() if not c.remembers(inputs))
-            chosen = self.following.next(rules, self._known(earlier), skip)
+            rules = (c for c in self._all() if not c.memorises(inputs))
+            chosen = self.following.choose(rules, self._known(earlier), skip)
         else:
             chosen = next(iter(self.first), None)
         return Answer(chosen.text, chosen.sentence) if chosen else None
@@ -189,10 +189,10 @@ class Problem:
 
     def _write(self, program: Program) -> Candidate | None:
         candidate = Candidate(program)
-        if not candidate.right(self.shown):
+        if not candidate.is_consistent(self.shown):
             return None
         if self.following.inputs:
-            _, defined = self.following.of(candidate, whole=False)
+            _, defined = self.following.get_predictions(candidate, on_all_inputs=False)
             candidate.cost += PARTIAL_COST * (1.0 - float(defined.mean()))
         return candidate
 

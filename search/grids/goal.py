@@ -48,7 +48,7 @@ class Goal:
         self.lasting = sorted(set.intersection(*every) - {0})
         self.made_colours = sorted({v for g in outputs for row in g for v in row})
 
-    def distance(self, grids: Grids) -> float:
+    def estimate_distance(self, grids: Grids) -> float:
         """Estimate the distance of the grids from the outputs, in units of cost.
 
         Sizes that no single step is likely to change into those of the outputs add to it, and so
@@ -109,12 +109,12 @@ class Facts:
         self.first = self.depth == 0
 
     @property
-    def shrinks(self) -> bool:
+    def may_shrink(self) -> bool:
         """Return whether steps that cut out a part of the grids may help."""
         return self.first or (not self.fits and not self.smaller)
 
     @property
-    def keeps(self) -> bool:
+    def may_keep_size(self) -> bool:
         """Return whether steps that keep the size may help.
 
         It is true for the inputs and for grids that have the outputs' sizes.
@@ -143,12 +143,12 @@ class Facts:
         return [c for c in held if 2 * sum(c in one for one in self.colours) >= len(self.colours)]
 
     @cached_property
-    def gone(self) -> list[int]:
+    def removed_colours(self) -> list[int]:
         """Return the colours other than 0 that are in a grid but in no output."""
         return [c for c in self.any_colour if c and c not in self.goal.made_colours]
 
     @cached_property
-    def paints(self) -> list[int]:
+    def paint_colours(self) -> list[int]:
         """Return the colours that a step may paint.
 
         These are the colours that outputs have and the grids do not, or else the first four colours
@@ -172,7 +172,7 @@ class Facts:
         return found.pop() if len(found) == 1 else None
 
     @cached_property
-    def one_size(self) -> tuple[int, int] | None:
+    def common_size(self) -> tuple[int, int] | None:
         """Return the height and width of the outputs if all have the same size, otherwise None."""
         return self.goal.shapes[0] if len(set(self.goal.shapes)) == 1 else None
 
@@ -182,6 +182,6 @@ class Facts:
         return [np.array(g, dtype=np.int64) for g in self.grids]
 
     @cached_property
-    def wanted(self) -> list[Array]:
+    def output_arrays(self) -> list[Array]:
         """Return the outputs as arrays."""
         return [np.array(g, dtype=np.int64) for g in self.goal.outputs]

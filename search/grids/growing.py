@@ -71,7 +71,7 @@ def steps(facts: Facts) -> Iterator[Step]:
         (h * h, w * w) == out for (h, w), out in zip(facts.shapes, facts.goal.shapes, strict=True)
     ):
         yield from _fractal(facts)
-    size = facts.one_size
+    size = facts.common_size
     if size is not None and growth is None:
         yield Step(
             f"g = [[g[i % len(g)][j % len(g[0])] for j in range({size[1]})]"
@@ -102,7 +102,7 @@ def _blocks(facts: Facts, down: int, across: int) -> Iterator[Step]:
             for number, (_, turn, _) in enumerate(_BLOCKS):
                 if all(
                     _is_block(h, w, a, b, turn)
-                    for h, w in zip(facts.arrays, facts.wanted, strict=True)
+                    for h, w in zip(facts.arrays, facts.output_arrays, strict=True)
                 ):
                     chosen[-1].append(number)
                     break
@@ -198,7 +198,7 @@ def _padded(facts: Facts) -> Iterator[Step]:
     down, across = more.pop()
     if down == across and down in (2, 4):
         n = down // 2
-        for c in [0, *facts.paints]:
+        for c in [0, *facts.paint_colours]:
             yield Step(
                 f"edge = [{c}] * {n}\n"
                 f"blank = [[{c}] * (len(g[0]) + {down}) for _ in range({n})]\n"
@@ -213,7 +213,7 @@ def _padded(facts: Facts) -> Iterator[Step]:
                 3.2,
             )
     elif (down, across) in ((1, 0), (0, 1)):
-        for c in [0, *facts.paints]:
+        for c in [0, *facts.paint_colours]:
             line = f"[[{c}] * len(g[0])]"
             if down:
                 yield Step(f"g = g + {line}", f"add a row of {colour_name(c)} below", 3.0)

@@ -380,23 +380,23 @@ def steps(facts: Facts) -> Iterator[Step]:
         down, across = facts.growth
         size = f"len(g) * {down}, len(g[0]) * {across}"
         says = f", {down} times as high and {across} times as wide"
-    elif facts.smaller and facts.one_size is not None:
-        size = "{}, {}".format(*facts.one_size)
-        says = ", to {} rows and {} columns".format(*facts.one_size)
+    elif facts.smaller and facts.common_size is not None:
+        size = "{}, {}".format(*facts.common_size)
+        says = ", to {} rows and {} columns".format(*facts.common_size)
     else:
         return
     for hole in facts.every_colour:
         yield Step(
             f"g = repeating(g, {hole}, {size})",
             f"repeat the pattern beneath the {colour_name(hole)} cells{says}",
-            3.3 if not hole or hole in facts.gone else 3.8,
+            3.3 if not hole or hole in facts.removed_colours else 3.8,
         )
     for hole in facts.every_colour:
         for slope, way in ((1, "rising"), (-1, "falling")):
             yield Step(
                 f"g = striped(g, {hole}, {slope}, {size})",
                 f"repeat the {way} diagonal stripes beneath the {colour_name(hole)} cells{says}",
-                3.4 if not hole or hole in facts.gone else 3.9,
+                3.4 if not hole or hole in facts.removed_colours else 3.9,
             )
     if not facts.fits:
         yield Step(f"g = repeating(g, -1, {size})", f"repeat the pattern{says}", 3.2)

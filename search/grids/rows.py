@@ -104,7 +104,7 @@ KEEPING = [
 
 def steps(facts: Facts) -> Iterator[Step]:
     """Yield the steps on rows and columns that may help in a state."""
-    if facts.shrinks:
+    if facts.may_shrink:
         yield from SHRINKING
-    if facts.keeps:
+    if facts.may_keep_size:
         yield from KEEPING

@@ -143,7 +143,7 @@ class Search:
         self.keys[program] = at
         if self.goal.has_shapes(state.grids) and len(program.steps) < DEEP_STEPS:
             self.fitting.append(state)
-        far = program.cost + self.goal.distance(state.grids)
+        far = program.cost + self.goal.estimate_distance(state.grids)
         for work, price in enumerate([1.0, *(price for price, _ in FINDERS)]):
             self.tickets += 1
             heapq.heappush(self.due, (far + price, self.tickets, work, state))

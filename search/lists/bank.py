@@ -67,7 +67,7 @@ class Bank:
     def add(self, values: Lists, program: Node) -> bool:
         """Add a list program, and return whether its value is new."""
         self._compare(values, program)
-        return self.entries.enter(values, program)
+        return self.entries.add(values, program)
 
     def _compare(self, values: Lists, program: Node) -> None:
         """Keep a program that is right on some or all of the shown pairs."""
@@ -98,7 +98,7 @@ class Bank:
         return self._sorted[1][:count]
 
     @property
-    def known_ints(self) -> object:
+    def ints_version(self) -> object:
         """Return an object that is the same as long as `cheapest_ints` returns the same."""
         return self._sorted_ints[1]
 
@@ -112,9 +112,9 @@ class Bank:
 
     def add_int(self, values: Ints, program: Node) -> None:
         """Add an integer program with its values."""
-        self.ints.enter(values, program.cost, program)
+        self.ints.add(values, program.cost, program)
 
-    def int_of(self, op: str, *operands: tuple[Any, Node]) -> None:
+    def add_int_operation(self, op: str, *operands: tuple[Any, Node]) -> None:
         """Add the integers that an operation gives, if one is defined and none is too large."""
         function = compile_operation(op)
         out: list[int | None] = []
@@ -166,7 +166,7 @@ class Bank:
         made: dict[int, Outcome] = {}
         for plan, some in groups.values():
             values = [self.entries.values(taken[k][2]) for k in some]
-            made.update(zip(some, self.blocks.outcomes(plan, values), strict=True))
+            made.update(zip(some, self.blocks.evaluate_plan(plan, values), strict=True))
         return [made[k] for k in range(len(taken))]
 
     def _plan(self, due: Due) -> Plan:
@@ -189,10 +189,10 @@ class Bank:
     def _enter(self, place: int, program: Node, outcome: Outcome) -> None:
         plan, entries = outcome.plan, self.entries
         popped = ExpandedList(program, tuple(list(v) for v in entries.values(place)), plan.slots)
-        costs = plan.costs(program.cost)
-        there, right = outcome.there, outcome.right
+        costs = plan.compute_costs(program.cost)
+        there, right = outcome.defined, outcome.right
         if any(plan.repeating):
-            apt = plan.apt(program)
+            apt = plan.mask_modest(program)
             there, right = [k for k in there if apt[k]], [item for item in right if apt[item[0]]]
         for k, mask in right:
             best = self.partial.get(mask)
@@ -354,10 +354,10 @@ def create_bank(inputs: Lists, goal: Lists) -> Bank:
     lists = [list(v) for v in inputs]
     for op in ("len", "head", "end", "max", "min", "sum", "distinct", "mode", "where_max",
                "where_min", "middle", "median", "descents", "range_of", "product", "mean"):  # fmt: skip
-        bank.int_of(op, (lists, X))
+        bank.add_int_operation(op, (lists, X))
     for k in (1, 2, 3, 4, 5, -2, -3):
-        bank.int_of("at", (lists, X), _const(bank, k))
+        bank.add_int_operation("at", (lists, X), _const(bank, k))
     for k in (2, 3):
-        bank.int_of("nth_largest", (lists, X), _const(bank, k))
-        bank.int_of("nth_least", (lists, X), _const(bank, k))
+        bank.add_int_operation("nth_largest", (lists, X), _const(bank, k))
+        bank.add_int_operation("nth_least", (lists, X), _const(bank, k))
     return bank

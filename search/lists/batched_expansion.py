@@ -67,7 +67,7 @@ def _one_by_one(kernel: Callable[[Block, IntArray], Part]) -> Kernel:
     def made(b: Block, numbers: IntArray) -> Part:
         parts = [kernel(b, some) for some in numbers]
         everywhere = np.ones(b.rows, dtype=bool)
-        fine = [everywhere if p.fine is None else p.fine for p in parts]
+        fine = [everywhere if p.defined is None else p.defined for p in parts]
         return Part(
             np.stack([p.codes for p in parts]),
             np.stack([p.lengths for p in parts]),
@@ -100,13 +100,13 @@ def _times(b: Block, count: IntArray) -> Part:
         odd = (count >> bit & 1).astype(bool)
         total = np.where(odd, total + reach, total)
         reach = np.where(odd, reach * own, reach)
-    return Part(b.all.codes * total, lengths, fine)
+    return Part(b.part.codes * total, lengths, fine)
 
 
 def _step(b: Block, first: int, k: int) -> Part:
     if b.width <= first:
         return b.slice(0, 0)
-    return Block(b.values[:, first::k], np.maximum(b.lengths - first + k - 1, 0) // k).all
+    return Block(b.values[:, first::k], np.maximum(b.lengths - first + k - 1, 0) // k).part
 
 
 def _chunks(b: Block, k: int) -> Part:
@@ -119,7 +119,7 @@ def _chunks(b: Block, k: int) -> Part:
 def _chunk_flip(b: Block, k: int) -> Part:
     start = b.places // k * k
     last = np.minimum(start + k, b.lengths[:, None]) - 1
-    return b.taken(np.where(b.there, last - (b.places - start), 0)).all
+    return b.take(np.where(b.present, last - (b.places - start), 0)).part
 
 
 def _lag(b: Block, k: int) -> Part:
@@ -129,44 +129,44 @@ def _lag(b: Block, k: int) -> Part:
 
 
 def _sorted_head(b: Block, k: int) -> Part:
-    return b.sorted_from(np.zeros_like(b.lengths), np.minimum(b.lengths, k)).all
+    return b.sort_between(np.zeros_like(b.lengths), np.minimum(b.lengths, k)).part
 
 
 def _sorted_tail(b: Block, k: int) -> Part:
-    return b.sorted_from(np.minimum(b.lengths, k), b.lengths).all
+    return b.sort_between(np.minimum(b.lengths, k), b.lengths).part
 
 
 def _before(b: Block, value: IntArray) -> Part:
     at, found = b.index_of(value)
-    return b.between(np.zeros_like(at), np.where(found, at, b.lengths))
+    return b.slice_between(np.zeros_like(at), np.where(found, at, b.lengths))
 
 
 def _after(b: Block, value: IntArray) -> Part:
     at, found = b.index_of(value)
-    return b.between(np.where(found, at + 1, b.lengths), b.lengths)
+    return b.slice_between(np.where(found, at + 1, b.lengths), b.lengths)
 
 
 def _flip_head(b: Block, k: IntArray) -> Part:
-    at = b.bound(k)
-    return b.backwards.between(b.lengths - at, np.broadcast_to(b.lengths, at.shape)) + b.slice(
-        k, None
-    )
+    at = b.clip_index(k)
+    return b.reversed_block.slice_between(
+        b.lengths - at, np.broadcast_to(b.lengths, at.shape)
+    ) + b.slice(k, None)
 
 
 def _flip_tail(b: Block, k: IntArray) -> Part:
-    at = b.bound(k)
-    return b.slice(0, k) + b.backwards.between(np.zeros_like(at), b.lengths - at)
+    at = b.clip_index(k)
+    return b.slice(0, k) + b.reversed_block.slice_between(np.zeros_like(at), b.lengths - at)
 
 
 def _join(b: Block, value: IntArray) -> Part:
     inner = np.maximum(b.lengths - 1, 0)
     odd = (unsigned(value) + SHIFT) * PAIRS[inner]
-    return Part(b.doubled + POWERS[1] * odd, np.broadcast_to(b.lengths + inner, value.shape))
+    return Part(b.even_codes + POWERS[1] * odd, np.broadcast_to(b.lengths + inner, value.shape))
 
 
 def _each_then(b: Block, value: IntArray) -> Part:
     odd = (unsigned(value) + SHIFT) * PAIRS[b.lengths]
-    return Part(b.doubled + POWERS[1] * odd, np.broadcast_to(2 * b.lengths, value.shape))
+    return Part(b.even_codes + POWERS[1] * odd, np.broadcast_to(2 * b.lengths, value.shape))
 
 
 def _replace(b: Block, old: IntArray, new: IntArray) -> Part:
@@ -176,10 +176,10 @@ def _replace(b: Block, old: IntArray, new: IntArray) -> Part:
     for k, wanted in enumerate(old):
         key = wanted.tobytes()
         if key not in known:
-            same = (b.values == wanted[:, None]) & b.there
+            same = (b.values == wanted[:, None]) & b.present
             known[key] = same.astype(np.uint64) @ weights
         codes[k] = known[key]
-    made = b.all.codes + unsigned(new - old) * codes
+    made = b.part.codes + unsigned(new - old) * codes
     return Part(made, np.broadcast_to(b.lengths, made.shape))
 
 
@@ -203,7 +203,7 @@ NUMBERED_KERNELS: dict[str, Kernel] = {
     "step_from": _fixed(lambda b, k: _step(b, k - 1, k)),
     "nth": lambda b, k: b.slice(k, k + 1),
     "omit": lambda b, k: b.slice(0, k) + b.slice(k + 1, None),
-    "without": _one_by_one(lambda b, k: b.kept(b.there & (b.values != k[:, None]))),
+    "without": _one_by_one(lambda b, k: b.compress(b.present & (b.values != k[:, None]))),
     "remove": _one_by_one(drop_first_equal),
     "append": lambda b, k: b.all + _single(k),
     "prepend": lambda b, k: _single(k) + b.all,
@@ -211,7 +211,7 @@ NUMBERED_KERNELS: dict[str, Kernel] = {
     "rotate_back": lambda b, k: b.slice(-k, None) + b.slice(0, -k),
     "times": _times,
     "each": _one_by_one(_each_fixed),
-    "larger": lambda b, k: b.ascending.slice(-k, None),
+    "larger": lambda b, k: b.sorted_block.slice(-k, None),
     "before": _one_by_one(_before),
     "after": _one_by_one(_after),
     "flip_head": _flip_head,
@@ -257,7 +257,7 @@ class Plan:
             for j in range(len(slots[places[0]][1])):
                 numbers.append(np.array([slots[k][1][j][0] for k in places], dtype=np.int64))
 
-    def costs(self, base: float) -> list[float]:
+    def compute_costs(self, base: float) -> list[float]:
         """Return the cost of each program over a list of cost `base`.
 
         The sums equal those of `grammar.node` to the last bit.
@@ -267,7 +267,7 @@ class Plan:
             parts = parts + more
         return (self.prices[0] + parts).tolist()  # type: ignore[no-any-return]
 
-    def apt(self, program: Node) -> list[bool]:
+    def mask_modest(self, program: Node) -> list[bool]:
         """Return which programs over this one are modest (`grammar.modest`)."""
         inner = list_operations(program)
         growing = any(o in GROWING for o in inner)
@@ -294,7 +294,7 @@ class Outcome(NamedTuple):
 
     plan: Plan
     codes: list[int]
-    there: list[int]
+    defined: list[int]
     right: list[tuple[int, int]]
 
 
@@ -307,7 +307,7 @@ class BlockEvaluator:
         self.mixers = np.array(mixers(self.count), dtype=np.uint64)
         self.evaluate = evaluate
 
-    def outcomes(self, plan: Plan, values: Sequence[Lists]) -> list[Outcome]:
+    def evaluate_plan(self, plan: Plan, values: Sequence[Lists]) -> list[Outcome]:
         """Return one outcome for each value."""
         made: list[Outcome | None] = [None] * len(values)
         longest = [max(map(len, v)) for v in values]
@@ -320,7 +320,7 @@ class BlockEvaluator:
         return [outcome for outcome in made if outcome is not None]
 
     def _block(self, plan: Plan, values: list[Lists], by_text: bool) -> list[Outcome]:
-        block = Block.of([v for value in values for v in value])
+        block = Block.from_lists([v for value in values for v in value])
         shape = len(plan.slots), len(values), self.count
         codes: Codes = np.zeros((shape[0], shape[1] * shape[2]), dtype=np.uint64)
         fine: BoolArray = np.ones(codes.shape, dtype=bool)
@@ -334,8 +334,8 @@ class BlockEvaluator:
             at: Any = places if numbers or len(places) > 1 else places[0]
             codes[at] = part.codes
             fine[at] = part.lengths <= LONGEST_VALUE
-            if part.fine is not None:
-                fine[at] &= part.fine
+            if part.defined is not None:
+                fine[at] &= part.defined
         return self._cut(plan, codes.reshape(shape), fine.reshape(shape))
 
     def _run(self, slot: Slot, values: list[Lists], codes: Codes, fine: BoolArray) -> None:

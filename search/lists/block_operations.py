@@ -36,7 +36,7 @@ def new_lists(values: IntArray, lengths: IntArray) -> Part:
     there = np.arange(values.shape[1]) < lengths[:, None]
     values = np.where(there, values, 0)
     fine = all_last_axis(np.abs(values) <= LARGEST_INTEGER)
-    part = Block(values, lengths).all
+    part = Block(values, lengths).part
     return Part(part.codes, lengths, fine)
 
 
@@ -60,32 +60,34 @@ def _around_max(
 ) -> Part:
     at, _ = b.index_of(b.greatest if first else b.least)
     low, high = place(at, b.lengths)
-    return b.between(np.minimum(low, b.lengths), np.minimum(high, b.lengths))
+    return b.slice_between(np.minimum(low, b.lengths), np.minimum(high, b.lengths))
 
 
 def drop_first_equal(b: Block, wanted: IntArray) -> Part:
     """Return the lists without the first element of this value."""
     at, found = b.index_of(wanted)
     low = np.where(found, at, b.lengths)
-    return b.between(np.zeros_like(low), low) + b.between(np.minimum(low + 1, b.lengths), b.lengths)
+    return b.slice_between(np.zeros_like(low), low) + b.slice_between(
+        np.minimum(low + 1, b.lengths), b.lengths
+    )
 
 
 def _starts(b: Block) -> BoolArray:
     """Return where the runs of a list start."""
-    new = b.there.copy()
+    new = b.present.copy()
     new[:, 1:] &= b.values[:, 1:] != b.values[:, :-1]
     return new
 
 
 def _run_ends(b: Block) -> Part:
-    ends = b.there.copy()
-    ends[:, :-1] &= (b.values[:, 1:] != b.values[:, :-1]) | ~b.there[:, 1:]
-    return b.kept(ends, np.broadcast_to(b.places + 1, b.values.shape))
+    ends = b.present.copy()
+    ends[:, :-1] &= (b.values[:, 1:] != b.values[:, :-1]) | ~b.present[:, 1:]
+    return b.compress(ends, np.broadcast_to(b.places + 1, b.values.shape))
 
 
 def _tally_pairs(b: Block) -> Part:
     codes = unsigned(b.values) + SHIFT + (unsigned(b.counts) + SHIFT) * POWERS[1]
-    return b.spread(codes * b.firsts, 2 * b.firsts.astype(np.int64))
+    return b.replace_each(codes * b.firsts, 2 * b.firsts.astype(np.int64))
 
 
 def _interleaved(b: Block, even: Codes, odd: Codes) -> Part:
@@ -93,19 +95,19 @@ def _interleaved(b: Block, even: Codes, odd: Codes) -> Part:
 
 
 def _numbered(b: Block, start: int, behind: bool) -> Part:
-    numbers = b.at_even(np.broadcast_to(b.places + start, b.values.shape))
-    pair = (b.doubled, numbers) if behind else (numbers, b.doubled)
+    numbers = b.encode_at_even(np.broadcast_to(b.places + start, b.values.shape))
+    pair = (b.even_codes, numbers) if behind else (numbers, b.even_codes)
     return _interleaved(b, *pair)
 
 
 def _path(b: Block) -> Part:
     if b.width == 1:
-        return _repeating(b, b.all)
+        return _repeating(b, b.part)
     here, then = b.values[:, :-1], b.values[:, 1:]
-    between = b.there[:, 1:]
+    between = b.present[:, 1:]
     counts = np.where(between, np.abs(then - here), 0)
     codes = np.where(then > here, ramp(here, counts, 1), ramp(here, counts, -1))
-    inner = Block(here, np.maximum(b.lengths - 1, 0)).spread(codes, counts)
+    inner = Block(here, np.maximum(b.lengths - 1, 0)).replace_each(codes, counts)
     return _repeating(b, inner + b.slice(-1, None))
 
 
@@ -113,7 +115,7 @@ def _counted(b: Block, start: int | None) -> Part:
     """Return the numbers from 0, from 1, or (None) down from each element."""
     counts = np.maximum(b.values, 0)
     first = b.values if start is None else np.full_like(b.values, start)
-    return _repeating(b, b.spread(ramp(first, counts, -1 if start is None else 1), counts))
+    return _repeating(b, b.replace_each(ramp(first, counts, -1 if start is None else 1), counts))
 
 
 def _span(b: Block) -> Part:
@@ -126,13 +128,13 @@ def _digits(b: Block) -> Part:
     rest = np.abs(b.values)
     codes = np.zeros(rest.shape, dtype=np.uint64)
     counts = np.zeros(rest.shape, dtype=np.int64)
-    more = b.there
+    more = b.present
     while more.any():
         codes = np.where(more, unsigned(rest % 10) + SHIFT + POWERS[1] * codes, codes)
         counts += more
         rest = rest // 10
         more = rest > 0
-    return b.spread(codes, counts)
+    return b.replace_each(codes, counts)
 
 
 def _inwards(width: int, lengths: IntArray) -> IntArray:
@@ -142,7 +144,7 @@ def _inwards(width: int, lengths: IntArray) -> IntArray:
 
 
 def _weave_ends(b: Block) -> Part:
-    return b.taken(np.where(b.there, _inwards(b.width, b.lengths), 0)).all
+    return b.take(np.where(b.present, _inwards(b.width, b.lengths), 0)).part
 
 
 def _extremes(b: Block) -> Part:
@@ -151,25 +153,27 @@ def _extremes(b: Block) -> Part:
 
 def _swap_pairs(b: Block) -> Part:
     other = b.places ^ 1
-    return b.taken(np.where(b.there, np.where(other < b.lengths[:, None], other, b.places), 0)).all
+    return b.take(
+        np.where(b.present, np.where(other < b.lengths[:, None], other, b.places), 0)
+    ).part
 
 
 def _swap_ends(b: Block) -> Part:
     made = b.slice(-1, None) + b.slice(1, -1) + b.slice(0, 1)
     short = b.lengths < 2
-    return Part(np.where(short, b.all.codes, made.codes), b.lengths)
+    return Part(np.where(short, b.part.codes, made.codes), b.lengths)
 
 
 def _evens(b: Block) -> Part:
-    return Block(b.values[:, ::2], (b.lengths + 1) // 2).all
+    return Block(b.values[:, ::2], (b.lengths + 1) // 2).part
 
 
 def _odds(b: Block) -> Part:
-    return b.slice(0, 0) if b.width < 2 else Block(b.values[:, 1::2], b.lengths // 2).all
+    return b.slice(0, 0) if b.width < 2 else Block(b.values[:, 1::2], b.lengths // 2).part
 
 
 def _mirror(b: Block) -> Part:
-    return b.all + b.backwards.all
+    return b.part + b.reversed_block.part
 
 
 def _digit_sums(b: Block) -> IntArray:
@@ -177,10 +181,10 @@ def _digit_sums(b: Block) -> IntArray:
 
 
 UNARY_KERNELS: dict[str, Kernel] = {
-    "reverse": lambda b: b.backwards.all,
-    "sort": lambda b: b.ascending.all,
-    "sort_down": lambda b: b.ascending.backwards.all,
-    "unique": lambda b: b.kept(b.firsts),
+    "reverse": lambda b: b.reversed_block.all,
+    "sort": lambda b: b.sorted_block.all,
+    "sort_down": lambda b: b.sorted_block.reversed_block.all,
+    "unique": lambda b: b.compress(b.firsts),
     "tail": lambda b: b.slice(1, None),
     "init": lambda b: b.slice(0, -1),
     "evens": _evens,
@@ -188,10 +192,10 @@ UNARY_KERNELS: dict[str, Kernel] = {
     "first": lambda b: b.slice(0, 1),
     "last": lambda b: b.slice(-1, None),
     "inner": lambda b: b.slice(1, -1),
-    "twice": lambda b: b.all + b.all,
+    "twice": lambda b: b.part + b.part,
     "mirror": _mirror,
-    "mirror_left": lambda b: b.backwards.all + b.all,
-    "stutter": lambda b: _interleaved(b, b.doubled, b.doubled),
+    "mirror_left": lambda b: b.reversed_block.all + b.part,
+    "stutter": lambda b: _interleaved(b, b.even_codes, b.even_codes),
     "by_itself": lambda b: repeat_each(b, b.values),
     "rotate_left": lambda b: b.slice(1, None) + b.slice(0, 1),
     "rotate_right": lambda b: b.slice(-1, None) + b.slice(0, -1),
@@ -205,8 +209,8 @@ UNARY_KERNELS: dict[str, Kernel] = {
     "pair_sums": lambda b: _neighbours(b, b.values[:, 1:] + b.values[:, :-1]),
     "pair_max": lambda b: _neighbours(b, np.maximum(b.values[:, 1:], b.values[:, :-1])),
     "pair_min": lambda b: _neighbours(b, np.minimum(b.values[:, 1:], b.values[:, :-1])),
-    "add_mirror": lambda b: new_lists(b.values + b.backwards.values, b.lengths),
-    "squeeze": lambda b: b.kept(_starts(b)),
+    "add_mirror": lambda b: new_lists(b.values + b.reversed_block.values, b.lengths),
+    "squeeze": lambda b: b.compress(_starts(b)),
     "run_ends": _run_ends,
     "steps": lambda b: new_lists(np.diff(b.values, axis=1, prepend=0), b.lengths),
     "indices": lambda b: Part(ramp(np.zeros_like(b.lengths), b.lengths, 1), b.lengths),
@@ -217,13 +221,13 @@ UNARY_KERNELS: dict[str, Kernel] = {
     "all_upto": lambda b: _counted(b, 1),
     "all_downto": lambda b: _counted(b, None),
     "digits": _digits,
-    "tallies": lambda b: b.kept(b.firsts, b.counts),
+    "tallies": lambda b: b.compress(b.firsts, b.counts),
     "tally_pairs": _tally_pairs,
     "with_index": lambda b: _numbered(b, 0, behind=False),
     "with_ordinal": lambda b: _numbered(b, 1, behind=False),
     "then_index": lambda b: _numbered(b, 0, behind=True),
     "then_ordinal": lambda b: _numbered(b, 1, behind=True),
-    "with_mirror": lambda b: _interleaved(b, b.doubled, b.backwards.doubled),
+    "with_mirror": lambda b: _interleaved(b, b.even_codes, b.reversed_block.even_codes),
     "swap_pairs": _swap_pairs,
     "first_half": lambda b: b.slice(0, b.lengths // 2),
     "second_half": lambda b: b.slice(b.lengths // 2, None),
@@ -231,8 +235,8 @@ UNARY_KERNELS: dict[str, Kernel] = {
     "second_half_up": lambda b: b.slice((b.lengths + 1) // 2, None),
     "swap_halves": lambda b: b.slice(b.lengths // 2, None) + b.slice(0, b.lengths // 2),
     "evens_first": lambda b: _evens(b) + _odds(b),
-    "no_max": lambda b: b.kept(b.there & (b.values != b.greatest[:, None])),
-    "no_min": lambda b: b.kept(b.there & (b.values != b.least[:, None])),
+    "no_max": lambda b: b.compress(b.present & (b.values != b.greatest[:, None])),
+    "no_min": lambda b: b.compress(b.present & (b.values != b.least[:, None])),
     "drop_max": lambda b: drop_first_equal(b, b.greatest),
     "drop_min": lambda b: drop_first_equal(b, b.least),
     "after_max": lambda b: _around_max(b, True, lambda at, n: (at + 1, n)),
@@ -241,14 +245,14 @@ UNARY_KERNELS: dict[str, Kernel] = {
     "before_min": lambda b: _around_max(b, False, lambda at, n: (np.zeros_like(at), at)),
     "from_max": lambda b: _around_max(b, True, lambda at, n: (at, n)),
     "till_max": lambda b: _around_max(b, True, lambda at, n: (np.zeros_like(at), at + 1)),
-    "once": lambda b: b.kept(b.there & (b.counts == 1)),
-    "repeated": lambda b: b.kept(b.there & (b.counts > 1)),
-    "by_count": lambda b: b.by(b.counts),
-    "by_count_down": lambda b: b.by(-b.counts),
-    "by_digits": lambda b: b.by(_digit_sums(b)),
-    "by_units": lambda b: b.by(b.values % 10),
-    "by_parity": lambda b: b.by(b.values % 2),
-    "odd_first": lambda b: b.by(-(b.values % 2)),
+    "once": lambda b: b.compress(b.present & (b.counts == 1)),
+    "repeated": lambda b: b.compress(b.present & (b.counts > 1)),
+    "by_count": lambda b: b.sort_by_key(b.counts),
+    "by_count_down": lambda b: b.sort_by_key(-b.counts),
+    "by_digits": lambda b: b.sort_by_key(_digit_sums(b)),
+    "by_units": lambda b: b.sort_by_key(b.values % 10),
+    "by_parity": lambda b: b.sort_by_key(b.values % 2),
+    "odd_first": lambda b: b.sort_by_key(-(b.values % 2)),
     "extremes": _extremes,
     "weave_ends": _weave_ends,
 }
@@ -259,9 +263,9 @@ def _running_product(b: Block) -> Part:
 
     A float product detects the integers that would overflow unnoticed.
     """
-    exact = np.cumprod(np.where(b.there, b.values, 1), axis=1)
+    exact = np.cumprod(np.where(b.present, b.values, 1), axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
-        about = np.cumprod(np.where(b.there, b.values, 1).astype(np.float64), axis=1)
+        about = np.cumprod(np.where(b.present, b.values, 1).astype(np.float64), axis=1)
         fine = all_last_axis(np.abs(about) <= LARGEST_INTEGER)
     part = new_lists(exact, b.lengths)
     return Part(part.codes, part.lengths, fine)
@@ -271,4 +275,4 @@ def repeat_each(b: Block, counts: IntArray) -> Part:
     """Return each element repeated `counts` times."""
     counts = np.clip(counts, 0, LONGEST - 1)
     codes = (unsigned(b.values) + SHIFT) * SUMS[counts]
-    return _repeating(b, b.spread(codes, counts))
+    return _repeating(b, b.replace_each(codes, counts))

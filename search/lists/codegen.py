@@ -29,7 +29,7 @@ class BranchWriter:
         self.known: dict[Node, Text] = {}
         self.taken = taken
 
-    def name(self, node: Node) -> Text:
+    def assign_name(self, node: Node) -> Text:
         """Return a variable that holds the node's value, adding an assignment if needed."""
         if node not in self.known:
             text = self.expression(node)
@@ -39,11 +39,11 @@ class BranchWriter:
                 raise TooLong
             name = Text(_NAMES[self.taken])
             self.taken += 1
-            self.put(f"{name} = ", text)
+            self.add_statement(f"{name} = ", text)
             self.known[node] = name
         return self.known[node]
 
-    def put(self, before: str, text: Text) -> None:
+    def add_statement(self, before: str, text: Text) -> None:
         """Add a statement, breaking a long comprehension over several lines.
 
         Raises:
@@ -86,10 +86,10 @@ class BranchWriter:
         for k, part in enumerate(node.args):
             simple = part.op in ("x", "const", "list")
             often = operation.code.count(f"{{{k}") > 1 or operation.code.count("for ") > 1
-            text = self.name(part) if often and not simple else self.expression(part)
+            text = self.assign_name(part) if often and not simple else self.expression(part)
             long = len(text) > _LONG or (text.level == TERNARY and operation.kind == "list")
             if long and not simple and operation.takes[k] == "L":
-                text = self.name(part)
+                text = self.assign_name(part)
             operands.append(text)
         return Text(operation.code.format(*operands), operation.level)
 
@@ -113,7 +113,7 @@ class BranchWriter:
             if takes == "I" and part.op != "const":
                 found += [g for g in self.guards(part) if g not in found]
         if operation.guard:
-            operands = [self.name(a) if a.op not in ("const", "x") and t == "L" else self.expression(a)
+            operands = [self.assign_name(a) if a.op not in ("const", "x") and t == "L" else self.expression(a)
                         for a, t in zip(node.args, operation.takes, strict=True)]  # fmt: skip
             if node.op == "at" and node.args[1].op == "const":
                 found.append(_reaches(operands[0], node.args[1].args[0]))
@@ -138,9 +138,9 @@ class BranchWriter:
         """
         base = node.args[0]
         named = any(mentions_base(e) for e in elements)
-        text = self.name(base) if named else self.expression(base)
+        text = self.assign_name(base) if named else self.expression(base)
         if len(text) > _LONG or text.level > ATOM:
-            text = self.name(base)
+            text = self.assign_name(base)
         if any(uses_index(e) for e in elements):
             return text, f"for i, v in enumerate({text})"
         return text, f"for v in {text:o}"
@@ -203,7 +203,7 @@ class BranchWriter:
 
     def path(self, node: Node) -> Text:
         """Add a loop that walks from element to element, and return the name of its result."""
-        text, pad = self.name(node.args[0]), " " * self.indent
+        text, pad = self.assign_name(node.args[0]), " " * self.indent
         if self.taken == len(_NAMES):
             raise TooLong
         made = Text(_NAMES[self.taken])
@@ -231,7 +231,7 @@ class BranchWriter:
         return self._cut(node, "{0:a}[next((i for i, v in {1} if {2}), len({0})):]")
 
     def _cut(self, node: Node, template: str) -> Text:
-        text = self.name(node.args[0])
+        text = self.assign_name(node.args[0])
         return Text(template.format(text, f"enumerate({text})", generate_term(node.args[1], text)))
 
 
@@ -350,11 +350,11 @@ def write_branch(node: Node, kind: str, indent: int, taken: int, lines: list[str
             integer = writer.expression(node.args[0])
             lines += [*writer.lines, head]
             inner = BranchWriter(indent + 4)
-            inner.put("return ", Text(f"[{integer}]"))
+            inner.add_statement("return ", Text(f"[{integer}]"))
             lines += [*inner.lines, f"{' ' * indent}return []"]
             return
         text = _shortened(writer, node)
-    writer.put("return ", text)
+    writer.add_statement("return ", text)
     lines += writer.lines
 
 
@@ -362,7 +362,7 @@ def _shortened(writer: BranchWriter, node: Node) -> Text:
     """Return the expression after naming the lists that a long expression is made of."""
     for part in node.args:
         if isinstance(part, Node) and node.op in OPERATIONS and part.op not in ("x", "const"):
-            writer.name(part)
+            writer.assign_name(part)
     return writer.expression(node)
 
 

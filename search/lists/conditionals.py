@@ -28,8 +28,8 @@ TestsByMask = dict[int, list[Node]]
 def find_tests(bank: Bank) -> TestsByMask:
     """Return the cheapest tests for each mask of the inputs on which they hold."""
     known = bank.cheapest_ints(2000)
-    if bank.tests is None or bank.tests[0] is not bank.known_ints:
-        bank.tests = bank.known_ints, _of_integers(bank, known)
+    if bank.tests is None or bank.tests[0] is not bank.ints_version:
+        bank.tests = bank.ints_version, _of_integers(bank, known)
     found = {mask: [*tests] for mask, tests in bank.tests[1].items()}
     for reached, program in bank.cheapest(30):
         if program.op != "x":
@@ -252,16 +252,16 @@ class Bundle:
         self.bases, self.count = bases, len(inputs)
         lists = tuple(row for values, _ in bases for row in values)
         self.elements = Elements(X, lists, inputs * len(bases), budget, lean=True)
-        self.charged(budget)
+        self.charge(budget)
 
-    def charged(self, budget: Budget) -> None:
+    def charge(self, budget: Budget) -> None:
         """Charge the cost of all lists to the budget."""
         budget.charge(EXPANSIONS_PER_LIST * len(self.bases))
 
-    def found(self, goal: Lists) -> Iterator[Node]:
+    def solve_lists(self, goal: Lists) -> Iterator[Node]:
         """Yield maps, filters, or both together, that make the goal from one of the lists."""
         lengths, target = np.array([len(out) for out in goal]), flatten(goal)
-        self.elements.terms(target)
+        self.elements.build_terms(target)
         for k, (values, base) in enumerate(self.bases):
             if [len(v) for v in values] == lengths.tolist():
                 yield from self._maps(k, base, target)
@@ -273,9 +273,9 @@ class Bundle:
             if all(len(v) >= n for v, n in zip(values, lengths, strict=True)):
                 yield from self._map_filters(k, base, lengths, target)
 
-    def folded(self, goal: tuple[int, ...]) -> Iterator[Node]:
+    def solve_integers(self, goal: tuple[int, ...]) -> Iterator[Node]:
         """Yield counts and sums under a test that give the integers of the goal."""
-        masks = self.elements.masks()
+        masks = self.elements.build_masks()
         rows = masks.rows.astype(np.float32)
         wanted = np.array(goal, dtype=np.float32)
         for k, (_, base) in enumerate(self.bases):
@@ -295,7 +295,7 @@ class Bundle:
 
     def _picked(self, k: int, base: Node, goal: tuple[int, ...]) -> Iterator[Node]:
         """Yield the first, last, largest or smallest of the elements that pass a test."""
-        masks, (_, rooms) = self.elements.masks(), self._part(k)
+        masks, (_, rooms) = self.elements.build_masks(), self._part(k)
         right = {op: np.ones(len(masks), dtype=bool) for op in ("head", "end", "max", "min")}
         for j, wanted in zip(range(rooms.start, rooms.stop), goal, strict=True):
             room = slice(self.elements.starts[j], self.elements.starts[j + 1])
@@ -323,7 +323,7 @@ class Bundle:
         return slice(self.elements.starts[rooms.start], self.elements.starts[rooms.stop]), rooms
 
     def _maps(self, k: int, base: Node, target: NDArray[Any]) -> Iterator[Node]:
-        terms, (part, _) = self.elements.terms(target), self._part(k)
+        terms, (part, _) = self.elements.build_terms(target), self._part(k)
         if not len(target):
             return
         near = np.flatnonzero(terms.rows[:, part.start] == target[0])
@@ -334,13 +334,17 @@ class Bundle:
                 yield Node("map", (base, terms.recipes[hit]), cost)
 
     def _replaced(self, k: int, base: Node, target: NDArray[Any]) -> Iterator[Node]:
-        terms, masks, (part, _) = self.elements.terms(target), self.elements.masks(), self._part(k)
+        terms, masks, (part, _) = (
+            self.elements.build_terms(target),
+            self.elements.build_masks(),
+            self._part(k),
+        )
         here = (Table(t.rows[:, part], t.costs, t.recipes) for t in (terms, masks))
         yield from find_replacements_in_rows(base, self.elements.flat[part], target, *here)
 
     def _fits(self, k: int, lengths: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the tests that keep as many elements as the goal has, and their rows on list k."""
-        masks, (part, rooms) = self.elements.masks(), self._part(k)
+        masks, (part, rooms) = self.elements.build_masks(), self._part(k)
         here = masks.rows[:, part]
         kept = here.astype(np.float32) @ self.elements.segments[part, rooms]
         hits = np.flatnonzero((kept == lengths).all(axis=1))
@@ -349,7 +353,7 @@ class Bundle:
     def _filters(
         self, k: int, base: Node, lengths: NDArray[Any], target: NDArray[Any]
     ) -> Iterator[Node]:
-        masks, values = self.elements.masks(), self.elements.flat[self._part(k)[0]]
+        masks, values = self.elements.build_masks(), self.elements.flat[self._part(k)[0]]
         found = 0
         for hit, row in zip(*self._fits(k, lengths), strict=True):
             if found < _FEW and np.array_equal(values[row], target):
@@ -360,7 +364,7 @@ class Bundle:
     def _map_filters(
         self, k: int, base: Node, lengths: NDArray[Any], target: NDArray[Any]
     ) -> Iterator[Node]:
-        masks, terms = self.elements.masks(), self.elements.terms(target)
+        masks, terms = self.elements.build_masks(), self.elements.build_terms(target)
         part, _ = self._part(k)
         if not len(target):
             return

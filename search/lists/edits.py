@@ -228,7 +228,7 @@ def solve_alternating(goal: Lists, deeper: Solve) -> Iterator[Node]:
 
 def solve_partitioned(elements: Elements, goal: Lists, deeper: Solve) -> Iterator[Node]:
     """Yield a filtered part of the base before or after the other elements of the goal."""
-    masks = elements.masks()
+    masks = elements.build_masks()
     if not elements.size or not elements.budget.charge(len(masks) / Budget.VECTOR):
         return
     lengths = np.array([len(out) for out in goal])

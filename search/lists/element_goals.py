@@ -35,10 +35,10 @@ def find_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
     target = flatten(goal)
-    terms = elements.terms(target)
+    terms = elements.build_terms(target)
     hits = np.flatnonzero((terms.rows == target).all(axis=1))
     for k in hits[:1].tolist():
-        for term in terms.alike(k):
+        for term in terms.same_row_recipes(k):
             yield element_node("map", MAP, elements, term)
     yield from _sums(elements, terms, target)
 
@@ -77,7 +77,7 @@ def find_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     if not elements.size or (lengths > elements.lengths).any():
         return
     target = flatten(goal)
-    masks = elements.masks()
+    masks = elements.build_masks()
     if not elements.budget.charge(len(masks) / Budget.VECTOR):
         return
     kept = masks.rows.astype(np.float32) @ elements.segments
@@ -85,7 +85,7 @@ def find_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     count = 0
     for k in right_length.tolist():
         if np.array_equal(elements.flat[masks.rows[k]], target):
-            for test in masks.alike(k):
+            for test in masks.same_row_recipes(k):
                 yield element_node("filter", FILTER, elements, test)
             count += 1
             if count == _ENOUGH:
@@ -134,10 +134,10 @@ def find_map_filters(elements: Elements, goal: Lists) -> Iterator[Node]:
     if not elements.size or (lengths > elements.lengths).any() or not lengths.any():
         return
     target = flatten(goal)
-    masks = elements.masks()
+    masks = elements.build_masks()
     kept = masks.rows.astype(np.float32) @ elements.segments
     fits = np.flatnonzero((kept == lengths).all(axis=1))[:200]
-    terms = elements.terms(target)
+    terms = elements.build_terms(target)
     rows = terms.rows[:1500]
     found = []
     for k in fits:
@@ -157,7 +157,7 @@ def find_sorts(elements: Elements, goal: Lists) -> Iterator[Node]:
     """Yield sorted(base, key=lambda v: term), with terms that do not use the index."""
     if any(sorted(a) != sorted(b) for a, b in zip(elements.lists, goal, strict=True)):
         return
-    terms = elements.terms(flatten(goal))
+    terms = elements.build_terms(flatten(goal))
     count = 0
     for k in range(min(len(terms), 1500)):
         term = terms.recipes[k]
@@ -203,7 +203,7 @@ def find_repeats(elements: Elements, goal: Lists) -> Iterator[Node]:
     if not elements.size or not any(goal):
         return
     target = flatten(goal)
-    terms = elements.terms(target)
+    terms = elements.build_terms(target)
     rows = np.clip(terms.rows, 0, 300)
     fits = np.flatnonzero((rows.astype(np.float32) @ elements.segments
                            == np.array([len(out) for out in goal])).all(axis=1))[:400]  # fmt: skip
@@ -228,12 +228,14 @@ def find_flat_maps(elements: Elements, goal: Lists) -> Iterator[Node]:
     if many not in (2, 3) or [len(out) for out in goal] != (many * elements.lengths).tolist():
         return
     target = flatten(goal)
-    terms = elements.terms(target)
+    terms = elements.build_terms(target)
     elements.budget.charge(many * len(terms) / Budget.VECTOR)
     options = []
     for k in range(many):
         hits = np.flatnonzero((terms.rows == target[k::many]).all(axis=1))
-        options.append([term for hit in hits[:1].tolist() for term in terms.alike(hit)[:3]])
+        options.append(
+            [term for hit in hits[:1].tolist() for term in terms.same_row_recipes(hit)[:3]]
+        )
     for chosen in itertools.product(*options):
         yield element_node("map_each", MAP_EACH, elements, *chosen)
 
@@ -263,7 +265,7 @@ def find_cuts(elements: Elements, goal: Lists) -> Iterator[Node]:
     tail = all(not b or a[-len(b) :] == b for a, b in pairs)
     if not elements.size or not (head or tail):
         return
-    masks = elements.masks()
+    masks = elements.build_masks()
     if not elements.budget.charge(len(masks) / Budget.VECTOR):
         return
     first = first_true_index(elements, masks.rows)
@@ -298,12 +300,12 @@ def find_partial_solutions(elements: Elements, goal: Lists) -> Iterator[tuple[in
         padded = np.zeros(elements.size, dtype=np.int64)
         for j in np.flatnonzero(same).tolist():
             padded[elements.starts[j] : elements.starts[j + 1]] = goal[j]
-        terms = elements.terms(padded)
+        terms = elements.build_terms(padded)
         misses = (terms.rows != padded).astype(np.float32) @ elements.segments
         right = ((misses == 0) & same) @ bits
         for k in _first_of_each(right):
             best.setdefault(int(right[k]), element_node("map", MAP, elements, terms.recipes[k]))
-    masks = elements.masks()
+    masks = elements.build_masks()
     kept = masks.rows.astype(np.float32) @ elements.segments
     fits = kept == lengths
     for j, out in enumerate(goal):

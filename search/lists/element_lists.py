@@ -33,7 +33,7 @@ from .grammar import Node
 
 def iter_mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
     """Yield the lists that the cheapest terms make from the base."""
-    terms = elements.terms(elements.flat)
+    terms = elements.build_terms(elements.flat)
     count = 0
     for k in range(len(terms)):
         term = terms.recipes[k]
@@ -49,7 +49,7 @@ def iter_mapped(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
 
 def iter_filtered(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
     """Yield the base filtered by the cheapest tests and by all comparisons with a constant."""
-    masks = elements.masks()
+    masks = elements.build_masks()
     plain = [k for k, test in enumerate(masks.recipes) if _with_constant(test)]
     for k in dict.fromkeys([*range(min(most, len(masks))), *plain]):
         row = masks.rows[k]
@@ -66,7 +66,7 @@ def _with_constant(test: Node) -> bool:
 
 def iter_sorted(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
     """Yield the lists that sorting the base by the cheapest keys gives."""
-    terms = elements.terms(elements.flat)
+    terms = elements.build_terms(elements.flat)
     seen = set()
     for k in range(min(len(terms), 1500)):
         if depends_on_index(terms.recipes[k]):
@@ -82,7 +82,7 @@ def iter_sorted(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
 
 def iter_cuts(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
     """Yield the base up to, and from, the first element that passes one of the cheapest tests."""
-    masks = elements.masks()
+    masks = elements.build_masks()
     first = first_true_index(elements, masks.rows[:most])
     for k, row in enumerate(first.tolist()):
         head = tuple(v[:n] for v, n in zip(elements.lists, row, strict=True))
@@ -93,7 +93,7 @@ def iter_cuts(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
 
 def iter_indices(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
     """Yield the indices in the base of the elements that pass one of the cheapest tests."""
-    masks, place = elements.masks(), Node("i", (), 1.0)
+    masks, place = elements.build_masks(), Node("i", (), 1.0)
     for k in range(min(most, len(masks))):
         parts = np.split(masks.rows[k], elements.starts[1:-1])
         values = tuple(tuple(np.flatnonzero(part).tolist()) for part in parts)
@@ -102,7 +102,7 @@ def iter_indices(elements: Elements, most: int) -> Iterator[tuple[Node, Lists]]:
 
 def iter_replaced(elements: Elements, tests: int, terms: int) -> Iterator[tuple[Node, Lists]]:
     """Yield the base with a term in place of each element that passes one of the cheapest tests."""
-    table, masks = elements.terms(elements.flat), elements.masks()
+    table, masks = elements.build_terms(elements.flat), elements.build_masks()
     same = Node("v", (), 0.4)
     useful = [k for k in range(len(table)) if table.recipes[k].args][:terms]
     for m in range(min(tests, len(masks))):
@@ -129,10 +129,10 @@ def find_map_ifs(elements: Elements, goal: Lists) -> Iterator[Node]:
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
     target = flatten(goal)
-    terms = elements.terms(target)
+    terms = elements.build_terms(target)
     wrong = terms.rows != target
     useful = np.flatnonzero((~wrong).any(axis=1))[:1500]
-    masks = elements.masks()
+    masks = elements.build_masks()
     most = min(len(masks), 4000)
     if not elements.budget.charge(most * len(useful) / Budget.VECTOR / 64):
         return
@@ -192,7 +192,7 @@ def find_replacements(elements: Elements, goal: Lists) -> Iterator[Node]:
     if [len(out) for out in goal] != elements.lengths.tolist() or not elements.size:
         return
     target = flatten(goal)
-    terms, masks = elements.terms(target), elements.masks()
+    terms, masks = elements.build_terms(target), elements.build_masks()
     if elements.budget.charge((len(terms) + len(masks)) / Budget.VECTOR / 4):
         yield from find_replacements_in_rows(elements.base, elements.flat, target, terms, masks)
 
@@ -201,5 +201,5 @@ def depends_on_element(term: Node) -> bool:
     """Return whether a term depends on the element, and not only on the list."""
     feature = find_feature(term.op)
     if feature is not None:
-        return not feature.whole
+        return not feature.per_list
     return any(isinstance(part, Node) and depends_on_element(part) for part in term.args)

@@ -49,7 +49,7 @@ class Table:
         self.recipes = recipes
         self._others = others
 
-    def alike(self, k: int) -> list[Node]:
+    def same_row_recipes(self, k: int) -> list[Node]:
         """Return recipe k and costlier recipes of the same row, cheapest first.
 
         They may differ on other inputs.
@@ -151,7 +151,7 @@ class Elements:
         parts = np.split(self.flat[order], self.starts[1:-1])
         return tuple(tuple(part.tolist()) for part in parts)
 
-    def with_constants(self, scalars: tuple[int, ...]) -> Table:
+    def features_with_constants(self, scalars: tuple[int, ...]) -> Table:
         """Return the features together with these constants."""
         rows = np.array(scalars, dtype=np.int64)[:, None].repeat(self.size, axis=1)
         rows = np.concatenate([self.simple.rows, rows])
@@ -160,7 +160,7 @@ class Elements:
         keep = _distinct(_keys(rows), costs, 200)
         return Table(rows[keep], costs[keep], [recipes[k] for k in keep])
 
-    def scalars(self, goal: NDArray[np.int64]) -> tuple[int, ...]:
+    def candidate_constants(self, goal: NDArray[np.int64]) -> tuple[int, ...]:
         """Return constants to try: small ones, round ones, and those that the goal repeats."""
         values, counts = np.unique(goal, return_counts=True)
         often = [int(v) for v in values[np.argsort(-counts, kind="stable")][:6] if abs(v) < 10**6]
@@ -174,11 +174,11 @@ class Elements:
             steps += [int(p) for p in pivots[order] if 0 < p < 1000]
         return tuple(dict.fromkeys((*_SCALARS, 20, 50, 100, *often, *steps)))
 
-    def terms(self, goal: NDArray[np.int64]) -> Table:
+    def build_terms(self, goal: NDArray[np.int64]) -> Table:
         """Return features, constants, and pairs of them under one operation."""
         if self._terms is not None:
             return self._terms
-        single = self.with_constants(self.scalars(goal))
+        single = self.features_with_constants(self.candidate_constants(goal))
         blocks, costs = [single.rows], [single.costs]
         sources, count = Sources(), len(single)
         upper = np.triu(np.ones((count, count), dtype=bool), 1)
@@ -219,14 +219,14 @@ class Elements:
         self._terms = Table(rows[keep], prices[keep], made, others)
         return self._terms
 
-    def masks(self) -> Table:
+    def build_masks(self) -> Table:
         """Return predicates: terms compared with features and constants."""
         if self._masks is not None:
             return self._masks
         seen = np.unique(self.flat)
         values = [int(v) for v in seen[:: max(1, len(seen) // 40)] if abs(v) < 10**6]
         tens = tuple(range(10, 100, 10))
-        single = self.with_constants(())
+        single = self.features_with_constants(())
         blocks: list[NDArray[np.bool_]] = []
         costs: list[NDArray[np.float64]] = []
         sources = Sources()
@@ -301,7 +301,7 @@ class Elements:
                 recipes.append(_term("+", multiple, constant_node(more)))
         return _table(rows, recipes, self.size)
 
-    def restricted(self, picked: list[int]) -> Elements:
+    def restrict(self, picked: list[int]) -> Elements:
         """Return the same object for some of the lists, with the rows already built."""
         made = Elements.__new__(Elements)
         made.base, made.budget, made.lean = self.base, self.budget, self.lean

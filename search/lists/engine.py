@@ -48,14 +48,14 @@ class Candidate:
             self.test = _function(generate_source(program.args[0], "bool"))
         self.function = _function(self.text)
 
-    def right(self, shown: list[list[Any]]) -> bool:
+    def is_consistent(self, shown: list[list[Any]]) -> bool:
         """Return whether the program gives every shown output."""
         try:
             return all(_same(self.function(list(i)), o) for i, o in shown)
         except RAISED:
             return False
 
-    def patched(self, shown: list[list[Any]]) -> bool:
+    def has_patch(self, shown: list[list[Any]]) -> bool:
         """Return whether one branch of a conditional program serves fewer than two shown pairs.
 
         Such a branch is a memorised patch, not a rule.
@@ -65,14 +65,14 @@ class Candidate:
         holds = sum(bool(self.test(list(i))) for i, _ in shown)
         return min(holds, len(shown) - holds) < 2
 
-    def remembers(self, shown: list[list[Any]]) -> bool:
+    def memorises(self, shown: list[list[Any]]) -> bool:
         """Return whether any branch of the program serves a single shown case; cached."""
         if self.remembered is None:
             inputs = [list(i) for i, _ in shown]
-            self.remembered = self.patched(shown) or memorises_case(self.text, inputs)
+            self.remembered = self.has_patch(shown) or memorises_case(self.text, inputs)
         return self.remembered
 
-    def predictions(self, inputs: Sequence[list[int]]) -> Predictions:
+    def predict(self, inputs: Sequence[list[int]]) -> Predictions:
         """Return codes of the outputs on `inputs` and where they are defined, each (inputs,)."""
         codes: Codes = np.zeros(len(inputs), dtype=np.int64)
         defined: Defined = np.zeros(len(inputs), dtype=bool)
@@ -114,7 +114,11 @@ class Problem:
     """State of one problem: its search, its candidates by rank, and their texts."""
 
     def __init__(
-        self, shown: list[list[Any]], space: list[list[int]], expansions: float, told: object = None
+        self,
+        shown: list[list[Any]],
+        space: list[list[int]],
+        expansions: float,
+        public: object = None,
     ) -> None:
         self.shown = shown
         self.kind = _kind(shown)
@@ -133,18 +137,18 @@ class Problem:
         self.some = small[:: max(1, len(small) // INPUTS)]
         self.first: list[Candidate] | None = None
 
-    def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+    def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
         # Computed before the search continues, so that the first answers do not depend on other
         # requests.
         """Return the next answer, or None if no novel candidate is left."""
         if self.first is None:
-            self.first = self.rank(confident=True)
-        ranked = self.rank(confident=False) if skip else self.first
+            self.first = self.rank_candidates(confident=True)
+        ranked = self.rank_candidates(confident=False) if skip else self.first
         known = [self.by_text[text] for text in earlier if text in self.by_text]
-        chosen = self.following.next(ranked, known, skip)
+        chosen = self.following.choose(ranked, known, skip)
         return Answer(chosen.text, chosen.sentence) if chosen else None
 
-    def rank(self, confident: bool) -> list[Candidate]:
+    def rank_candidates(self, confident: bool) -> list[Candidate]:
         """Return the candidates consistent with the shown pairs, cheapest first.
 
         Args:
@@ -162,8 +166,8 @@ class Problem:
         self.by_text = by_text
         ranked = self._behaved(list(by_text.values()))
         if not confident:
-            return [c for c in ranked if not (c.laborious or c.remembers(self.shown))] or ranked[:1]
-        return sorted(ranked, key=lambda c: c.cost + PATCH_COST * c.patched(self.shown))
+            return [c for c in ranked if not (c.laborious or c.memorises(self.shown))] or ranked[:1]
+        return sorted(ranked, key=lambda c: c.cost + PATCH_COST * c.has_patch(self.shown))
 
     def _behaved(self, ranked: list[Candidate]) -> list[Candidate]:
         """Sort by cost, after adding the surcharge of the cheapest candidates."""
@@ -186,7 +190,7 @@ class Problem:
             candidate = Candidate(program, self.kind)
         except TooLong:
             return None
-        return candidate if candidate.right(self.shown) else None
+        return candidate if candidate.is_consistent(self.shown) else None
 
 
 def _kind(shown: list[list[Any]]) -> str:
@@ -272,22 +276,22 @@ class Describer:
         self.letters: dict[Node, str] = {}
         self.meanings: list[str] = []
 
-    def sentence(self, node: Node, kind: str) -> str:
+    def describe_result(self, node: Node, kind: str) -> str:
         """Return the clause for the whole result of a program, without a capital or a full stop."""
         if kind == "bool":
-            return f"say whether {self.say(node)}"
+            return f"say whether {self.describe(node)}"
         if kind == "int" and node.op == "single":
-            return f"return {self.say(node.args[0])}"
-        return f"return {self.say(node)}"
+            return f"return {self.describe(node.args[0])}"
+        return f"return {self.describe(node)}"
 
-    def letter(self, node: Node) -> str:
+    def name_integer(self, node: Node) -> str:
         """Return a letter for a computed integer, or its description once all letters are used."""
         if node not in self.letters and len(self.letters) < len(_LETTERS):
             self.letters[node] = _LETTERS[len(self.letters)]
-            self.meanings.append(f"{self.letters[node]} is {self.say(node)}")
-        return self.letters.get(node) or self.say(node)
+            self.meanings.append(f"{self.letters[node]} is {self.describe(node)}")
+        return self.letters.get(node) or self.describe(node)
 
-    def say(self, node: Node) -> str:
+    def describe(self, node: Node) -> str:
         """Return the description of a program or of a part of one."""
         op = node.op
         if op == "x":
@@ -297,10 +301,13 @@ class Describer:
         if op == "list":
             return f"the fixed list {list(node.args)}" if node.args else "the empty list"
         if op == "single":
-            return f"a list of only {self.say(node.args[0])}"
+            return f"a list of only {self.describe(node.args[0])}"
         if op in _SAYINGS:
             base = "x" if node.args[0].op == "x" else "it"
-            parts = [self.say(node.args[0]), *(str(generate_term(a, base)) for a in node.args[1:])]
+            parts = [
+                self.describe(node.args[0]),
+                *(str(generate_term(a, base)) for a in node.args[1:]),
+            ]
             more = ", then ".join(parts[2:])
             return _SAYINGS[op].format(*parts, i=_index_words(node), more=more)
         operation = OPERATIONS[op]
@@ -308,7 +315,7 @@ class Describer:
         parts = []
         for part, takes in zip(node.args, operation.takes, strict=True):
             plain = part.op == "const" or not counted or takes == "L"
-            parts.append(self.say(part) if plain else self.letter(part))
+            parts.append(self.describe(part) if plain else self.name_integer(part))
         return operation.say.format(*parts)
 
 
@@ -323,10 +330,10 @@ def describe_program(node: Node, kind: str = "list") -> str:
 
 def _clause(speaker: Describer, node: Node, kind: str) -> str:
     if node.op != "if":
-        return speaker.sentence(node, kind)
+        return speaker.describe_result(node, kind)
     test, then, other = node.args
     return (
-        f"if {speaker.say(test)}, {_clause(speaker, then, kind)}; "
+        f"if {speaker.describe(test)}, {_clause(speaker, then, kind)}; "
         f"otherwise {_clause(speaker, other, kind)}"
     )
 

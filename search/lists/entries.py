@@ -42,7 +42,7 @@ class Entries:
         self._values: dict[int, Lists] = {}
         self._nodes: dict[int, Node] = {}
 
-    def enter(self, values: Lists, program: Node) -> bool:
+    def add(self, values: Lists, program: Node) -> bool:
         """Add a program, keeping the cheaper of two, and return whether its value is new."""
         code = value_code(values)
         place = self.places.get(code)
@@ -120,25 +120,25 @@ class Integers:
         self._made: list[Node | tuple[Callable[[int], Node], int]] = []
         self._values: list[Ints] = []
 
-    def enter(
-        self, values: Ints, cost: float, made: Node | tuple[Callable[[int], Node], int]
+    def add(
+        self, values: Ints, cost: float, program: Node | tuple[Callable[[int], Node], int]
     ) -> None:
         """Add a program with its values, keeping the cheaper of two.
 
         Args:
             values: One integer, or None, for each shown input.
             cost: Cost of the program.
-            made: The program, or a function and the number from which it makes the program.
+            program: The program, or a function and the number from which it makes the program.
         """
         place = self._places.get(values)
         if place is None:
             self._places[values] = len(self._costs)
             self._costs.append(cost)
-            self._made.append(made)
+            self._made.append(program)
             self._values.append(values)
         elif cost < self._costs[place]:
             self._costs[place] = cost
-            self._made[place] = made
+            self._made[place] = program
 
     def _node(self, place: int) -> Node:
         made = self._made[place]

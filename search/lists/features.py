@@ -31,7 +31,7 @@ class Feature:
     code: str
     cost: float
     level: int = ATOM
-    whole: bool = False
+    per_list: bool = False
 
     @property
     def uses_index(self) -> bool:

@@ -67,7 +67,7 @@ class Part:
     def __init__(self, codes: Codes, lengths: IntArray, fine: BoolArray | None = None) -> None:
         self.codes = codes
         self.lengths = lengths
-        self.fine = fine  # rows in which the list is defined; None means all
+        self.defined = fine  # rows in which the list is defined; None means all
 
     def __add__(self, other: Part) -> Part:
         codes = self.codes + power(self.lengths) * other.codes
@@ -88,7 +88,7 @@ class Block:
         self.rows, self.width = values.shape
 
     @classmethod
-    def of(cls, lists: Sequence[Sequence[int]]) -> Block:
+    def from_lists(cls, lists: Sequence[Sequence[int]]) -> Block:
         """Build a block from lists."""
         lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
         widest = max(1, int(lengths.max(initial=0)))
@@ -105,12 +105,12 @@ class Block:
         return np.arange(self.width)
 
     @cached_property
-    def there(self) -> BoolArray:
+    def present(self) -> BoolArray:
         """Return where a row has an element, (rows, width)."""
         return self.places < self.lengths[:, None]
 
     @cached_property
-    def all(self) -> Part:
+    def part(self) -> Part:
         """Return the fingerprints and lengths of the lists themselves."""
         codes = unsigned(self.values) @ POWERS[: self.width] + SHIFT * SUMS[self.lengths]
         return Part(codes, self.lengths)
@@ -122,38 +122,38 @@ class Block:
         sums += SHIFT * SUMS[: self.width + 1]
         return sums.ravel(), np.arange(self.rows) * (self.width + 1)
 
-    def bound(self, place: IntArray) -> IntArray:
+    def clip_index(self, place: IntArray) -> IntArray:
         """Return where Python's slices cut at `place`, which may be negative or too large."""
         return np.clip(np.where(place < 0, place + self.lengths, place), 0, self.lengths)
 
     def slice(self, low: IntArray | int | None, high: IntArray | int | None) -> Part:
         """Return x[low:high], with integer bounds or arrays of shape (rows,) or (many, rows)."""
-        first = self.bound(np.asarray(low)) if low is not None else np.zeros_like(self.lengths)
-        last = self.bound(np.asarray(high)) if high is not None else self.lengths
-        return self.between(first, np.maximum(first, last))
+        first = self.clip_index(np.asarray(low)) if low is not None else np.zeros_like(self.lengths)
+        last = self.clip_index(np.asarray(high)) if high is not None else self.lengths
+        return self.slice_between(first, np.maximum(first, last))
 
-    def between(self, first: IntArray, last: IntArray) -> Part:
+    def slice_between(self, first: IntArray, last: IntArray) -> Part:
         """Return the slice between two places, with 0 <= first <= last <= length."""
         sums, start = self._prefixes
         return Part((sums[start + last] - sums[start + first]) * INVERSES[first], last - first)
 
     @cached_property
-    def backwards(self) -> Block:
+    def reversed_block(self) -> Block:
         """Return the lists reversed."""
-        places = np.where(self.there, self.lengths[:, None] - 1 - self.places, 0)
-        return self.taken(places)
+        places = np.where(self.present, self.lengths[:, None] - 1 - self.places, 0)
+        return self.take(places)
 
-    def taken(self, places: IntArray) -> Block:
+    def take(self, places: IntArray) -> Block:
         """Return the elements at `places` (rows, width), in lists as long as before."""
         rows = np.arange(self.rows)[:, None] * self.width
-        return Block(np.where(self.there, self.values.ravel()[rows + places], 0), self.lengths)
+        return Block(np.where(self.present, self.values.ravel()[rows + places], 0), self.lengths)
 
     @cached_property
-    def ascending(self) -> Block:
+    def sorted_block(self) -> Block:
         """Return the lists sorted in ascending order."""
-        return self.sorted_from(np.zeros_like(self.lengths), self.lengths)
+        return self.sort_between(np.zeros_like(self.lengths), self.lengths)
 
-    def sorted_from(self, first: IntArray, last: IntArray) -> Block:
+    def sort_between(self, first: IntArray, last: IntArray) -> Block:
         """Return the lists with the elements between two places sorted and the others unchanged."""
         lowest, highest = -(1 << 62), 1 << 62
         low, high = self.places < first[:, None], self.places >= last[:, None]
@@ -161,32 +161,32 @@ class Block:
         made.sort(axis=1)
         return Block(np.where(low | high, self.values, made), self.lengths)
 
-    def by(self, key: IntArray) -> Part:
+    def sort_by_key(self, key: IntArray) -> Part:
         """Return sorted(x, key=...), which keeps the order of equal elements."""
-        keys = np.where(self.there, key * self.width + self.places, 1 << 62)
+        keys = np.where(self.present, key * self.width + self.places, 1 << 62)
         keys.sort(axis=1)
-        return self.taken(np.where(self.there, keys % self.width, 0)).all
+        return self.take(np.where(self.present, keys % self.width, 0)).part
 
     @cached_property
     def greatest(self) -> IntArray:
         """Return the largest element of each row, or a very small number for an empty list."""
-        return np.maximum.reduce(np.where(self.there, self.values, -(1 << 40)), axis=1)  # type: ignore[no-any-return]
+        return np.maximum.reduce(np.where(self.present, self.values, -(1 << 40)), axis=1)  # type: ignore[no-any-return]
 
     @cached_property
     def least(self) -> IntArray:
         """Return the smallest element of each row, or a very large number for an empty list."""
-        return np.minimum.reduce(np.where(self.there, self.values, 1 << 40), axis=1)  # type: ignore[no-any-return]
+        return np.minimum.reduce(np.where(self.present, self.values, 1 << 40), axis=1)  # type: ignore[no-any-return]
 
     @cached_property
     def _alike(self) -> tuple[IntArray, BoolArray]:
         """Return how often each element occurs, and whether it is the first of its value."""
         if self.width <= 24:
             same = self.values[:, :, None] == self.values[:, None, :]
-            same &= self.there[:, None, :]
+            same &= self.present[:, None, :]
             counts = np.add.reduce(same, axis=2, dtype=np.int64)
             earliest = same.argmax(axis=2)
-            return counts, (earliest == self.places) & self.there
-        keys = np.where(self.there, self.values, 1 << 62)
+            return counts, (earliest == self.places) & self.present
+        keys = np.where(self.present, self.values, 1 << 62)
         order = np.argsort(keys, axis=1, kind="stable")
         keys = np.take_along_axis(keys, order, 1)
         new = np.ones(keys.shape, dtype=bool)
@@ -198,7 +198,7 @@ class Block:
         counts, first = np.empty_like(keys), np.empty_like(new)
         np.put_along_axis(counts, order, spread, 1)
         np.put_along_axis(first, order, new, 1)
-        return counts, first & self.there
+        return counts, first & self.present
 
     @property
     def counts(self) -> IntArray:
@@ -212,10 +212,10 @@ class Block:
 
     def index_of(self, wanted: IntArray) -> tuple[IntArray, BoolArray]:
         """Return the index of the first such element in each row, and whether there is one."""
-        same = (self.values == wanted[:, None]) & self.there
+        same = (self.values == wanted[:, None]) & self.present
         return same.argmax(axis=1), same.any(axis=1)
 
-    def kept(self, keep: BoolArray, values: IntArray | None = None) -> Part:
+    def compress(self, keep: BoolArray, values: IntArray | None = None) -> Part:
         """Return the elements where `keep` is true, or other values at their places."""
         places = np.cumsum(keep, axis=1, dtype=np.int64)
         weights = _BEHIND[places] * keep
@@ -223,20 +223,20 @@ class Block:
         codes = _dots(unsigned(self.values if values is None else values), weights)
         return Part(codes + SHIFT * SUMS[lengths], lengths)
 
-    def spread(self, codes: Codes, counts: IntArray) -> Part:
+    def replace_each(self, codes: Codes, counts: IntArray) -> Part:
         """Replace each element by a list with that fingerprint and that length."""
-        ends = np.cumsum(np.where(self.there, counts, 0), axis=1)
+        ends = np.cumsum(np.where(self.present, counts, 0), axis=1)
         starts = np.clip(ends - counts, 0, LONGEST - 1)
-        return Part(_dots(codes * self.there, POWERS[starts]), ends[:, -1])
+        return Part(_dots(codes * self.present, POWERS[starts]), ends[:, -1])
 
     @cached_property
-    def doubled(self) -> Codes:
+    def even_codes(self) -> Codes:
         """Return fingerprints with the elements at even places and no OFFSET at odd ones."""
-        return self.at_even(self.values)
+        return self.encode_at_even(self.values)
 
-    def at_even(self, values: IntArray) -> Codes:
+    def encode_at_even(self, values: IntArray) -> Codes:
         """Return fingerprints with these values at even places and nothing at odd ones."""
-        values = values if values is self.values else np.where(self.there, values, 0)
+        values = values if values is self.values else np.where(self.present, values, 0)
         weights = power(2 * self.places)
         return unsigned(values) @ weights + SHIFT * PAIRS[self.lengths]
 

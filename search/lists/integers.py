@@ -27,7 +27,7 @@ _PICKS = ("product", "max", "min", "head", "end")
 
 def add_counts(bank: Bank, elements: Elements) -> None:
     """Add to the bank the counts and sums of the elements under their predicates."""
-    masks = elements.masks()
+    masks = elements.build_masks()
     if not elements.size or not elements.budget.charge(2 * len(masks) / Budget.VECTOR):
         return
     rows = masks.rows.astype(np.float32)
@@ -39,7 +39,7 @@ def add_counts(bank: Bank, elements: Elements) -> None:
         costs = (price + elements.base.cost) + masks.costs
         made_of = _counting(op, price, elements, masks)
         for k, values in _distinct_rows(table):
-            bank.ints.enter(values, float(costs[k]), (made_of, k))
+            bank.ints.add(values, float(costs[k]), (made_of, k))
 
 
 def _counting(op: str, price: float, elements: Elements, masks: Table) -> Callable[[int], Node]:
@@ -59,7 +59,7 @@ def _distinct_rows(table: NDArray[np.int64]) -> Iterator[tuple[int, tuple[int, .
 
 def add_picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
     """Add to the bank the products, extremes and ends of the elements under their predicates."""
-    masks = elements.masks()
+    masks = elements.build_masks()
     rows = masks.rows[:most]
     if not elements.size or not elements.budget.charge(5 * len(rows) / Budget.VECTOR):
         return
@@ -91,7 +91,7 @@ def add_picks(bank: Bank, elements: Elements, most: int = 2500) -> None:
         for k, row in _distinct_rows(table[there_at]):
             place = int(there_at[k])
             values_of = tuple(None if v == _ABSENT else v for v in row)
-            bank.ints.enter(values_of, float(costs[place]), (made_of, place))
+            bank.ints.add(values_of, float(costs[place]), (made_of, place))
 
 
 def _picking(op: str, elements: Elements, masks: Table) -> Callable[[int], Node]:

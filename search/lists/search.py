@@ -72,14 +72,14 @@ class Search:
     def run(self, confident: bool = False) -> list[Node]:
         """Run the search and return all programs found so far, cheapest first."""
         while not self.done:
-            if confident and self.sure():
+            if confident and self.is_confident():
                 break
             self.done = next(self.phases, True)
         for program in self.bank.hits:
             self.found.setdefault(program)
         return sorted(self.found, key=lambda n: n.cost)
 
-    def sure(self) -> bool:
+    def is_confident(self) -> bool:
         """Return whether a program was found that is cheap enough to end the search."""
         costs = [n.cost for n in self.found] + [n.cost for n in self.bank.hits]
         return bool(costs) and min(costs) <= CONFIDENT_COST
@@ -96,7 +96,7 @@ class Search:
             self._add([fixed._replace(cost=fixed.cost + (4.0 if self.bank.count == 1 else 0.0))])
         for _ in range(3):
             next(steps, None)
-        near = self.at(X, self.inputs)
+        near = self.elements_of(X, self.inputs)
         integers.add_counts(self.bank, near)
         if self.kind == "bool":
             tests = conditionals.find_tests(self.bank)
@@ -105,7 +105,7 @@ class Search:
             return
         self._add(integers.find_singles(self.bank, self.goal, self.budget))
         yield False
-        if not self.sure() and max(map(len, self.goal)) < 2:
+        if not self.is_confident() and max(map(len, self.goal)) < 2:
             integers.add_picks(self.bank, near)
             self._add(integers.find_singles(self.bank, self.goal, self.budget))
             yield False
@@ -131,7 +131,7 @@ class Search:
         self._conditionals()
         yield False
         yield from self._deepen(steps, 0.15 + min(self.budget.spent / self.budget.limit, 0.3))
-        if not self.sure():
+        if not self.is_confident():
             yield from self._bundles()
         yield from self._deepen(steps, 0.6)
         self.memo.clear()
@@ -142,7 +142,7 @@ class Search:
         yield from self._parts(near)
         self._conditionals()
         yield False
-        if not self.sure():
+        if not self.is_confident():
             for values, program in [(v, n) for v, n in self.bank.cheapest(7) if n.op != "x"]:
                 self._add(self._element_goals(program, values, self.goal, full=True))
                 yield False
@@ -225,14 +225,14 @@ class Search:
         bases = [*bases[:most], *others[: most // 4]]
         parts = [(goal, back) for goal, back, _ in undo_evident_steps(self.goal)][:4]
         for k in range(0, len(bases), LISTS_PER_BUNDLE):
-            if self.budget.spent > 0.5 * self.budget.limit or self.sure():
+            if self.budget.spent > 0.5 * self.budget.limit or self.is_confident():
                 return
             bundle = Bundle(bases[k : k + LISTS_PER_BUNDLE], self.inputs, self.budget)
-            self._add(bundle.found(self.goal))
+            self._add(bundle.solve_lists(self.goal))
             for goal, back in parts:
-                self._add([back(program) for program in bundle.found(goal)])
+                self._add([back(program) for program in bundle.solve_lists(goal)])
             if single:
-                self._add(bundle.folded(tuple(out[0] for out in self.goal)))
+                self._add(bundle.solve_integers(tuple(out[0] for out in self.goal)))
             yield False
 
     def _bases(self, most: int = 24, looked_at: int = 600) -> Iterator[bool]:
@@ -240,7 +240,7 @@ class Search:
         lengths = [len(out) for out in self.goal]
         count = 0
         for values, program in self.bank.cheapest(looked_at):
-            if self.sure() or count == most or self.budget.spent > 0.6 * self.budget.limit:
+            if self.is_confident() or count == most or self.budget.spent > 0.6 * self.budget.limit:
                 return
             if values in self.elements or not any(values):
                 continue
@@ -263,23 +263,23 @@ class Search:
                 continue
             lists = [list(v) for v in values]
             for op in ("len", "head", "end", "max", "min", "sum", "distinct", "product"):
-                self.bank.int_of(op, (lists, program))
+                self.bank.add_int_operation(op, (lists, program))
             self.budget.charge(8)
         for values_of, program in self.bank.cheapest_ints(12):
             for c in (1, 2):
                 for op in ("add", "sub"):
-                    self.bank.int_of(
+                    self.bank.add_int_operation(
                         op, (values_of, program), ((c,) * self.bank.count, constant_node(c))
                     )
 
-    def at(self, base: Node, values: Lists) -> Elements:
+    def elements_of(self, base: Node, values: Lists) -> Elements:
         """Return the `Elements` of a list program with these values, building them once."""
         if values not in self.elements:
             self.elements[values] = Elements(base, values, self.inputs, self.budget)
         return self.elements[values]
 
     def _element_goals(self, base: Node, values: Lists, goal: Lists, full: bool) -> Iterator[Node]:
-        elements = self.at(base, values)
+        elements = self.elements_of(base, values)
         if not elements.size:
             return
         elements._terms = None  # The constants of the terms depend on the goal.
@@ -349,7 +349,11 @@ class Search:
         Both branches are first searched for among plain goals. Then one of them gets a search of
         its own.
         """
-        if self.nested or not 4 <= self.bank.count <= conditionals.MAX_INPUTS or self.sure():
+        if (
+            self.nested
+            or not 4 <= self.bank.count <= conditionals.MAX_INPUTS
+            or self.is_confident()
+        ):
             return
         tests = conditionals.find_tests(self.bank)
         best = conditionals.cheapest_by_superset(self.partial, self.bank.count)
@@ -404,21 +408,21 @@ class Search:
         goal = tuple(self.goal[k] for k in picked)
         if not any(goal):
             return None
-        elements = near.restricted(picked)
+        elements = near.restrict(picked)
         return min(self._quick_goals(elements, goal), key=lambda n: n.cost, default=None)
 
     def _conditionals(self) -> None:
         partial = dict(self.bank.partial)
         sources = [(X, self.inputs)]
         for base, values in sources:
-            elements = self.at(base, values)
+            elements = self.elements_of(base, values)
             for mask, program in by_element.find_partial_solutions(elements, self.goal):
                 old = partial.get(mask)
                 if old is None or program.cost < old.cost:
                     partial[mask] = program
         known = self.bank.cheapest_ints(2500)
-        if self.right_integers[0] is not self.bank.known_ints:
-            self.right_integers = self.bank.known_ints, integers.match_outputs(known, self.goal)
+        if self.right_integers[0] is not self.bank.ints_version:
+            self.right_integers = self.bank.ints_version, integers.match_outputs(known, self.goal)
         for mask, program in self.right_integers[1]:
             cost = program.cost + 0.8
             if mask not in partial or partial[mask].cost > cost:

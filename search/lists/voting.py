@@ -34,34 +34,34 @@ STRIDE = 4  # step through the sampled inputs when votes are counted
 class VotingRanker(NoveltyRanker):
     """Ranker that lowers a candidate's cost by the share of likely rules that agree with it."""
 
-    def next(
+    def choose(
         self, ranked: Iterable[Candidate], known: Sequence[Candidate], skip: Collection[str]
     ) -> Candidate | None:
-        """Return the next candidate to propose, or None, as `NoveltyRanker.next` does."""
+        """Return the next candidate to propose, or None, as `NoveltyRanker.choose` does."""
         candidates = list(ranked)
         if len(known) < ANSWERS_BY_COST or not candidates:
-            return super().next(candidates, known, skip)
+            return super().choose(candidates, known, skip)
         limit = candidates[0].cost + (DEARER if len(known) >= FEW else float("inf"))
         candidates = [c for c in candidates if c.cost <= limit]
         voting = candidates[:MAX_VOTING]
         prices = np.array([c.cost for c in voting]) - SHARE_WORTH * self._shares(voting)
         order = [voting[int(k)] for k in np.argsort(prices, kind="stable")]
-        before = [self.of(c, whole=False) for c in known]
+        before = [self.get_predictions(c, on_all_inputs=False) for c in known]
         for candidate in [*order, *candidates[MAX_VOTING:]]:
             if candidate.text in skip:
                 continue
             if (
-                new_share(self.of(candidate, whole=False), before)
+                new_share(self.get_predictions(candidate, on_all_inputs=False), before)
                 < MIN_NEW_SHARE - SAMPLE_TOLERANCE
             ):
                 continue
-            if self._novel(candidate, known):
+            if self._is_novel(candidate, known):
                 return candidate
         return None
 
     def _shares(self, voting: Sequence[Candidate]) -> NDArray[np.float64]:
         """Return the mean share of weight that agrees with each candidate, (candidates,)."""
-        said = [self.of(c, whole=False) for c in voting]
+        said = [self.get_predictions(c, on_all_inputs=False) for c in voting]
         codes = np.array([codes[::STRIDE] for codes, _ in said])
         defined = np.array([defined[::STRIDE] for _, defined in said])
         costs = np.array([c.cost for c in voting])

@@ -63,7 +63,7 @@ class Space:
                 self.worlds.append(world)
             self.rows.append((place, element))
 
-    def known_to(self, theory: Theory) -> tuple[tuple[World, ...], list[tuple[int, int]]]:
+    def restrict_to(self, theory: Theory) -> tuple[tuple[World, ...], list[tuple[int, int]]]:
         """Return the worlds that use the theory's predicates, and their (world, element) rows."""
         read = {}
         for place, world in enumerate(self.worlds):
@@ -96,16 +96,16 @@ class _Rule:
         """Return one sentence that describes the rule."""
         return describe_formula(self.formula)
 
-    def predictions(self, inputs: Sequence[Any]) -> Predictions:
+    def predict(self, inputs: Sequence[Any]) -> Predictions:
         """Return which elements of the sample space the rule marks; `inputs` is ignored."""
-        return self._problem.extension(self.formula)
+        return self._problem.predict_formula(self.formula)
 
 
 class Problem:
     """State of one problem on one sample space."""
 
     def __init__(
-        self, shown: list[list[Any]], space: Space, expansions: float, told: Mapping[str, Any]
+        self, shown: list[list[Any]], space: Space, expansions: float, public: Mapping[str, Any]
     ) -> None:
         """Set up the problem.
 
@@ -113,18 +113,18 @@ class Problem:
             shown: Pairs of a world and True.
             space: The sample space.
             expansions: Budget of the search.
-            told: A mapping with the "theory" and its regime, and optionally the name of a
+            public: A mapping with the "theory" and its regime, and optionally the name of a
                 "trade_off".
         """
-        said = told["theory"]
+        said = public["theory"]
         self.theory: Theory = theory_from_json(said)
         signature = self.theory.signature
         self.worlds = tuple(parse_world(world, signature, "") for world, _ in shown)
         self.prepared = PreparedWorlds(self.theory, self.worlds, said["regime"])
-        worlds, self.rows = space.known_to(self.theory)
+        worlds, self.rows = space.restrict_to(self.theory)
         self.space = PreparedWorlds(self.theory, worlds, said["regime"])
         self.expansions = expansions
-        self.trade_off = TRADE_OFFS[told.get("trade_off") or DEFAULT]
+        self.trade_off = TRADE_OFFS[public.get("trade_off") or DEFAULT]
         self.name = canonical_json([said, [world for world, _ in shown]])
         self.following = NoveltyRanker(range(len(self.rows)), max(1, len(self.rows)))
         self._ranking: Ranking | None = None
@@ -145,13 +145,13 @@ class Problem:
             self._ranking = Ranking(found, self.trade_off)
         return self._ranking
 
-    def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+    def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
         """Return the next novel rule, or None if none is left."""
         known = [rule for text in earlier if (rule := self._known(text)) is not None]
-        found = self.following.next(self._candidates(), known, skip)
+        found = self.following.choose(self._candidates(), known, skip)
         return Answer(found.text, found.sentence) if found else None
 
-    def mend(self, text: str) -> Answer | None:
+    def repair(self, text: str) -> Answer | None:
         """Return a better rule made from this one, or None if there is none."""
         ranking = Ranking(self.ranking.found, TRADE_OFFS[REPAIR_TRADE_OFF])
         found = repair_rule(ranking, self._formula(text))
@@ -180,7 +180,7 @@ class Problem:
             rule = self._rules[text] = _Rule(one.formula, COST_PER_SCORE * one.score, self)
         return rule
 
-    def extension(self, formula: Formula) -> Predictions:
+    def predict_formula(self, formula: Formula) -> Predictions:
         """Return which elements of the sample space a formula marks, and where that is defined."""
         count = len(self.rows)
         try:
@@ -234,13 +234,15 @@ def repair_rule(ranking: Ranking, formula: Formula | None) -> Formula | None:
     """
     first = next(iter(ranking), None)
     choices = (
-        [] if first is None else [(ranking.plain(first.cost, first.formula.size), first.formula)]
+        []
+        if first is None
+        else [(ranking.plain_score(first.cost, first.formula.size), first.formula)]
     )
     given = float(UNKNOWN)
     if formula is not None:
         choices = [*_nearby(ranking, formula), *choices]
         cost = exact_cost(ranking.found.prepared, formula, UNKNOWN)
-        given = UNKNOWN if cost is None else ranking.plain(cost, formula.size)
+        given = UNKNOWN if cost is None else ranking.plain_score(cost, formula.size)
     best = min(choices, key=lambda choice: choice[0], default=None)
     return best[1] if best is not None and best[0] < given else None
 
@@ -265,7 +267,7 @@ def _nearby(ranking: Ranking, formula: Formula) -> list[tuple[float, Formula]]:
         rule = _formula(ranking, kept, one)
         cost = exact_cost(ranking.found.prepared, rule, one.cost)
         if cost is not None:
-            judged.append((ranking.plain(cost, rule.size), rule))
+            judged.append((ranking.plain_score(cost, rule.size), rule))
     return judged
 
 
@@ -284,10 +286,10 @@ def _joined(ranking: Ranking, rows: Bools, sizes: Integers) -> list[_Found]:
         which: Integers,
     ) -> None:
         valid = ~any_of(broken[None] & ~covered)
-        right, costs = evidence.judged(valid, covered.sum(axis=2))
+        right, costs = evidence.judge(valid, covered.sum(axis=2))
         for at in np.flatnonzero(right):
             cost, size = int(costs[at]), int(own[at])
-            score = ranking.plain(cost, size)
+            score = ranking.plain_score(cost, size)
             found.append(_Found(score, variant, kind, int(which[at]), cost))
 
     note("instead", -1, table, features.sizes[places], places)
@@ -303,7 +305,7 @@ def _joined(ranking: Ranking, rows: Bools, sizes: Integers) -> list[_Found]:
 def _formula(ranking: Ranking, variants: Sequence[Formula], one: _Found) -> Formula:
     if one.kind == "alone":
         return variants[one.variant]
-    feature = Shape("feature", one.feature).formula(ranking.found.features)
+    feature = Shape("feature", one.feature).to_formula(ranking.found.features)
     if one.kind == "instead":
         return feature
     builder = FormulaBuilder()

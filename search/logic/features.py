@@ -109,7 +109,7 @@ class Features:
         return len(self.recipes)
 
     @property
-    def most(self) -> int:
+    def capacity(self) -> int:
         """Return the maximum number of features that fit the memory limit."""
         return max(1, MOST_VALUES // max(1, len(self.inside)))
 
@@ -138,7 +138,7 @@ class Features:
     def add(self, recipes: Sequence[Recipe], values: Bools) -> Integers:
         """Add the features that are new, the smallest of each value, and return their indices."""
         self.tried += len(recipes)
-        room = self.most - len(self)
+        room = self.capacity - len(self)
         if not recipes or room <= 0:
             return np.zeros(0, np.int64)
         sizes = np.array([self._size(recipe) for recipe in recipes])
@@ -183,22 +183,22 @@ class Features:
 
     # --- building blocks -----------------------------------------------------
 
-    def everything(self) -> Integers:
+    def add_universal(self) -> Integers:
         """Add the property that all elements have."""
         return self.add([Recipe("all")], self.inside[None])
 
-    def atoms(self, predicates: Iterable[str]) -> Integers:
+    def add_atoms(self, predicates: Iterable[str]) -> Integers:
         """Add the atoms about one element."""
         names = sorted(predicates)
-        rows = [self.lanes.atom(name).reshape(-1) for name in names]
+        rows = [self.lanes.atom_table(name).reshape(-1) for name in names]
         return self.add([Recipe("atom", name=name) for name in names], np.array(rows))
 
-    def negations(self, some: Integers) -> Integers:
+    def add_negations(self, some: Integers) -> Integers:
         """Add the negations of some features."""
         values = ~self.values[some] & self.inside
         return self.add([Recipe("not", one=int(place)) for place in some], values)
 
-    def connected(self, kind: Kind, ones: Integers, others: Integers) -> Integers:
+    def add_connected(self, kind: Kind, ones: Integers, others: Integers) -> Integers:
         """Add each of `ones` connected with each of `others`; `implies` is added both ways."""
         first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
         low, high = np.minimum(first, second), np.maximum(first, second)
@@ -217,7 +217,7 @@ class Features:
             found.append(self.add(recipes, rows))
         return concatenate_places(found)
 
-    def of_neighbours(
+    def add_neighbour_grades(
         self, kinds: Collection[Kind], guards: Iterable[Guard], some: Integers
     ) -> Integers:
         """Add properties of the elements related by each guard, of each kind except `pair`."""
@@ -226,7 +226,7 @@ class Features:
             part = some[start : start + step]
             table = self._table(self.values[part])
             for guard in guards:
-                related = self.lanes.related(guard)
+                related = self.lanes.relation_table(guard)
                 counts = np.matmul(related, table)
                 for kind in kinds:
                     if kind in ("two", "one", "just_two") and not guard.literals:
@@ -236,7 +236,9 @@ class Features:
                     found.append(self.add(recipes, self._rows(rows)))
         return concatenate_places(found)
 
-    def pairs(self, guards: Iterable[Guard], ones: Integers, others: Integers) -> Integers:
+    def add_neighbour_pairs(
+        self, guards: Iterable[Guard], ones: Integers, others: Integers
+    ) -> Integers:
         """Add features for two different neighbours, one with each property."""
         first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
         low, high = np.minimum(first, second), np.maximum(first, second)
@@ -247,7 +249,7 @@ class Features:
             parts = [self.values[here], self.values[there]]
             tables = [self._table(rows) for rows in (*parts, parts[0] | parts[1])]
             for guard in guards:
-                related = self.lanes.related(guard)
+                related = self.lanes.relation_table(guard)
                 rows = has_pair(*(np.matmul(related, table) for table in tables))
                 recipes = [
                     Recipe("pair", guard, int(a), int(b)) for a, b in zip(here, there, strict=True)
@@ -268,7 +270,7 @@ class Features:
 
     # --- the same formulas over other worlds ----------------------------------
 
-    def over(self, lanes: Lanes, some: Collection[int]) -> dict[int, Bools]:
+    def evaluate_over(self, lanes: Lanes, some: Collection[int]) -> dict[int, Bools]:
         """Return the values of some features over other worlds, (worlds, size) each."""
         wanted = self._parts(some)
         found: dict[int, Bools] = {}
@@ -307,14 +309,14 @@ class Features:
         if kind == "all":
             return np.repeat(lanes.inside[None], len(recipes), axis=0)
         if kind == "atom":
-            return np.array([lanes.atom(recipe.name) for recipe in recipes])
+            return np.array([lanes.atom_table(recipe.name) for recipe in recipes])
         one = np.array([found[recipe.one] for recipe in recipes])
         if kind == "not":
             return ~one
         other = np.array([found[recipe.other] for recipe in recipes]) if kind in TWO_PARTS else one
         if kind in CONNECTED:
             return connect_values(kind, one, other, lanes.inside)
-        related = lanes.related(guard)
+        related = lanes.relation_table(guard)
         tables = (one, other, one | other) if kind == "pair" else (one,)
         counts = [
             np.matmul(related, np.ascontiguousarray(t.transpose(1, 2, 0)).astype(np.float32))

@@ -88,7 +88,7 @@ class Lanes:
         self._pairs: Bools = inside[:, :, None] & inside[:, None, :]
         self._related: dict[Guard, Floats] = {}
 
-    def related(self, guard: Guard) -> Floats:
+    def relation_table(self, guard: Guard) -> Floats:
         """Return 1 where x and y satisfy the guard, (worlds, size, size)."""
         if guard not in self._related:
             table = self._pairs
@@ -108,33 +108,33 @@ class Lanes:
         table = self.true[literal.predicate]
         return table.swapaxes(1, 2) if literal.swapped else table
 
-    def atom(self, predicate: str) -> Bools:
+    def atom_table(self, predicate: str) -> Bools:
         """Return P x, or R x x for a predicate with two arguments, (worlds, size)."""
         table = self.true[predicate]
         own: Bools = table if table.ndim == 2 else np.diagonal(table, axis1=1, axis2=2)
         return own & self.inside
 
-    def violated(self, prepared: PreparedWorlds) -> Bools:
+    def find_violations(self, prepared: PreparedWorlds) -> Bools:
         """Return the elements that break the theory unless they are abnormal, (worlds, size)."""
         formula = prepared.violation
         cells = sum(self.size ** len(free) for free in formula.free_at)
         step = max(1, MAX_CELLS // cells)
         found = []
         for start in range(0, max(1, self.worlds), step):
-            part = self.some(np.arange(start, min(start + step, self.worlds)))
+            part = self.select(np.arange(start, min(start + step, self.worlds)))
             structures = Structures.from_tables(part.inside, part.true)
             value = evaluate(formula, TruthAlgebra(structures), max(cells, MAX_CELLS))
             found.append(broadcast_to_elements(value, formula, self.size) & part.inside)
         return np.concatenate(found)
 
-    def and_also(self, other: Lanes) -> Lanes:
+    def concatenate(self, other: Lanes) -> Lanes:
         """Return these worlds followed by others, whose tables have the same size."""
         true = {
             name: np.concatenate([table, other.true[name]]) for name, table in self.true.items()
         }
         return Lanes(np.concatenate([self.inside, other.inside]), true)
 
-    def some(self, chosen: NDArray[np.int64] | Bools) -> Lanes:
+    def select(self, chosen: NDArray[np.int64] | Bools) -> Lanes:
         """Return some of the worlds, by index or mask."""
         return Lanes(self.inside[chosen], {name: t[chosen] for name, t in self.true.items()})
 
@@ -148,7 +148,7 @@ class Completions(NamedTuple):
     """
 
     lanes: Lanes
-    of: Integers
+    world_of_lane: Integers
 
 
 def complete_worlds(prepared: PreparedWorlds, most: int, stream: RandomStream) -> Completions:
@@ -181,12 +181,12 @@ def complete_worlds(prepared: PreparedWorlds, most: int, stream: RandomStream) -
     lanes = Lanes(inside, {name: np.concatenate(tables) for name, tables in made.items()})
     of = np.tile(np.arange(count), number)
     if prepared.regime == "partial":
-        broken = lanes.violated(prepared).sum(axis=1)
+        broken = lanes.find_violations(prepared).sum(axis=1)
         kept = [_fewest(np.flatnonzero(of == world), broken, most) for world in range(count)]
         order = np.concatenate(kept)
     else:
         order = np.argsort(of, kind="stable")
-    return Completions(lanes.some(order), of[order])
+    return Completions(lanes.select(order), of[order])
 
 
 def _fewest(places: Integers, broken: Integers, most: int) -> Integers:
@@ -203,7 +203,7 @@ def draw_similar(prepared: PreparedWorlds, count: int, stream: RandomStream) -> 
     """
     structures = prepared.structures
     elements = structures.inside.sum(axis=1)
-    sizes = elements[stream.below(len(elements), count)]
+    sizes = elements[stream.integers(len(elements), count)]
     inside = element_mask(sizes, structures.size)
     true = {}
     for name, table in structures.true.items():
@@ -212,7 +212,7 @@ def draw_similar(prepared: PreparedWorlds, count: int, stream: RandomStream) -> 
         atoms = elements**places
         sure, open_ = table.sum(axis=axes), (structures.unknown[name] >= 0).sum(axis=axes)
         density = (sure + open_ * sure / np.maximum(atoms - open_, 1)) / atoms
-        model = stream.below(len(elements), count)
+        model = stream.integers(len(elements), count)
         wanted = (density[model] * sizes**places + stream.uniform(count)).astype(np.int64)
         true[name] = draw_atoms(stream, inside, wanted, places)
     return Lanes(inside, true)
@@ -231,9 +231,9 @@ def draw_broken(prepared: PreparedWorlds, count: int, stream: RandomStream) -> L
     The worlds of problems are like that. If such worlds are rare, any worlds are returned.
     """
     lanes = draw_similar(prepared, batch_size(prepared, max(count, DRAWN)), stream)
-    broken = lanes.violated(prepared).sum(axis=1)
+    broken = lanes.find_violations(prepared).sum(axis=1)
     kept = np.flatnonzero((broken >= 1) & (broken <= MOST_BROKEN))
-    return lanes.some((kept if len(kept) >= count else np.arange(lanes.worlds))[:count])
+    return lanes.select((kept if len(kept) >= count else np.arange(lanes.worlds))[:count])
 
 
 def draw_hidden(prepared: PreparedWorlds, lanes: Lanes, stream: RandomStream) -> dict[str, Bools]:
@@ -247,7 +247,7 @@ def draw_hidden(prepared: PreparedWorlds, lanes: Lanes, stream: RandomStream) ->
     for name, table in lanes.true.items():
         axes = tuple(range(1, table.ndim))
         share = (structures.unknown[name] >= 0).sum(axis=axes) / atoms ** (table.ndim - 1)
-        of_world = share[stream.below(len(share), lanes.worlds)]
+        of_world = share[stream.integers(len(share), lanes.worlds)]
         shape = (lanes.worlds, *(1,) * (table.ndim - 1))
         found[name] = stream.uniform(*table.shape) < of_world.reshape(shape)
     return found

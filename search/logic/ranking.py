@@ -100,11 +100,11 @@ class CandidateRules:
         stream = RandomStream(f"{name}: search")
         self.prompt = complete_worlds(prepared, COMPLETIONS[prepared.regime], stream)
         drawn = draw_broken(prepared, DISTINGUISHING_WORLDS, stream)
-        lanes = self.prompt.lanes.and_also(drawn)
+        lanes = self.prompt.lanes.concatenate(drawn)
         self.features = grow_features(
             lanes, sorted(_allowed(prepared)), round(expansions * FEATURE_SHARE)
         )
-        broken = [one.violated(prepared) for one in (self.prompt.lanes, drawn)]
+        broken = [one.find_violations(prepared) for one in (self.prompt.lanes, drawn)]
         self.evidence = Evidence(self.prompt, broken[0], prepared.regime, broken[1])
         found = find_candidates(
             self.features, self.evidence, round(expansions * (1 - FEATURE_SHARE))
@@ -113,17 +113,17 @@ class CandidateRules:
         rows = self.features.values[self.plainest].reshape(-1, lanes.worlds, lanes.size)
         self.plainest_rows = rows[:, : self.prompt.lanes.worlds].copy()
         self.features.release()
-        self.weighed = list(narrow(found, self.evidence, MAX_WEIGHED))
-        self.likely = estimate_validity(
-            prepared, self.features, self.weighed, RandomStream(f"{name}: holdouts")
+        self.weighed_rules = list(narrow(found, self.evidence, MAX_WEIGHED))
+        self.validity_odds = estimate_validity(
+            prepared, self.features, self.weighed_rules, RandomStream(f"{name}: holdouts")
         )
         self._judged: dict[int, tuple[Formula, int] | None] = {}
 
-    def judged(self, place: int) -> tuple[Formula, int] | None:
+    def judge(self, place: int) -> tuple[Formula, int] | None:
         """Return a weighed candidate and its exact cost, or None if it is not valid."""
         if place not in self._judged:
-            rule = self.weighed[place]
-            formula = rule.shape.formula(self.features)
+            rule = self.weighed_rules[place]
+            formula = rule.shape.to_formula(self.features)
             cost = exact_cost(self.prepared, formula, rule.cost)
             self._judged[place] = None if cost is None else (formula, cost)
         return self._judged[place]
@@ -134,7 +134,7 @@ class Ranking:
 
     def __init__(self, found: CandidateRules, trade_off: TradeOff) -> None:
         self.found, self.trade_off = found, trade_off
-        odds = found.likely
+        odds = found.validity_odds
         self.holds = (odds.exact if trade_off.exact else odds.released).tolist()
         self.ranked: list[ScoredRule] = []
         self._left = self._batches()
@@ -155,7 +155,7 @@ class Ranking:
 
     def _batches(self) -> Iterator[list[ScoredRule]]:
         """Yield judged candidates in batches, in the order of their preliminary scores."""
-        rules = self.found.weighed
+        rules = self.found.weighed_rules
         scores = [self._score(r.cost, r.size, p) for r, p in zip(rules, self.holds, strict=True)]
         order = np.argsort(np.array(scores), kind="stable").tolist()
         for start in range(0, len(order), JUDGED_AT_ONCE):
@@ -163,7 +163,7 @@ class Ranking:
             yield sorted((one for one in batch if one is not None), key=lambda one: one.score)
 
     def _scored(self, place: int) -> ScoredRule | None:
-        judged = self.found.judged(place)
+        judged = self.found.judge(place)
         if judged is None:
             return None
         formula, cost = judged
@@ -171,9 +171,9 @@ class Ranking:
         return ScoredRule(formula, cost, self._score(cost, formula.size, holds), holds)
 
     def _score(self, cost: int, size: int, holds: float) -> float:
-        return self.plain(cost, size) - self.trade_off.holds * holds
+        return self.plain_score(cost, size) - self.trade_off.holds * holds
 
-    def plain(self, cost: int, size: int) -> float:
+    def plain_score(self, cost: int, size: int) -> float:
         """Return the score without the term for further worlds."""
         gap = (cost - self.found.bound) / len(self.found.prepared.worlds)
         return gap + self.trade_off.node * size
@@ -237,9 +237,9 @@ def grow_features(lanes: Lanes, allowed: Collection[str], most: int) -> Features
     related = [name for name in allowed if lanes.true[name].ndim == 3]
     alone, together = build_guards(related)
     together = together[:: -(-len(together) // MOST_GUARDS) or 1]
-    everything = found.everything()
-    atoms = found.atoms(allowed)
-    literals = np.concatenate([atoms, found.negations(atoms)])
+    everything = found.add_universal()
+    atoms = found.add_atoms(allowed)
+    literals = np.concatenate([atoms, found.add_negations(atoms)])
     width = most / 30_000 / max(1.0, len(alone) / 4, len(literals) / 8)
 
     def few(some: Integers, count: int) -> Integers:
@@ -248,36 +248,36 @@ def grow_features(lanes: Lanes, allowed: Collection[str], most: int) -> Features
     plain = np.concatenate([everything, literals])
     grades: tuple[Kind, ...] = ("some", "every", "two")
     properties = concatenate_places(
-        [plain, *(found.connected(kind, literals, literals) for kind in CONNECTED)]
+        [plain, *(found.add_connected(kind, literals, literals) for kind in CONNECTED)]
     )
     properties = np.sort(found.smallest(properties, MOST_PROPERTIES))
     first = concatenate_places(
         [
-            found.of_neighbours((*grades, "one"), [*alone, Guard()], properties),
-            found.of_neighbours((JUST_TWO,), alone, plain),
-            found.of_neighbours(grades, together, plain),
-            found.pairs(alone, plain, few(properties, 12)),
+            found.add_neighbour_grades((*grades, "one"), [*alone, Guard()], properties),
+            found.add_neighbour_grades((JUST_TWO,), alone, plain),
+            found.add_neighbour_grades(grades, together, plain),
+            found.add_neighbour_pairs(alone, plain, few(properties, 12)),
         ]
     )
     simple = few(first, 40)
     bodies = concatenate_places(
         [
             first,
-            found.negations(few(first, 300)),
-            found.connected("and", literals, few(first, 400)),
-            *(found.connected(k, literals, few(first, 200)) for k in ("or", "iff", "implies")),
-            *(found.connected(k, simple, simple) for k in ("and", "iff")),
+            found.add_negations(few(first, 300)),
+            found.add_connected("and", literals, few(first, 400)),
+            *(found.add_connected(k, literals, few(first, 200)) for k in ("or", "iff", "implies")),
+            *(found.add_connected(k, simple, simple) for k in ("and", "iff")),
         ]
     )
     second = concatenate_places(
         [
-            found.of_neighbours(grades[:2], alone, few(bodies, 1500)),
-            found.of_neighbours(grades[:2], together, few(first, 60)),
-            found.pairs(alone, plain, few(first, 40)),
+            found.add_neighbour_grades(grades[:2], alone, few(bodies, 1500)),
+            found.add_neighbour_grades(grades[:2], together, few(first, 60)),
+            found.add_neighbour_pairs(alone, plain, few(first, 40)),
         ]
     )
-    deeper = concatenate_places([second, found.connected("and", literals, few(second, 500))])
-    found.of_neighbours(grades[:2], alone, few(deeper, 750))
+    deeper = concatenate_places([second, found.add_connected("and", literals, few(second, 500))])
+    found.add_neighbour_grades(grades[:2], alone, few(deeper, 750))
     return found
 
 
@@ -331,14 +331,14 @@ def draw_worlds(prepared: PreparedWorlds, stream: RandomStream) -> DrawnWorlds |
     found: Lanes | None = None
     for _ in range(ROUNDS):
         lanes = draw_similar(prepared, batch_size(prepared, DRAWN), stream)
-        broken = lanes.violated(prepared).sum(axis=1)
-        lanes = lanes.some((broken >= 1) & (broken <= MOST_BROKEN))
-        found = lanes if found is None else found.and_also(lanes)
+        broken = lanes.find_violations(prepared).sum(axis=1)
+        lanes = lanes.select((broken >= 1) & (broken <= MOST_BROKEN))
+        found = lanes if found is None else found.concatenate(lanes)
         if found.worlds >= WORLDS:
             break
     if found is None or found.worlds < WORLDS // 10:
         return None
-    worlds = found.some(np.arange(min(WORLDS, found.worlds)))
+    worlds = found.select(np.arange(min(WORLDS, found.worlds)))
     if prepared.regime == "full":
         return DrawnWorlds(worlds, worlds, ())
     hidden = draw_hidden(prepared, worlds, stream)
@@ -346,10 +346,10 @@ def draw_worlds(prepared: PreparedWorlds, stream: RandomStream) -> DrawnWorlds |
     if prepared.regime == "partial":
         return DrawnWorlds(worlds, read, ())
     part = np.arange(worlds.worlds // 3)
-    completed = [read.some(part)]
+    completed = [read.select(part)]
     for number in range(SKEPTICAL_COMPLETIONS):
         true = {}
-        for name, table in read.some(part).true.items():
+        for name, table in read.select(part).true.items():
             open_ = hidden[name][part]
             chosen = open_ if number == 0 else open_ & (stream.uniform(*open_.shape) < 0.5)
             true[name] = table | chosen
@@ -377,9 +377,9 @@ def estimate_validity(
     if drawn is None:
         none = np.zeros(len(rules))
         return ValidityOdds(none, none)
-    places = sorted({place for rule in rules for place in rule.shape.features()})
+    places = sorted({place for rule in rules for place in rule.shape.list_features()})
     shapes = [rule.shape for rule in rules]
-    broken = drawn.worlds.violated(prepared)
+    broken = drawn.worlds.find_violations(prepared)
     covered = _covered(features, drawn.worlds, shapes, places)
     valid = ~any_of(broken[None] & ~covered)
     marked, least = covered.sum(axis=2), broken.sum(axis=1)
@@ -403,8 +403,8 @@ def _covered(
     features: Features, lanes: Lanes, shapes: Sequence[Shape], places: Sequence[int]
 ) -> Bools:
     """Return the elements that each rule covers, (rules, worlds, size)."""
-    values = features.over(lanes, places)
-    return np.array([shape.over(values) for shape in shapes])
+    values = features.evaluate_over(lanes, places)
+    return np.array([shape.evaluate(values) for shape in shapes])
 
 
 def _valid(
@@ -415,7 +415,7 @@ def _valid(
     places: Sequence[int],
 ) -> Bools:
     """Return the worlds in which each rule is valid, (rules, worlds)."""
-    broken = lanes.violated(prepared)
+    broken = lanes.find_violations(prepared)
     found: Bools = ~any_of(broken[None] & ~_covered(features, lanes, shapes, places))
     return found
 

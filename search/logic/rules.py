@@ -41,22 +41,26 @@ class Shape(NamedTuple):
     feature: int = -1
     parts: tuple[Shape, ...] = ()
 
-    def features(self) -> list[int]:
+    def list_features(self) -> list[int]:
         """Return the indices of all features of the shape."""
         if self.kind == "feature":
             return [self.feature]
-        return [place for part in self.parts for place in part.features()]
+        return [place for part in self.parts for place in part.list_features()]
 
-    def over(self, values: Mapping[int, Bools]) -> Bools:
+    def evaluate(self, values: Mapping[int, Bools]) -> Bools:
         """Return the values of the shape, computed from the values of its features."""
         if self.kind == "feature":
             return values[self.feature]
-        found = self.parts[0].over(values)
+        found = self.parts[0].evaluate(values)
         for part in self.parts[1:]:
-            found = found & part.over(values) if self.kind == "and" else found | part.over(values)
+            found = (
+                found & part.evaluate(values)
+                if self.kind == "and"
+                else found | part.evaluate(values)
+            )
         return found
 
-    def formula(self, features: Features) -> Formula:
+    def to_formula(self, features: Features) -> Formula:
         """Return the shape as a formula."""
         writer = FormulaWriter(features)
 
@@ -126,10 +130,10 @@ class Evidence:
         """
         self.prompt, self.broken, self.regime = prompt, broken, regime
         self.broken_drawn = broken_drawn
-        self.worlds = int(prompt.of[-1]) + 1
-        self.starts = np.searchsorted(prompt.of, np.arange(self.worlds))
+        self.worlds = int(prompt.world_of_lane[-1]) + 1
+        self.starts = np.searchsorted(prompt.world_of_lane, np.arange(self.worlds))
 
-    def judged(self, valid: Bools, covered: NDArray[Any]) -> tuple[Bools, Integers]:
+    def judge(self, valid: Bools, covered: NDArray[Any]) -> tuple[Bools, Integers]:
         """Return whether a rule is valid in all worlds, and its cost, each of shape (...)."""
         if self.regime == "full":
             return all_of(valid), covered.sum(axis=-1, dtype=np.int64)
@@ -139,7 +143,7 @@ class Evidence:
         least = np.minimum.reduceat(np.where(valid, covered, _MANY), self.starts, axis=-1)
         return all_of(least < _MANY), least.sum(axis=-1, dtype=np.int64)
 
-    def lists(
+    def rank_by_price(
         self, costs: Numbers, sizes: Integers, held: NDArray[np.float64], most: int
     ) -> Iterator[Integers]:
         """Yield at most `most` indices, best first, for each node price and worth."""
@@ -153,14 +157,14 @@ class Evidence:
                 top = np.flatnonzero(scores <= worst)
                 yield top[np.argsort(scores[top], kind="stable")[:each]]
 
-    def in_turn(
+    def take_in_turn(
         self, costs: Numbers, sizes: Integers, held: NDArray[np.float64], count: int
     ) -> Integers:
         """Return `count` indices, taking the best of each list in turn."""
         if not len(sizes):
             return np.zeros(0, np.int64)
         each = 8 * max(1, count // (len(PRICES) * len(WORTHS)))
-        order = np.stack(list(self.lists(costs, sizes, held, each))).T.reshape(-1)
+        order = np.stack(list(self.rank_by_price(costs, sizes, held, each))).T.reshape(-1)
         _, first = np.unique(order, return_index=True)
         found: Integers = order[np.sort(first)][:count]
         return found
@@ -188,7 +192,7 @@ class _Search:
         broken = self.evidence.broken
         uncovered = broken[None] & ~self.values
         covered = self.values.sum(axis=2)
-        valid, costs = self.evidence.judged(~any_of(uncovered), covered)
+        valid, costs = self.evidence.judge(~any_of(uncovered), covered)
         told = np.array([recipe.kind != "all" for recipe in self.features.recipes])
         right = np.flatnonzero(valid & told)
         for place in self._best(right, costs[right], width):
@@ -224,7 +228,7 @@ class _Search:
 
     def _best(self, places: Integers, costs: Numbers, count: int) -> Integers:
         held = self.held[places].mean(axis=1)
-        found: Integers = places[self.evidence.in_turn(costs, self.sizes[places], held, count)]
+        found: Integers = places[self.evidence.take_in_turn(costs, self.sizes[places], held, count)]
         return found
 
     def _choice(self, places: Integers) -> ShapeTable:
@@ -285,7 +289,7 @@ class _Search:
         held: NDArray[np.float64],
     ) -> CombinedPairs:
         """Keep the valid pairs; `held` (ones, others) is indexed by the parts of a pair."""
-        right, costs = self.evidence.judged(valid, covered)
+        right, costs = self.evidence.judge(valid, covered)
         kept = np.flatnonzero(right)
         one, other = ones[kept], others[kept]
         return CombinedPairs(one, other, costs[kept], sizes[kept], held[one, other])
@@ -301,7 +305,7 @@ class _Search:
         """Add the best pairs to the candidates and return them."""
         shapes: list[Shape] = []
         places: list[int] = []
-        order = self.evidence.in_turn(combined.costs, combined.sizes, combined.held, count)
+        order = self.evidence.take_in_turn(combined.costs, combined.sizes, combined.held, count)
         for place in order.tolist():
             one, other = int(combined.ones[place]), int(combined.others[place])
             shape = _shape(kind, ones.shapes[one], others.shapes[other])
@@ -346,7 +350,7 @@ def narrow(some: Iterable[PricedRule], evidence: Evidence, count: int) -> Sequen
     whole = list(some)
     costs, sizes = (np.array([one[at] for one in whole], np.int64) for at in (1, 2))
     held = np.array([one.held for one in whole])
-    return [whole[place] for place in evidence.in_turn(costs, sizes, held, count)]
+    return [whole[place] for place in evidence.take_in_turn(costs, sizes, held, count)]
 
 
 # --- Recipes as formulas (tools/logic/formula.py).

@@ -126,7 +126,7 @@ def association(marks: NDArray[np.bool_], given: NDArray[np.int64]) -> float:
 def _on(rows: PreparedRows, name: str) -> Iterator[tuple[Condition, float]]:
     """Yield the conditions on a column, each with its bits."""
     told = rows.columns[name]
-    if rows.without(name).any():
+    if rows.missing_mask(name).any():
         yield Missing(name), 2.0
         yield Not(Missing(name)), 3.0
     if told["kind"] == "number":

@@ -28,7 +28,7 @@ WIDTH, CHILDREN = 4, 4  # number of sets kept, and of sets made from each
 # Two conjunctions that share at least this part of their rows are alike, and one of them is tried.
 MAX_OVERLAP = 0.8
 MAX_REMEMBERED = 20  # number of the best conjunctions of a beam that are remembered
-MAX_LOSS_BITS = 6.0  # bits that a conjunction may save less than it costs (`Covering.completed`)
+MAX_LOSS_BITS = 6.0  # bits that a conjunction may save less than it costs (`Covering.complete`)
 MIN_GAIN_BITS = 1e-6  # smallest improvement in bits
 ROWS = 200  # on this many rows, 64 candidates cost one expansion
 
@@ -74,11 +74,11 @@ class Covering:
         bounds = np.outer(side, side) < 0
         self.same = (atoms.column[:, None] == atoms.column[None, :]) & ~bounds
 
-    def grown(self) -> Cover:
+    def grow(self) -> Cover:
         """Return conjunctions and their worth, less the bits that describe them."""
         return self._grown([], WIDTH)
 
-    def of(self, conjunction: Conjunction) -> Marks:
+    def rows_of(self, conjunction: Conjunction) -> Marks:
         """Return the rows on which a conjunction holds."""
         return np.asarray(self.atoms.holds[list(conjunction)].all(axis=0), np.bool_)
 
@@ -96,8 +96,8 @@ class Covering:
         covered = np.zeros(len(self.wanted), np.bool_)
         volume = 0.0
         for at, one in enumerate(some):
-            covered |= self.of(one)
-            apart = self.evidence.apart(some[:at], [one])[0]
+            covered |= self.rows_of(one)
+            apart = self.evidence.uncovered_share(some[:at], [one])[0]
             volume += self.evidence.volume(one) * float(apart)
         bits = sum(self.evidence.bits(one) for one in some) - sum(
             float(np.log2(k)) for k in range(2, len(some) + 1)
@@ -119,21 +119,21 @@ class Covering:
             atom on a column that the stem already uses, unless the two are opposite bounds.
         """
         evidence = self.evidence
-        covers = np.array([self.of(stem) for stem in stems], np.bool_)
+        covers = np.array([self.rows_of(stem) for stem in stems], np.bool_)
         volumes = np.array([evidence.volume(stem) for stem in stems])
         bits = np.array([evidence.bits(stem) if stem else CONJUNCTION for stem in stems])
         new_ones = (covers & self.wanted & ~beside.covered).astype(np.float32) @ evidence.holds.T
         new_wrong = (covers & ~self.wanted & ~beside.covered).astype(np.float32) @ evidence.holds.T
         factor = np.array(
             [
-                evidence.given[:, list(stem)].max(1) if stem else evidence.share
+                evidence.conditional_share[:, list(stem)].max(1) if stem else evidence.share
                 for stem in stems
             ]
         )  # fmt: skip
         volume = volumes[:, None] * factor
         inside = new_ones + (beside.covered & self.wanted).sum()
         wrong = new_wrong + (beside.covered & ~self.wanted).sum()
-        apart = evidence.beside(beside.conjunctions, stems)
+        apart = evidence.uncovered_share_with_atoms(beside.conjunctions, stems)
         whole = beside.volume + volume * apart
         depth = np.array([len(stem) + 1 for stem in stems], float)
         more = -np.log2(depth) - np.log2(len(beside.conjunctions) + 1.0)
@@ -187,7 +187,7 @@ class Covering:
         taken: list[Conjunction] = []
         rows = list(others)
         for _, one in found:
-            marks = self.of(one)
+            marks = self.rows_of(one)
             if all((marks & other).sum() < MAX_OVERLAP * (marks | other).sum() for other in rows):
                 taken.append(one)
                 rows.append(marks)
@@ -213,7 +213,7 @@ class Covering:
                 if found in seen:
                     continue
                 seen.add(found)
-                key = self.of(found).tobytes()
+                key = self.rows_of(found).tobytes()
                 if key in covers and scores is worth:
                     continue
                 covers.add(key)
@@ -244,7 +244,7 @@ class Covering:
                 best = sets[0]
         return best
 
-    def polished(self, found: list[Conjunction], worth: float) -> Cover:
+    def polish(self, found: list[Conjunction], worth: float) -> Cover:
         """Improve a cover until no step helps or the budget is spent."""
         better = True
         while better and self.budget.left:
@@ -257,7 +257,7 @@ class Covering:
                     break
         return found, worth
 
-    def completed(self, found: list[Conjunction], worth: float) -> Cover:
+    def complete(self, found: list[Conjunction], worth: float) -> Cover:
         """Cover the remaining rows of the target too, if no row of another label is covered.
 
         The added conjunctions must be as pure, and may save up to `MAX_LOSS_BITS` bits less than they cost.
@@ -267,7 +267,7 @@ class Covering:
             if (covered & ~self.wanted).any() or not (self.wanted & ~covered).any():
                 break
             grown = [[*found, one] for one in self._grow(self._others(found))]
-            pure = [some for some in grown if not (self.of(some[-1]) & ~self.wanted).any()]
+            pure = [some for some in grown if not (self.rows_of(some[-1]) & ~self.wanted).any()]
             then = max(((self.worth(some), some) for some in pure), default=(-np.inf, found))
             if then[0] < worth - MAX_LOSS_BITS:
                 break
@@ -305,7 +305,7 @@ class Covering:
             return None
         met = CandidatePool(
             pool,
-            np.array([self.of(one) for one in pool], np.bool_),
+            np.array([self.rows_of(one) for one in pool], np.bool_),
             np.array([self.evidence.volume(one) for one in pool]),
             np.array([self.evidence.bits(one) for one in pool]),
         )
@@ -333,7 +333,7 @@ class Covering:
         new = met.covers & ~beside.covered
         inside = new[:, wanted].sum(axis=1) + (beside.covered & wanted).sum()
         wrong = new[:, ~wanted].sum(axis=1) + (beside.covered & ~wanted).sum()
-        volume = beside.volume + met.volumes * self.evidence.apart(then, met.conjunctions)
+        volume = beside.volume + met.volumes * self.evidence.uncovered_share(then, met.conjunctions)
         named = met.bits + beside.bits - np.log2(len(then) + 1.0)
         self._charge(len(met.conjunctions))
         return np.asarray(self.evidence.worth(inside, wrong, np.minimum(volume, 1.0)) - named)
@@ -342,7 +342,7 @@ class Covering:
         """Drop one conjunction and grow something else in its place."""
         for at in range(len(found)):
             rest = found[:at] + found[at + 1 :]
-            then = self._grown(rest, 1, self.of(found[at]))
+            then = self._grown(rest, 1, self.rows_of(found[at]))
             if then[1] > worth + MIN_GAIN_BITS:
                 return then
         return None
@@ -361,14 +361,14 @@ class Covering:
 
     def _narrower(self, one: Conjunction, beside: ChosenCover) -> list[Conjunction]:
         """Return conjunctions on fewer rows: one more condition, or another on the same column."""
-        marks = self.of(one)
+        marks = self.rows_of(one)
         stems = [one, *(one[:k] + one[k + 1 :] for k in range(len(one)))]
         _, gathered = self._scored(stems, beside)
         found: list[tuple[float, Conjunction]] = []
         for row, stem in enumerate(stems):
             for atom in np.flatnonzero(np.isfinite(gathered[1, row])).tolist():
                 then = tuple(sorted((*stem, atom)))
-                if not (self.of(then) & ~marks).any():
+                if not (self.rows_of(then) & ~marks).any():
                     found.append((-float(gathered[1, row, atom]), then))
         return self._unlike(sorted(found), marks)
 

@@ -49,16 +49,16 @@ class Problem:
         shown: list[list[Any]],
         space: list[Any],
         expansions: float,
-        told: Mapping[str, Json],
+        public: Mapping[str, Json],
     ) -> None:
-        """Set up the problem; `told` is `View.public`, with labels, columns and shape."""
+        """Set up the problem; `public` is `View.public`, with labels, columns and shape."""
         self.rows = [row for row, _ in shown]
         self.labels = [label for _, label in shown]
-        self.public, self.expansions = told, expansions
+        self.public, self.expansions = public, expansions
         self._found: Sequence[str] | None = None
         self._meta: dict[str, Json] = {}
 
-    def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+    def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
         """Return the sentences that are not in `skip` as a numbered list, or None without any."""
         if self._found is None:
             self._found, self._meta = self._mined()
@@ -84,7 +84,7 @@ def _said(rule: Rule, rows: PreparedRows, public: Mapping[str, Json]) -> str:
 
     This happens with a column that has no name, for example.
     """
-    sentence = " ".join(rule.written().split())
+    sentence = " ".join(rule.to_text().split())
     again = compile_sentence(sentence, public)
     if isinstance(again, NotExact) or (again.codes(rows) != rule.codes(rows)).any():
         return ""

@@ -88,11 +88,11 @@ def find_field_rules(
         label: Covering(atoms, given == label, Budget(each * (1 - RESERVED_SHARE)))
         for label in present
     }
-    best = {label: covering.grown() for label, covering in searched.items()}
+    best = {label: covering.grow() for label, covering in searched.items()}
     most = max(worth for _, worth in best.values())
     for label, covering in searched.items():
         if len(present) > 2 or best[label][1] >= most - 2 * READABLE:
-            best[label] = covering.polished(*best[label])
+            best[label] = covering.polish(*best[label])
     if len(present) == 2:
         spoken = [_better(present, best)]
     else:
@@ -100,7 +100,7 @@ def find_field_rules(
     for label in spoken:
         if best[label][0]:
             searched[label].budget = Budget(each * RESERVED_SHARE)
-            best[label] = searched[label].completed(*best[label])
+            best[label] = searched[label].complete(*best[label])
     parts = [_Part(one, label, searched[label]) for label in spoken for one in best[label][0]]
     if not parts:
         parts = list(_surest(searched))
@@ -153,7 +153,7 @@ def _in_order(parts: Sequence[_Part]) -> list[_Part]:
     """Sort the parts, the purest first and then those with the most rows."""
 
     def key(part: _Part) -> tuple[float, int, Conjunction]:
-        marks = part.covering.of(part.conjunction)
+        marks = part.covering.rows_of(part.conjunction)
         right = int((marks & part.covering.wanted).sum())
         return -round((right + 1) / (int(marks.sum()) + 2), 1), -right, part.conjunction
 
@@ -175,7 +175,7 @@ def _sentences(
     )
     left = np.ones(len(given), np.bool_)
     for part in parts:
-        left &= ~part.covering.of(part.conjunction)
+        left &= ~part.covering.rows_of(part.conjunction)
     rest = given[left] if left.any() else given
     spoken = {part.label for part in parts}
     others = [label for label in labels if label not in spoken] or list(labels)
@@ -196,7 +196,7 @@ def _beside(
     """Return conditions that separate labels among rows for which the rules predict the same."""
     strata = np.zeros(len(given), np.int64)
     for number, part in enumerate(parts, 1):
-        strata[(strata == 0) & part.covering.of(part.conjunction)] = number
+        strata[(strata == 0) & part.covering.rows_of(part.conjunction)] = number
     tries: list[tuple[float, str, int]] = []
     asked = labels[:1] if len(labels) == 2 else labels
     for label in asked:
@@ -228,18 +228,18 @@ def _told(part: _Part, parts: Sequence[_Part]) -> Json:
     rest = [other for other in alike if other != one]
     elsewhere = np.zeros(len(covering.wanted), np.bool_)
     for other in rest:
-        elsewhere |= covering.of(other)
-    marks = covering.of(one)
+        elsewhere |= covering.rows_of(other)
+    marks = covering.rows_of(one)
     whole = covering.worth(alike)
     conditions: list[Json] = []
     for atom in one:
         shorter = tuple(other for other in one if other != atom)
-        without = covering.of(shorter)
+        without = covering.rows_of(shorter)
         against = int((without & ~marks & ~elsewhere & ~covering.wanted).sum())
         changed = [*rest, shorter] if shorter else rest
         conditions.append(
             {
-                "condition": covering.atoms.conditions[atom].written(),
+                "condition": covering.atoms.conditions[atom].to_text(),
                 "refuted_without": against,
                 "bits": round(whole - covering.worth(changed), 1),
                 "as_well": _as_well(covering, atom, without, marks),
@@ -258,4 +258,4 @@ def _as_well(covering: Covering, atom: int, without: Marks, marks: Marks) -> lis
     same = (covering.atoms.holds & without == marks).all(1)
     others = [at for at in np.flatnonzero(same).tolist() if at != atom]
     others.sort(key=lambda at: (float(covering.evidence.price[at]), at))
-    return [covering.atoms.conditions[at].written() for at in others[:MAX_ALTERNATIVES]]
+    return [covering.atoms.conditions[at].to_text() for at in others[:MAX_ALTERNATIVES]]

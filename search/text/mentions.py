@@ -114,7 +114,7 @@ def find_mention_rules(
     The result is empty if the single words predict the labels better.
     """
     present = [one for one in rows.labels if one in set(labels)]
-    pieces = pieces.thinned(COLUMNS)
+    pieces = pieces.thin(COLUMNS)
     slips: Sequence[float] = SLIPS
     if _effort(len(rows), pieces, len(present), slips) > budget.left:
         slips = SLIPS[:1]
@@ -124,7 +124,7 @@ def find_mention_rules(
     budget.charge(effort)
     y = np.array([present.index(one) for one in labels], np.int64)
     words = rows.text("")
-    found = [words.present(Term(one)) for one in words.vocabulary if one[0].isalnum()]
+    found = [words.contains(Term(one)) for one in words.vocabulary if one[0].isalnum()]
     some = np.arange(0, len(rows), -(-len(rows) // COMPARED))
     by_words = _right(np.array(found, np.float64).T[some], y[some], len(present))
     by_phrases = _right(pieces.marks.T[some].astype(np.float64), y[some], len(present))

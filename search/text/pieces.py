@@ -61,7 +61,7 @@ class Pieces:
     groups: tuple[tuple[int, ...], ...]
     tried: int
 
-    def thinned(self, most: int) -> Pieces:
+    def thin(self, most: int) -> Pieces:
         """Return at most `most` phrases: those in groups, then long ones, then frequent ones."""
 
         def key(group: tuple[int, ...]) -> tuple[bool, int, int]:

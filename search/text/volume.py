@@ -58,8 +58,8 @@ class Evidence:
         given = (pairs + PSEUDO_ROWS * self.share[:, None]) / (np.diag(pairs) + PSEUDO_ROWS)
         given = np.maximum(given, self.share[:, None])
         together, hanging = _together(atoms, outside, pairs)
-        self.given: Floats = np.where(together, 1.0, given)
-        self.sized = hanging <= MAX_DESIGNED_Z2 and not atoms.phrases
+        self.conditional_share: Floats = np.where(together, 1.0, given)
+        self.uses_volumes = hanging <= MAX_DESIGNED_Z2 and not atoms.phrases
         self.price: Floats = atoms.bits + np.log2(max(atoms.columns, 1))
         counts = holds @ holds.T
         same = atoms.column[:, None] == atoms.column[None, :]
@@ -73,15 +73,21 @@ class Evidence:
         total = 1.0
         for at, one in enumerate(conjunction):
             before = list(conjunction[:at])
-            total *= float(self.given[one, before].max()) if before else float(self.share[one])
+            total *= (
+                float(self.conditional_share[one, before].max())
+                if before
+                else float(self.share[one])
+            )
         return total
 
-    def apart(self, standing: Sequence[tuple[int, ...]], some: Sequence[tuple[int, ...]]) -> Floats:
+    def uncovered_share(
+        self, standing: Sequence[tuple[int, ...]], some: Sequence[tuple[int, ...]]
+    ) -> Floats:
         """Return the share of each conjunction's records that no standing one covers, (some,)."""
         last = np.array([one[-1] for one in some], np.int64)[:, None]
-        return self.beside(standing, [one[:-1] for one in some], last)[:, 0]
+        return self.uncovered_share_with_atoms(standing, [one[:-1] for one in some], last)[:, 0]
 
-    def beside(
+    def uncovered_share_with_atoms(
         self,
         standing: Sequence[tuple[int, ...]],
         stems: Sequence[tuple[int, ...]],
@@ -101,7 +107,7 @@ class Evidence:
         """
         asked = np.arange(len(self.share))[None, :] if atoms is None else atoms
         left = np.ones((len(stems), asked.shape[1]))
-        if not self.sized:
+        if not self.uses_volumes:
             return left  # volumes are not used
         longest = max((len(stem) for stem in stems), default=0)
         none = len(self.share)
@@ -134,11 +140,11 @@ class Evidence:
         low = (wrong + 0.5) / (self.others + 1.0)
         high = (inside + 0.5) / (self.ones + 1.0)
         share = (inside + wrong + 0.5) / (self.ones + self.others + 1.0)
-        at = np.maximum(np.minimum(volume, share) if self.sized else share, low)
+        at = np.maximum(np.minimum(volume, share) if self.uses_volumes else share, low)
         gain = self.ones * divergence(q1, at) + self.others * divergence(q0, at)
         errors = self.parameter * ((wrong > 0) | (inside < self.ones))
         found = np.where(high > low, gain - errors, -errors - 1.0)
-        return found - TIE * volume if self.sized else found
+        return found - TIE * volume if self.uses_volumes else found
 
 
 def _together(atoms: Atoms, outside: Any, pairs: Any) -> tuple[NDArray[np.bool_], float]:

@@ -45,7 +45,7 @@ class TermTable:
         """Return 1 where a text contains a term, float32 (texts, t)."""
         found = np.zeros((len(index), len(self.terms)), np.float32)
         for column, one in enumerate(self.terms):
-            found[:, column] = index.present(one)
+            found[:, column] = index.contains(one)
         return found
 
 
@@ -60,7 +60,7 @@ def build_term_table(index: TextIndex, least: int) -> TermTable:
     alone = [one for one in list_words(index, names) if known.isdisjoint(word_prefixes(one.text))]
     kept: dict[bytes, tuple[Term, int]] = {}
     for one in [*alone, *some, *list_kinds(), *find_phrases(index, names, PHRASES * least)]:
-        there = index.present(one)
+        there = index.contains(one)
         count = int(there.sum())
         if least <= count <= len(index) - least:
             kept.setdefault(np.packbits(there).tobytes(), (one, count))
@@ -106,7 +106,7 @@ def find_stems(index: TextIndex, names: frozenset[str]) -> list[Term]:
     for stem in sorted({stem_of(token) for token in index.vocabulary if LETTERS.fullmatch(token)}):
         if len(stem) < STEM_LETTERS:
             continue
-        start, stop = index.range_of(f"{stem}*")
+        start, stop = index.token_range(f"{stem}*")
         some = index.vocabulary[start:stop]
         alike = all(
             word == stem or word[len(stem) :] in ENDINGS or stem_of(word) == stem for word in some

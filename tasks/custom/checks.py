@@ -106,12 +106,12 @@ def warn_about_rounding(rule: dict[str, Json], where: str, pairs: Sequence[Obser
         )
 
 
-def check_name(name: object, taken: Collection[str], fail: object) -> None:
+def check_name(name: object, reserved_names: Collection[str], fail: object) -> None:
     """Raise `fail(sentence)` for a name that a task cannot have."""
     assert callable(fail)
     if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name):
         raise fail(f"a name begins with a letter and has letters, digits, - and _: {shorten(name)}")
-    if name in taken:
+    if name in reserved_names:
         raise fail(f"{name!r} is a task of Peirce: call yours otherwise")
 
 

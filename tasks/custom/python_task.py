@@ -89,20 +89,20 @@ class _UserCodeBoundary:
 
 
 def load_python_task(
-    file: Path, content: bytes, named: Mapping[str, Json], taken: Collection[str]
+    file: Path, content: bytes, file_identity: Mapping[str, Json], reserved_names: Collection[str]
 ) -> Task:
     """Load the module in `content` and return its TASK.
 
     Args:
         file: the path of the module.
         content: its source.
-        named: {"name", "sha256"} of the file.
-        taken: names that the task must not have.
+        file_identity: {"name", "sha256"} of the file.
+        reserved_names: names that the task must not have.
 
     Raises:
         DataError: the module fails, defines no TASK, or its TASK is invalid.
     """
-    module = ModuleType(f"peirce_task_{named['sha256'][:12]}")
+    module = ModuleType(f"peirce_task_{file_identity['sha256'][:12]}")
     module.__file__ = str(file)
     sys.modules[module.__name__] = module  # dataclasses look up their module here
     with _UserCodeBoundary(file, "loading the module"):
@@ -113,7 +113,13 @@ def load_python_task(
         )
     if hasattr(module, "FAMILY"):
         raise DataError(f"{file}: a task file brings no FAMILY: give instructions, pair, equality")
-    return PythonTask(file, module.TASK, named, taken, _lines(content, type(module.TASK).__name__))
+    return PythonTask(
+        file,
+        module.TASK,
+        file_identity,
+        reserved_names,
+        _lines(content, type(module.TASK).__name__),
+    )
 
 
 def _lines(content: bytes, kind: str) -> dict[str, int]:
@@ -144,29 +150,34 @@ class PythonTask:
     def __init__(
         self,
         file: Path,
-        own: Any,
-        named: Mapping[str, Json],
-        taken: Collection[str],
+        user_task: Any,
+        file_identity: Mapping[str, Json],
+        reserved_names: Collection[str],
         lines: Mapping[str, int],
     ) -> None:
-        self.file, self.own, self.task_file, self._lines = file, own, dict(named), lines
-        if isinstance(own, type):
+        self.file, self.user_task, self.task_file, self._lines = (
+            file,
+            user_task,
+            dict(file_identity),
+            lines,
+        )
+        if isinstance(user_task, type):
             raise self._error(
-                "TASK", f"a class, where an object is needed: TASK = {own.__name__}()"
+                "TASK", f"a class, where an object is needed: TASK = {user_task.__name__}()"
             )
         for key in ("name", "about"):
-            if not isinstance(getattr(own, key, None), str):
+            if not isinstance(getattr(user_task, key, None), str):
                 raise self._error(f"TASK.{key}", f"not a text: {self._given(key)}")
-        self.name, self.about = str(own.name), str(own.about)
-        check_name(self.name, taken, lambda said: self._error("TASK.name", said))
-        self.family = getattr(own, "family", "programs")
+        self.name, self.about = str(user_task.name), str(user_task.about)
+        check_name(self.name, reserved_names, lambda said: self._error("TASK.name", said))
+        self.family = getattr(user_task, "family", "programs")
         if self.family != "programs":
             raise self._error("TASK.family", f"it must be 'programs': {shorten(self.family)}")
-        self.files = tuple(getattr(own, "files", examples.FILES))
+        self.files = tuple(getattr(user_task, "files", examples.FILES))
         for name in METHODS:
-            if not callable(getattr(own, name, len)):
+            if not callable(getattr(user_task, name, len)):
                 raise self._error(f"TASK.{name}", f"not a method: {self._given(name)}")
-        if not any(hasattr(own, name) for name in ("generate", "problems", "load")):
+        if not any(hasattr(user_task, name) for name in ("generate", "problems", "load")):
             raise self._error("TASK", "it has none of the methods generate, problems, load")
         self._public = self._words()
 
@@ -174,31 +185,31 @@ class PythonTask:
 
     def problems(self) -> list[Problem] | None:
         """Return the module's fixed problems, or None where it has none."""
-        if not hasattr(self.own, "problems"):
+        if not hasattr(self.user_task, "problems"):
             return None
         return self._checked("problems", self._call("problems"))
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Return `count` new problems from the module's generator."""
-        if not hasattr(self.own, "generate"):
+        if not hasattr(self.user_task, "generate"):
             raise self._error("TASK", "it has no generate: give its data with --data PATH")
         return self._checked("generate", self._call("generate", count, seed))[:count]
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         """Read problems from `path` by the module's `load`, or as the task `examples` does."""
-        if hasattr(self.own, "load"):
+        if hasattr(self.user_task, "load"):
             loaded = self._checked("load", self._call("load", path, None, seed))
         else:
             loaded = self._checked("load", examples.TASK.load(path, None, seed))
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
-    def identity(self, path: str | Path) -> dict[str, Json]:
+    def identify_data(self, path: str | Path) -> dict[str, Json]:
         """Return the name and the digest of a file, or of a folder that the module reads.
 
         The digest of a folder is over the files directly in it.
         """
         place = expand_home(path)
-        if not (place.is_dir() and hasattr(self.own, "load")):
+        if not (place.is_dir() and hasattr(self.user_task, "load")):
             return identify_file(locate(place, self.files))
         files = sorted(one for one in place.iterdir() if one.is_file())
         rows = [f"{identify_file(one)['sha256']}  {one.name}\n" for one in files]
@@ -206,7 +217,7 @@ class PythonTask:
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
         """Choose the shown pairs by the module's `observe`, or as for any other task."""
-        if not hasattr(self.own, "observe"):
+        if not hasattr(self.user_task, "observe"):
             return self._judged(observations_.choose_observations(problems, observations, seed))
         return self._checked("observe", self._call("observe", problems, observations, seed))
 
@@ -226,19 +237,19 @@ class PythonTask:
                 known[id(one)] = one, self._checked_space(name, one)
             return known[id(one)][1]
 
-        if hasattr(self.own, "spaces"):
+        if hasattr(self.user_task, "spaces"):
             given = self._call("spaces", problems, seed)
             if not isinstance(given, (list, tuple)) or len(given) != len(problems):
                 raise self._wrong("spaces", f"a list of {len(problems)} InputSets", given)
             return [checked("spaces", one) for one in given]
-        if hasattr(self.own, "space"):
+        if hasattr(self.user_task, "space"):
             return [checked("space", self._call("space", one, seed)) for one in problems]
         return examples.TASK.spaces(problems, seed)
 
     # --- calls ---
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        method = getattr(self.own, name)
+        method = getattr(self.user_task, name)
         with _UserCodeBoundary(self.file, f"TASK.{name}", self._line(name)):
             given = method(*arguments)
             return list(given) if isinstance(given, Iterator) else given
@@ -260,18 +271,20 @@ class PythonTask:
         )
 
     def _given(self, name: str) -> str:
-        return shorten(getattr(self.own, name)) if hasattr(self.own, name) else "missing"
+        return (
+            shorten(getattr(self.user_task, name)) if hasattr(self.user_task, name) else "missing"
+        )
 
     # --- what is checked ---
 
     def _words(self) -> dict[str, Json]:
         public: dict[str, Json] = {}
         for key in (INSTRUCTIONS, PAIR):
-            text = getattr(self.own, key, None)
+            text = getattr(self.user_task, key, None)
             if text is not None and (not isinstance(text, str) or not text.strip()):
                 raise self._error(f"TASK.{key}", f"not a text: {shorten(text)}")
             public |= {} if text is None else {key: text}
-        given = getattr(self.own, EQUALITY, None)
+        given = getattr(self.user_task, EQUALITY, None)
         if given is None:
             return public
 
@@ -334,7 +347,7 @@ class PythonTask:
 
     def _judged(self, problems: list[Problem]) -> list[Problem]:
         """Return the problems with a mark for each hidden pair, if the task has `judgeable`."""
-        if not hasattr(self.own, "judgeable"):
+        if not hasattr(self.user_task, "judgeable"):
             return problems
         return [
             replace(

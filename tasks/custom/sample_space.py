@@ -62,19 +62,19 @@ class Generator:
     """
 
     size: int
-    elements: int
-    all: Callable[[], Iterator[Json]]
-    draw: Callable[[random.Random], Json]
+    max_elements: int
+    iterate_values: Callable[[], Iterator[Json]]
+    draw_value: Callable[[random.Random], Json]
 
 
 def sample_inputs(generator: Generator, count: int, seed: str) -> list[Json]:
     """Return all values where there are at most `count`, or else `count` distinct ones."""
     found: dict[bytes | str, Json] = {}
     if generator.size <= count:
-        return drop_repeated(generator.all())
+        return drop_repeated(generator.iterate_values())
     rng = random.Random(seed)
     for _ in range(DRAWS_PER_INPUT * count):
-        value = generator.draw(rng)
+        value = generator.draw_value(rng)
         found.setdefault(equality_key(value), value)
         if len(found) == count:
             break
@@ -92,8 +92,8 @@ def parse_generator(source: YamlDocument, key: Key, value: Json) -> Generator:
         DataError: the declaration is invalid; the message names its line.
     """
     made = _generator(source, key, value)
-    if made.elements > MAX_ELEMENTS:
-        raise source.error(key, f"an input of up to {made.elements:,} elements: at most {MAX_ELEMENTS:,}")  # fmt: skip
+    if made.max_elements > MAX_ELEMENTS:
+        raise source.error(key, f"an input of up to {made.max_elements:,} elements: at most {MAX_ELEMENTS:,}")  # fmt: skip
     return made
 
 
@@ -192,9 +192,9 @@ def _constant(value: Json) -> Generator:
 def _one_of(parts: list[Generator]) -> Generator:
     return Generator(
         min(sum(part.size for part in parts), MAX_SIZE),
-        max(part.elements for part in parts),
-        lambda: itertools.chain.from_iterable(part.all() for part in parts),
-        lambda rng: parts[_pick(rng, len(parts))].draw(rng),
+        max(part.max_elements for part in parts),
+        lambda: itertools.chain.from_iterable(part.iterate_values() for part in parts),
+        lambda rng: parts[_pick(rng, len(parts))].draw_value(rng),
     )
 
 
@@ -204,31 +204,35 @@ def _product(parts: list[Generator]) -> Generator:
         size = min(size * part.size, MAX_SIZE)
     return Generator(
         size,
-        sum(part.elements for part in parts),
-        lambda: (list(row) for row in itertools.product(*(part.all() for part in parts))),
-        lambda rng: [part.draw(rng) for part in parts],
+        sum(part.max_elements for part in parts),
+        lambda: (
+            list(row) for row in itertools.product(*(part.iterate_values() for part in parts))
+        ),
+        lambda rng: [part.draw_value(rng) for part in parts],
     )
 
 
 def _listed(part: Generator, low: int, high: int) -> Generator:
     def all_of() -> Iterator[Json]:
         for length in range(low, high + 1):
-            yield from (list(row) for row in itertools.product(part.all(), repeat=length))
+            yield from (
+                list(row) for row in itertools.product(part.iterate_values(), repeat=length)
+            )
 
     def draw(rng: random.Random) -> Json:
         length = low + _pick(rng, high - low + 1)
-        return [part.draw(rng) for _ in range(length)]
+        return [part.draw_value(rng) for _ in range(length)]
 
     sizes = (MAX_SIZE if part.size > 1 and n >= 60 else part.size**n for n in range(low, high + 1))
-    return Generator(min(sum(sizes), MAX_SIZE), high * part.elements, all_of, draw)
+    return Generator(min(sum(sizes), MAX_SIZE), high * part.max_elements, all_of, draw)
 
 
 def _mapped(part: Generator, make: Callable[[Any], Json]) -> Generator:
     return Generator(
         part.size,
-        part.elements,
-        lambda: map(make, part.all()),
-        lambda rng: make(part.draw(rng)),
+        part.max_elements,
+        lambda: map(make, part.iterate_values()),
+        lambda rng: make(part.draw_value(rng)),
     )
 
 

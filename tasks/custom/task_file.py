@@ -21,12 +21,12 @@ def is_path(name: str) -> bool:
     return name.lower().endswith(ENDINGS) or "/" in name or os.sep in name
 
 
-def load_task_file(path: str, taken: Collection[str] = ()) -> Task:
+def load_task_file(path: str, reserved_names: Collection[str] = ()) -> Task:
     """Return the task in a file.
 
     Args:
         path: the path of a YAML or Python file.
-        taken: names that the task must not have.
+        reserved_names: names that the task must not have.
 
     Raises:
         UsageError: there is no such file, or it is neither YAML nor Python.
@@ -43,7 +43,7 @@ def load_task_file(path: str, taken: Collection[str] = ()) -> Task:
     if place.suffix.lower() == ".py":
         from .python_task import load_python_task
 
-        return load_python_task(place, content, named, taken)
+        return load_python_task(place, content, named, reserved_names)
     from .yaml_task import load_yaml_task
 
-    return load_yaml_task(place, content, named, taken)
+    return load_yaml_task(place, content, named, reserved_names)

@@ -43,10 +43,10 @@ class OwnWords:
     family: FamilyWords
     instructions: str
     pair: str | None
-    own: str = ""
+    task_text: str = ""
 
     @staticmethod
-    def of(public: Mapping[str, Json], family: FamilyWords) -> FamilyWords:
+    def from_public(public: Mapping[str, Json], family: FamilyWords) -> FamilyWords:
         """Return the prompt texts of a problem.
 
         It is `family` itself where the problem has neither wording nor a rule of equality of its
@@ -84,7 +84,7 @@ class OwnWords:
 
     def compact(self) -> FamilyWords:
         """Return the same prompt texts in few tokens."""
-        return CompactOwnWords(self.family.compact(), self.own, self.pair, self.own)
+        return CompactOwnWords(self.family.compact(), self.task_text, self.pair, self.task_text)
 
 
 class CompactOwnWords(OwnWords):

@@ -50,22 +50,22 @@ SPACE_KEYS = ("inputs", "file", "generate", "count", "seed", "weights")
 
 
 def load_yaml_task(
-    place: Path, content: bytes, named: Mapping[str, Json], taken: Collection[str]
+    place: Path, content: bytes, file_identity: Mapping[str, Json], reserved_names: Collection[str]
 ) -> Task:
     """Return the task in a YAML file.
 
     Args:
         place: the path of the file.
         content: its bytes.
-        named: {"name", "sha256"} of the file.
-        taken: names that the task must not have.
+        file_identity: {"name", "sha256"} of the file.
+        reserved_names: names that the task must not have.
 
     Raises:
         DataError: the file is invalid; the message names file, line and key.
     """
     too_large = "put the pairs into a file beside it, and its name under `data`"
-    task = YamlTask(read_yaml(place, content, too_large), named)
-    check_name(task.name, taken, lambda said: task.source.error(("name",), said))
+    task = YamlTask(read_yaml(place, content, too_large), file_identity)
+    check_name(task.name, reserved_names, lambda said: task.source.error(("name",), said))
     return task
 
 
@@ -80,8 +80,8 @@ class YamlTask:
     family = "programs"
     files = examples.FILES
 
-    def __init__(self, source: YamlDocument, file: Mapping[str, Json]) -> None:
-        self.source, self.file = source, file
+    def __init__(self, source: YamlDocument, file_identity: Mapping[str, Json]) -> None:
+        self.source, self.file_identity = source, file_identity
         self._keys = source.check_keys((), source.value, KEYS)
         self.name, self.about = (str(self._text(key, True)) for key in ("name", "about"))
         if "\n" in self.about.strip():
@@ -98,13 +98,13 @@ class YamlTask:
     @property
     def task_file(self) -> dict[str, Json]:
         """Return {"name", "sha256"} of the file, and of the files that it names under "beside"."""
-        beside = [self._beside(key) for key in (("data",), ("sample_space", "file"))]
+        beside = [self._named_file(key) for key in (("data",), ("sample_space", "file"))]
         named = [identify_file(place) for place in beside if place is not None]
-        return {**self.file, **({"beside": named} if named else {})}
+        return {**self.file_identity, **({"beside": named} if named else {})}
 
     def problems(self) -> list[Problem]:
         """Return the problems of the file, or of the file that it names under `data`."""
-        if (data := self._beside(("data",))) is not None:
+        if (data := self._named_file(("data",))) is not None:
             return self.load(str(data), None, 0)
         if "problems" in self._keys:
             listed = self._keys["problems"]
@@ -115,11 +115,11 @@ class YamlTask:
             made = [self._problem(name, ("problems", name), one) for name, one in listed.items()]
         else:
             made = [self._problem(self.name, (), self._keys)]
-        return self._told(made)
+        return self._with_task_wording(made)
 
     def load(self, path: str, observations: str | None, seed: int) -> list[Problem]:
         """Read other pairs for the task, in the form of the task `examples`."""
-        loaded = self._told(examples.TASK.load(path, None, seed))
+        loaded = self._with_task_wording(examples.TASK.load(path, None, seed))
         return loaded if observations is None else self.observe(loaded, observations, seed)
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
@@ -154,7 +154,7 @@ class YamlTask:
             raise self.source.error((key,), said)
         return value
 
-    def _beside(self, key: Key) -> Path | None:
+    def _named_file(self, key: Key) -> Path | None:
         """Return the file named at `key`, relative to the folder of the task file, or None."""
         value: Json = self._keys
         for name in key:
@@ -210,7 +210,7 @@ class YamlTask:
             public |= {EQUALITY: rule} if rule else {}
         return public
 
-    def _told(self, problems: Sequence[Problem]) -> list[Problem]:
+    def _with_task_wording(self, problems: Sequence[Problem]) -> list[Problem]:
         """Return the problems as this task's, with its wording and its rule of equality."""
         pairs = [
             (f"{one.id!r}, {side}[{i}]", pair)
@@ -244,9 +244,13 @@ class YamlTask:
         read: SpaceFile | None = None
 
         def where(i: int) -> str:
-            return self.source.where((*key, given[0], i)) if read is None else read.where(i)
+            return (
+                self.source.describe_location((*key, given[0], i))
+                if read is None
+                else read.describe_location(i)
+            )
 
-        if (place := self._beside((*key, "file"))) is not None:
+        if (place := self._named_file((*key, "file"))) is not None:
             try:
                 read = read_space_file(place)
             except DataError as error:

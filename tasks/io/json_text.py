@@ -37,8 +37,8 @@ class FoundObjects:
     """
 
     objects: tuple[Mapping[str, Json], ...]
-    bare: bool
-    cut: bool
+    is_whole_text: bool
+    truncated: bool
 
 
 def find_objects(text: str, keys: Collection[str]) -> FoundObjects:

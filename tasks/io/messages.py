@@ -22,8 +22,8 @@ class BadValue(ValueError):
         said: What is wrong.
     """
 
-    def __init__(self, keys: Keys, said: str) -> None:
-        super().__init__(said)
+    def __init__(self, keys: Keys, message: str) -> None:
+        super().__init__(message)
         self.keys = keys
 
     def within(self, *keys: str | int) -> BadValue:
@@ -49,14 +49,14 @@ def shorten(value: object, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def suggest_nearest(given: str, valid: Iterable[str], shown: int = 8) -> str:
+def suggest_nearest(value: str, valid: Iterable[str], shown: int = 8) -> str:
     """Return the end of an error message that suggests valid choices.
 
     It is `; did you mean …` with close matches, else the first valid choices, or "" if there are
     none.
     """
     choices = list(valid)
-    near = difflib.get_close_matches(given, choices, n=3, cutoff=0.6)
+    near = difflib.get_close_matches(value, choices, n=3, cutoff=0.6)
     if near:
         return f"; did you mean {' or '.join(near)}?"
     if not choices:

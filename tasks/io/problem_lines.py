@@ -20,14 +20,14 @@ Row: TypeAlias = dict[str, Json]
 
 
 def read_problems(
-    path: str | Path, names: Sequence[str], problem: Callable[[Row, str, BadRecords], Problem]
+    path: str | Path, names: Sequence[str], make_problem: Callable[[Row, str, BadRecords], Problem]
 ) -> list[Problem]:
     """Read the problems of a JSONL file, one per line.
 
     Args:
         path: The file, or a folder.
         names: Names under which the file is searched in a folder.
-        problem: Converts an object and its location to a problem. The third argument handles
+        make_problem: Converts an object and its location to a problem. The third argument handles
             optional fields.
 
     Raises:
@@ -44,7 +44,7 @@ def read_problems(
                     raise DataError(
                         f"{where}: not an object with idx, train and test: {shorten(row)}"
                     )
-                read = problem(row, where, bad)
+                read = make_problem(row, where, bad)
                 if read.id in problems:
                     raise DataError(f"{where}, idx: {read.id} stands there twice")
                 problems[read.id] = read

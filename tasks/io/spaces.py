@@ -38,7 +38,7 @@ def drop_repeated(inputs: Iterable[Json]) -> list[Json]:
     return list(found.values())
 
 
-def drop_repeated_inputs(space: InputSet, said: str, where: Callable[[int], str]) -> InputSet:
+def drop_repeated_inputs(space: InputSet, source: str, where: Callable[[int], str]) -> InputSet:
     """Return a sample space without inputs that equal an earlier one.
 
     A `DataWarning` reports how many inputs are left out. A space without repetitions is returned as
@@ -46,7 +46,7 @@ def drop_repeated_inputs(space: InputSet, said: str, where: Callable[[int], str]
 
     Args:
         space: The sample space.
-        said: The source of the space, with which the warning begins.
+        source: The source of the space, with which the warning begins.
         where: Maps the index of an input to its location, for error messages.
 
     Raises:
@@ -68,7 +68,7 @@ def drop_repeated_inputs(space: InputSet, said: str, where: Callable[[int], str]
     if not again:
         return space
     warn(
-        f"{said}: {len(again):,} inputs of the sample space equal one before them (the first of"
+        f"{source}: {len(again):,} inputs of the sample space equal one before them (the first of"
         f" them is {shorten(space.inputs[again[0]])}) and are left out: each input counts once"
     )
     kept = list(first.values())
@@ -96,7 +96,7 @@ class SpaceFile:
     space: InputSet
     lines: Sequence[int]
 
-    def where(self, i: int) -> str:
+    def describe_location(self, i: int) -> str:
         """Return the file and line of an input."""
         return f"{self.path}, line {self.lines[i]}"
 
@@ -116,7 +116,7 @@ def read_space(path: str | Path, read_input: ReadInput | None = None) -> InputSe
         DataError: The file is invalid.
     """
     found = read_space_file(path, read_input)
-    return drop_repeated_inputs(found.space, str(found.path), found.where)
+    return drop_repeated_inputs(found.space, str(found.path), found.describe_location)
 
 
 def read_space_file(path: str | Path, read_input: ReadInput | None = None) -> SpaceFile:

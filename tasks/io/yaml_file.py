@@ -47,7 +47,7 @@ class YamlDocument:
     value: Json
     lines: dict[Key, int]
 
-    def where(self, key: Sequence[str | int]) -> str:
+    def describe_location(self, key: Sequence[str | int]) -> str:
         """Return `FILE, line N, KEY`; for a missing key, the line of the value around it."""
         at = tuple(key)
         while at and at not in self.lines:
@@ -55,9 +55,9 @@ class YamlDocument:
         name = f", {format_key(key)}" if key else ""
         return f"{self.file}, line {self.lines.get(at, 1)}{name}"
 
-    def error(self, key: Sequence[str | int], said: str) -> DataError:
+    def error(self, key: Sequence[str | int], message: str) -> DataError:
         """Return the error `FILE, line N, KEY: said`."""
-        return DataError(f"{self.where(key)}: {said}")
+        return DataError(f"{self.describe_location(key)}: {message}")
 
     def check_keys(self, key: Key, value: Json, valid: Iterable[str]) -> dict[str, Json]:
         """Return `value`, which must be a mapping with no other keys than `valid`.

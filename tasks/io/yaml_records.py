@@ -177,7 +177,9 @@ class _Reader:
         if isinstance(event, yaml.ScalarEvent):
             value = event.value if self._at_key else self._scalar(event)
             size = 1 + len(event.value) // TEXT_CHARACTERS
-            self._put(event, self._named(event.anchor, self._text(event, value, size), size))
+            self._put(
+                event, self._register_anchor(event.anchor, self._text(event, value, size), size)
+            )
         elif isinstance(event, yaml.CollectionStartEvent):
             self._open(event)
         elif isinstance(event, yaml.CollectionEndEvent):
@@ -217,9 +219,9 @@ class _Reader:
         value: Json = done.items if done.kind == "list" else done.pairs
         if done.kind == "set":
             value = sorted(done.pairs)
-        self._put(event, self._named(done.anchor, value, self.values - done.before))
+        self._put(event, self._register_anchor(done.anchor, value, self.values - done.before))
 
-    def _named(self, anchor: str | None, value: Json, size: int) -> Json:
+    def _register_anchor(self, anchor: str | None, value: Json, size: int) -> Json:
         if anchor is not None:
             self.anchors[anchor] = value, size
         return value
@@ -256,7 +258,7 @@ class _Reader:
     def _scalar(self, event: Any) -> Json:
         key = event.tag, event.implicit[0], event.value
         if key not in self.known:
-            self.known[key] = self._made(event)
+            self.known[key] = self._convert_scalar(event)
         return self.known[key]
 
     def _text(self, event: Any, value: Json, size: int) -> Json:
@@ -265,7 +267,7 @@ class _Reader:
             raise _Refused(event, "half a character (a lone surrogate)")
         return value
 
-    def _made(self, event: Any) -> Json:
+    def _convert_scalar(self, event: Any) -> Json:
         tag = event.tag
         if tag in (None, "!"):
             plain = event.implicit[0] and len(event.value) <= MAX_NUMBER_CHARACTERS

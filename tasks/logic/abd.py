@@ -143,12 +143,12 @@ class Abd:
             raise DataError(f"{where}: {shorten(element)!r} is not in the world's domain")
         return [found.as_json(), element]
 
-    def drawn(self, problem: Problem) -> str:
+    def draw_problem(self, problem: Problem) -> str:
         """Return a problem as text for a person."""
 
         return render_problem(problem)
 
-    def identity(self, path: str | Path) -> dict[str, Json]:
+    def identify_data(self, path: str | Path) -> dict[str, Json]:
         """Return the name and the digest of the files that `load` reads."""
         place = locate(path, FILES)
         return published_files.data_identity(place) if _is_yaml(place) else identify_file(place)
@@ -297,7 +297,7 @@ class Counts(NamedTuple):
 
     true: int
     unknown: int
-    all: int
+    possible: int
 
 
 def sample_space(problem: Problem, seed: int) -> InputSet:
@@ -345,8 +345,8 @@ def _world(
     for predicate, places in signature.items():
         model = models[predicate]
         count = len(names) ** places
-        sure = _in_proportion(model.true, model.all, count)
-        open_ = min(_in_proportion(model.unknown, model.all, count), count - sure)
+        sure = _in_proportion(model.true, model.possible, count)
+        open_ = min(_in_proportion(model.unknown, model.possible, count), count - sure)
         drawn = _some(rng, count, sure + open_)
         true[predicate] = _tuples(drawn[:sure], len(names), places)
         if open_:

@@ -67,37 +67,37 @@ class Logic:
     """
 
     strict_contract: bool = False
-    objects: bool = False
+    allow_element_names: bool = False
     words: FamilyWords = LogicWords()  # noqa: RUF009 - frozen
 
     name = "logic"
     answer_formats = ("json",)
     oracle = "solve"
-    opens = SOLVE
+    oracle_kind = SOLVE
     evaluation = "abd"
-    search = SearchStyle(_rule_text, "solve", "formula", mends=True, facts=_search_facts)
+    search_style = SearchStyle(_rule_text, "solve", "formula", repairs=True, facts=_search_facts)
     opens_hidden = False
 
-    def strictly(self) -> Logic:
+    def with_strict_contract(self) -> Logic:
         """Return the family with the strict answer contract."""
         return replace(self, strict_contract=True)
 
-    def by(self, evaluator: str) -> Logic:
+    def with_evaluator(self, evaluator: str) -> Logic:
         """Return the family as an evaluator reads rules.
 
         Raises:
             UsageError: the evaluator is unknown.
         """
         check_evaluator(evaluator)
-        return replace(self, objects=evaluator == "released")
+        return replace(self, allow_element_names=evaluator == "released")
 
     def code_names(self, problem: Problem) -> Sequence[str]:
         """Return the names of the codes: covered in no, every or some completions."""
         return CODE_NAMES
 
-    def told(self, public: Mapping[str, Json]) -> Logic:
+    def with_task_wording(self, public: Mapping[str, Json]) -> Logic:
         """Return the family with the prompt texts of a problem's theory and regime."""
-        return replace(self, words=LogicWords.of(public))
+        return replace(self, words=LogicWords.from_public(public))
 
     def parse(
         self, view: View, answer: str, answer_format: str
@@ -109,30 +109,32 @@ class Logic:
             return [Malformed(said.reason)]
         return [self._read(said.formula, view, said.description)]
 
-    def seen(self, problem: Problem, evaluator: str) -> Problem:
+    def adapt_problem(self, problem: Problem, evaluator: str) -> Problem:
         """Return the problem as an evaluator reads it."""
         return apply_evaluator(problem, evaluator)
 
-    def said(self, view: View, answer: str) -> str:
+    def extract_hypothesis(self, view: View, answer: str) -> str:
         """Return the formula of an answer as it was written, or "" where there is none."""
         return (
             extract_formula(answer, theory_from_json(view.public["theory"]).predicates).formula
             or ""
         )
 
-    def read(self, text: str, view: View) -> Hypothesis | Malformed:
+    def parse_hypothesis(self, text: str, view: View) -> Hypothesis | Malformed:
         """Return the rule that a user supplies as a formula alone."""
         return self._read(text, view, "")
 
     def _read(self, text: str, view: View, description: str) -> Hypothesis | Malformed:
-        found = read_rule(text, theory_from_json(view.public["theory"]), objects=self.objects)
+        found = read_rule(
+            text, theory_from_json(view.public["theory"]), objects=self.allow_element_names
+        )
         if isinstance(found, InvalidRule):
             return Malformed(found.reason, found.detail)
         if found.closed and self.strict_contract:
             return Malformed(f"breach_{AUTO_CLOSED}", f"{found.closed} parentheses were missing")
         return make_hypothesis(found.formula, found.closed, description)
 
-    async def agree(
+    async def measure_agreement(
         self,
         hypothesis: Hypothesis,
         observations: Sequence[Observation],
@@ -166,17 +168,17 @@ class Logic:
             for found in [await solve(theory, h.text, inputs, "extension") for h in hypotheses]
         ]
 
-    def consistent(self, agreement: Agreement) -> bool:
+    def is_consistent(self, agreement: Agreement) -> bool:
         """Return whether the rule is valid in every world."""
         return all(mark is True for mark in agreement.marks)
 
-    def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
+    def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """Return the tool `solve` on the prompt worlds, or nothing without a solver."""
         if oracles.solve is None:
             return ()
         return (build_solve_tool(lambda formula: self.attempt(formula, view, oracles)),)
 
-    def measures(
+    def compute_measures(
         self,
         problem: Problem,
         text: str,
@@ -189,7 +191,9 @@ class Logic:
         `text` is the formula as it was written, so that a text that is no rule is described as far
         as possible.
         """
-        found = read_rule(text, theory_from_json(problem.public["theory"]), objects=self.objects)
+        found = read_rule(
+            text, theory_from_json(problem.public["theory"]), objects=self.allow_element_names
+        )
         formula = found.formula
         return {
             "ast_size": formula.size if formula else None,
@@ -204,13 +208,13 @@ class Logic:
 
         The text depends on `formula` and `view` alone.
         """
-        read = self.read(formula, view)
+        read = self.parse_hypothesis(formula, view)
         if isinstance(read, Malformed):
             said: dict[str, Json] = {"consistent": False, "error": f"{read.reason}: {read.detail}"}
         else:
-            agreement = await self.agree(read, view.shown, view, oracles)
+            agreement = await self.measure_agreement(read, view.shown, view, oracles)
             said = {
-                "consistent": self.consistent(agreement),
+                "consistent": self.is_consistent(agreement),
                 "valid_in": sum(mark is True for mark in agreement.marks),
                 "of": len(agreement.marks),
                 "cost": agreement.detail.get("cost"),
@@ -290,7 +294,7 @@ def extract_formula(text: str, predicates: tuple[str, ...]) -> ExtractedFormula:
             return ExtractedFormula(drafted["formula"], said if isinstance(said, str) else "")
     if found.objects:
         return ExtractedFormula(None, "", "formula_not_text")
-    if found.cut:
+    if found.truncated:
         return ExtractedFormula(None, "", "cut")
     bare = _bare(text, predicates)
     return ExtractedFormula(bare) if bare else ExtractedFormula(None, "", "no_formula")

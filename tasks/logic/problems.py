@@ -122,18 +122,18 @@ def check_name(value: Json, keys: Keys) -> str:
     return str(value)
 
 
-def check_object(data: Json, keys: Keys, said: str) -> dict[str, Json]:
+def check_object(data: Json, keys: Keys, expected: str) -> dict[str, Json]:
     """Return a mapping, checked.
 
-    `said` names the expected value in the error, for example "an object with domain".
+    `expected` names the expected value in the error, for example "an object with domain".
     """
     if not isinstance(data, dict):
-        raise BadValue(keys, f"not {said}: {shorten(data)}")
+        raise BadValue(keys, f"not {expected}: {shorten(data)}")
     return data
 
 
-def check_list(data: Json, keys: Keys, said: str) -> list[Json]:
-    """Return a list with at least one element, checked; `said` names the elements in the error."""
+def check_list(data: Json, keys: Keys, expected: str) -> list[Json]:
+    """Return a list with at least one element, checked; `expected` names the elements in the error."""
     if not isinstance(data, list) or not data:
-        raise BadValue(keys, f"not a list of {said}: {shorten(data)}")
+        raise BadValue(keys, f"not a list of {expected}: {shorten(data)}")
     return data

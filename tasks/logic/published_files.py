@@ -82,7 +82,7 @@ class PublishedInstance(NamedTuple):
     regime: Regime
     worlds: list[StoredWorld]
     secret: dict[str, Json]
-    held: int
+    heldout_count: int
     other_axioms: bool
 
 
@@ -126,7 +126,7 @@ def instances(
 
 
 def _warn_of(place: Path, found: Collection[PublishedInstance]) -> None:
-    held = sum(one.held for one in found)
+    held = sum(one.heldout_count for one in found)
     if held:
         warn(f"{place}: {held} prompt worlds say isHeldout and are left out")
     others = [one.name for one in found if one.other_axioms]

@@ -78,7 +78,7 @@ class LogicWords:
     regime: str = "full"
 
     @staticmethod
-    def of(public: Mapping[str, Json]) -> LogicWords:
+    def from_public(public: Mapping[str, Json]) -> LogicWords:
         """Return the prompt texts for the theory and the regime of a problem."""
         told = public["theory"]
         return LogicWords(theory_from_json(told), told["regime"])

@@ -19,10 +19,10 @@ def scene_name(scene: Sequence[str]) -> str:
     return ", ".join(scene)
 
 
-def sample_without_replacement(rng: random.Random, of: Sequence[T], count: int) -> list[T]:
-    """Draw `count` different elements of `of`, in the order drawn.
+def sample_without_replacement(rng: random.Random, population: Sequence[T], count: int) -> list[T]:
+    """Draw `count` different elements of `population`, in the order drawn.
 
     Only `Random.random` is used, because Python keeps its stream stable across versions.
     """
-    left = list(of)
+    left = list(population)
     return [left.pop(int(rng.random() * len(left))) for _ in range(count)]

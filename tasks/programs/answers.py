@@ -264,13 +264,13 @@ def _read_json(text: str, budget: ParsingBudget) -> ReadResult:
         if not isinstance(source, str) or not isinstance(description, str):
             failure = failure or Malformed("not_two_strings", "description and code must be texts")
             continue
-        read = read_source(source, description, () if within.bare else ("prose",), budget)
+        read = read_source(source, description, () if within.is_whole_text else ("prose",), budget)
         if isinstance(read, Hypothesis):
             return read
         failure = failure or read
     if failure is not None:
         return failure
-    if within.cut:
+    if within.truncated:
         return Malformed("cut", "the answer ends within its JSON object")
     for reader, form in ((_read_tuple, "tuple"), (_read_fenced, "function")):
         if isinstance(other := reader(text, budget), Hypothesis):

@@ -168,7 +168,7 @@ class CompactProgramWords(ProgramWords):
     def show_feedback(self, view: View, agreement: Agreement) -> str:
         """Return how many pairs the function gets right, and the first pair that it gets wrong."""
         found = summarise_trial(
-            view.shown, agreement.marks, agreement.got, agreement.verdict, shown=1
+            view.shown, agreement.marks, agreement.got, agreement.verdict, max_failing=1
         )
         said = f"{found['passed']} of {found['of']} right"
         if "verdict" in found:
@@ -225,18 +225,18 @@ class Programs:
     name = "programs"
     answer_formats = ANSWER_FORMATS
     oracle = "execute"
-    opens = EXECUTE
+    oracle_kind = EXECUTE
     recorded_format = "fenced_function"
-    search = SearchStyle(answer_text, "execute", "code")
+    search_style = SearchStyle(answer_text, "execute", "code")
     opens_hidden = True
 
-    def strictly(self) -> Programs:
+    def with_strict_contract(self) -> Programs:
         """Return the family with the strict answer contract."""
         return replace(self, strict_contract=True)
 
-    def told(self, public: Mapping[str, Json]) -> Programs:
+    def with_task_wording(self, public: Mapping[str, Json]) -> Programs:
         """Return the family with the prompt texts of a problem whose task supplies its own."""
-        return replace(self, words=OwnWords.of(public, self.words))
+        return replace(self, words=OwnWords.from_public(public, self.words))
 
     def parse(
         self, view: View, answer: str, answer_format: str
@@ -244,14 +244,14 @@ class Programs:
         """Return the hypothesis of a model's answer, or why the answer is malformed."""
         return [self._held(read_answer(answer, answer_format))]
 
-    def read(self, text: str, view: View) -> Hypothesis | Malformed:
+    def parse_hypothesis(self, text: str, view: View) -> Hypothesis | Malformed:
         """Return the hypothesis of a function that a user supplies, fenced or bare."""
         return self._held(read_code(text))
 
     def _held(self, read: Hypothesis | Malformed) -> Hypothesis | Malformed:
         return enforce_contract(read) if self.strict_contract else read
 
-    async def agree(
+    async def measure_agreement(
         self,
         hypothesis: Hypothesis,
         observations: Sequence[Observation],
@@ -298,11 +298,11 @@ class Programs:
         )
         return [_predictions(batch, len(inputs)) for batch in batches]
 
-    def consistent(self, agreement: Agreement) -> bool:
+    def is_consistent(self, agreement: Agreement) -> bool:
         """Return whether the function is right on every observation."""
         return all(mark is True for mark in agreement.marks)
 
-    def contradiction(self, problem: Problem) -> Sequence[Observation]:
+    def find_contradiction(self, problem: Problem) -> Sequence[Observation]:
         """Return two shown pairs with equal inputs and different outputs, or an empty tuple.
 
         Outputs are compared by the task's rule of equality, or exactly where it has none. No
@@ -320,7 +320,7 @@ class Programs:
                 return before[1], pair
         return ()
 
-    def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
+    def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """Return the tool `execute` on the shown observations, or nothing without a sandbox."""
         if oracles.execute is None:
             return ()
@@ -331,11 +331,11 @@ class Programs:
 
         The text depends on `code` and `view` alone.
         """
-        read = self.read(code, view)
+        read = self.parse_hypothesis(code, view)
         if isinstance(read, Malformed):
             said = {"consistent": False, "passed": 0, "of": len(view.shown), "failing": []}
             return format_trial({**said, "error": f"{read.reason}: {read.detail}"})
-        agreement = await self.agree(read, view.shown, view, oracles)
+        agreement = await self.measure_agreement(read, view.shown, view, oracles)
         found = summarise_trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
         return format_trial(found)
 

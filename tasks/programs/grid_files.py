@@ -81,7 +81,7 @@ class _Task:
     path: Path = field(default_factory=Path)
 
     @property
-    def asked(self) -> str:
+    def question_text(self) -> str:
         """Text that must agree in two files for their tasks to be the same."""
         pairs = [[pair.input, pair.output] for pair in self.train]
         return canonical_json([pairs, [one for one, _ in self.test]])
@@ -121,7 +121,7 @@ def read_grid_files(path: str | Path, form: GridFileOptions) -> dict[str, Proble
 
 def _merge(first: _Task, second: _Task, name: str) -> None:
     both = list(zip(first.test, second.test, strict=False))
-    if first.asked != second.asked or any(
+    if first.question_text != second.question_text or any(
         one is not None and other is not None and one != other for (_, one), (_, other) in both
     ):
         raise DataError(f"{second.where}: {name} stands in {first.path} too, with other pairs")

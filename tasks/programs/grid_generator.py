@@ -68,7 +68,7 @@ class Rule:
         return self._source("")
 
     @property
-    def bounded(self) -> str:
+    def bounded_source(self) -> str:
         """Python source of the rule that raises `ValueError` before it squares a large grid.
 
         Two fractal steps would turn an input of 15 by 15 into billions of cells.
@@ -86,10 +86,10 @@ class Rule:
     @property
     def description(self) -> str:
         """The steps in words, as one sentence."""
-        said = ", then ".join(one.says for one in self.steps)
+        said = ", then ".join(one.phrase for one in self.steps)
         return said[0].upper() + said[1:] + "."
 
-    def without(self, index: int) -> Rule:
+    def drop_step(self, index: int) -> Rule:
         """Return the rule without the step at `index`."""
         return Rule(self.steps[:index] + self.steps[index + 1 :])
 
@@ -112,7 +112,7 @@ def draw_inputs(task: str, seed: int, count: int = EXTRA_INPUTS) -> list[Grid]:
     kinds, shape = list(PICTURE_KINDS), PROBLEM_SIZES[task]
     made: list[Grid] = []
     for index in range(count):
-        palette = ParameterSampler(rng).colours(1 + int(rng.random() * 4))
+        palette = ParameterSampler(rng).sample_colours(1 + int(rng.random() * 4))
         made.append(draw_picture(kinds[index % len(kinds)], rng, *_size(rng, shape), palette))
     return made
 
@@ -122,7 +122,7 @@ def _step(draw: ParameterSampler, any_size: bool) -> Step:
     kinds = SIZE_KEEPING_STEPS
     if any_size and draw.rng.random() < 0.4:
         kinds = SIZE_CHANGING_STEPS
-    return kinds[draw.between(0, len(kinds) - 1)](draw)
+    return kinds[draw.randint(0, len(kinds) - 1)](draw)
 
 
 def _size(rng: random.Random, shape: ProblemSize) -> tuple[int, int]:
@@ -140,7 +140,7 @@ def _problem(task: str, seed: int, index: int, seen: set[str]) -> Problem:
         at = rng.random()
         steps = 1 if at < 0.45 else 2 if at < 0.85 else 3
         rule = Rule(tuple(_step(ParameterSampler(rng), shape.any_size) for _ in range(steps)))
-        function = _compile(rule.bounded)
+        function = _compile(rule.bounded_source)
         pairs = _pairs(rule, function, rng, shape)
         if pairs is None:
             continue
@@ -208,14 +208,14 @@ def _pairs(
     rule: Rule, function: Function, rng: random.Random, shape: ProblemSize
 ) -> tuple[tuple[Observation, ...], tuple[Observation, ...]] | None:
     """Return shown and hidden pairs in which every step of the rule shows, or None."""
-    shown = ParameterSampler(rng).between(*shape.shown)
-    wanted = shown + ParameterSampler(rng).between(*shape.hidden)
-    kind = ParameterSampler(rng).one(rule.steps[0].pictures)
+    shown = ParameterSampler(rng).randint(*shape.shown)
+    wanted = shown + ParameterSampler(rng).randint(*shape.hidden)
+    kind = ParameterSampler(rng).choice(rule.steps[0].pictures)
     colours = tuple(dict.fromkeys(c for one in rule.steps for c in one.colours))
     one_size = _size(rng, shape) if rng.random() < 0.5 else None
     pairs: list[tuple[Grid, Grid]] = []
     for tried in range(CANDIDATES):
-        palette = [*colours, *ParameterSampler(rng).colours(1 + int(rng.random() * 3))]
+        palette = [*colours, *ParameterSampler(rng).sample_colours(1 + int(rng.random() * 3))]
         given = draw_picture(kind, rng, *(one_size or _size(rng, shape)), palette)
         output = _apply(function, given)
         shows = output is not None and output != given and any(map(any, output))
@@ -237,7 +237,7 @@ def _is_identifiable(rule: Rule, pairs: Sequence[tuple[Grid, Grid]], shown: int)
     if 2 * len(outputs) < len(pairs) or len({repr(o) for _, o in pairs[:shown]}) < 2:
         return False
     for index in range(len(rule.steps)) if len(rule.steps) > 1 else ():
-        lesser = _compile(rule.without(index).bounded)
+        lesser = _compile(rule.drop_step(index).bounded_source)
         if sum(_apply(lesser, given) != output for given, output in pairs[:shown]) < 2:
             return False
     return True
@@ -267,24 +267,24 @@ class Canvas:
         self.palette = palette
         self.grid: Rows = [[0] * width for _ in range(height)]
 
-    def below(self, limit: int) -> int:
+    def randbelow(self, limit: int) -> int:
         """Return an integer drawn uniformly from 0 to `limit` - 1."""
         return int(self.rng.random() * limit)
 
-    def between(self, low: int, high: int) -> int:
+    def randint(self, low: int, high: int) -> int:
         """Return an integer drawn uniformly from `low` to `high`, both included."""
-        return low + self.below(max(high, low) - low + 1)
+        return low + self.randbelow(max(high, low) - low + 1)
 
-    def colour(self) -> int:
+    def random_colour(self) -> int:
         """Return a colour of the palette, drawn uniformly."""
-        return self.palette[self.below(len(self.palette))]
+        return self.palette[self.randbelow(len(self.palette))]
 
     @property
     def area(self) -> int:
         """Number of cells of the grid."""
         return self.height * self.width
 
-    def around(self, cell: Cell, diagonal: bool = True) -> list[Cell]:
+    def neighbours(self, cell: Cell, diagonal: bool = True) -> list[Cell]:
         """Return the neighbours of a cell that lie within the grid."""
         i, j = cell
         steps = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0)]
@@ -296,34 +296,34 @@ class Canvas:
 
     def is_free(self, cells: Sequence[Cell]) -> bool:
         """Return whether the cells and all their neighbours are background."""
-        near = {one for cell in cells for one in (cell, *self.around(cell))}
+        near = {one for cell in cells for one in (cell, *self.neighbours(cell))}
         return not any(self.grid[i][j] for i, j in near)
 
     def paint(self, cells: Sequence[Cell], colour: int | None = None) -> bool:
         """Paint the cells if they are free, and return whether they were."""
         if not self.is_free(cells):
             return False
-        colour = self.colour() if colour is None else colour
+        colour = self.random_colour() if colour is None else colour
         for i, j in cells:
             self.grid[i][j] = colour
         return True
 
-    def blob(self, size: int) -> list[Cell]:
+    def random_blob(self, size: int) -> list[Cell]:
         """Draw a connected set of at most `size` cells."""
-        cells = [(self.below(self.height), self.below(self.width))]
+        cells = [(self.randbelow(self.height), self.randbelow(self.width))]
         for _ in range(4 * size):
             if len(cells) == size:
                 break
-            near = self.around(cells[self.below(len(cells))], diagonal=False)
-            if near and (cell := near[self.below(len(near))]) not in cells:
+            near = self.neighbours(cells[self.randbelow(len(cells))], diagonal=False)
+            if near and (cell := near[self.randbelow(len(near))]) not in cells:
                 cells.append(cell)
         return cells
 
-    def box(self, low: int) -> list[Cell]:
+    def random_box(self, low: int) -> list[Cell]:
         """Draw the cells of a rectangle, at least `low` by `low` where the grid has room."""
-        high = self.between(min(low, self.height), min(self.height, low + 3))
-        wide = self.between(min(low, self.width), min(self.width, low + 3))
-        top, left = self.below(self.height - high + 1), self.below(self.width - wide + 1)
+        high = self.randint(min(low, self.height), min(self.height, low + 3))
+        wide = self.randint(min(low, self.width), min(self.width, low + 3))
+        top, left = self.randbelow(self.height - high + 1), self.randbelow(self.width - wide + 1)
         return [(i, j) for i in range(top, top + high) for j in range(left, left + wide)]
 
 
@@ -333,55 +333,57 @@ def draw_noise(canvas: Canvas) -> None:
     for row in canvas.grid:
         for j in range(canvas.width):
             if canvas.rng.random() < density:
-                row[j] = canvas.colour()
+                row[j] = canvas.random_colour()
 
 
 def draw_full(canvas: Canvas) -> None:
     """Colour every cell."""
     for row in canvas.grid:
-        row[:] = [canvas.colour() for _ in row]
+        row[:] = [canvas.random_colour() for _ in row]
 
 
 def draw_dots(canvas: Canvas) -> None:
     """Colour a few single cells."""
-    for _ in range(canvas.between(2, 2 + canvas.area // 12)):
-        canvas.grid[canvas.below(canvas.height)][canvas.below(canvas.width)] = canvas.colour()
+    for _ in range(canvas.randint(2, 2 + canvas.area // 12)):
+        canvas.grid[canvas.randbelow(canvas.height)][canvas.randbelow(canvas.width)] = (
+            canvas.random_colour()
+        )
 
 
 def draw_blobs(canvas: Canvas) -> None:
     """Draw connected objects that do not touch each other."""
-    for _ in range(3 * canvas.between(2, 2 + canvas.area // 25)):
-        canvas.paint(canvas.blob(canvas.between(1, 3 + canvas.area // 25)))
+    for _ in range(3 * canvas.randint(2, 2 + canvas.area // 25)):
+        canvas.paint(canvas.random_blob(canvas.randint(1, 3 + canvas.area // 25)))
 
 
 def draw_object(canvas: Canvas) -> None:
     """Draw one connected object, at most one cell of which has another colour."""
-    cells = canvas.blob(canvas.between(3, 4 + canvas.area // 15))
+    cells = canvas.random_blob(canvas.randint(3, 4 + canvas.area // 15))
     for i, j in cells:
         canvas.grid[i][j] = canvas.palette[0]
     if canvas.rng.random() < 0.5:
         i, j = cells[-1]
-        canvas.grid[i][j] = canvas.colour()
+        canvas.grid[i][j] = canvas.random_colour()
 
 
 def draw_rectangles(canvas: Canvas) -> None:
     """Draw filled rectangles that do not touch each other."""
-    for _ in range(canvas.between(1, 2 + canvas.area // 25)):
-        canvas.paint(canvas.box(canvas.between(2, 3)))
+    for _ in range(canvas.randint(1, 2 + canvas.area // 25)):
+        canvas.paint(canvas.random_box(canvas.randint(2, 3)))
 
 
 def draw_boxes(canvas: Canvas) -> None:
     """Draw hollow rectangles, a fifth of which have a gap."""
-    for _ in range(canvas.between(1, 2 + canvas.area // 20)):
-        cells = canvas.box(3)
+    for _ in range(canvas.randint(1, 2 + canvas.area // 20)):
+        cells = canvas.random_box(3)
         if not canvas.is_free(cells):
             continue
         rows, columns = {i for i, _ in cells}, {j for _, j in cells}
         rim = [(i, j) for i, j in cells
                if i in (min(rows), max(rows)) or j in (min(columns), max(columns))]  # fmt: skip
         if canvas.rng.random() < 0.2:
-            rim.pop(canvas.below(len(rim)))
-        colour = canvas.colour()
+            rim.pop(canvas.randbelow(len(rim)))
+        colour = canvas.random_colour()
         for i, j in rim:
             canvas.grid[i][j] = colour
 
@@ -390,7 +392,7 @@ def draw_noisy_rectangles(canvas: Canvas) -> None:
     """Draw filled rectangles and isolated cells."""
     draw_rectangles(canvas)
     for _ in range(2 + canvas.area // 8):
-        canvas.paint([(canvas.below(canvas.height), canvas.below(canvas.width))])
+        canvas.paint([(canvas.randbelow(canvas.height), canvas.randbelow(canvas.width))])
 
 
 PICTURE_KINDS: dict[str, Callable[[Canvas], None]] = {

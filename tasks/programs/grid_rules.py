@@ -66,9 +66,9 @@ class Step:
 
     kind: str
     code: str
-    says: str
+    phrase: str
     pictures: tuple[str, ...]
-    same: bool = True
+    keeps_size: bool = True
     colours: tuple[int, ...] = ()
 
 
@@ -78,15 +78,15 @@ class ParameterSampler:
 
     rng: random.Random
 
-    def one(self, choices: Sequence[str]) -> str:
+    def choice(self, choices: Sequence[str]) -> str:
         """Return one of the choices, drawn uniformly."""
         return choices[int(self.rng.random() * len(choices))]
 
-    def between(self, low: int, high: int) -> int:
+    def randint(self, low: int, high: int) -> int:
         """Return an integer drawn uniformly from `low` to `high`, both included."""
         return low + int(self.rng.random() * (high - low + 1))
 
-    def colours(self, count: int) -> list[int]:
+    def sample_colours(self, count: int) -> list[int]:
         """Return `count_step` different colours; 0, the background, is never one of them."""
         left = list(range(1, 10))
         return [left.pop(int(self.rng.random() * len(left))) for _ in range(count)]
@@ -107,7 +107,7 @@ SPARSE_PICTURES = ("noise", "blobs", "dots")
 
 def turn_step(draw: ParameterSampler) -> Step:
     """Draw a rotation or a reflection of the whole grid."""
-    name = draw.one(
+    name = draw.choice(
         ("clockwise", "anticlockwise", "half", "left-right", "top-bottom", "diagonal", "other")
     )
     code, says = {
@@ -127,7 +127,7 @@ def turn_step(draw: ParameterSampler) -> Step:
 
 def roll_step(draw: ParameterSampler) -> Step:
     """Draw a shift by one or two cells that wraps around the edge."""
-    count, side = draw.between(1, 2), draw.one(SIDES)
+    count, side = draw.randint(1, 2), draw.choice(SIDES)
     code = {
         "left": f"g = [row[{count}:] + row[:{count}] for row in g]",
         "right": f"g = [row[-{count}:] + row[:-{count}] for row in g]",
@@ -140,7 +140,7 @@ def roll_step(draw: ParameterSampler) -> Step:
 
 def push_step(draw: ParameterSampler) -> Step:
     """Draw a shift by one cell that drops what leaves the grid."""
-    side = draw.one(SIDES)
+    side = draw.choice(SIDES)
     code = {
         "left": "g = [row[1:] + [0] for row in g]",
         "right": "g = [[0] + row[:-1] for row in g]",
@@ -154,7 +154,7 @@ def push_step(draw: ParameterSampler) -> Step:
 
 def gravity_step(draw: ParameterSampler) -> Step:
     """Draw a step that lets coloured cells fall to one side."""
-    side = draw.one(SIDES)
+    side = draw.choice(SIDES)
     full, empty = "[v for v in row if v]", "[0] * row.count(0)"
     packed = f"{full} + {empty}" if side in ("left", "up") else f"{empty} + {full}"
     code = f"g = [{packed} for row in g]"
@@ -165,7 +165,7 @@ def gravity_step(draw: ParameterSampler) -> Step:
 
 def slide_step(draw: ParameterSampler) -> Step:
     """Draw a step that moves the whole picture until it meets a wall."""
-    side = draw.one(SIDES)
+    side = draw.choice(SIDES)
     edge, moved = {
         "left": ("[row[0] for row in g]", "[row[1:] + [0] for row in g]"),
         "right": ("[row[-1] for row in g]", "[[0] + row[:-1] for row in g]"),
@@ -180,8 +180,8 @@ def slide_step(draw: ParameterSampler) -> Step:
 
 def recolour_step(draw: ParameterSampler) -> Step:
     """Draw a step that replaces, swaps, keeps or deletes colours."""
-    a, b = draw.colours(2)
-    kind = draw.one(("one", "one", "swap", "all", "back", "keep", "drop"))
+    a, b = draw.sample_colours(2)
+    kind = draw.choice(("one", "one", "swap", "all", "back", "keep", "drop"))
     value, says = {
         "one": (f"{b} if v == {a} else v", f"make {describe_colour(a)} cells {describe_colour(b)}"),
         "swap": (
@@ -206,8 +206,8 @@ def recolour_step(draw: ParameterSampler) -> Step:
 
 def pattern_step(draw: ParameterSampler) -> Step:
     """Draw a step that recolours or clears the cells of a fixed pattern, such as a chessboard."""
-    (a,) = draw.colours(1)
-    k = draw.between(0, 1)
+    (a,) = draw.sample_colours(1)
+    k = draw.randint(0, 1)
     where, says = [
         (f"(i + j) % 2 == {k}", f"on the {('black', 'white')[k]} fields of a chessboard"),
         (f"i % 2 == {k}", f"in every second row, from the {('first', 'second')[k]}"),
@@ -215,30 +215,30 @@ def pattern_step(draw: ParameterSampler) -> Step:
         ("i > j", "below the main diagonal"),
         ("i < j", "above the main diagonal"),
         ("i == j", "on the main diagonal"),
-    ][draw.between(0, 5)]
+    ][draw.randint(0, 5)]
     value, what = [
         (f"{a} if v and {where} else v", f"make the coloured cells {says} {describe_colour(a)}"),
         (f"0 if {where} else v", f"clear the cells {says}"),
         (f"v or ({a} if {where} else 0)", f"make the background {says} {describe_colour(a)}"),
-    ][draw.between(0, 2)]
+    ][draw.randint(0, 2)]
     return Step("pattern", _cells(value), what, ANY_PICTURES)
 
 
 def frame_step(draw: ParameterSampler) -> Step:
     """Draw a step that paints or clears the border, or keeps the border alone."""
-    (a,) = draw.colours(1)
+    (a,) = draw.sample_colours(1)
     edge = "i in (0, len(g) - 1) or j in (0, len(row) - 1)"
     value, says = [
         (f"{a} if {edge} else v", f"draw a frame of {describe_colour(a)} on the border"),
         (f"0 if {edge} else v", "clear the border"),
         (f"v if {edge} else 0", "clear all but the border"),
-    ][draw.between(0, 2)]
+    ][draw.randint(0, 2)]
     return Step("frame", _cells(value), says, ("noise", "full", "rectangles"))
 
 
 def fill_step(draw: ParameterSampler) -> Step:
     """Draw a step that fills the background cells that coloured cells enclose."""
-    (a,) = draw.colours(1)
+    (a,) = draw.sample_colours(1)
     code = f"""\
 outside = [(i, j) for i in range(len(g)) for j in range(len(g[0]))
            if not g[i][j] and (i in (0, len(g) - 1) or j in (0, len(g[0]) - 1))]
@@ -255,9 +255,9 @@ for i, j in outside:
 
 def rays_step(draw: ParameterSampler) -> Step:
     """Draw a step that extends a line from each coloured cell up to the next obstacle."""
-    way = draw.one(tuple(RAY_DIRECTIONS))
+    way = draw.choice(tuple(RAY_DIRECTIONS))
     down, across = RAY_DIRECTIONS[way]
-    (a,) = draw.colours(1)
+    (a,) = draw.sample_colours(1)
     only = draw.rng.random() < 0.5
     code = f"""\
 out = [row[:] for row in g]
@@ -276,7 +276,7 @@ g = out"""
 
 def cross_step(draw: ParameterSampler) -> Step:
     """Draw a step that paints the row, the column or both of each cell of one colour."""
-    (a,) = draw.colours(1)
+    (a,) = draw.sample_colours(1)
     rows = f"g = [[{a}] * len(row) if {a} in row else row for row in g]"
     code, says = [
         (rows, f"paint each row that holds {describe_colour(a)} with it"),
@@ -289,7 +289,7 @@ def cross_step(draw: ParameterSampler) -> Step:
             + _cells(f"{a} if {a} in row or down[j] else v"),
             f"paint the row and the column of each {describe_colour(a)} cell with it",
         ),
-    ][draw.between(0, 2)]
+    ][draw.randint(0, 2)]
     return Step("cross", code, says, ("dots",), True, (a,))
 
 
@@ -320,14 +320,14 @@ def order_step(draw: ParameterSampler) -> Step:
         ("g = [sorted(row) for row in g]", "sort the cells of each row by colour"),
         (f"{TRANSPOSE_CODE}\ng = [sorted(row) for row in g]\n{TRANSPOSE_CODE}",
          "sort the cells of each column by colour"),
-    ][draw.between(0, 4)]  # fmt: skip
+    ][draw.randint(0, 4)]  # fmt: skip
     return Step("order", code, says, ("noise", "full"))
 
 
 def object_size_step(draw: ParameterSampler) -> Step:
     """Draw a step that keeps, deletes or recolours the largest or the smallest objects."""
-    (a,) = draw.colours(1)
-    measure, which = [("max", "largest"), ("min", "smallest")][draw.between(0, 1)]
+    (a,) = draw.sample_colours(1)
+    measure, which = [("max", "largest"), ("min", "smallest")][draw.randint(0, 1)]
     chosen = (
         f"{FIND_OBJECTS_CODE}size = {measure}(map(len, objects), default=0)\n"
         "chosen = {cell for cells in objects if len(cells) == size for cell in cells}\n"
@@ -336,13 +336,13 @@ def object_size_step(draw: ParameterSampler) -> Step:
         ("v if (i, j) in chosen else 0", f"keep only the {which} objects"),
         ("0 if (i, j) in chosen else v", f"delete the {which} objects"),
         (f"{a} if (i, j) in chosen else v", f"make the {which} objects {describe_colour(a)}"),
-    ][draw.between(0, 2)]
+    ][draw.randint(0, 2)]
     return Step("by size", chosen + _cells(value), says, ("blobs",))
 
 
 def neighbour_step(draw: ParameterSampler) -> Step:
     """Draw a step that depends on the coloured neighbours of each cell."""
-    (a,) = draw.colours(1)
+    (a,) = draw.sample_colours(1)
     near = "((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1))"
     count = (
         "near = {(i, j): sum(0 <= a < len(g) and 0 <= b < len(g[0]) and g[a][b] > 0\n"
@@ -360,14 +360,14 @@ def neighbour_step(draw: ParameterSampler) -> Step:
          f"make coloured cells that stand alone {describe_colour(a)}", ("noisy",)),
         (f"{a} if v and near[i, j] >= 2 else v",
          f"make coloured cells with two or more coloured neighbours {describe_colour(a)}", ("blobs", "noise")),
-    ][draw.between(0, 5)]  # fmt: skip
+    ][draw.randint(0, 5)]  # fmt: skip
     return Step("around", count + _cells(value), says, pictures)
 
 
 def bars_step(draw: ParameterSampler) -> Step:
     """Draw a step that turns the coloured cells of each row or column into a bar."""
-    (a,) = draw.colours(1)
-    side = draw.one(SIDES)
+    (a,) = draw.sample_colours(1)
+    side = draw.choice(SIDES)
     full, empty = f"[{a}] * (len(row) - row.count(0))", "[0] * row.count(0)"
     bar = f"{full} + {empty}" if side in ("left", "up") else f"{empty} + {full}"
     code = f"g = [{bar} for row in g]"
@@ -385,7 +385,7 @@ def symmetry_step(draw: ParameterSampler) -> Step:
         ("g = [[v or w for v, w in zip(row, row[::-1])] for row in g]", "from left to right"),
         ("g = [[v or w for v, w in zip(row, other)] for row, other in zip(g, g[::-1])]",
          "from top to bottom"),
-    ][draw.between(0, 1)]  # fmt: skip
+    ][draw.randint(0, 1)]  # fmt: skip
     return Step(
         "symmetry", code, f"fill the background with the picture mirrored {says}", SPARSE_PICTURES
     )
@@ -417,7 +417,7 @@ def crop_step(draw: ParameterSampler) -> Step:
         "rows, columns = [i for i, _ in cells], [j for _, j in cells]\n"
         "g = [row[min(columns):max(columns) + 1] for row in g[min(rows):max(rows) + 1]]"
     )
-    (a,) = draw.colours(1)
+    (a,) = draw.sample_colours(1)
     at = "cells = [(i, j) for i, row in enumerate(g) for j, v in enumerate(row) if {}]\n"
     code, says, pictures, wanted = [
         (at.format("v") + box, "cut out the box around all that is coloured",
@@ -426,19 +426,19 @@ def crop_step(draw: ParameterSampler) -> Step:
          ("blobs", "rectangles"), (a,)),
         (f"{FIND_OBJECTS_CODE}cells = max(objects, key=len)\n" + box,
          "cut out the box around the largest object", ("blobs", "rectangles"), ()),
-    ][draw.between(0, 2)]  # fmt: skip
+    ][draw.randint(0, 2)]  # fmt: skip
     return Step("crop", code, says, pictures, False, wanted)
 
 
 def repeat_step(draw: ParameterSampler) -> Step:
     """Draw a step that tiles the grid or stretches its cells."""
-    down, across = [(1, 2), (2, 1), (2, 2), (3, 3), (1, 3)][draw.between(0, 4)]
+    down, across = [(1, 2), (2, 1), (2, 2), (3, 3), (1, 3)][draw.randint(0, 4)]
     code, says = [
         (f"g = [row * {across} for row in g] * {down}",
          f"tile the grid, {down} by {across}"),
         (f"g = [[v for v in row for _ in range({across})] for row in g for _ in range({down})]",
          f"stretch each cell to {down} by {across}"),
-    ][draw.between(0, 1)]  # fmt: skip
+    ][draw.randint(0, 1)]  # fmt: skip
     return Step("repeat", code, says, ANY_PICTURES, False)
 
 
@@ -450,20 +450,20 @@ def extend_step(draw: ParameterSampler) -> Step:
         ("g = [row + row[::-1] for row in g]\ng = g + g[::-1]",
          "append the mirror image on the right, then that of all below"),
         ("g = [row[::-1] + row for row in g]", "put the mirror image on the left"),
-    ][draw.between(0, 3)]  # fmt: skip
+    ][draw.randint(0, 3)]  # fmt: skip
     return Step("extend", code, says, ANY_PICTURES, False)
 
 
 def halves_step(draw: ParameterSampler) -> Step:
     """Draw a step that combines two halves of the grid by a logical operation."""
-    (a,) = draw.colours(1)
+    (a,) = draw.sample_colours(1)
     test, says = [
         ("v and w", "both are coloured"),
         ("v or w", "either is coloured"),
         ("bool(v) != bool(w)", "exactly one is coloured"),
         ("not v and not w", "none is coloured"),
         ("v and not w", "only the first is coloured"),
-    ][draw.between(0, 4)]
+    ][draw.randint(0, 4)]
     lay = "half = len(g[0]) // 2\ng = [[{0} if {1} else 0 for v, w in zip(row[:half], row[-half:])] for row in g]"
     code, sides = lay.format(a, test), "left and right"
     if draw.rng.random() < 0.5:
@@ -488,13 +488,13 @@ def part_step(draw: ParameterSampler) -> Step:
          "delete rows that repeat the one above"),
         ("g = [row[1:-1] for row in g[1:-1]]", "cut off the border"),
         ("g = [row[::2] for row in g[::2]]", "keep every second row and column, from the first"),
-    ][draw.between(0, 8)]  # fmt: skip
+    ][draw.randint(0, 8)]  # fmt: skip
     return Step("part", code, says, ("dots", "blobs", "noise"), False)
 
 
 def border_step(draw: ParameterSampler) -> Step:
     """Draw a step that puts a frame around the grid."""
-    (a,) = draw.colours(1)
+    (a,) = draw.sample_colours(1)
     code = (
         f"g = [[{a}] + row + [{a}] for row in g]\ng = [[{a}] * len(g[0])] + g + [[{a}] * len(g[0])]"
     )
@@ -512,7 +512,7 @@ def fractal_step(draw: ParameterSampler) -> Step:
 
 def count_step(draw: ParameterSampler) -> Step:
     """Draw a step whose output counts objects or colours."""
-    (a,) = draw.colours(1)
+    (a,) = draw.sample_colours(1)
     tally = (
         "counts = sorted(((sum(row.count(c) for row in g), -c) for c in range(1, 10)), reverse=True)\n"
         "counts = [(n, -c) for n, c in counts if n]\n"
@@ -526,7 +526,7 @@ def count_step(draw: ParameterSampler) -> Step:
         (f"{tally}g = [[c for _, c in counts]]",
          "list the colours by how many cells they have, most first, the lower first of two",
          ("noise", "full")),
-    ][draw.between(0, 2)]  # fmt: skip
+    ][draw.randint(0, 2)]  # fmt: skip
     return Step("count", code, says, pictures, False)
 
 

@@ -110,7 +110,7 @@ class GridTask:
         """Draw the shown pairs of each problem, or take them from a file in GEAR's form."""
         return observations_.choose_observations(problems, observations, seed, _pair)
 
-    def identity(self, path: str | Path) -> dict[str, Json]:
+    def identify_data(self, path: str | Path) -> dict[str, Json]:
         """Return the name and the digest of all files that `load` reads (see `files.identity`)."""
         from .grid_files import data_identity
 

@@ -75,7 +75,7 @@ class Rule:
         """The rule in words, as one sentence."""
         said = _say(self.then)
         if self.condition is not None:
-            said = f"if {self.condition.says}, {said}; otherwise {_say(self.otherwise)}"
+            said = f"if {self.condition.phrase}, {said}; otherwise {_say(self.otherwise)}"
         return said[0].upper() + said[1:] + "."
 
 
@@ -85,7 +85,7 @@ def _chain(steps: Sequence[Step], indent: str) -> list[str]:
 
 
 def _say(steps: Sequence[Step]) -> str:
-    return ", then ".join(step.says for step in steps)
+    return ", then ".join(step.phrase for step in steps)
 
 
 def generate(count: int, seed: int) -> list[Problem]:

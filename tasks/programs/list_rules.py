@@ -31,7 +31,7 @@ class Step:
 
     kind: str
     code: str
-    says: str
+    phrase: str
     constants: tuple[int, ...] = ()
 
 
@@ -47,24 +47,24 @@ class ParameterSampler:
     rng: random.Random
     high: int
 
-    def one(self, choices: Sequence[str]) -> str:
+    def choice(self, choices: Sequence[str]) -> str:
         """Return one of the choices, drawn uniformly."""
         return choices[int(self.rng.random() * len(choices))]
 
-    def between(self, low: int, high: int) -> int:
+    def randint(self, low: int, high: int) -> int:
         """Return an integer drawn uniformly from `low` to `high`, both included."""
         return low + int(self.rng.random() * (high - low + 1))
 
-    def value(self) -> int:
+    def sample_element(self) -> int:
         """Return an element or a threshold, away from the ends of the range of elements."""
-        return self.between(max(1, self.high // 10), self.high - max(1, self.high // 10))
+        return self.randint(max(1, self.high // 10), self.high - max(1, self.high // 10))
 
-    def fresh(self) -> int:
+    def sample_constant(self) -> int:
         """Return a constant to write into a list.
 
         It is drawn from 0..`high` or, a quarter of the time, from 0..99.
         """
-        return self.between(0, 99 if self.rng.random() < 0.25 else self.high)
+        return self.randint(0, 99 if self.rng.random() < 0.25 else self.high)
 
 
 # An expression in v (and i), a phrase that completes "the elements that …", and constants.
@@ -73,8 +73,8 @@ Predicate = tuple[str, str, tuple[int, ...]]
 
 def draw_predicate(draw: ParameterSampler) -> Predicate:
     """Draw a condition on an element `v`."""
-    k = draw.value()
-    divisor = draw.between(2, 5)
+    k = draw.sample_element()
+    divisor = draw.randint(2, 5)
     return _choose(
         draw,
         (3, (f"v > {k}", f"are greater than {k}", ())),
@@ -113,8 +113,8 @@ def draw_indexed_predicate(draw: ParameterSampler) -> Predicate:
 
 def draw_arithmetic(draw: ParameterSampler) -> Predicate:
     """Draw an expression in `v`, with a phrase that completes "replace each element by …"."""
-    k, small = draw.between(1, 9), draw.between(2, 4)
-    pivot = draw.value()
+    k, small = draw.randint(1, 9), draw.randint(2, 4)
+    pivot = draw.sample_element()
     return _choose(
         draw,
         (3, (f"v + {k}", f"itself plus {k}", ())),
@@ -146,7 +146,7 @@ def map_step(draw: ParameterSampler) -> Step:
     """Draw a step that replaces elements one by one."""
     code, says, constants = draw_arithmetic(draw)
     if_code, if_says, if_constants = draw_predicate(draw)
-    k, other = draw.value(), draw.fresh()
+    k, other = draw.sample_element(), draw.sample_constant()
     plain = Step("map", f"[{code} for v in x]", f"replace each element by {says}", constants)
     return _choose(
         draw,
@@ -253,7 +253,7 @@ def _scan(code: str, says: str) -> Step:
 
 def slice_step(draw: ParameterSampler) -> Step:
     """Draw a step that keeps or drops a contiguous part or every second element."""
-    k, start = draw.between(1, 4), draw.between(1, 3)
+    k, start = draw.randint(1, 4), draw.randint(1, 3)
     ordinal = ("first", "second", "third", "fourth", "fifth")[k - 1]
     return _choose(
         draw,
@@ -287,7 +287,7 @@ def _while(draw: ParameterSampler, code: str, says: str) -> Step:
 
 def order_step(draw: ParameterSampler) -> Step:
     """Draw a step that sorts, reverses, rotates or removes repeated elements."""
-    k = draw.value()
+    k = draw.sample_element()
     return _choose(
         draw,
         (3, _order("sorted(x)", "sort in ascending order")),
@@ -312,8 +312,8 @@ def _order(code: str, says: str) -> Step:
 
 def structure_step(draw: ParameterSampler) -> Step:
     """Draw a step that adds or repeats elements, or replaces them by positions, counts or ranks."""
-    k, other, times = draw.fresh(), draw.fresh(), draw.between(2, 3)
-    at = draw.between(1, 3)
+    k, other, times = draw.sample_constant(), draw.sample_constant(), draw.randint(2, 3)
+    at = draw.randint(1, 3)
     if_code, if_says, constants = draw_predicate(draw)
     return _choose(
         draw,
@@ -346,7 +346,7 @@ def _structure(code: str, says: str) -> Step:
 
 def reduction_step(draw: ParameterSampler) -> Step:
     """Draw a step that turns the list into a short list of integers."""
-    k, at = draw.value(), draw.between(1, 3)
+    k, at = draw.sample_element(), draw.randint(1, 3)
     code, says, constants = draw_predicate(draw)
     ordinal = ("first", "second", "third", "fourth")[at]
     return _choose(
@@ -380,7 +380,7 @@ def _reduce(code: str, says: str) -> Step:
 
 def guard_step(draw: ParameterSampler) -> Step:
     """Draw a condition on the whole list."""
-    k, length, total = draw.value(), draw.between(3, 6), 4 * draw.value()
+    k, length, total = draw.sample_element(), draw.randint(3, 6), 4 * draw.sample_element()
     return _choose(
         draw,
         (3, _guard(f"len(x) > {length}", f"there are more than {length} elements")),

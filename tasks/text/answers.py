@@ -131,15 +131,15 @@ def _read(text: str, names: _LabelMatcher) -> Judgement:
     for marker in _MARKERS:
         places = list(marker.finditer(said))
         if places:
-            found = names.judged(_after(said, places[-1].end()))
+            found = names.judge_line(_after(said, places[-1].end()))
             if found is not None or marker is not _MARKERS[-1]:
                 return found
     lines = [line for line in said.splitlines() if line.strip(_FRAME)] or [""]
-    last = names.judged(lines[-1])
-    if last is not None or len(lines) == 1 or names.says(lines[-1]):
+    last = names.judge_line(lines[-1])
+    if last is not None or len(lines) == 1 or names.mentions_label(lines[-1]):
         return last
-    first = names.exact(lines[0])
-    return first if first is not None else names.only(said[-_LINE:])
+    first = names.match_exactly(lines[0])
+    return first if first is not None else names.find_only_label(said[-_LINE:])
 
 
 def parse_pattern_number(text: str, count: int) -> int | None:
@@ -204,22 +204,22 @@ class _LabelMatcher:
         self._order = [self._labels[form] for form in forms]
         self._words = re.compile("|".join(map(_as_words, forms))) if forms else None
 
-    def exact(self, said: str) -> str | None:
+    def match_exactly(self, said: str) -> str | None:
         """Return the label that equals the entire text, or None."""
         if len(said) > _LINE:
             return None
         form = normalize_label(said)
         return self._labels.get(form) or self._loosely.get(_loose(form))
 
-    def judged(self, line: str) -> Judgement:
+    def judge_line(self, line: str) -> Judgement:
         """Return the judgement of one line.
 
         The line is the label, or begins with it in quotes, or its first sentence names that label
         alone and is not a question.
         """
-        whole = self.exact(line)
+        whole = self.match_exactly(line)
         if whole is None and (quoted := _QUOTED.match(line[:_LINE])):
-            whole = self.exact(quoted.group(2))
+            whole = self.match_exactly(quoted.group(2))
         if whole is not None:
             return whole
         line = _fold(line)
@@ -236,11 +236,11 @@ class _LabelMatcher:
             answers.add(NOT_APPLICABLE)
         return answers.pop() if len(answers) == 1 else None
 
-    def says(self, line: str) -> bool:
+    def mentions_label(self, line: str) -> bool:
         """Return whether a line mentions a label."""
         return bool(self._mentioned(_fold(line)))
 
-    def only(self, text: str) -> str | None:
+    def find_only_label(self, text: str) -> str | None:
         """Return the label that the text mentions if it mentions exactly one."""
         named = {one.label for one in self._mentioned(_fold(text))}
         return named.pop() if len(named) == 1 else None

@@ -46,7 +46,7 @@ def describe_columns(
     labels: LabelNames,
     templates: Mapping[str, Json],
     features: Mapping[str, Mapping[str, Json]],
-    wanted: Sequence[str] = (),
+    input_columns: Sequence[str] = (),
 ) -> Columns:
     """Choose and describe the input columns from the training rows.
 
@@ -57,20 +57,20 @@ def describe_columns(
         labels: The labels.
         templates: The published prompt templates.
         features: The descriptions of columns in the metadata.
-        wanted: The input columns that the user names, if any.
+        input_columns: The input columns that the user names, if any.
 
     Raises:
         DataError: A named column does not exist, or no input column is left.
     """
     given = [name for name in cells if name != label_name]
-    for name in wanted:
+    for name in input_columns:
         if name not in given:
             raise DataError(
                 f"{where}: no column {name!r} beside the label{suggest_nearest(name, given)}"
             )
     named = find_placeholders(templates)
-    chosen = list(wanted) or [name for name in given if name in named] or given
-    chosen_by_name = bool(wanted) or chosen is not given
+    chosen = list(input_columns) or [name for name in given if name in named] or given
+    chosen_by_name = bool(input_columns) or chosen is not given
     kept = []
     for name in chosen:
         why = _find_fault(cells[name])
@@ -135,7 +135,7 @@ def _gives_away(cells: Sequence[Json], gold: Sequence[Json], labels: LabelNames)
     }
     return all(
         [name for name, one in patterns.items() if one.search(cell.casefold())]
-        == [labels.of(format_label(own))]
+        == [labels.find(format_label(own))]
         for cell, own in zip(cells, gold, strict=True)
     )
 

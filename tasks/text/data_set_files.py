@@ -27,15 +27,15 @@ LAYOUTS = ("published", "huggingface")
 _SPLITS = {"val": "validation"}  # the name that Hugging Face uses
 
 
-def check_layout(wanted: str | None) -> str:
+def check_layout(layout: str | None) -> str:
     """Return the layout that `--format` names, by default the published one.
 
     Raises:
         UsageError: There is no such layout.
     """
-    if wanted is not None and wanted not in LAYOUTS:
-        raise UsageError(f"--format {wanted}{suggest_nearest(wanted, LAYOUTS)}")
-    return wanted or LAYOUTS[0]
+    if layout is not None and layout not in LAYOUTS:
+        raise UsageError(f"--format {layout}{suggest_nearest(layout, LAYOUTS)}")
+    return layout or LAYOUTS[0]
 
 
 def summarize_data(rows: LabelledData) -> dict[str, Json]:
@@ -65,22 +65,22 @@ def check_target_folder(out: str | Path) -> Path:
 
 
 def save_data_sets(
-    some: Sequence[LabelledData], out: str | Path, form: str = LAYOUTS[0]
+    data_sets: Sequence[LabelledData], out: str | Path, layout: str = LAYOUTS[0]
 ) -> list[Path]:
     """Write all data sets or none, and return their files in order.
 
     Args:
-        some: The data sets.
+        data_sets: The data sets.
         out: The folder to write to.
-        form: The layout, one of `LAYOUTS`.
+        layout: The layout, one of `LAYOUTS`.
 
     Raises:
         UsageError: `out` is not an empty or new folder.
     """
     folder = check_target_folder(out)
     contents: dict[Path, bytes] = {}
-    for rows in some:
-        files = _published_files(rows) if form == LAYOUTS[0] else _hugging_face_files(rows)
+    for rows in data_sets:
+        files = _published_files(rows) if layout == LAYOUTS[0] else _hugging_face_files(rows)
         contents |= {folder / rows.name / name: content for name, content in files.items()}
     new = {one for path in contents for one in path.parents if not one.exists()}
     try:

@@ -178,36 +178,36 @@ def _is_ood(path: Path) -> bool:
 
 def choose_ood_files(
     place: DataSetLocation,
-    others: Mapping[Path, str],
-    wanted: str | None,
+    candidates: Mapping[Path, str],
+    requested: str | None,
     default: Sequence[Path] | None = None,
 ) -> Sequence[Path]:
     """Return the files with the OOD rows to use.
 
     Args:
         place: The data set.
-        others: The candidates with their unique name parts, from `find_ood_files`.
-        wanted: The option `--ood`: the name of a file, `all` or `none`.
-        default: The files to use if `wanted` is None. If there are none, the file named `all` is
+        candidates: The candidates with their unique name parts, from `find_ood_files`.
+        requested: The option `--ood`: the name of a file, `all` or `none`.
+        default: The files to use if `requested` is None. If there are none, the file named `all` is
             used, else every candidate.
 
     Raises:
         UsageError: No file has the wanted name.
     """
-    if wanted is None and default:
+    if requested is None and default:
         return default
-    if wanted == "none" or not others:
-        if wanted not in (None, "none", ALL_OOD):
-            raise UsageError(f"--ood {wanted}: {place.name} has no OOD rows by name")
+    if requested == "none" or not candidates:
+        if requested not in (None, "none", ALL_OOD):
+            raise UsageError(f"--ood {requested}: {place.name} has no OOD rows by name")
         return ()
-    by_name = {name or path.stem: path for path, name in others.items()}
-    by_name |= {path.name: path for path in others} | {path.stem: path for path in others}
-    if wanted is not None and wanted in by_name:
-        return (by_name[wanted],)
-    if wanted not in (None, ALL_OOD):
-        names = dict.fromkeys(name or path.stem for path, name in others.items())
+    by_name = {name or path.stem: path for path, name in candidates.items()}
+    by_name |= {path.name: path for path in candidates} | {path.stem: path for path in candidates}
+    if requested is not None and requested in by_name:
+        return (by_name[requested],)
+    if requested not in (None, ALL_OOD):
+        names = dict.fromkeys(name or path.stem for path, name in candidates.items())
         raise UsageError(
-            f"--ood {wanted}: no such OOD rows of {place.name}{suggest_nearest(wanted, [*names, 'none'])}"
+            f"--ood {requested}: no such OOD rows of {place.name}{suggest_nearest(requested, [*names, 'none'])}"
         )
-    named_all = [path for path, name in others.items() if name.lower() == ALL_OOD]
-    return tuple(named_all[:1]) or tuple(others)
+    named_all = [path for path, name in candidates.items() if name.lower() == ALL_OOD]
+    return tuple(named_all[:1]) or tuple(candidates)

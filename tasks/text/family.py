@@ -71,11 +71,11 @@ class Text:
     oracle = "judge"
     evaluation = "hypobench"
     opens_hidden = False
-    search = SearchStyle(lambda description, sentences: sentences, facts=_search_facts)
+    search_style = SearchStyle(lambda description, sentences: sentences, facts=_search_facts)
     # The published `refine` runs three rounds after the first answer.
     method_settings: ClassVar[Mapping[str, Mapping[str, Json]]] = {"refine": {"max_answers": 4}}
 
-    def strictly(self) -> Text:
+    def with_strict_contract(self) -> Text:
         """Return this object; answers are sentences, so no answer can breach the contract."""
         return self
 
@@ -83,11 +83,11 @@ class Text:
         """Return the same family with another `tau`."""
         return replace(self, tau=tau)
 
-    def of_split(self, problem: Problem, split: str) -> tuple[Observation, ...]:
+    def get_split(self, problem: Problem, split: str) -> tuple[Observation, ...]:
         """Return the hidden rows of a split; see the function `select_split`."""
         return select_split(problem, split)
 
-    def data_set(self, problem: Problem) -> str:
+    def data_set_name(self, problem: Problem) -> str:
         """Return the data set of a problem: `NAME` for `NAME#K`."""
         return _SAMPLE.sub("", problem.id)
 
@@ -95,18 +95,18 @@ class Text:
         """Return the labels, in the order of the prediction codes."""
         return tuple(problem.public.get("labels", ()))
 
-    def told(self, public: Mapping[str, Json]) -> Text:
+    def with_task_wording(self, public: Mapping[str, Json]) -> Text:
         """Return the same family with the wording of a data set."""
-        return replace(self, words=TextWords.of(public))
+        return replace(self, words=TextWords.from_public(public))
 
     def parse(
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]:
         """Return the hypotheses of an answer, at most `MAX_HYPOTHESES`."""
         found = parse_hypotheses(answer, MAX_HYPOTHESES) or parse_hypotheses(answer, 1)
-        return [self.read(one, view) for one in found]
+        return [self.parse_hypothesis(one, view) for one in found]
 
-    def read(self, text: str, view: View) -> Hypothesis | Malformed:
+    def parse_hypothesis(self, text: str, view: View) -> Hypothesis | Malformed:
         """Return a sentence as a hypothesis, or `Malformed` if it is empty, too long or a refusal."""
         sentence = " ".join(text.split())
         if not sentence:
@@ -119,7 +119,7 @@ class Text:
             return Malformed("refusal", "the sentence says that there is no hypothesis")
         return Hypothesis(sentence)
 
-    async def agree(
+    async def measure_agreement(
         self,
         hypothesis: Hypothesis,
         observations: Sequence[Observation],
@@ -151,12 +151,12 @@ class Text:
         judge = _judge(oracles)
         return [await judge(one.text, inputs, view.public) for one in hypotheses]
 
-    def consistent(self, agreement: Agreement) -> bool:
+    def is_consistent(self, agreement: Agreement) -> bool:
         """Return whether a share of at least `tau` of the covered observations is right."""
         covered = [mark for mark in agreement.marks if mark is not None]
         return bool(covered) and sum(covered) >= self.tau * len(covered) - 1e-9
 
-    def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
+    def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """Return the tool `judge`, which applies exact rules to the shown texts."""
         if oracles.judge is None:
             return ()
@@ -164,10 +164,10 @@ class Text:
 
     async def attempt(self, sentence: str, view: View, oracles: Oracles) -> str:
         """Return the answer of the tool `judge` to a sentence, as JSON text."""
-        read = self.read(sentence, view)
+        read = self.parse_hypothesis(sentence, view)
         if isinstance(read, Malformed):
             return json.dumps({"error": f"{read.reason}: {read.detail}"})
-        agreement = await self.agree(read, view.shown, view, oracles)
+        agreement = await self.measure_agreement(read, view.shown, view, oracles)
         if agreement.verdict != "ok":
             return json.dumps({"error": "no exact rule: it needs a model to be judged"})
         right = sum(mark is True for mark in agreement.marks)
@@ -176,14 +176,14 @@ class Text:
             "right": right,
             "covered": covered,
             "of": len(agreement.marks),
-            "consistent": self.consistent(agreement),
+            "consistent": self.is_consistent(agreement),
             "said": self.words.show_feedback(view, agreement),
         }
         return json.dumps(said, ensure_ascii=False)
 
 
 def compute_agreement(
-    found: Predictions, observations: Sequence[Observation], labels: Sequence[str]
+    predictions: Predictions, observations: Sequence[Observation], labels: Sequence[str]
 ) -> Agreement:
     """Compare predicted labels with those of the observations.
 
@@ -192,8 +192,10 @@ def compute_agreement(
     """
     marks: list[bool | None] = []
     got: list[dict[str, Json]] = []
-    for observation, code, reason in zip(observations, found.codes, found.reasons, strict=True):
-        name = found.reason_names[reason - 1] if reason else ""
+    for observation, code, reason in zip(
+        observations, predictions.codes, predictions.reasons, strict=True
+    ):
+        name = predictions.reason_names[reason - 1] if reason else ""
         if not reason:
             label = labels[int(code)]
             marks.append(label == observation.output)
@@ -201,7 +203,7 @@ def compute_agreement(
         else:
             marks.append(False if name == "unreadable" else None)
             got.append({"undefined": name})
-    needs = found.undefined().get("needs_model", 0)
+    needs = predictions.count_undefined().get("needs_model", 0)
     detail = {
         "right": sum(mark is True for mark in marks),
         "covered": sum(mark is not None for mark in marks),

@@ -65,11 +65,11 @@ class LabelNames:
     def __len__(self) -> int:
         return len(self.names)
 
-    def of(self, text: str) -> str | None:
+    def find(self, text: str) -> str | None:
         """Return the label that a text spells, or None if it is no label."""
         return self._named.get(normalize_label(text)) if len(text) <= _LONGEST else None
 
     def index(self, text: str) -> int | None:
         """Return the index of the label that a text spells (a prediction's code), or None."""
-        found = self.of(text)
+        found = self.find(text)
         return None if found is None else self.names.index(found)

@@ -50,7 +50,7 @@ class Labels:
     """
 
     generator: str = "admission"
-    written: Generator | None = None
+    written_topic: Generator | None = None
 
     name = TASK_NAME
     family = FAMILY_NAME
@@ -68,7 +68,7 @@ class Labels:
     generators = (*GENERATORS, citations.GENERATOR_NAME, SUBJECT)
     kinds = ("level", "noise", "format", "data", "model", "about", "labels")
 
-    def made_by(self, generator: str) -> Labels:
+    def with_generator(self, generator: str) -> Labels:
         """Return the task with another generator, as `labels:GENERATOR` names it.
 
         Bare `labels` without data is `labels:admission`.
@@ -86,27 +86,29 @@ class Labels:
         """Read the first samples of all data sets at a path; see `choose`."""
         return self.choose(path, ProblemQuery(observations=observations, seed=seed))
 
-    def choose(self, path: str | None, wanted: ProblemQuery) -> list[Problem]:
+    def choose(self, path: str | None, query: ProblemQuery) -> list[Problem]:
         """Return the problems that the options name.
 
         Args:
             path: The data, or None to generate data sets.
-            wanted: The options.
+            query: The options.
 
         Raises:
             UsageError: An option has no valid value or does not fit the data.
             DataError: A file cannot be used.
         """
-        shown = _count(wanted.observations)
+        shown = _count(query.observations)
         if self.generator == citations.GENERATOR_NAME or path is None:
-            return self._made(path, wanted, shown)
-        source = parse_source(path, wanted.label, wanted.ood)
-        there = source.places()
+            return self._generated_problems(path, query, shown)
+        source = parse_source(path, query.label, query.ood)
+        there = source.find_data_sets()
         return _problems(
-            path, list(there), lambda name: source.read(there[name], wanted.seed), wanted, shown
+            path, list(there), lambda name: source.read(there[name], query.seed), query, shown
         )
 
-    def _made(self, path: str | None, wanted: ProblemQuery, shown: int) -> list[Problem]:
+    def _generated_problems(
+        self, path: str | None, wanted: ProblemQuery, shown: int
+    ) -> list[Problem]:
         """Return problems over generated data sets, `--problems N` of them (12 by default)."""
         for option in ("sample", "label", "ood"):
             if (value := getattr(wanted, option)) is not None:
@@ -116,25 +118,28 @@ class Labels:
         if self.generator == citations.GENERATOR_NAME:
             sets = {rows.name: rows for rows in citations.build_data_sets(path, wanted.seed)}
             return _problems(str(path), list(sets), sets.__getitem__, wanted, shown)
-        maker = self._maker()
+        maker = self._find_generator()
         names = select_set_names(
             maker, None if wanted.ids else wanted.problems or DEFAULT_DATA_SETS, wanted.seed
         )
         if wanted.ids:
-            names += islice(maker.more(wanted.seed), MAX_FURTHER_SETS)
+            names += islice(maker.iter_further_names(wanted.seed), MAX_FURTHER_SETS)
         return _problems(
             f"labels:{self.generator}",
             names,
-            lambda name: maker.made(name, wanted.seed),
+            lambda name: maker.generate(name, wanted.seed),
             wanted,
             shown,
         )
 
     def generate(self, count: int, seed: int) -> list[Problem]:
         """Return the first sample of each of `count` generated data sets."""
-        return [rows.problem(0, DEFAULT_SHOWN_ROWS, seed) for rows in self._sets(count, seed, {})]
+        return [
+            rows.make_problem(0, DEFAULT_SHOWN_ROWS, seed)
+            for rows in self._generate_sets(count, seed, {})
+        ]
 
-    def rows(self, names: Sequence[str], seed: int) -> list[LabelledData]:
+    def generate_rows(self, names: Sequence[str], seed: int) -> list[LabelledData]:
         """Return generated data sets by name with all their rows.
 
         If `names` is empty, the result is the generator's first data set.
@@ -148,12 +153,15 @@ class Labels:
                 if name not in found:
                     raise UsageError(f"no data set {name!r}{suggest_nearest(name, found)}")
             return [found[name] for name in names or list(found)[:1]]
-        maker = self._maker()
-        there = [*select_set_names(maker, None, seed), *islice(maker.more(seed), MAX_FURTHER_SETS)]
+        maker = self._find_generator()
+        there = [
+            *select_set_names(maker, None, seed),
+            *islice(maker.iter_further_names(seed), MAX_FURTHER_SETS),
+        ]
         for name in names:
             if name not in there:
                 raise UsageError(f"no data set {name!r}{suggest_nearest(name, there)}")
-        return [maker.made(name, seed) for name in names or there[:1]]
+        return [maker.generate(name, seed) for name in names or there[:1]]
 
     def write(
         self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]
@@ -174,7 +182,7 @@ class Labels:
             each.
         """
         form = self.check(out, count, seed, kinds)
-        made = self._sets(count, seed, kinds)
+        made = self._generate_sets(count, seed, kinds)
         if len(made) < (count or 0):
             warn(
                 f"--problems {count}: labels:{self.generator} has {len(made)} sets of the kind, all of which are written"
@@ -200,12 +208,12 @@ class Labels:
         if noise not in NOISE_KINDS:
             raise UsageError(f"--noise {noise}{suggest_nearest(noise, NOISE_KINDS)}")
         if self.generator != citations.GENERATOR_NAME:
-            select_set_names(self._maker(), count, seed, kinds.get("level"))
+            select_set_names(self._find_generator(), count, seed, kinds.get("level"))
         return form
 
-    def _maker(self) -> Generator:
-        if self.written is not None:
-            return self.written
+    def _find_generator(self) -> Generator:
+        if self.written_topic is not None:
+            return self.written_topic
         if self.generator == SUBJECT:
             raise UsageError(
                 f"labels:{SUBJECT} is written by a model: peirce tasks generate labels:{SUBJECT} --about"
@@ -213,7 +221,9 @@ class Labels:
             )
         return GENERATORS[self.generator]
 
-    def _sets(self, count: int | None, seed: int, kinds: Mapping[str, Json]) -> list[LabelledData]:
+    def _generate_sets(
+        self, count: int | None, seed: int, kinds: Mapping[str, Json]
+    ) -> list[LabelledData]:
         level, noise = kinds.get("level"), kinds.get("noise") or NOISE_KINDS[0]
         if self.generator == citations.GENERATOR_NAME:
             for name in ("level", "noise"):
@@ -224,9 +234,10 @@ class Labels:
             raise UsageError(f"--data {kinds['data']}: labels:{self.generator} is made from a seed")
         if noise not in NOISE_KINDS:
             raise UsageError(f"--noise {noise}{suggest_nearest(noise, NOISE_KINDS)}")
-        maker = self._maker()
+        maker = self._find_generator()
         return [
-            maker.made(name, seed, noise) for name in select_set_names(maker, count, seed, level)
+            maker.generate(name, seed, noise)
+            for name in select_set_names(maker, count, seed, level)
         ]
 
     def space(self, problem: Problem, seed: int) -> InputSet:
@@ -243,11 +254,11 @@ class Labels:
         )
         return InputSet(f"{problem.id} space", tuple(drawn))
 
-    def drawn(self, problem: Problem) -> str:
+    def draw_problem(self, problem: Problem) -> str:
         """Return a problem as text for a person; see the function `render_problem`."""
         return render_problem(problem)
 
-    def identity(self, path: str | Path) -> dict[str, Json]:
+    def identify_data(self, path: str | Path) -> dict[str, Json]:
         """Return {"name", "sha256"} of the data at a path."""
         if self.generator == citations.GENERATOR_NAME:
             return identify_file(citations.parse_path(str(path))[0])
@@ -305,7 +316,7 @@ def _problems(
             f"--problems {count}: only {len(numbered)} can be used, because more samples would show"
             f" the same training rows again ({shorten(sizes)})"
         )
-    return [found[name].problem(sample, shown, wanted.seed) for name, sample in numbered]
+    return [found[name].make_problem(sample, shown, wanted.seed) for name, sample in numbered]
 
 
 # --- samples --------------------------------------------------------------------------

@@ -85,7 +85,7 @@ def _of_json(text: str) -> Iterator[Item]:
         yield from _entries(found.objects)
     elif (bare := _bare_list(text)) is not None:
         yield from _entries(bare)
-    elif found.cut or '"hypotheses"' in text:
+    elif found.truncated or '"hypotheses"' in text:
         start = text.rfind('"hypotheses"')
         if start >= 0:  # the answer was cut off: use its complete strings
             found_parts = _PART.finditer(text, start + len('"hypotheses"'))

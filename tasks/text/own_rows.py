@@ -92,7 +92,7 @@ def split_by_column(table: Table, name: str = SPLIT_COLUMN) -> dict[str, Table] 
     rest = {other: some for other, some in table.columns.items() if other != name}
     whole = Table(table.path, rest, table.numbers, table.unit, table.untyped)
     return {
-        split: whole.only([one == split for one in splits]) for split in SPLITS if split in splits
+        split: whole.filter([one == split for one in splits]) for split in SPLITS if split in splits
     }
 
 
@@ -118,7 +118,7 @@ def split_by_seed(tables: Sequence[Table], label_name: str, seed: int) -> Mappin
         name: [
             part
             for number, table in enumerate(tables)
-            if len(part := table.only([parts[number, r] == name for r in range(len(table))]))
+            if len(part := table.filter([parts[number, r] == name for r in range(len(table))]))
         ]
         for name, _ in SPLIT_SHARES
     }

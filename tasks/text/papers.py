@@ -427,22 +427,22 @@ def _letters(text: str) -> _Letters:
     return _Letters(signs, states)
 
 
-def split_text(text: str, words: int) -> list[str]:
-    """Split a text into consecutive pieces of at most `words` words.
+def split_text(text: str, max_words: int) -> list[str]:
+    """Split a text into consecutive pieces of at most `max_words` words.
 
     Nothing but blanks between the pieces is lost. A piece ends with the last complete paragraph
     that fits, else with the last sentence, else with the last word.
 
     Raises:
-        ValueError: `words` is less than 1.
+        ValueError: `max_words` is less than 1.
     """
-    if words < 1:
-        raise ValueError(f"pieces of {words} words: at least 1 is needed")
+    if max_words < 1:
+        raise ValueError(f"pieces of {max_words} words: at least 1 is needed")
     spans = [found.span() for found in _WORD.finditer(text)]
     found = []
     first = 0
     while first < len(spans):
-        after = _cut(text, spans, first, first + words)
+        after = _cut(text, spans, first, first + max_words)
         found.append(text[spans[first][0] : spans[after - 1][1]])
         first = after
     return found

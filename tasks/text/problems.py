@@ -99,7 +99,7 @@ class LabelledData:
                 yield sample
             sample += 1
 
-    def problem(self, sample: int, shown: int = DEFAULT_SHOWN_ROWS, seed: int = 0) -> Problem:
+    def make_problem(self, sample: int, shown: int = DEFAULT_SHOWN_ROWS, seed: int = 0) -> Problem:
         """Return the problem `NAME#sample` with at most `shown` training rows."""
         rows = self.splits["train"]
         drawn = random.Random(seed + sample).sample(rows, min(shown, len(rows)))
@@ -126,40 +126,40 @@ def digest_rows(rows: Sequence[Observation]) -> Digest:
 
 
 def build_from_tables(
-    found: DataSet,
+    data_set: DataSet,
     tables: Mapping[str, Sequence[Table]],
     bad: BadRecords,
-    label: str | None = None,
-    wanted: Sequence[str] = (),
+    requested_label: str | None = None,
+    input_columns: Sequence[str] = (),
 ) -> LabelledData:
     """Build a checked data set from the tables of its splits.
 
     Args:
-        found: The data set, with its config and metadata.
+        data_set: The data set, with its config and metadata.
         tables: The tables of each split.
         bad: Handles rows that cannot be read.
-        label: The label column that the user names, if any.
-        wanted: The input columns that the user names, if any.
+        requested_label: The label column that the user names, if any.
+        input_columns: The input columns that the user names, if any.
 
     Raises:
         DataError: The tables do not fit together; the error names file and row.
     """
     every = [one for some in tables.values() for one in some]
-    label_name = find_label_column(found, every, label)
+    label_name = find_label_column(data_set, every, requested_label)
     tables = with_labels(tables, label_name, bad)
     train = tables["train"]
     if not any(map(len, train)):
         raise bad.nothing_left(f"{train[0].path}: the file has no rows")
     gold = {split: _label_texts(some, label_name) for split, some in tables.items()}
-    labels = _labels(found, train, gold["train"], label_name)
+    labels = _labels(data_set, train, gold["train"], label_name)
     cells = {
         name: [cell for table in train for cell in table.columns.get(name, [None] * len(table))]
         for name in dict.fromkeys(name for table in train for name in table.columns)
     }
-    metadata = found.metadata
+    metadata = data_set.metadata
     columns = describe_columns(
-        str(train[0].path), cells, label_name, labels, found.config.templates, metadata.features,
-        wanted,
+        str(train[0].path), cells, label_name, labels, data_set.config.templates, metadata.features,
+        input_columns,
     )  # fmt: skip
     kinds = {name: str(told["kind"]) for name, told in columns.about.items()}
     splits = {
@@ -169,37 +169,37 @@ def build_from_tables(
     if not splits["train"]:
         raise bad.nothing_left(f"{train[0].path}: the file has no rows")
     if any(one["kind"] == "text" for one in columns.about.values()):
-        _warn_of_duplicates(found.name, splits)
-    _warn_of_one_label(found.name, gold["train"], labels)
+        _warn_of_duplicates(data_set.name, splits)
+    _warn_of_one_label(data_set.name, gold["train"], labels)
     return LabelledData(
-        found.name,
+        data_set.name,
         label_name,
         columns.labels,
         columns,
         splits,
         metadata.description,
         metadata.known,
-        found.config.templates,
+        data_set.config.templates,
         tuple(one for one in metadata.known if one not in metadata.truths),
     )
 
 
-def find_label_column(found: DataSet, tables: Sequence[Table], asked: str | None) -> str:
+def find_label_column(data_set: DataSet, tables: Sequence[Table], requested: str | None) -> str:
     """Return the name of the label column.
 
-    It is `asked` (`--label`), else the column that the config names, else `label`, else the only
+    It is `requested` (`--label`), else the column that the config names, else `label`, else the only
     label column in the metadata.
 
     Args:
-        found: The data set, with its config and metadata.
+        data_set: The data set, with its config and metadata.
         tables: All tables, training rows first.
-        asked: The column that the user names, if any.
+        requested: The column that the user names, if any.
 
     Raises:
         DataError: A table lacks the column.
     """
-    told = tuple(found.metadata.labels)
-    given = asked or found.config.label_name
+    told = tuple(data_set.metadata.labels)
+    given = requested or data_set.config.label_name
     if given is None:
         there = [name for name in told if name in tables[0].columns]
         given = (
@@ -209,14 +209,14 @@ def find_label_column(found: DataSet, tables: Sequence[Table], asked: str | None
         )
     for table in tables:
         if given not in table.columns:
-            named = asked or found.config.label_name
+            named = requested or data_set.config.label_name
             choices = (
                 suggest_nearest(given, table.columns) if named else _suggest_label_column(table)
             )
             raise DataError(f"{table.path}: no label column {given!r}{choices}")
     if told and given not in told:
         warn(
-            f"{found.name}: the label column is {given!r}, and {found.metadata.path} calls it"
+            f"{data_set.name}: the label column is {given!r}, and {data_set.metadata.path} calls it"
             f" {' or '.join(map(repr, told))}"
         )
     return given
@@ -263,11 +263,13 @@ def with_labels(
             held = "" if cell is None else f": {shorten(cell)}"
             with bad.record(table.place(row), table.path):
                 raise DataError(
-                    f"{table.where(row)}: no label in {label_name!r}{held}{_advice(count - 1)}"
+                    f"{table.describe_location(row)}: no label in {label_name!r}{held}{_advice(count - 1)}"
                 )
     if not count:
         return {split: list(some) for split, some in tables.items()}
-    return {split: [one.only(labelled[id(one)]) for one in some] for split, some in tables.items()}
+    return {
+        split: [one.filter(labelled[id(one)]) for one in some] for split, some in tables.items()
+    }
 
 
 def _is_label(cell: Json) -> bool:
@@ -304,7 +306,7 @@ def _labels(
         )
     ordered = sorted(there, key=_order)
     told = LabelNames(found.metadata.labels.get(label_name, ())) if found.metadata.labels else None
-    if told is not None and all(told.of(one) is not None for one in ordered):
+    if told is not None and all(told.find(one) is not None for one in ordered):
         ordered.sort(key=lambda one: told.index(one) or 0)
     return LabelNames(ordered, f"{train[0].path}, {label_name}")
 
@@ -332,9 +334,9 @@ def _observations(
                 )
     found = []
     for table, row, written in gold:
-        where = table.where(row)
+        where = table.describe_location(row)
         with bad.record(table.place(row), table.path):
-            label = labels.of(written)
+            label = labels.find(written)
             if label is None:
                 raise DataError(
                     f"{where}: the label {shorten(written)!r} is in no training row; known are"

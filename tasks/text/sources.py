@@ -58,7 +58,7 @@ class Source:
     ood: str | None = None
     columns: Sequence[str] = ()
 
-    def places(self) -> dict[str, DataSetLocation]:
+    def find_data_sets(self) -> dict[str, DataSetLocation]:
         """Return the data sets at the path by name.
 
         Raises:
@@ -90,11 +90,11 @@ class Source:
                 for split in found.files
             }
             if list(by_split) in ([""], ["train"]):
-                by_split = self._parted(found, tables, seed)
+                by_split = self._split_rows(found, tables, seed)
             rows = build_from_tables(found, by_split, bad, self.label, self.columns)
         return replace(rows, properties=found.metadata.properties)
 
-    def _parted(
+    def _split_rows(
         self, found: DataSet, tables: Sequence[Table], seed: int
     ) -> Mapping[str, Sequence[Table]]:
         if len(tables) == 1 and (parts := own_rows.split_by_column(tables[0])):
@@ -160,7 +160,7 @@ def data_identity(path: str | Path) -> dict[str, Json]:
     source = parse_source(path)
     beside = (CONFIG_FILE, OLDER_OOD_CONFIG_FILE, METADATA_FILE)
     found = []
-    for place in source.places().values():
+    for place in source.find_data_sets().values():
         inner = [place.file] if place.file else [p for p in place.folder.rglob("*") if file_type(p)]
         found += [*inner, *(place.folder / name for name in beside)]
     root = source.path if source.path.is_dir() else source.path.parent
@@ -217,10 +217,13 @@ def read_rows(
                 given = {}
                 with bad.record(table.place(row), table.path):
                     for name, told in columns.items():
-                        cell, where = table.columns[name][row], f"{table.where(row)}, {name}"
+                        cell, where = (
+                            table.columns[name][row],
+                            f"{table.describe_location(row)}, {name}",
+                        )
                         given[name] = check_value(str(told["kind"]), cell, where)
                     written = None if gold is None or gold[row] is None else format_label(gold[row])
-                    found.append(Row(given, written, table.where(row)))
+                    found.append(Row(given, written, table.describe_location(row)))
         if not found:
             raise bad.nothing_left(f"{source.path}: the file has no rows")
     return found

@@ -175,7 +175,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def where(self, row: int) -> str:
+    def describe_location(self, row: int) -> str:
         """Return the location of a row (from 0) as error messages name it."""
         return f"{self.path}, {self.place(row)}"
 
@@ -183,7 +183,7 @@ class Table:
         """Return the line or number of a row (from 0) in its file."""
         return f"{self.unit} {self.numbers[row]}"
 
-    def only(self, keep: Sequence[bool]) -> Table:
+    def filter(self, keep: Sequence[bool]) -> Table:
         """Return a table with the rows where `keep` is True."""
         columns = {name: list(compress(cells, keep)) for name, cells in self.columns.items()}
         return replace(self, columns=columns, numbers=list(compress(self.numbers, keep)))

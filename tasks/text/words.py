@@ -84,7 +84,7 @@ class TextWords:
     description: str = ""
 
     @staticmethod
-    def of(public: Mapping[str, Json]) -> TextWords:
+    def from_public(public: Mapping[str, Json]) -> TextWords:
         """Return the words for a problem's public facts, of which only `labels` is required."""
         return TextWords(
             tuple(public["labels"]),

@@ -87,7 +87,7 @@ def test_a_chat_holds_no_turn_that_is_empty():
 
 
 def test_what_a_search_made_of_an_answer_is_told_after_it_in_a_chat():
-    mended = PastAnswer("b", (TAIL,), Verdict.ACCEPTED, "all right", by="search")
+    mended = PastAnswer("b", (TAIL,), Verdict.ACCEPTED, "all right", author="search")
     turns = ask(WRONG, mended, history="chat", aim="better")
     assert [turn["role"] for turn in turns] == ["user", "assistant", "user"]
     assert "the tail" in turns[-1]["content"] and turns[-1]["content"].endswith("better:")

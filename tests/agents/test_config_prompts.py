@@ -74,7 +74,7 @@ def view(rows=ROWS, **changes):
 
 
 def prompts():
-    return ConfigPrompts.of({**PUBLIC, "templates": templates()})
+    return ConfigPrompts.for_problem({**PUBLIC, "templates": templates()})
 
 
 def test_messages_stand_in_their_roles_with_blocks_and_snippets_filled():
@@ -88,9 +88,9 @@ def test_messages_stand_in_their_roles_with_blocks_and_snippets_filled():
 
 
 def test_a_block_of_no_items_is_nothing_with_neither_prefix_nor_suffix():
-    (message,) = prompts().direct(view(), (), {"message": "$late", "basket": 1})
+    (message,) = prompts().label_directly(view(), (), {"message": "$late", "basket": 1})
     assert message["content"] == "New: $late"
-    (message,) = prompts().direct(view(), ROWS[:1], {"message": "b"})
+    (message,) = prompts().label_directly(view(), ROWS[:1], {"message": "b"})
     assert message["content"] == "BEGIN\nCase 1: late (basket 3) -> granted\nEND\nNew: b"
 
 
@@ -111,7 +111,9 @@ def test_patterns_hold_their_rows_numbered_anew_for_each():
 def test_patterns_may_be_blocks_of_their_own_rows():
     inner = {"prefix": "P${idx} ${hypothesis_text}:", "multi_content": " ${idx}=${message}"}
     brought = templates(adaptive_info_prompt={"multi_content": {**inner, "suffix": ";"}})
-    asked = ConfigPrompts(brought).select(view(), [("a", ROWS), ("b", ())], {"message": "m"})
+    asked = ConfigPrompts(brought).select_pattern(
+        view(), [("a", ROWS), ("b", ())], {"message": "m"}
+    )
     assert asked[0]["content"] == "P1 a: 1=late 2=costs $basket;P2 b:;New: m"
 
 
@@ -129,7 +131,7 @@ def test_with_papers_each_hypothesis_is_to_name_its_own():
 
 def test_roles_that_a_config_lacks_are_asked_in_our_words():
     row = {"message": "m", "basket": 1}
-    assert prompts().relevant(view(), "h", row) == DEFAULT_PROMPTS.relevant(view(), "h", row)
+    assert prompts().relevant(view(), "h", row) == DEFAULT_PROMPTS.judge_relevance(view(), "h", row)
     assert prompts().propose(view(()), 3) == DEFAULT_PROMPTS.propose(view(()), 3)
     assert prompts().propose(view(()), 3, PAPERS) == DEFAULT_PROMPTS.propose(view(()), 3, PAPERS)
     assert prompts().infer_adaptively(
@@ -144,8 +146,8 @@ def test_roles_that_a_config_lacks_are_asked_in_our_words():
 
 def test_a_problem_without_templates_has_our_words():
     assert (
-        ConfigPrompts.of(PUBLIC) is DEFAULT_PROMPTS
-        and ConfigPrompts.of({**PUBLIC, "templates": {}}) is DEFAULT_PROMPTS
+        ConfigPrompts.for_problem(PUBLIC) is DEFAULT_PROMPTS
+        and ConfigPrompts.for_problem({**PUBLIC, "templates": {}}) is DEFAULT_PROMPTS
     )
 
 
@@ -170,11 +172,13 @@ def test_a_problem_without_templates_has_our_words():
 )
 def test_a_template_that_cannot_be_filled_is_named(changes, said):
     with pytest.raises(DataError, match=said):
-        ConfigPrompts.of({**PUBLIC, "templates": templates(**changes)})
+        ConfigPrompts.for_problem({**PUBLIC, "templates": templates(**changes)})
 
 
 def test_other_templates_of_a_config_are_no_matter_of_ours():
-    ConfigPrompts.of({**PUBLIC, "templates": templates(boost_specificity={"user": "${anything}"})})
+    ConfigPrompts.for_problem(
+        {**PUBLIC, "templates": templates(boost_specificity={"user": "${anything}"})}
+    )
 
 
 def test_the_digest_is_of_the_templates():
@@ -190,9 +194,9 @@ def test_every_prompt_of_the_published_sets_is_rendered(shared_data):
     asked = 0
     for problem in {problem.group: problem for problem in problems}.values():
         brought = problem.public.get("templates", {})
-        seen = problem.view(InputSet("S", ()))
+        seen = problem.make_view(InputSet("S", ()))
         seen = View(seen.problem, seen.task, seen.family, seen.shown[:3], seen.public, seen.space)
-        own = ConfigPrompts.of(problem.public)
+        own = ConfigPrompts.for_problem(problem.public)
         row, patterns = seen.shown[0].input, [("a", seen.shown), ("b", ())]
         bare = View(seen.problem, seen.task, seen.family, (), seen.public, seen.space)
         rendered = {
@@ -207,12 +211,12 @@ def test_every_prompt_of_the_published_sets_is_rendered(shared_data):
             ),
             "inference": own.infer(seen, "a", row),
             "multiple_hypotheses_inference": own.infer_many(seen, ["a"], row),
-            "is_relevant": own.relevant(seen, "a", row),
+            "is_relevant": own.judge_relevance(seen, "a", row),
             "adaptive_inference": own.infer_adaptively(seen, patterns, row),
-            "adaptive_selection": own.select(seen, patterns, row),
-            "few_shot_baseline": own.direct(seen, seen.shown, row),
+            "adaptive_selection": own.select_pattern(seen, patterns, row),
+            "few_shot_baseline": own.label_directly(seen, seen.shown, row),
             "summarize_paper": own.summarise(seen, PAPERS[0]),
-            "check_hypothesis_pair_repetition": own.same(seen, "a", "b"),
+            "check_hypothesis_pair_repetition": own.compare_hypotheses(seen, "a", "b"),
         }
         assert rendered.keys() == ROLES.keys()
         for messages in rendered.values():

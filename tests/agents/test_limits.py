@@ -44,7 +44,7 @@ def begun(sizes, requests=None, tokens=None, used=None):
     async def all_of_them():
         for size in sizes:
             one = await pace.admit(size)
-            pace.settle(one, used or 0)
+            pace.record_tokens(one, used or 0)
             starts.append(one.at)
 
     starts = []
@@ -167,17 +167,17 @@ def test_an_outage_is_over_patience_sooner_where_nothing_ever_answered():
         OutageTracker(None, clock=clock),
         OutageTracker(5, clock=clock),
     )
-    once.answered()
+    once.record_answer()
     for outage in (never, once, given):
-        assert not outage.over_patience
-        outage.missed()
-        assert not outage.over_patience
+        assert not outage.has_expired
+        outage.record_miss()
+        assert not outage.has_expired
     lasted = []
     for outage in (given, never, once):
-        while not outage.over_patience:
+        while not outage.has_expired:
             clock.now += 1
             for other in (never, once, given):
-                other.missed()
+                other.record_miss()
         lasted.append(clock.now)
     assert lasted == [5, NEVER_REACHED_S, OUTAGE_S]
 
@@ -185,17 +185,17 @@ def test_an_outage_is_over_patience_sooner_where_nothing_ever_answered():
 def test_an_answer_ends_an_outage_and_a_pause_without_requests_is_none():
     clock = Clock()
     outage = OutageTracker(30, clock=clock)
-    outage.missed()
+    outage.record_miss()
     clock.now = 29
-    outage.answered()
-    outage.missed()
+    outage.record_answer()
+    outage.record_miss()
     clock.now = 58
-    assert not outage.over_patience and outage.lasted_s == 29
+    assert not outage.has_expired and outage.duration_s == 29
     clock.now = 1000  # nobody asked for a long time
-    outage.missed()
-    assert not outage.over_patience
+    outage.record_miss()
+    assert not outage.has_expired
     clock.now = 1030
-    assert outage.over_patience
+    assert outage.has_expired
 
 
 def test_the_endpoint_is_probed_often_enough_to_be_found_again():
@@ -249,9 +249,9 @@ def test_a_server_that_is_loading_its_model_is_waited_for():
         assert asyncio.run(call()).retries == 9
     clock = Clock()
     outage = OutageTracker(None, clock=clock)
-    outage.missed(starting=True)
+    outage.record_miss(starting=True)
     clock.now = OUTAGE_S - 1
-    assert not outage.over_patience
+    assert not outage.has_expired
 
 
 def test_an_endpoint_that_never_comes_ends_the_session_with_one_sentence():

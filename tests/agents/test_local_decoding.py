@@ -107,13 +107,13 @@ def test_a_front_that_was_read_is_not_read_again(model):
         lambda module, args, more: read.append(more["input_ids"].numel()), with_kwargs=True
     )
     try:
-        decoder.join([Prompt([*FRONT, 11], 0)])
-        decoder.join([Prompt([*FRONT, 11, 12, 13], 1)])
-        decoder.join([Prompt([*FRONT, 11], 2)])
+        decoder.add_prompts([Prompt([*FRONT, 11], 0)])
+        decoder.add_prompts([Prompt([*FRONT, 11, 12, 13], 1)])
+        decoder.add_prompts([Prompt([*FRONT, 11], 2)])
     finally:
         hook.remove()
     assert read == [len(FRONT), 2]
-    decoder.leave_all()
+    decoder.abort_all()
 
 
 def test_a_row_longer_than_the_buffer_widens_it_and_changes_nobody(model):
@@ -136,22 +136,22 @@ def test_a_buffer_that_was_large_once_is_given_up_and_what_is_kept_is_bounded(mo
 
 def test_after_a_pass_that_failed_the_rows_are_gone_and_others_are_answered(model):
     decoder = make_decoder(model, SAMPLED, MOST)
-    decoder.join(PROMPTS[:3])
+    decoder.add_prompts(PROMPTS[:3])
     decoder.step()
 
     def fail(*args):
         raise RuntimeError("a row that raises")
 
-    for work in (lambda: decoder.join(PROMPTS[4:6]), decoder.step):
+    for work in (lambda: decoder.add_prompts(PROMPTS[4:6]), decoder.step):
         hook = model.register_forward_pre_hook(fail)
         with pytest.raises(RuntimeError):
             work()
         hook.remove()
-        assert decoder.leave_all()
+        assert decoder.abort_all()
         assert decoder.rows == []
         assert decoded(decoder, PROMPTS[:4], 2) == generated(model, PROMPTS[:4])
-        decoder.join(PROMPTS[:3])
-    decoder.leave_all()
+        decoder.add_prompts(PROMPTS[:3])
+    decoder.abort_all()
 
 
 def test_models_that_are_large_or_called_otherwise_are_left_to_generate(model, monkeypatch):

@@ -87,9 +87,11 @@ def test_a_model_without_a_template_is_asked_plainly_and_says_so(tmp_path):
 def test_a_plain_answer_ends_where_the_next_turn_of_the_user_would_begin(base):
     tokenizer = AutoTokenizer.from_pretrained(base)
     words = ChatFormat("m", tokenizer, "plain", {}, False)
-    assert tokenizer.decode(words.tokens(ask(1), ())).endswith("User: a question \n\nAssistant:")
+    assert tokenizer.decode(words.tokenize_prompt(ask(1), ())).endswith(
+        "User: a question \n\nAssistant:"
+    )
     ids = tokenizer(" an answer\n\nUser: a question")["input_ids"]
-    assert words.reply(1, Answer(ids, True, len(ids)), ()).text == "an answer"
+    assert words.parse_reply(1, Answer(ids, True, len(ids)), ()).text == "an answer"
 
 
 def test_a_template_of_ones_own_takes_the_place_of_the_models(base, tmp_path):
@@ -112,7 +114,9 @@ def test_a_template_with_a_power_is_refused_before_it_is_rendered(base, tmp_path
 def test_variables_of_the_template_are_settings_and_others_are_refused(base):
     template = "{% if enable_thinking %}think {% endif %}" + TEMPLATE
     words, tokenizer = wording(base, template, enable_thinking=True)
-    assert tokenizer.decode(words.tokens(ask(1), ())).startswith("think <|im_start|>system")
+    assert tokenizer.decode(words.tokenize_prompt(ask(1), ())).startswith(
+        "think <|im_start|>system"
+    )
     said = refused(f"hf:{base}", model_args={"enable_thinking": True})
     assert "takes no setting 'enable_thinking'" in said and "it has none" in said
 
@@ -120,11 +124,11 @@ def test_variables_of_the_template_are_settings_and_others_are_refused(base):
 def test_a_template_that_refuses_a_role_gets_it_as_the_users_text(base):
     refusing = "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
     words, tokenizer = wording(base, refusing + TEMPLATE)
-    text = tokenizer.decode(words.tokens(ask(1), ()))
+    text = tokenizer.decode(words.tokenize_prompt(ask(1), ()))
     assert text.startswith("<|im_start|>user\nYou find rules.\n\na question")
     words, _ = wording(base, "{{ raise_exception('never so') }}")
     with pytest.raises(Unavailable, match="refuses the conversation: never so"):
-        words.tokens(ask(1), ())
+        words.tokenize_prompt(ask(1), ())
 
 
 def test_tools_are_offered_through_a_template_that_takes_them_and_only_where_it_is_set(
@@ -140,17 +144,17 @@ def test_tools_are_offered_through_a_template_that_takes_them_and_only_where_it_
     assert told(f"hf:{copied}", tools=True)["tools"] is True
     assert using(f"hf:{copied}", work, tools=True).finish in ("stop", "length")
     words, tokenizer = wording(base, WITH_TOOLS, tools=True)
-    assert tokenizer.decode(words.tokens(ask(1), [EXECUTE])).startswith("tool execute\n")
+    assert tokenizer.decode(words.tokenize_prompt(ask(1), [EXECUTE])).startswith("tool execute\n")
 
 
 def test_a_tool_call_is_read_and_its_result_goes_back_through_the_template(base):
     words, tokenizer = wording(base, WITH_TOOLS, tools=True)
     said = 'so: <tool_call>\n{"name": "execute", "arguments": {"code": "x"}}\n</tool_call>'
-    reply = words.reply(1, Answer(tokenizer(said)["input_ids"], True, 9), [EXECUTE])
+    reply = words.parse_reply(1, Answer(tokenizer(said)["input_ids"], True, 9), [EXECUTE])
     (call,) = reply.tool_calls
     assert (reply.text, reply.finish, call.name, call.arguments) == ("so:", "tool_calls", "execute", {"code": "x"})  # fmt: skip
     turns = [*ask(1), *build_tool_messages(reply, ["it failed"])]
-    text = tokenizer.decode(words.tokens(turns, [EXECUTE]))
+    text = tokenizer.decode(words.tokenize_prompt(turns, [EXECUTE]))
     assert "<tool_call>execute x</tool_call>" in text and "<|im_start|>tool\nit failed" in text
 
 

@@ -52,7 +52,9 @@ def test_a_prompt_has_the_task_s_own_words(tmp_path):
 def test_a_prompt_says_role_semantics_scope_theory_worlds_and_form_and_no_holdout(regime):
     one = problem(regime)
     family = problem_family(one)
-    (message,) = build_messages(one.view(NO_SPACE), family.words, answer_format="json", tools=True)
+    (message,) = build_messages(
+        one.make_view(NO_SPACE), family.words, answer_format="json", tools=True
+    )
     text = message["content"]
     said = {
         "full": "known completely",

@@ -64,7 +64,7 @@ def engine_answer(view: View, budget: int = BUDGET, skip: tuple[str, ...] = ()) 
         "shown": [[o.input, o.output] for o in view.shown],
         "space": view.space.digest,
         "inputs": view.space.inputs,
-        "earlier": [h.text for e in view.earlier for h in e.hypotheses],
+        "earlier": [h.text for e in view.past_answers for h in e.hypotheses],
         "skip": list(skip),
         "expansions": budget,
     }
@@ -101,7 +101,7 @@ SOLVED = {
 @pytest.mark.parametrize("name", SOLVED)
 def test_first_answer_generalises(name: str) -> None:
     given = problem(SOLVED[name])
-    found = engine_answer(given.view(SPACE))
+    found = engine_answer(given.make_view(SPACE))
     function = compiled(found["source"])
     assert all(function(list(o.input)) == o.output for o in given.hidden), found["source"]
 
@@ -110,7 +110,9 @@ def test_answer_is_a_tuple_of_two_strings_under_the_contract() -> None:
     async def ask() -> str:
         proposer = await open_model("search", {"budget_expansions": BUDGET, "workers": 1})
         try:
-            reply = await proposer.propose(problem(SOLVED["conditional"]).view(SPACE), [], [], 0)
+            reply = await proposer.propose(
+                problem(SOLVED["conditional"]).make_view(SPACE), [], [], 0
+            )
         finally:
             await proposer.close()
         return reply.text
@@ -162,7 +164,7 @@ def predictions(source: str) -> list:
 
 def test_following_hypotheses_are_consistent_and_novel_by_the_rule() -> None:
     given = problem(SOLVED["filter"], shown=2)
-    sources = following(given.view(SPACE), 8)
+    sources = following(given.make_view(SPACE), 8)
     assert len(sources) >= 4
     rows = [predictions(source) for source in sources]
     for k, row in enumerate(rows):
@@ -176,7 +178,7 @@ def test_following_hypotheses_are_consistent_and_novel_by_the_rule() -> None:
 
 def test_search_ends_as_exhausted_when_nothing_novel_is_left() -> None:
     given = problem(SOLVED["fixed ends"])
-    sources = following(given.view(SPACE), 60)
+    sources = following(given.make_view(SPACE), 60)
     assert len(sources) < 60
 
 
@@ -187,7 +189,9 @@ def test_inputs_of_another_kind_end_as_exhausted() -> None:
 
 def replay_of(workers: int, order: list[int]) -> dict[int, str]:
     names = ["map", "filter", "sort", "repeat the head"]
-    views = [problem(SOLVED[name], seed=k, shown=3).view(SPACE) for k, name in enumerate(names)]
+    views = [
+        problem(SOLVED[name], seed=k, shown=3).make_view(SPACE) for k, name in enumerate(names)
+    ]
 
     async def ask() -> dict[int, str]:
         proposer = await open_model("search", {"budget_expansions": 6000, "workers": workers})
@@ -213,7 +217,7 @@ def test_answers_do_not_depend_on_workers_or_order() -> None:
 
 
 def test_tool_loop_executes_first_and_answers_when_the_tool_agrees() -> None:
-    view = problem(SOLVED["map"]).view(SPACE)
+    view = problem(SOLVED["map"]).make_view(SPACE)
 
     def after(code: str, consistent: bool) -> list[dict]:
         call = {
@@ -249,7 +253,7 @@ def test_tool_loop_executes_first_and_answers_when_the_tool_agrees() -> None:
 
 
 def test_a_dead_worker_is_replaced() -> None:
-    view = problem(SOLVED["map"]).view(SPACE)
+    view = problem(SOLVED["map"]).make_view(SPACE)
 
     async def ask() -> tuple[str, str]:
         proposer = await open_model("search", {"budget_expansions": 2000, "workers": 1})

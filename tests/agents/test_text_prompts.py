@@ -85,10 +85,10 @@ def begins(one, other):
     [
         lambda row: DEFAULT_PROMPTS.infer(view(), "one", row),
         lambda row: DEFAULT_PROMPTS.infer_many(view(), ["one", "two"], row),
-        lambda row: DEFAULT_PROMPTS.relevant(view(), "one", row),
+        lambda row: DEFAULT_PROMPTS.judge_relevance(view(), "one", row),
         lambda row: DEFAULT_PROMPTS.infer_adaptively(view(), [("one", ROWS[:1]), ("two", ())], row),
-        lambda row: DEFAULT_PROMPTS.select(view(), [("one", ROWS[:1]), ("two", ())], row),
-        lambda row: DEFAULT_PROMPTS.direct(view(), ROWS, row),
+        lambda row: DEFAULT_PROMPTS.select_pattern(view(), [("one", ROWS[:1]), ("two", ())], row),
+        lambda row: DEFAULT_PROMPTS.label_directly(view(), ROWS, row),
     ],
 )
 def test_prompts_of_many_rows_differ_in_their_end_alone(ask):
@@ -103,7 +103,7 @@ def test_a_judge_sees_no_row_and_may_say_that_the_hypothesis_does_not_apply():
     assert parse_judgement('Final answer: "does not apply"', PUBLIC["labels"]) is NOT_APPLICABLE
     for ask in (
         DEFAULT_PROMPTS.infer_many(view(), ["one"], {}),
-        DEFAULT_PROMPTS.direct(view(), (), {}),
+        DEFAULT_PROMPTS.label_directly(view(), (), {}),
     ):
         assert "does not apply" not in said(ask)
 
@@ -118,16 +118,18 @@ def test_the_last_lines_asked_for_are_what_is_read():
         parse_pattern_number(answer, 2) == 2
         and parse_judgement(answer, PUBLIC["labels"]) == "deceptive"
     )
-    assert "Final answer: yes" in said(DEFAULT_PROMPTS.same(view(), "one", "two"))
+    assert "Final answer: yes" in said(DEFAULT_PROMPTS.compare_hypotheses(view(), "one", "two"))
     assert parse_yes_no("Both speak of pools.\nFinal answer: yes") is True
 
 
 def test_patterns_stand_with_their_rows_and_zero_shot_shows_none():
     text = said(
-        DEFAULT_PROMPTS.select(view(), [("one", ROWS[:2]), ("two", ())], {"review": "Loud."})
+        DEFAULT_PROMPTS.select_pattern(
+            view(), [("one", ROWS[:2]), ("two", ())], {"review": "Loud."}
+        )
     )
     assert "Pattern 1: one\n1. review number 0" in text and "Pattern 2: two" in text
-    assert "Rows with" not in said(DEFAULT_PROMPTS.direct(view(), (), {"review": "Loud."}))
+    assert "Rows with" not in said(DEFAULT_PROMPTS.label_directly(view(), (), {"review": "Loud."}))
 
 
 def test_a_summary_is_asked_of_the_whole_text_with_quotes():

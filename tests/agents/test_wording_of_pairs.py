@@ -22,6 +22,8 @@ def test_a_template_without_a_system_role_gets_the_prompt_that_a_session_asks(tm
     )
     base = make_model(tmp_path / "gemma", template)
     asked = [{"role": "system", "content": "be short"}, {"role": "user", "content": "a"}]
-    said = ModelText(base).text(asked)
+    said = ModelText(base).render_prompt(asked)
     session = ChatFormat("gemma", AutoTokenizer.from_pretrained(base), None, {}, tools=False)
-    assert said == session.text(asked) and "be short" in said and said.endswith("<assistant>")
+    assert (
+        said == session.render_prompt(asked) and "be short" in said and said.endswith("<assistant>")
+    )

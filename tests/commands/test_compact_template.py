@@ -19,14 +19,14 @@ from peirce.store import Store
 def requests(setting):
     """Every request to a model of the last session, by problem and place."""
     with closing(Store.open(setting.store, write=False)) as store:
-        calls = store.calls(store.find("last"))
+        calls = store.calls(store.find_session("last"))
     asked = [one for one in calls if one["kind"] == "model"]
     return [one["request"] for one in sorted(asked, key=lambda one: (one["problem"], one["path"]))]
 
 
 def settings_of(setting):
     with closing(Store.open(setting.store, write=False)) as store:
-        return store.session(store.find("last"))["settings"]
+        return store.session(store.find_session("last"))["settings"]
 
 
 def test_a_session_asks_in_few_tokens_and_without_tools(setting):

@@ -28,8 +28,10 @@ from peirce.config import DataConfig, MethodSettings, ModelConfig, RunConfig, Te
 from peirce.records import UsageError
 from typer.main import get_command
 
-OPTIONS = {option for part in RunConfig.parts().values() for option, _, _ in part.options()} | {
-    option for one in graphs.all_methods().values() for option, _, _ in one.settings.options()
+OPTIONS = {
+    option for part in RunConfig.part_classes().values() for option, _, _ in part.iter_options()
+} | {
+    option for one in graphs.all_methods().values() for option, _, _ in one.settings.iter_options()
 }
 NO_FLAG = {"roles", "method_options"}
 
@@ -116,12 +118,12 @@ def test_fixed_settings_of_a_method_take_their_own_value_alone():
 def test_every_method_names_itself_and_narrows_the_shared_settings():
     for name, method in graphs.all_methods().items():
         assert issubclass(method.settings, MethodSettings)
-        assert {option for option, _, _ in method.settings.options()} <= OPTIONS
+        assert {option for option, _, _ in method.settings.iter_options()} <= OPTIONS
         assert graphs.settings_of(name) is method.settings
 
 
 def test_settings_that_only_method_arg_sets_have_no_flag():
-    hidden = set(TextConfig.model_fields) - {field for _, field, _ in TextConfig.options()}
+    hidden = set(TextConfig.model_fields) - {field for _, field, _ in TextConfig.iter_options()}
     assert {"capacity", "alpha", "rewrites"} <= hidden
     assert not hidden & set(RunOptions.__annotations__)
 
@@ -147,7 +149,7 @@ def test_an_unknown_method_is_answered_with_those_for_the_task(
     assert ended.value.code == 2 and said in capsys.readouterr().err
     listed = str(refused.value).partition(" tasks: ")[2].split(", ")
     family = "programs" if task == "list_functions" else "text"
-    assert listed == [one.name for one in graphs.all_methods().values() if one.serves(family)]
+    assert listed == [one.name for one in graphs.all_methods().values() if one.supports(family)]
 
 
 def test_a_session_keeps_its_configuration_and_a_resume_lays_options_over_it(tmp_path):

@@ -56,7 +56,7 @@ def test_problems_of_other_splits_are_never_asked(store: tuple[Path, str]) -> No
         (one,) = draw_validation_prompts(opened, [store[1]], fixed)
         assert (
             one.view.problem == "two"
-            and len(draw_validation_prompts(opened, [store[1]], ALL, prompts=1)) == 1
+            and len(draw_validation_prompts(opened, [store[1]], ALL, max_prompts=1)) == 1
         )
 
 

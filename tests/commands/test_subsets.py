@@ -49,7 +49,7 @@ def test_they_are_those_of_preference_pairs(data):
         (4, [0.2, 0.2, 0.6], Fractions(0.2, 0.2, 0.6)),
     ):
         splits = Splits(seed, fractions)
-        wanted = [one.id for one in everything if splits.of(one) == Split.HELD_OUT]
+        wanted = [one.id for one in everything if splits.split_of(one) == Split.HELD_OUT]
         assert wanted == ids(data, subset=["held-out"], split_seed=seed, fractions=told)
     assert ids(data, subset=["train"], split_seed=4) != ids(data, subset=["train"])
 

@@ -94,7 +94,7 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(place: Path, record
     sent = []
 
     def stop(told) -> None:
-        if told.examples == 8 and told.doing == "train" and not sent:
+        if told.examples == 8 and told.phase == "train" and not sent:
             sent.append(told)
             os.kill(os.getpid(), signal.SIGINT)
 

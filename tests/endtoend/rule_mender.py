@@ -38,11 +38,11 @@ class RuleMender:
 
     async def propose(self, view, messages, tools, seed, schema=None):
         self.asked.append(([tool.name for tool in tools], messages[-1]["content"]))
-        if view.answers >= self.most:
+        if view.own_answer_count >= self.most:
             return Reply(finish="exhausted")
-        if not view.earlier:
+        if not view.past_answers:
             return Reply(answer(NOTHING))
-        rule = view.earlier[-1].hypotheses[0].text
+        rule = view.past_answers[-1].hypotheses[0].text
         named, element = NAMED.findall(messages[-1]["content"])[-1]
         self.named.append((named, element))
         (world,) = [one.input for one in view.shown if one.input["id"] == named]
@@ -66,8 +66,8 @@ class ByHand:
         return {"model": "by-hand"}
 
     async def repair(self, view, text):
-        place = sum(1 for one in view.earlier if one.by)
-        self.told.append((text, str(view.earlier[-1].verdict), view.earlier[-1].feedback))
+        place = sum(1 for one in view.past_answers if one.by)
+        self.told.append((text, str(view.past_answers[-1].verdict), view.past_answers[-1].feedback))
         done = place >= len(self.replies)
         return Reply(finish="exhausted") if done else Reply(answer(self.replies[place]))
 

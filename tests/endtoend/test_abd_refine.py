@@ -159,7 +159,7 @@ def test_a_valid_rule_that_costs_too_much_is_shrunk_and_a_repair_that_falls_shor
     class Insists(RuleMender):
         async def propose(self, view, messages, tools, seed, schema=None):
             self.asked.append(messages[-1]["content"])
-            said = "(or (P x) (Q x" if view.earlier else answer(EVERYTHING)
+            said = "(or (P x) (Q x" if view.past_answers else answer(EVERYTHING)
             return await ScriptedProposer([said] * 9).propose(view, messages, tools, seed)
 
     model, repairer = Insists(), ByHand(f"(or {MENDED} (P x))", MENDED)
@@ -211,7 +211,9 @@ def test_an_endpoints_model_is_asked_so_and_each_problem_gets_its_own_repair(dat
         async def repair(self, view, text):
             mended = {"own": "(P x)", "other": "(and (P x) (P x))"}[view.problem]
             self.told.append(view.problem)
-            return Reply(finish="exhausted") if len(view.earlier) > 1 else Reply(answer(mended))
+            return (
+                Reply(finish="exhausted") if len(view.past_answers) > 1 else Reply(answer(mended))
+            )
 
     (own,) = json.loads(data.read_text())
     turned = {**own["worlds"][1], "id": "W2"}

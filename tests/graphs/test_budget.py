@@ -66,7 +66,7 @@ def go(store, session, proposer, given=None, concurrency=1, **options):
     return in_sandbox(
         lambda one: run_session(
             store, session, proposer=proposer, oracle=one, concurrency=concurrency,
-            budget=Budget.of(given or {}, used), **options,
+            budget=Budget.from_settings(given or {}, used), **options,
         )
     )  # fmt: skip
 
@@ -186,7 +186,7 @@ def test_a_budget_that_cannot_be_is_a_usage_error_by_name(given, word):
 
 
 def test_a_budget_that_is_not_reached_stops_nothing():
-    budget = Budget.of({"budget_tokens": 100}, {"tokens_in": 50, "tokens_out": 49})
+    budget = Budget.from_settings({"budget_tokens": 100}, {"tokens_in": 50, "tokens_out": 49})
     budget.check()
     budget.count(Usage(1, 0, 0, 0))
     with pytest.raises(BudgetSpent):

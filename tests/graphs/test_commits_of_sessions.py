@@ -14,7 +14,7 @@ from peirce.store import Store
 def rates(path: Path, problems: list, monkeypatch, **options) -> list[int]:
     """What the store is told, in order, by a session whose proposer has nothing to say."""
     told: list[int] = []
-    monkeypatch.setattr(Store, "commit_together", lambda store, changes: told.append(changes))
+    monkeypatch.setattr(Store, "set_commit_size", lambda store, changes: told.append(changes))
     proposer = ScriptedProposer({"*": []})
     known = {"task": "examples", "method": "abduce", "model": "scripted", "seed": 0,
              "model_settings": proposer.settings()}  # fmt: skip

@@ -175,7 +175,7 @@ def test_worth_comes_from_the_bank_where_nothing_else_is_known() -> None:
         kept.apply(BankEvent("h", "H", "", row, right, row + 1))
     (told,) = kept.rows()
     entry = Entry("H", told["accuracy"], told["visits"], covered=told["covered"])
-    assert Worth.of_bank(entry, 3) == Worth(7, 9, 11)
+    assert Worth.from_bank(entry, 3) == Worth(7, 9, 11)
     assert float(Worth(7, 9, 11).accuracy(3)) == pytest.approx(told["accuracy"])
     assert bank.reading().worth[1] == Worth(8, None, 10)
 

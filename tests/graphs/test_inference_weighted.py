@@ -135,20 +135,22 @@ def test_the_weights_are_those_of_a_ridge_logistic_regression() -> None:
     features = draw.normal(size=(80, 4)) * [1.0, 5.0, 0.1, 1.0]
     marks = features[:, 0] + features[:, 1] / 5 + draw.normal(size=80) > 0
     counted = draw.uniform(0.3, 1.0, 80)
-    scale = FeatureScale.of(features, False)
-    z = scale.measured(features)
+    scale = FeatureScale.from_features(features, False)
+    z = scale.transform(features)
     w = fit_weights(z, marks, counted, 10.0, False)
     miss = counted * (sigmoid(z @ w[:-1] + w[-1]) - marks)
     assert z.T @ miss + 10.0 * w[:-1] == pytest.approx(np.zeros(4), abs=1e-6)
     assert miss.sum() == pytest.approx(0, abs=1e-4)
-    assert scale.measured(features * 100).max() == 3.0
+    assert scale.transform(features * 100).max() == 3.0
 
 
 def test_through_zero_a_row_turned_round_has_the_other_chance() -> None:
     draw = np.random.default_rng(4)
     features = draw.normal(size=(60, 3)) + 1.0
     marks = features[:, 0] > features[:, 1]
-    scale = FeatureScale.of(features, True)
-    w = fit_weights(scale.measured(features), marks, np.ones(60), 3.0, True)
+    scale = FeatureScale.from_features(features, True)
+    w = fit_weights(scale.transform(features), marks, np.ones(60), 3.0, True)
     assert w[-1] == pytest.approx(0.0)
-    assert scale.measured(-features) @ w[:-1] == pytest.approx(-(scale.measured(features) @ w[:-1]))
+    assert scale.transform(-features) @ w[:-1] == pytest.approx(
+        -(scale.transform(features) @ w[:-1])
+    )

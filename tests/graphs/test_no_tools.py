@@ -31,7 +31,7 @@ class WithoutTools:
         self.asked.append((bool(tools), prompt))
         if self.how == "always" or (tools and self.how == "by reply"):
             return Reply(finish="no_tools")
-        if len(view.earlier) > 1:
+        if len(view.past_answers) > 1:
             return Reply(finish="exhausted")
         return Reply(self.answer(MENDED if FAILED in prompt else WRONG))
 
@@ -99,7 +99,7 @@ class ToolsOnce(WithoutTools):
 
     async def propose(self, view, messages, tools, seed, schema=None):
         self.asked.append((bool(tools), [message["role"] for message in messages]))
-        if len(view.earlier):
+        if len(view.past_answers):
             return Reply(finish="exhausted")
         if not tools:
             return Reply(self.answer(MENDED))

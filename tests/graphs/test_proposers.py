@@ -34,9 +34,9 @@ class Own:
         return None if self.told == "nothing" else self.told
 
     async def propose(self, view, messages, tools, seed, schema=None):
-        self.asked.append((view.problem, len(view.earlier)))
-        if len(view.earlier) < len(self.answers):
-            return Reply(self.answers[len(view.earlier)])
+        self.asked.append((view.problem, len(view.past_answers)))
+        if len(view.past_answers) < len(self.answers):
+            return Reply(self.answers[len(view.past_answers)])
         if isinstance(self.given, Exception):
             raise self.given
         return self.given

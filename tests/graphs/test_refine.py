@@ -37,7 +37,7 @@ class Mends:
 
     async def propose(self, view, messages, tools, seed, schema=None):
         self.asked.append(([tool.name for tool in tools], messages))
-        if view.answers >= self.most:
+        if view.own_answer_count >= self.most:
             return Reply(finish="exhausted")
         failing = FAILING.findall(messages[-1]["content"])
         if not failing:
@@ -63,7 +63,7 @@ class Repairs:
         return {"model": "by hand"}
 
     async def repair(self, view, text):
-        self.told.append((text, view.earlier[-1].by, str(view.earlier[-1].verdict)))
+        self.told.append((text, view.past_answers[-1].by, str(view.past_answers[-1].verdict)))
         source = self.sources.pop(0) if self.sources else None
         return Reply(finish="exhausted") if source is None else Reply(self.answer(source))
 
@@ -133,7 +133,7 @@ class Says(Mends):
 
     async def propose(self, view, messages, tools, seed, schema=None):
         self.asked.append(([], messages))
-        return Reply(self.replies[view.answers % len(self.replies)])
+        return Reply(self.replies[view.own_answer_count % len(self.replies)])
 
 
 def test_it_stops_at_the_cap_and_when_nothing_is_left_to_say(play, make_problem, make_answer):
@@ -288,4 +288,4 @@ def test_both_run_by_themselves_with_their_own_settings(make_problem, make_answe
 
 def test_every_family_has_both_methods():
     for name in ("programs", "logic"):
-        assert IO.serves(load_family(name).name) and REFINE.serves(load_family(name).name)
+        assert IO.supports(load_family(name).name) and REFINE.supports(load_family(name).name)

@@ -104,15 +104,15 @@ class Ending(FunctionProposer):
 
     async def propose(self, view, messages, tools, seed, schema=None):
         roles = [message["role"] for message in messages]
-        if not view.answers:
+        if not view.own_answer_count:
             self.rounds += 1
-        elif view.answers == 1 and self.rounds % 2 and "tool" not in roles:
+        elif view.own_answer_count == 1 and self.rounds % 2 and "tool" not in roles:
             return Reply(
                 tool_calls=(ToolCall("a", "execute", {"code": WRONG}),), finish="tool_calls"
             )
-        elif view.answers == 1 and self.rounds % 2:
+        elif view.own_answer_count == 1 and self.rounds % 2:
             return Reply(finish="exhausted")
-        assert view.answers or "tool" not in roles  # of another round
+        assert view.own_answer_count or "tool" not in roles  # of another round
         return Reply("prose")
 
 

@@ -66,11 +66,11 @@ class Shelf:
         async def write():
             for one, hypotheses in problems:
                 for step, hypothesis in enumerate(hypotheses, 1):
-                    await ledger.step(
+                    await ledger.record_step(
                         StepRecord(one.id, step, (JudgedAnswer(f"step/{step}", "", (hypothesis,)),))
                     )
                 if status != "open":
-                    await ledger.end(one.id, status, "exhausted")
+                    await ledger.record_end(one.id, status, "exhausted")
 
         asyncio.run(write())
         return session

@@ -82,8 +82,8 @@ def judged(one, *answers, evaluator="exact", solver="fast", refined=False):
             judging = RuleJudge(
                 load_family("logic").by(evaluator), evaluator, Oracles(solve=opened)
             )
-            (record,) = await judging.records([SessionAnswers(one, answers, refined)])
-            (described,) = await judging.described([one])
+            (record,) = await judging.judge_answers([SessionAnswers(one, answers, refined)])
+            (described,) = await judging.describe_problems([one])
             return record, described
         finally:
             await opened.close()
@@ -268,9 +268,9 @@ def test_an_attempt_whose_cost_a_limit_hides_ranks_behind_one_with_a_cost():
         rule = Hypothesis(f"f{place}", "", {"size": 1})
         return Attempt(place, "", rule, shown=Agreement((True,), ({},), "ok", {"cost": cost}))
 
-    assert choose_attempt([attempt(0, None), attempt(1, 9)], refined=True).place == 1
-    assert choose_attempt([attempt(0, None), attempt(1, 9)]).place == 0
-    assert choose_attempt([attempt(0, None)]).place == 0
+    assert choose_attempt([attempt(0, None), attempt(1, 9)], refined=True).index == 1
+    assert choose_attempt([attempt(0, None), attempt(1, 9)]).index == 0
+    assert choose_attempt([attempt(0, None)]).index == 0
 
 
 def test_repaired_answers_are_counted_beside_the_mode_of_the_repaired_rule():

@@ -56,7 +56,7 @@ def counted(evaluator, golden, problems, tmp_path_factory):
         for row in golden
     ]  # fmt: skip
     path = tmp_path_factory.mktemp("predictions") / "golden.jsonl"
-    said = read_predictions(path, enumerate(lines, 1)).of
+    said = read_predictions(path, enumerate(lines, 1)).by_problem
     nexts = {name: iter(some) for name, some in said.items()}
     answers = [next(nexts[row["instance_id"]]).answer for row in golden]
 
@@ -66,7 +66,7 @@ def counted(evaluator, golden, problems, tmp_path_factory):
             judging = RuleJudge(
                 load_family("logic").by(evaluator), evaluator, Oracles(solve=solver)
             )
-            return await judging.records(
+            return await judging.judge_answers(
                 [SessionAnswers(problems[row["instance_id"]], [answer])
                  for row, answer in zip(golden, answers, strict=True)]
             )  # fmt: skip
@@ -188,7 +188,7 @@ def beside(evaluator, problems):
             judging = RuleJudge(
                 load_family("logic").by(evaluator), evaluator, Oracles(solve=solver)
             )
-            return await judging.known(list(problems.values()))
+            return await judging.judge_known_rules(list(problems.values()))
         finally:
             await solver.close()
 

@@ -186,7 +186,7 @@ def test_a_little_more_than_a_baseline_is_not_more():
     need_sklearn()
     p, steps = results(["wet", "dry"] * 2 + ["wet"] * 36)
     (one, _) = compare_with_baselines(p, steps)
-    assert (one.accuracy, one.of_baseline, one.p, one.beats) == (0.55, 0.5, 0.5, False)
+    assert (one.accuracy, one.baseline_accuracy, one.p, one.beats) == (0.55, 0.5, 0.5, False)
     assert (
         "McNemar): the difference may be chance"
         in describe_comparisons(compare_with_baselines(p, steps))[0]
@@ -239,8 +239,8 @@ def test_a_stored_session_stands_beside_its_baselines(tmp_path):
     async def record(store, session):
         ledger = store.ledger(session)
         for one in steps:
-            await ledger.step(one)
-        await ledger.end("p", "done", "applied")
+            await ledger.record_step(one)
+        await ledger.record_end("p", "done", "applied")
 
     with Store.open(tmp_path / "s.duckdb", write=True) as store:
         session = store.create_session(settings, [(p, InputSet("S", ({"text": "x"},)))])

@@ -81,8 +81,8 @@ def store(write, tmp_path):
 
             async def record(ledger=ledger, judged=judged):
                 for step in write.steps(judged, problem="p"):
-                    await ledger.step(step)
-                await ledger.end("p", "done", "cap")
+                    await ledger.record_step(step)
+                await ledger.record_end("p", "done", "cap")
 
             asyncio.run(record())
     return place

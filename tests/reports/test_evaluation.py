@@ -89,12 +89,12 @@ def test_a_stored_session_is_scored_without_its_failed_and_open_problems(write, 
     async def record(store, session):
         ledger = store.ledger(session)
         for step in write.steps(write.judged(OK, [1, None]), write.judged(BROKEN), problem="a"):
-            await ledger.step(step)
+            await ledger.record_step(step)
         for step in write.steps(write.judged(OK, [1, 2]), problem="c"):
-            await ledger.step(step)
-        await ledger.end("a", "done", "exhausted")
-        await ledger.end("b", "done", "exhausted")
-        await ledger.end("c", "failed", "no answer")
+            await ledger.record_step(step)
+        await ledger.record_end("a", "done", "exhausted")
+        await ledger.record_end("b", "done", "exhausted")
+        await ledger.record_end("c", "failed", "no answer")
 
     with Store.open(tmp_path / "s.duckdb", write=True) as store:
         session = store.create_session(settings, [(p, space) for p in problems])

@@ -55,8 +55,8 @@ def store(write, tmp_path_factory):
             ]
             some += [table(n)]
         for step in write.steps(*some, problem=name):
-            await ledger.step(step)
-        await ledger.end(name, "done", "three_bad")
+            await ledger.record_step(step)
+        await ledger.record_end(name, "done", "three_bad")
 
     with Store.open(place, write=True) as opened:
         for task, n, model in [
@@ -71,7 +71,7 @@ def store(write, tmp_path_factory):
             session = opened.create_session(settings, problems)
             for one, _ in problems:
                 asyncio.run(record(opened, session, one.id, n, model == "able"))
-            opened.set_session(session, status="done")
+            opened.update_session(session, status="done")
     with Store.open(place, write=False) as opened:
         return place, [row["session"] for row in opened.sessions()]
 

@@ -188,7 +188,7 @@ def test_who_labelled_is_told_by_the_calls_and_marked_where_no_model_did() -> No
     assert find_reader({}, "m", {"label"}) == "m"
     other = {"operational": {"players": {"judge": ["j", {}]}}}
     assert find_reader(other, "m", {"propose", "judge", "rule"}) == "j, some by exact rules †"
-    names = [entry("a", reader=one).read_by for one in ("m", "m, some by exact rules †", "j")]
+    names = [entry("a", reader=one).reader_label for one in ("m", "m, some by exact rules †", "j")]
     assert names == ["m", "m, some by exact rules †", "m · j"]
 
 
@@ -201,7 +201,7 @@ def test_a_column_without_a_value_of_its_own_is_left_out() -> None:
 def test_a_cell_has_a_letter_for_each_of_its_values_where_these_are_over_different_sets() -> None:
     some = [entry("a", accuracy_ood=0.5, f1_ood=0.25), entry("b", accuracy_ood=1.0)]
     row = next(
-        r for r in named("table5", build_grids(some, {})).table().rows if r[0] == "HypoGeniC"
+        r for r in named("table5", build_grids(some, {})).to_table().rows if r[0] == "HypoGeniC"
     )
     assert row[1] == "0.750 A / 0.250 B"
     assert row[2] == "0.712 / 0.703"
@@ -229,7 +229,7 @@ def test_a_set_of_the_folder_that_was_named_has_that_folders_difficulty() -> Non
         settings = {"method": "hypogenic", "operational": {"data": {"name": folder}}}
         scored = [{"model": "m", "by_problem": [{"problem": alone.id, "f1": 1.0}]}]
         (one,) = build_entries([{"session": "s", "settings": settings}], scored, [[alone]], [()])
-        assert (one.difficulty.control, one.difficulty.turned) == ("depth", turned)
+        assert (one.difficulty.control, one.difficulty.counterintuitive) == ("depth", turned)
 
 
 def test_discovery_of_numbers_stands_in_table_11_whether_or_not_anything_was_predicted() -> None:
@@ -247,7 +247,7 @@ def test_what_raters_say_stands_beside_what_exact_rules_do() -> None:
     assert of_methods["HypoGeniC", "m · rated by r", "HDR"].mean == 0.75
     assert of_sets[BASE, "HypoGeniC · m · rated by r", "HDR"].mean == 0.75
     assert of_sets[BASE, "HypoGeniC · m · exact rules †", "HDR"].mean == 0.5
-    rows = {row[0]: row[1] for row in named("table16", tables).table().rows}
+    rows = {row[0]: row[1] for row in named("table16", tables).to_table().rows}
     assert (
         rows[BASE] == "1.000 / 0.500 / 0.500"
     )  # its row says of which set it is, the average a letter

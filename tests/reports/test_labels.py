@@ -145,8 +145,8 @@ def test_a_stored_session_is_scored_with_its_rows(tmp_path):
 
     async def record(store, session):
         ledger = store.ledger(session)
-        await ledger.step(step(problem="a", val="ab", ind="abbb"))
-        await ledger.end("a", "done", "applied")
+        await ledger.record_step(step(problem="a", val="ab", ind="abbb"))
+        await ledger.record_end("a", "done", "applied")
 
     with Store.open(tmp_path / "s.duckdb", write=True) as store:
         session = store.create_session(settings, [(one, InputSet("S", ({"text": "x"},)))])

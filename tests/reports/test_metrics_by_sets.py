@@ -269,7 +269,7 @@ def test_coverage_equals_the_definition_in_sets(case):
     for outputs in over:
         own = prediction_set(outputs)
         expected = len(own & union) / n if n else 0.0
-        assert covered.of(predictions(outputs)) == expected
+        assert covered.share(predictions(outputs)) == expected
         covered.add(predictions(outputs))
         union |= own
 

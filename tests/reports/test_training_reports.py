@@ -93,7 +93,7 @@ def test_labels_say_what_differs_and_nothing_else() -> None:
 
 def test_settings_that_do_not_change_the_weights_are_in_no_label() -> None:
     told = TrainConfig()
-    assert told.record().keys() - told.deciding().keys() <= set(UNLABELLED_SETTINGS)
+    assert told.to_record().keys() - told.decisive_settings().keys() <= set(UNLABELLED_SETTINGS)
 
 
 def test_a_panel_without_a_curve_says_so_and_a_warning_stands_where_it_was_set() -> None:

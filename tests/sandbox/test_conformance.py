@@ -83,7 +83,7 @@ def test_recorded_hypotheses_have_the_codes_of_a_trial_in_one_process(
         function = trial.compile()
         assert callable(function), function
         trial.run(function, Inputs(json.dumps(lists.inputs).encode()))
-        header, body = trial.outcome()
+        header, body = trial.encode_result()
         names = ("", *header["reason_names"])
         codes = np.frombuffer(body, "<i8", len(lists), len(lists)).tolist()
         found = result(served.run(source, lists, "codes", limits, entry))

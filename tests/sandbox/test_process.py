@@ -48,7 +48,7 @@ def test_layers_are_what_a_child_could_take_and_strict_refuses_where_one_is_miss
 def test_a_missing_wanted_layer_is_refused_when_strict(monkeypatch: pytest.MonkeyPatch) -> None:
     async def without_a_filter() -> Link:
         link = await start_zygote()
-        link.adds["seccomp"] = False
+        link.extra_layers["seccomp"] = False
         return link
 
     async def session() -> None:
@@ -71,7 +71,7 @@ def test_where_the_system_gives_no_layers_the_required_ones_hold_and_work_goes_o
         f"runpy.run_path({str(process.HARNESS)!r}, run_name='__main__')\n"
     )
     monkeypatch.setattr(process, "COMMAND", [*process.COMMAND[:-1], str(elsewhere)])
-    monkeypatch.setattr(process.ControlGroup, "make", classmethod(lambda cls: None))
+    monkeypatch.setattr(process.ControlGroup, "create", classmethod(lambda cls: None))
 
     async def session() -> tuple[dict[str, bool], list[Batch]]:
         sandbox = await open_sandbox("process", workers=1)

@@ -129,7 +129,7 @@ def test_a_source_without_its_import_is_judged_as_the_one_with_it(source: str) -
     without, having = (
         Trial(one, "f", "codes", asdict(Limits())) for one in (source, f"{statement}\n{source}")
     )
-    assert without.read() is None and having.read() is None
+    assert without.parse() is None and having.parse() is None
     assert without.reach is having.reach
 
 

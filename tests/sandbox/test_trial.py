@@ -23,7 +23,7 @@ def tried(source: str, inputs: list[Any], keep: str = "values", **limits: Any) -
     function = trial.compile()
     assert callable(function), function
     trial.run(function, Inputs(json.dumps(inputs).encode()))
-    header, body = trial.outcome()
+    header, body = trial.encode_result()
     reasons, names = body[: len(inputs)], header["reason_names"]
     lengths = np.frombuffer(body, "<u4", len(inputs), len(inputs)).tolist()
     at, values = 5 * len(inputs), []
@@ -239,7 +239,7 @@ def test_a_mutated_argument_reaches_no_other_call(inputs: list[Any]) -> None:
         function = trial.compile()
         assert callable(function)
         trial.run(function, parsed)
-        seen.append(trial.outcome()[1])
+        seen.append(trial.encode_result()[1])
     assert seen[0] == seen[1]
     assert tried("def f(x):\n    return x", inputs) == inputs
 
@@ -250,7 +250,7 @@ def test_codes_of_the_loop_are_code_of_the_values() -> None:
     function = trial.compile()
     assert callable(function)
     trial.run(function, Inputs(json.dumps(inputs).encode()))
-    header, body = trial.outcome()
+    header, body = trial.encode_result()
     assert header["reason_names"] == [] and body[: len(inputs)] == bytes(len(inputs))
     codes = np.frombuffer(body, "<i8", len(inputs), len(inputs))
     assert codes.tolist() == [code_of([x, 1]) for x in inputs]

@@ -151,13 +151,13 @@ def test_the_next_rule_is_hardly_dearer_than_the_smallest_that_is_new_enough() -
     scenes, on = [s for s, _ in shown], [light == "on" for _, light in shown]
     search = Search(scenes, on, SCENES, [])
     held = np.zeros(len(S.inputs), bool)
-    found = search.next(EarlierPredictions(SCENES, [held]), set(), BUDGET)
-    assert found is not None and SCENES.table.on(found).mean() > 0.2
+    found = search.choose(EarlierPredictions(SCENES, [held]), set(), BUDGET)
+    assert found is not None and SCENES.table.predict(found).mean() > 0.2
     table = Table(scenes)
     for one in search.literals:
         for rule in [Rule(one), *(Rule(one, "and", two) for two in search.literals)]:
-            if rule.cost < found.cost - MAX_EXTRA_COST and table.on(rule).tolist() == on:
-                assert SCENES.table.on(rule).mean() <= 0.2, rule
+            if rule.cost < found.cost - MAX_EXTRA_COST and table.predict(rule).tolist() == on:
+                assert SCENES.table.predict(rule).mean() <= 0.2, rule
 
 
 def test_of_what_is_new_enough_the_farthest_that_leaves_room_comes_next() -> None:
@@ -165,17 +165,17 @@ def test_of_what_is_new_enough_the_farthest_that_leaves_room_comes_next() -> Non
     shown, _ = next(problems(1, 3))
     scenes, on = [s for s, _ in shown], [light == "on" for _, light in shown]
     search, table = Search(scenes, on, SCENES, []), Table(scenes)
-    first = SCENES.table.on(Rule(search.literals[0]))
-    found = search.next(EarlierPredictions(SCENES, [first]), set(), BUDGET)
+    first = SCENES.table.predict(Rule(search.literals[0]))
+    found = search.choose(EarlierPredictions(SCENES, [first]), set(), BUDGET)
     assert found is not None
 
     def worth(rule: Rule) -> float:
-        differs = float((SCENES.table.on(rule) != first).mean())
+        differs = float((SCENES.table.predict(rule) != first).mean())
         return 2 * differs / (1 + differs) - 2 * max(0.0, differs - MAX_NEW_SHARE)
 
     joined = [Rule(one, join, two) for one, two in combinations(search.literals, 2) for join in ("and", "or")]  # fmt: skip
-    agree = [r for r in (*map(Rule, search.literals), *joined) if table.on(r).tolist() == on]
-    fresh = [r for r in agree if (SCENES.table.on(r) != first).mean() > MIN_NEW_SHARE]
+    agree = [r for r in (*map(Rule, search.literals), *joined) if table.predict(r).tolist() == on]
+    fresh = [r for r in agree if (SCENES.table.predict(r) != first).mean() > MIN_NEW_SHARE]
     least = min(r.cost for r in fresh)
     assert found.cost <= least + MAX_EXTRA_COST
     within = [r for r in fresh if r.cost <= least + MAX_EXTRA_COST]
@@ -257,7 +257,7 @@ def test_a_rule_as_python_predicts_what_the_search_counted_on() -> None:
     table = Table(scenes)
     for rule in some_rules(300):
         function = compiled(generate_source(rule))
-        assert [function(scene) == "on" for scene in scenes] == table.on(rule).tolist(), rule
+        assert [function(scene) == "on" for scene in scenes] == table.predict(rule).tolist(), rule
 
 
 def test_a_rule_keeps_the_answer_contract_and_has_a_sentence() -> None:
@@ -274,7 +274,7 @@ def test_different_rules_that_are_written_alike_predict_alike() -> None:
     by_text: dict[str, Rule] = {}
     for rule in some_rules(300):
         other = by_text.setdefault(generate_source(rule), rule)
-        assert (SCENES.table.on(rule) == SCENES.table.on(other)).all()
+        assert (SCENES.table.predict(rule) == SCENES.table.predict(other)).all()
 
 
 # --- dispatch, and a whole session -----------------------------------------------------------

@@ -84,7 +84,7 @@ def part_in_the_corner(seed: int) -> tuple[Grid, Grid]:
 )
 def test_the_first_answer_holds_on_other_grids(make: Callable[[int], tuple[Grid, Grid]]) -> None:
     shown = [list(make(seed)) for seed in range(3)]
-    answer = Problem(shown, [], BUDGET).next([], frozenset())
+    answer = Problem(shown, [], BUDGET).propose([], frozenset())
     assert answer is not None
     names: dict = {}
     exec(answer.source, names)

@@ -287,12 +287,12 @@ def test_or_within_and_is_written_in_brackets() -> None:
     edge = Condition("i or j", "it is off the corner", "not (i or j)", "it is the corner", 1.0, V)
     blue = Condition("v == 1", "it is blue (1)", "v != 1", "it is not blue (1)", 1.0, V)
     red, own = Colour("2", "red (2)", 0.5, None), Colour("v", "as it is", 0.2, V)
-    for conditions in ([edge, blue], [edge.denied(), blue], [blue, edge]):
+    for conditions in ([edge, blue], [edge.negate(), blue], [blue, edge]):
         code, _ = write_rule([(conditions, red)], own)
         assert compile_step(code)([[1, 1], [0, 1]]) == (
             [[2, 1], [0, 1]] if conditions[0].text.startswith("not") else [[1, 2], [0, 2]]
         )
-    for first, then in ((edge, blue), (edge.denied(), blue), (blue, edge)):
+    for first, then in ((edge, blue), (edge.negate(), blue), (blue, edge)):
         code, _ = write_rule([([first], own), ([then], red)], own)
         want = [
             [

@@ -156,7 +156,7 @@ def test_a_background_of_another_colour_is_seen_through() -> None:
         return [[v or 8 for v in row] for row in written(LARGEST_BLUE)(black)]
 
     shown = [[g, rule(g)] for g in (scattered(seed, 10, 8) for seed in range(4))]
-    answer = Problem(shown, [], 60_000).next([], frozenset())
+    answer = Problem(shown, [], 60_000).propose([], frozenset())
     assert answer is not None
     names: dict = {}
     exec(answer.source, names)
@@ -219,7 +219,7 @@ def test_conditions_computed_at_once_are_what_their_texts_say() -> None:
             look = ViewedObjects(view, grids)
             if not look.usable:
                 continue
-            conditions, holds = look.conditions()
+            conditions, holds = look.compute_conditions()
             for condition, row in zip(conditions, holds.tolist(), strict=True):
                 if condition.text:
                     made = compile_expression(condition.text)

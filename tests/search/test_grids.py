@@ -88,7 +88,7 @@ def test_steps_change_no_grid_and_do_what_their_written_program_does(name: str, 
 
 
 def first_answer(shown: list[list[Grid]], expansions: float = FEW) -> str:
-    answer = Problem(shown, [], expansions).next([], frozenset())
+    answer = Problem(shown, [], expansions).propose([], frozenset())
     assert answer is not None
     return answer.source
 
@@ -159,7 +159,7 @@ def test_one_problem_has_one_answer_order() -> None:
     def answers() -> list[str]:
         problem, said = Problem(shown, space, FEW), []
         for _ in range(4):
-            answer = problem.next(said, frozenset(said))
+            answer = problem.propose(said, frozenset(said))
             if answer is None:
                 break
             said.append(answer.source)
@@ -174,7 +174,7 @@ def test_every_program_found_gives_the_shown_outputs() -> None:
     found = search.run()
     assert len(found) > 20  # one pair leaves many
     assert [p.cost for p in found] == sorted(p.cost for p in found)
-    assert all(Candidate(program).right(shown) for program in found[:200])
+    assert all(Candidate(program).is_consistent(shown) for program in found[:200])
 
 
 def test_a_search_ends_at_its_budget() -> None:

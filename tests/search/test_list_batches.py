@@ -67,8 +67,8 @@ def test_operations_on_blocks_are_what_their_texts_say(seed: int) -> None:
     bank = create_bank(inputs, inputs)
     slots = some_slots(inputs, seed)
     values = [inputs, tuple(v[::-1][:7] for v in inputs)]
-    for value, outcome in zip(values, bank.blocks.outcomes(Plan(slots), values), strict=True):
-        there, right = set(outcome.there), dict(outcome.right)
+    for value, outcome in zip(values, bank.blocks.evaluate_plan(Plan(slots), values), strict=True):
+        there, right = set(outcome.defined), dict(outcome.right)
         for k, (op, operands) in enumerate(slots):
             made = bank.evaluate(op, ([list(v) for v in value], X), *operands)
             said = op, [numbers for numbers, _ in operands], value
@@ -90,7 +90,7 @@ def test_most_operations_of_the_bank_run_on_blocks() -> None:
 
 def test_a_fingerprint_is_the_same_alone_and_in_a_block() -> None:
     lists = [v for seed in range(20) for v in some_lists(seed)]
-    assert Block.of(lists).all.codes.tolist() == [fingerprint(v) for v in lists]
+    assert Block.from_lists(lists).part.codes.tolist() == [fingerprint(v) for v in lists]
     distinct = {tuple(v) for v in lists}
     assert len({fingerprint(v) for v in distinct}) == len(distinct)
     assert fingerprint([]) != fingerprint([0]) != fingerprint([0, 0])
@@ -162,8 +162,8 @@ def test_the_bank_holds_what_it_would_if_it_went_one_by_one(seed: int) -> None:
 def test_entries_are_a_mapping_in_the_order_of_their_first_program() -> None:
     entries = Entries()
     dear, cheap = Node("sort", (X,), 9.0), Node("tail", (X,), 1.8)
-    assert entries.enter(((1,), (2, 3)), dear) and entries.enter(((2,), ()), X)
-    assert not entries.enter(((1,), (2, 3)), cheap)
+    assert entries.add(((1,), (2, 3)), dear) and entries.add(((2,), ()), X)
+    assert not entries.add(((1,), (2, 3)), cheap)
     assert entries.get(((1,), (2, 3))) == cheap and ((1,), (2,)) not in entries
     assert list(entries.items()) == [(((1,), (2, 3)), cheap), (((2,), ()), X)]
     assert [n for _, n in entries.cheapest(5)] == [X, cheap]
@@ -177,9 +177,9 @@ def test_integers_make_a_program_when_it_is_wanted_and_keep_the_cheapest() -> No
         return constant_node(k)
 
     numbers = Integers()
-    numbers.enter((1, None), 4.0, (make, 4))
-    numbers.enter((2, 2), 1.6, (make, 2))
-    numbers.enter((1, None), 5.0, (make, 9))
+    numbers.add((1, None), 4.0, (make, 4))
+    numbers.add((2, 2), 1.6, (make, 2))
+    numbers.add((1, None), 5.0, (make, 9))
     assert numbers.cheapest(1) == [((2, 2), constant_node(2))] and made == [2]
     assert numbers.get((1, None)) == constant_node(4) and numbers.get((3, 3)) is None
     assert len(numbers) == 2

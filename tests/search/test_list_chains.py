@@ -109,7 +109,7 @@ def test_lists_in_a_bundle_are_searched_as_one_is() -> None:
         tuple(tuple(0 if v > 6 else v for v in x[1:]) for x in INPUTS),
     ]
     for goal in goals:
-        found = list(Bundle(bases, INPUTS, Budget(1e6)).found(goal))
+        found = list(Bundle(bases, INPUTS, Budget(1e6)).solve_lists(goal))
         assert found
         for program in found:
             made = function(program)
@@ -119,20 +119,20 @@ def test_lists_in_a_bundle_are_searched_as_one_is() -> None:
     some = tuple(x for x in INPUTS if len(x) > 1)
     bases = [(tuple(x[1:] for x in some), operation_node("tail", X))]
     counts = tuple(sum(v > 3 for v in x[1:]) for x in some)
-    found = list(Bundle(bases, some, Budget(1e6)).folded(counts))
+    found = list(Bundle(bases, some, Budget(1e6)).solve_integers(counts))
     assert found
     assert all([function(p)(list(x)) for x in some] == [[c] for c in counts] for p in found)
 
 
 def test_elements_of_some_inputs_alone_are_those_made_for_them() -> None:
     whole = Elements(X, INPUTS, INPUTS, Budget(1e6))
-    whole.masks()
+    whole.build_masks()
     picked = [1, 4, 6]
-    part = whole.restricted(picked)
+    part = whole.restrict(picked)
     made = Elements(X, tuple(INPUTS[k] for k in picked), INPUTS, Budget(1e6))
     assert part.flat.tolist() == made.flat.tolist()
     assert part.starts.tolist() == made.starts.tolist()
-    assert part.masks().rows.shape[1] == part.size
+    assert part.build_masks().rows.shape[1] == part.size
 
 
 CHAINS = {
@@ -148,16 +148,16 @@ CHAINS = {
 def test_a_chain_of_this_kind_is_among_the_candidates(name: str) -> None:
     shown = [[list(x), CHAINS[name](list(x))] for x in INPUTS]
     other = [[list(x), CHAINS[name](list(x))] for x in ([4, 9, 2, 6], [1, 12, 3], [8, 5, 5, 2, 10])]
-    ranked = Problem(shown, [], 150_000).rank(confident=False)
-    assert any(c.right(other) for c in ranked[:5])
+    ranked = Problem(shown, [], 150_000).rank_candidates(confident=False)
+    assert any(c.is_consistent(other) for c in ranked[:5])
 
 
 def test_one_pair_alone_is_answered_by_what_it_shows_only_where_nothing_else_is() -> None:
     fixed = [81, 99, 41, 23, 22, 75, 68, 30, 24, 69]
-    answer = Problem([[[5, 5, 43], fixed]], [], 20_000).next([], frozenset())
+    answer = Problem([[[5, 5, 43], fixed]], [], 20_000).propose([], frozenset())
     assert answer is not None
     assert f"return {fixed}" in answer.source
-    plain = Problem([[[5, 5, 43], [5, 43]]], [], 20_000).next([], frozenset())
+    plain = Problem([[[5, 5, 43], [5, 43]]], [], 20_000).propose([], frozenset())
     assert plain is not None
     assert "return [5, 43]" not in plain.source
 

@@ -110,10 +110,10 @@ def test_terms_and_predicates_are_what_their_text_says(base: str) -> None:
         assert values is not None
         lists = values
     elements = Elements(program, lists, inputs, Budget(10**9))
-    terms, masks = elements.terms(elements.flat), elements.masks()
+    terms, masks = elements.build_terms(elements.flat), elements.build_masks()
     for op, table in (("map", terms), ("filter", masks)):
         for k in sample(range(len(table)), 250, 8):
-            for recipe in table.alike(k)[:2]:
+            for recipe in table.same_row_recipes(k)[:2]:
                 made = function(Node(op, (program, recipe), 0.0))
                 for j, given in enumerate(inputs):
                     row = table.rows[k, elements.starts[j] : elements.starts[j + 1]]
@@ -162,7 +162,7 @@ def test_found_programs_are_right_on_all_shown_pairs(searched: Search) -> None:
     wrong = []
     for program in programs:
         try:
-            if not Candidate(program, "list").right(shown):
+            if not Candidate(program, "list").is_consistent(shown):
                 wrong.append(generate_source(program))
         except TooLong:
             continue
@@ -179,13 +179,15 @@ def test_repetitions_of_products_are_no_candidates() -> None:
 
 def test_large_values_in_the_shown_pairs_end_without_a_memory_bomb() -> None:
     shown = [[[10**8, 3], [3, 10**8]], [[5, 10**8 + 1, 2], [2, 10**8 + 1, 5]]]
-    ranked = Problem(shown, [], 5000).rank(confident=False)
+    ranked = Problem(shown, [], 5000).rank_candidates(confident=False)
     assert ranked and ranked[0].function([1, 2, 3]) == [3, 2, 1]
 
 
 def first_answer(rule, inputs: list[list[int]], budget: float = 40_000) -> Candidate:
     """What is answered first where these pairs are shown."""
-    ranked = Problem([[x, rule(list(x))] for x in inputs], [], budget).rank(confident=True)
+    ranked = Problem([[x, rule(list(x))] for x in inputs], [], budget).rank_candidates(
+        confident=True
+    )
     assert ranked
     return ranked[0]
 
@@ -277,9 +279,9 @@ def test_an_answer_depends_on_the_view_alone_and_not_on_what_was_asked_before() 
     for rule in (lambda x: [v for v in x if v > 4], lambda x: x[:2], lambda x: sorted(x)[::-1]):
         shown = [[list(x), rule(list(x))] for x in some_lists(9, 3)[:3]]
         asked, said = Problem(shown, space, drawn(5_000, soak=8_000)), []
-        while len(said) < 5 and (answer := asked.next(said, frozenset(said))) is not None:
+        while len(said) < 5 and (answer := asked.propose(said, frozenset(said))) is not None:
             assert (
-                Problem(shown, space, drawn(5_000, soak=8_000)).next(said, frozenset(said))
+                Problem(shown, space, drawn(5_000, soak=8_000)).propose(said, frozenset(said))
                 == answer
             )
             said.append(answer.source)

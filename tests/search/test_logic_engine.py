@@ -89,7 +89,7 @@ def test_answers_are_valid_and_each_is_novel_on_the_space(regime) -> None:
     assert len(said) >= 3 and len(set(said)) == len(said)
     assert all(valid(prepared_of(problem), text) for text in said)
     space = Space(list(space_of(problem.id).inputs))
-    worlds, rows = space.known_to(prepared_of(problem).theory)
+    worlds, rows = space.restrict_to(prepared_of(problem).theory)
     prepared = PreparedWorlds(prepared_of(problem).theory, worlds, regime)
     tables = [prepared.extension(parse_formula(text, "PQRS")) for text in said]
     marks = [[int(table[at]) for at in rows] for table in tables]
@@ -212,7 +212,7 @@ def test_a_space_of_some_other_worlds_counts_those_that_are_known() -> None:
     own = [[one.as_json(), name] for one in worlds for name in one.names]
     mixed = [*SPACES["of other predicates"], *own, *SPACES["of strangers"], *SPACES["of lists"]]
     space = Space(mixed)
-    read, rows = space.known_to(PUBLISHED_THEORIES["TH2"])
+    read, rows = space.restrict_to(PUBLISHED_THEORIES["TH2"])
     assert rows == [(w, e) for w, one in enumerate(worlds) for e in range(len(one.names))]
     assert [one.names for one in read[:2]] == [one.names for one in worlds]
 
@@ -274,7 +274,7 @@ def replay_of(workers: int, order: list[int], seed: int) -> dict[int, str]:
                 rule = Hypothesis(said["formula"], said["description"])
                 earlier = PastAnswer(first.text, (rule,), Verdict.ACCEPTED)
                 second = await proposer.propose(
-                    replace(views[k], earlier=(earlier,)), [], [], seed + 1
+                    replace(views[k], past_answers=(earlier,)), [], [], seed + 1
                 )
                 mended = await proposer.repair(views[k], "(= x x)")
                 texts[k] = first.text + second.text + mended.text

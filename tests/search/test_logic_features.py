@@ -110,8 +110,8 @@ def test_all_kinds_and_guards_occur() -> None:
 
 def test_of_equal_values_offered_at_once_the_smallest_is_kept() -> None:
     features = Features(lanes_of("published", (4, 3)))
-    atoms = features.atoms(["P", "Q"])
-    row = features.lanes.atom("R").reshape(-1)
+    atoms = features.add_atoms(["P", "Q"])
+    row = features.lanes.atom_table("R").reshape(-1)
     dear, cheap = Recipe("and", one=int(atoms[0]), other=int(atoms[1])), Recipe("atom", name="R")
     kept = features.add([dear, cheap], np.array([row, row]))
     assert [features.recipes[place] for place in kept] == [cheap]
@@ -124,12 +124,12 @@ def test_over_other_worlds_they_are_the_same_formulas(name: str) -> None:
     features = features_of(name)
     others = lanes_of(name, (7, 2, 4))
     some = random.Random(1).sample(range(len(features)), 150)
-    values = features.over(others, some)
+    values = features.evaluate_over(others, some)
     assert set(values) == set(some)
     for place, table in values.items():
         formula = formula_of(features, place)
         assert (table.reshape(-1) == rows(formula, others)).all(), format_sexpr(formula)
-    again = features.over(features.lanes, some)
+    again = features.evaluate_over(features.lanes, some)
     assert all((again[p].reshape(-1) == features.values[p]).all() for p in some)
 
 
@@ -140,7 +140,7 @@ def test_guards_are_related_as_their_literals_say() -> None:
     assert {g.literals[0] for g in alone} == literals and len(alone) == 4
     assert all(len(g.literals) == 2 for g in together) and len(set(together)) == len(together)
     for guard in [Guard(), *alone, *together]:
-        table = lanes.related(guard)
+        table = lanes.relation_table(guard)
         for world, x, y in product(range(2), range(6), range(6)):
             said = all(one == literal.positive for literal in guard.literals
                        for one in [_holds(lanes, literal, world, x, y)])  # fmt: skip

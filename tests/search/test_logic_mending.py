@@ -33,7 +33,7 @@ def score(ranking: Ranking, formula: Formula) -> float:
     worths = ranking.found.prepared.judge(formula)
     if not all(worth.valid for worth in worths):
         return float("inf")
-    return ranking.plain(sum(worth.cost for worth in worths), formula.size)
+    return ranking.plain_score(sum(worth.cost for worth in worths), formula.size)
 
 
 def deep(levels: int) -> str:
@@ -165,7 +165,7 @@ def of_theory():
 @pytest.mark.parametrize("regime", REGIMES)
 def test_whatever_text_is_given_nothing_raises(regime, text) -> None:
     engine = engine_of(regime)
-    found = engine.mend(text)
+    found = engine.repair(text)
     if found is not None:
         formula = read(found.source)
         assert score(engine.ranking, formula) < float("inf")

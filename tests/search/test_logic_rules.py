@@ -58,18 +58,18 @@ def test_candidates_are_what_they_say_and_valid_over_the_completions_at_hand(reg
     evidence, lanes = found.evidence, found.prompt.lanes
     structures = Structures.from_tables(lanes.inside, lanes.true)
     kinds = set()
-    for rule in found.weighed[::3]:
-        formula = rule.shape.formula(found.features)
+    for rule in found.weighed_rules[::3]:
+        formula = rule.shape.to_formula(found.features)
         kinds.add(rule.shape.kind)
         assert formula.size == rule.size, format_sexpr(formula)
         assert formula.predicates <= found.prepared.theory.allowed
         value = evaluate(formula, TruthAlgebra(structures))
         covered = broadcast_to_elements(value, formula, lanes.size) & lanes.inside
         valid = ~any_of(evidence.broken & ~covered)
-        right, cost = _judged(regime, found.prompt.of, valid, covered.sum(axis=1))
+        right, cost = _judged(regime, found.prompt.world_of_lane, valid, covered.sum(axis=1))
         assert right and cost == rule.cost, format_sexpr(formula)
     assert kinds == {"feature", "and", "or"}
-    assert len({rule.shape for rule in found.weighed}) == len(found.weighed)
+    assert len({rule.shape for rule in found.weighed_rules}) == len(found.weighed_rules)
 
 
 def _judged(regime, of_world, valid, marked):
@@ -91,9 +91,9 @@ def _judged(regime, of_world, valid, marked):
 @pytest.mark.parametrize("regime", REGIMES)
 def test_costs_are_exact_or_err_to_the_side_that_is_told(regime) -> None:
     found = of(regime)
-    for rule in found.weighed:
+    for rule in found.weighed_rules:
         try:
-            worths = found.prepared.judge(rule.shape.formula(found.features))
+            worths = found.prepared.judge(rule.shape.to_formula(found.features))
         except BeyondFastPath:
             continue
         if regime == "skeptical" and not all(worth.valid for worth in worths):
@@ -114,11 +114,13 @@ def test_shares_of_drawn_worlds_are_exact_for_features_and_conjunctions_and_at_l
 ) -> None:
     found = of(regime)
     lanes = found.features.lanes
-    drawn = lanes.some(np.arange(found.prompt.lanes.worlds, lanes.worlds))
+    drawn = lanes.select(np.arange(found.prompt.lanes.worlds, lanes.worlds))
     broken = found.evidence.broken_drawn
-    assert (broken == drawn.violated(found.prepared)).all()
-    for rule in found.weighed[::2]:
-        covered = rule.shape.over(found.features.over(drawn, rule.shape.features()))
+    assert (broken == drawn.find_violations(found.prepared)).all()
+    for rule in found.weighed_rules[::2]:
+        covered = rule.shape.evaluate(
+            found.features.evaluate_over(drawn, rule.shape.list_features())
+        )
         held = (~any_of(broken & ~covered)).mean()
         plain = rule.shape.kind == "feature" or all(p.kind == "feature" for p in rule.shape.parts)
         if plain and rule.shape.kind != "or":
@@ -137,7 +139,7 @@ def test_no_part_stands_twice_in_a_rule() -> None:
 
 def test_narrowing_keeps_so_many_and_the_cheapest_and_is_reproducible() -> None:
     found = of("full")
-    some = found.weighed
+    some = found.weighed_rules
     for count in (1, 7, 50, 10_000):
         kept = narrow(some, found.evidence, count)
         assert len(kept) == min(count, len(set(kept))) and set(kept) <= set(some)
@@ -174,14 +176,18 @@ def test_ranked_rules_are_valid_at_their_cost_by_the_naive_judge(regime) -> None
 @pytest.mark.parametrize("regime", REGIMES)
 def test_chances_are_between_0_and_1_and_reproducible(regime) -> None:
     found = of(regime)
-    assert len(found.likely.released) == len(found.likely.exact) == len(found.weighed)
-    for part in found.likely:
+    assert (
+        len(found.validity_odds.released)
+        == len(found.validity_odds.exact)
+        == len(found.weighed_rules)
+    )
+    for part in found.validity_odds:
         assert (part >= 0).all() and (part <= 1 + 1e-9).all() and part.std() > 0
     again = estimate_validity(
-        found.prepared, found.features, found.weighed[:60], RandomStream("again")
+        found.prepared, found.features, found.weighed_rules[:60], RandomStream("again")
     )
     other = estimate_validity(
-        found.prepared, found.features, found.weighed[:60], RandomStream("again")
+        found.prepared, found.features, found.weighed_rules[:60], RandomStream("again")
     )
     assert all((a == b).all() for a, b in zip(again, other, strict=True))
 
@@ -200,7 +206,7 @@ def test_a_rule_that_marks_the_antecedent_holds_for_certain(regime) -> None:
             continue
         rule = PricedRule(Shape("feature", texts.index(before)), 1, 4)
         chances = estimate_validity(
-            found.prepared, found.features, [*found.weighed[:50], rule], RandomStream("a")
+            found.prepared, found.features, [*found.weighed_rules[:50], rule], RandomStream("a")
         )
         assert chances.exact[-1] == pytest.approx(1)
         if regime != "partial":  # whose unknown atoms are read as false
@@ -221,7 +227,7 @@ def _antecedent(theory) -> str:
 @pytest.mark.parametrize("regime", REGIMES)
 def test_a_rule_that_covers_more_everywhere_is_never_less_likely(regime) -> None:
     found = of(regime)
-    some = list(found.weighed[:80])
+    some = list(found.weighed_rules[:80])
     more = [Shape("or", parts=(rule.shape, some[0].shape)) for rule in some]
     fewer = [Shape("and", parts=(rule.shape, some[0].shape)) for rule in some]
     wide = [*some, *(PricedRule(s, 10_000, 100) for s in (*more, *fewer))]  # that weigh nothing
@@ -235,7 +241,11 @@ def test_where_no_world_can_be_drawn_nothing_is_likely() -> None:
     theory = default("(P x)", "(P x)", {"P": 1, "R": 2})
     prepared = PreparedWorlds(theory, worlds_of("never", (4, 3), 0, {"P": 1, "R": 2}), "full")
     found = CandidateRules(prepared, "never", 2_000)
-    assert found.weighed and not found.likely.released.any() and not found.likely.exact.any()
+    assert (
+        found.weighed_rules
+        and not found.validity_odds.released.any()
+        and not found.validity_odds.exact.any()
+    )
     none = estimate_validity(prepared, found.features, [], RandomStream("none"))
     assert none.released.shape == none.exact.shape == (0,)
 
@@ -261,7 +271,7 @@ def test_all_ranked_are_valid_by_the_exact_judge_and_sorted_in_each_batch(regime
         assert all(worth.valid for worth in worths)
         assert sum(worth.cost for worth in worths) == one.cost
         gap = (one.cost - ranking.found.bound) / len(worths)
-        assert ranking.plain(one.cost, one.formula.size) == pytest.approx(
+        assert ranking.plain_score(one.cost, one.formula.size) == pytest.approx(
             gap + TRADE_OFFS[name].node * one.formula.size
         )
 
@@ -346,8 +356,8 @@ def test_few_features_give_few_candidates_and_no_error(regime) -> None:
     stream = RandomStream("few")
     prompt = complete_worlds(prepared, 3, stream)
     drawn = draw_broken(prepared, 5, stream)
-    features = grow_features(prompt.lanes.and_also(drawn), ["P"], 0)
-    broken = [one.violated(prepared) for one in (prompt.lanes, drawn)]
+    features = grow_features(prompt.lanes.concatenate(drawn), ["P"], 0)
+    broken = [one.find_violations(prepared) for one in (prompt.lanes, drawn)]
     found = find_candidates(features, Evidence(prompt, broken[0], regime, broken[1]), 0)
     assert found and all(rule.cost >= 0 for rule in found)
 

@@ -88,8 +88,8 @@ class Beside:
         return {"model": "beside", "tools": False}
 
     async def propose(self, view, messages, tools, seed, schema=None) -> Reply:
-        if view.answers % 2 == 0 and view.answers // 2 < len(HOSTILE):
-            return Reply(HOSTILE[view.answers // 2])
+        if view.own_answer_count % 2 == 0 and view.own_answer_count // 2 < len(HOSTILE):
+            return Reply(HOSTILE[view.own_answer_count // 2])
         if self.search is None:
             self.search = await open_model("search", {"budget_expansions": BUDGET, "workers": 1})
         reply = await self.search.propose(view, messages, tools, seed, schema)

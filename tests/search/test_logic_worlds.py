@@ -55,10 +55,10 @@ def small(regime: Regime, seed: str = "small", sizes=(4, 2, 5), unknown: int = 4
 def test_each_is_a_completion_of_its_world_and_the_first_makes_nothing_true(regime) -> None:
     prepared = small(regime)
     found = complete_worlds(prepared, 10, RandomStream("c"))
-    assert found.of.tolist() == sorted(found.of.tolist())
+    assert found.world_of_lane.tolist() == sorted(found.world_of_lane.tolist())
     for number, world in enumerate(prepared.worlds):
         possible = [set(one) for one in completions(world, closed=regime == "full")]
-        places = np.flatnonzero(found.of == number)
+        places = np.flatnonzero(found.world_of_lane == number)
         assert len(places) == (1 if regime == "full" else 10)
         own = [atoms_of(found.lanes, place) for place in places]
         assert all(one in possible for one in own)
@@ -73,8 +73,8 @@ def test_partial_keeps_the_completions_that_break_least() -> None:
     whole = complete_worlds(prepared, COMPLETIONS_DRAWN, RandomStream("p"))
     kept = complete_worlds(prepared, 8, RandomStream("p"))
     for world in range(2):
-        all_ = whole.lanes.violated(prepared).sum(axis=1)[whole.of == world]
-        some = kept.lanes.violated(prepared).sum(axis=1)[kept.of == world]
+        all_ = whole.lanes.find_violations(prepared).sum(axis=1)[whole.world_of_lane == world]
+        some = kept.lanes.find_violations(prepared).sum(axis=1)[kept.world_of_lane == world]
         assert len(all_) == COMPLETIONS_DRAWN and len(some) == 8
         assert some[0] == all_[0]
         assert sorted(some[1:]) == sorted(all_[1:])[:7]
@@ -86,7 +86,7 @@ def test_a_world_whose_atoms_are_all_known_is_its_only_completion(regime) -> Non
     found = complete_worlds(prepared, 4, RandomStream("k"))
     assert all(
         atoms_of(found.lanes, place) == set(next(completions(prepared.worlds[world], True)))
-        for place, world in enumerate(found.of)
+        for place, world in enumerate(found.world_of_lane)
     )
 
 
@@ -96,7 +96,7 @@ def test_elements_that_break_the_theory_are_those_of_the_textbook() -> None:
         theory = any_theory(draw)
         prepared = PreparedWorlds(theory, worlds_of(f"v{number}", (1, 4, 3)), "full")
         lanes = complete_worlds(prepared, 1, RandomStream("v")).lanes
-        broken = lanes.violated(prepared)
+        broken = lanes.find_violations(prepared)
         for place, world in enumerate(prepared.worlds):
             true, size = next(completions(world, True)), len(world.names)
             said = [holds(theory.violation, true, size, {"x": e}) for e in range(size)]
@@ -106,10 +106,10 @@ def test_elements_that_break_the_theory_are_those_of_the_textbook() -> None:
 def test_many_worlds_are_judged_in_parts_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = small("full", sizes=(6, 5, 4))
     lanes = draw_similar(prepared, 50, RandomStream("parts"))
-    whole = lanes.violated(prepared)
+    whole = lanes.find_violations(prepared)
     monkeypatch.setattr(lanes_module, "MAX_CELLS", 700)
-    assert whole.any() and (lanes.violated(prepared) == whole).all()
-    assert lanes.some(np.zeros(50, bool)).violated(prepared).shape == (0, 6)
+    assert whole.any() and (lanes.find_violations(prepared) == whole).all()
+    assert lanes.select(np.zeros(50, bool)).find_violations(prepared).shape == (0, 6)
 
 
 def test_drawn_worlds_have_the_sizes_and_densities_of_prompt_worlds() -> None:
@@ -155,7 +155,7 @@ def test_broken_alike_are_worlds_in_which_some_break_the_theory_and_not_many() -
     for problem in generated()[:6]:
         prepared = prepared_of(problem)
         lanes = draw_broken(prepared, 40, RandomStream("alike"))
-        counts = lanes.violated(prepared).sum(axis=1)
+        counts = lanes.find_violations(prepared).sum(axis=1)
         assert lanes.worlds == 40 and (counts >= 1).all() and (counts <= MOST_BROKEN).all()
     none = PreparedWorlds(
         default("(P x)", "(P x)", {"P": 1}), worlds_of("n", (3,), 0, {"P": 1}), "full"
@@ -169,7 +169,7 @@ def test_predicates_of_any_number_of_arguments_are_completed_and_drawn(regime) -
     theory = default("(and (P x) (Z ))", "(exists y (T x y x))", ODD)
     prepared = PreparedWorlds(theory, worlds, regime)
     found = complete_worlds(prepared, 6, RandomStream("odd"))
-    for place, number in enumerate(found.of):
+    for place, number in enumerate(found.world_of_lane):
         assert atoms_of(found.lanes, place) in [set(c) for c in completions(worlds[number], False)]
     lanes = draw_similar(prepared, 200, RandomStream("odd"))
     for name, places in ODD.items():
@@ -193,7 +193,7 @@ def test_further_worlds_are_read_and_completed_as_each_regime_has_it() -> None:
         prepared = prepared_of(of_regime(regime))
         drawn = draw_worlds(prepared, RandomStream("further"))
         assert drawn is not None and drawn.worlds.worlds >= 150
-        counts = drawn.worlds.violated(prepared).sum(axis=1)
+        counts = drawn.worlds.find_violations(prepared).sum(axis=1)
         assert (counts >= 1).all() and (counts <= MOST_BROKEN).all()
         if regime != "partial":
             assert drawn.read is drawn.worlds
@@ -204,7 +204,7 @@ def test_further_worlds_are_read_and_completed_as_each_regime_has_it() -> None:
             assert not any((drawn.read.true[n] & ~drawn.worlds.true[n]).any() for n in SIGNATURE)
             assert not gone["P"].any() and gone["R"].any() and gone["S"].any()
     least, most, *others = drawn.completed
-    first = drawn.worlds.some(np.arange(least.worlds))
+    first = drawn.worlds.select(np.arange(least.worlds))
     possible = _possible(first, 2)
     for name in ("R", "S"):
         open_ = (most.true[name] & ~least.true[name])[possible]

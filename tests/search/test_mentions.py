@@ -94,7 +94,7 @@ def test_texts_that_people_write_are_not_put_together_from_pieces() -> None:
 def test_each_phrase_that_weighs_gets_the_label_that_most_texts_with_it_have(
     noise: float, rows: int
 ) -> None:
-    rules = {rule.written() for rule in found(*made(rows, noise=noise)).rules}
+    rules = {rule.to_text() for rule in found(*made(rows, noise=noise)).rules}
     for place, mood in enumerate(MOODS):
         assert f'If the text mentions "{mood}", the label is "{LABELS[place % 2]}".' in rules
     assert 'If the text mentions "a cold soup", the label is "hen".' in rules
@@ -111,8 +111,8 @@ def test_no_sentence_on_shuffled_labels_but_by_the_chance_that_is_told() -> None
 
 def test_phrases_that_do_not_weigh_are_not_spoken_of() -> None:
     rules = found(*made(200, weigh=False)).rules
-    assert all("came along" not in rule.written() for rule in rules)
-    assert {rule.written().split('"')[1] for rule in rules} >= set(MEALS)
+    assert all("came along" not in rule.to_text() for rule in rules)
+    assert {rule.to_text().split('"')[1] for rule in rules} >= set(MEALS)
 
 
 def test_the_sentences_are_read_back() -> None:
@@ -120,7 +120,7 @@ def test_the_sentences_are_read_back() -> None:
     told = find_text_rules(rows, labels, PUBLIC, 150_000)
     assert told.rules and told.meta["tried"] > 10
     for rule in told.rules:
-        assert compile_sentence(rule.written(), PUBLIC) == rule
+        assert compile_sentence(rule.to_text(), PUBLIC) == rule
 
 
 def test_a_rule_names_the_whole_phrase() -> None:
@@ -129,7 +129,7 @@ def test_a_rule_names_the_whole_phrase() -> None:
     told = find_text_rules(rows, labels, PUBLIC, 150_000)
     assert (
         told.rules[0]
-        .written()
+        .to_text()
         .startswith('If the text mentions "the loud siren", the label is "cat"')
     )
 

@@ -74,11 +74,11 @@ def test_following_answers_hold_no_patch():
         for problem, space in load_problems(task, problems=5, seed=32, observations="3"):
             shown = [[o.input, o.output] for o in problem.shown]
             asked = engine.Problem(
-                shown, engine.prepared(list(space.inputs)), drawn(6_000, soak=20_000)
+                shown, engine.prepare_space(list(space.inputs)), drawn(6_000, soak=20_000)
             )
             said: list[str] = []
             for _ in range(5):
-                answer = asked.next(said, frozenset(said))
+                answer = asked.propose(said, frozenset(said))
                 if answer is None:
                     break
                 if said:
@@ -92,7 +92,7 @@ def test_following_answers_hold_no_patch():
 def test_many_pairs_take_no_table_of_all_their_sets():
     shown = [[[k, k % 7, 3], [k % 5, (k * k) % 11]] for k in range(26)]
     # 2**26 sets would take minutes and gigabytes: that this ends is the test.
-    assert lists.Problem(shown, [], 3_000).next([], frozenset()) is None
+    assert lists.Problem(shown, [], 3_000).propose([], frozenset()) is None
 
 
 def test_longer_lists_get_fewer_expansions():
@@ -104,7 +104,7 @@ def test_longer_lists_get_fewer_expansions():
 def test_integers_too_large_for_ranges_are_not_tried_on_the_space():
     shown = [[[3, 1, 2], [0, 1, 2]], [[2, 5], [0, 1]], [[4], [0, 1, 2, 3]]]
     asked = lists.Problem(shown, [[10**9, 2], [7, 1]] * 50, 5_000)
-    assert asked.next([], frozenset()) is not None
+    assert asked.propose([], frozenset()) is not None
     assert all(max(given) <= 10_000 for given in asked.some) and asked.some
 
 
@@ -114,7 +114,7 @@ def test_a_word_that_holds_another_gives_no_wrong_rule():
         [["redder metal cube", "blue metal cone"], "off"], [["red rubber cone"], "on"],
     ]  # fmt: skip
     assert acre.supports(shown)
-    answer = acre.Problem(shown, acre.prepare_space([s for s, _ in shown]), 5_000).next(
+    answer = acre.Problem(shown, acre.prepare_space([s for s, _ in shown]), 5_000).propose(
         [], frozenset()
     )
     if answer is not None:

@@ -21,7 +21,7 @@ class Rule:
     codes: np.ndarray = field(repr=False)
     sentence: str = ""
 
-    def predictions(self, inputs):
+    def predict(self, inputs):
         return self.codes[np.array(inputs)], np.ones(len(inputs), bool)
 
 
@@ -33,7 +33,7 @@ KNOWN = [said(f"known {k}", 1.0 + k / 10, -1 - k) for k in range(ANSWERS_BY_COST
 
 
 def next_of(candidates, known=KNOWN):
-    chosen = VotingRanker(INPUTS, 100).next([*known, *candidates], known, {k.text for k in known})
+    chosen = VotingRanker(INPUTS, 100).choose([*known, *candidates], known, {k.text for k in known})
     return chosen.text if chosen else None
 
 

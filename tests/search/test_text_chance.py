@@ -25,7 +25,7 @@ def said(
         "shape": shape, "labels": sorted(set(labels)), "columns": columns,
     }  # fmt: skip
     shown: list[list[Any]] = [[row, label] for row, label in zip(rows, labels, strict=True)]
-    answer = Problem(shown, [], expansions, public).next([], frozenset())
+    answer = Problem(shown, [], expansions, public).propose([], frozenset())
     lines = answer.source.splitlines() if answer else []
     sentences = [line.partition(". ")[2] for line in lines]
     assert not any(isinstance(compile_sentence(one, public), NotExact) for one in sentences)

@@ -69,7 +69,7 @@ def drawn(rule, count=200, seed=0, noise=0.0):
 
 
 def said(rows, labels, public=PUBLIC, budget=60_000):
-    return [rule.written() for rule in find_field_rules(rows, labels, public, budget).rules]
+    return [rule.to_text() for rule in find_field_rules(rows, labels, public, budget).rules]
 
 
 def test_one_value_that_decides_is_one_sentence():
@@ -108,7 +108,7 @@ def test_a_condition_that_no_row_refutes_is_found_by_what_the_rows_share():
         if label == "yes" or not (one["grade"] == "A" and one["papers"] > 2)
     ]
     found = find_field_rules([rows[at] for at in left], [labels[at] for at in left], PUBLIC, 60_000)
-    assert 'grade is "A" and papers is more than 2 and hours' in found.rules[0].written()
+    assert 'grade is "A" and papers is more than 2 and hours' in found.rules[0].to_text()
     hours = found.meta["rules"][0]["conditions"]
     (told,) = [one for one in hours if one["condition"].startswith("hours is more than")]
     assert told["refuted_without"] == 0
@@ -126,7 +126,7 @@ def test_columns_that_hang_together_earn_no_condition_by_that():
         **PUBLIC, "columns": {f"c{k}": {"kind": "number", "about": ""} for k in range(6)}
     }  # fmt: skip
     rules = find_field_rules(rows, labels, public, 60_000).rules
-    assert max(rule.written().split("; ")[0].count(" and ") for rule in rules) <= 3
+    assert max(rule.to_text().split("; ")[0].count(" and ") for rule in rules) <= 3
     assert (
         rules[0].codes(PreparedRows(rows, public)) == [label == "no" for label in labels]
     ).mean() > 0.9
@@ -140,15 +140,15 @@ def test_rows_that_are_left_get_a_rule_where_nothing_else_is_wrong():
     atoms = build_atoms(prepared)
     wanted = np.array(labels) == "yes"
     (papers,) = (
-        (at,) for at, one in enumerate(atoms.conditions) if one.written() == "papers is more than 2"
+        (at,) for at, one in enumerate(atoms.conditions) if one.to_text() == "papers is more than 2"
     )
     covering = Covering(atoms, wanted, Budget(60_000))
-    found, worth = covering.completed([papers], covering.worth([papers]))
-    assert np.any([covering.of(one) for one in found], axis=0).tolist() == wanted.tolist()
+    found, worth = covering.complete([papers], covering.worth([papers]))
+    assert np.any([covering.rows_of(one) for one in found], axis=0).tolist() == wanted.tolist()
     assert worth == pytest.approx(covering.worth(found))
     wanted[np.flatnonzero(prepared.numbers("papers") > 2)[0]] = False  # one row is wrong
     covering = Covering(atoms, wanted, Budget(60_000))
-    assert covering.completed([papers], covering.worth([papers]))[0] == [papers]
+    assert covering.complete([papers], covering.worth([papers]))[0] == [papers]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -161,7 +161,7 @@ def test_labels_by_chance_give_no_sentence(seed):
 def test_each_sentence_compiles_to_the_rule_that_it_says():
     rows, labels = drawn(lambda one: one["papers"] in (1, 2) or one["hours"] > 77.5, seed=5)
     for rule in find_field_rules(rows, labels, PUBLIC, 60_000).rules:
-        assert compile_sentence(rule.written(), PUBLIC) == rule
+        assert compile_sentence(rule.to_text(), PUBLIC) == rule
 
 
 def test_of_several_labels_each_has_its_rules():
@@ -213,7 +213,7 @@ def test_two_places_of_made_texts_decide_together():
         )
     }  # fmt: skip
     assert {frozenset(rule.clauses[0].condition.parts) for rule in found} == wanted
-    assert all(compile_sentence(rule.written(), public) == rule for rule in found)
+    assert all(compile_sentence(rule.to_text(), public) == rule for rule in found)
 
 
 def test_texts_that_people_wrote_have_no_places():
@@ -290,7 +290,7 @@ def test_what_was_said_before_is_not_said_again():
     once = view(rows, labels)
     first, *_ = FAMILY.parse(once, proposed(once).text, FAMILY.answer_formats[0])
     before = PastAnswer("", (Hypothesis(first.text),), (Verdict.ACCEPTED,))
-    assert proposed(replace(once, earlier=(before,))).finish == "exhausted"
+    assert proposed(replace(once, past_answers=(before,))).finish == "exhausted"
 
 
 def test_few_rows_of_one_label_are_exhausted_without_a_warning(recwarn):

@@ -80,7 +80,7 @@ def right(rules: Sequence[Rule], rows: list[dict[str, Json]], labels: list[str])
 
 def test_planted_words_are_listed_first_and_hold_on_new_rows() -> None:
     rules = mine_sentences(*made(200), PUBLIC, Budget(BUDGET))
-    assert all(word[:5] in rules[0].written() for word in (*WARM, *COLD))
+    assert all(word[:5] in rules[0].to_text() for word in (*WARM, *COLD))
     assert right(rules, *made(200, seed=2, noise=0.0)) > 0.95
 
 
@@ -89,7 +89,7 @@ def test_every_sentence_is_read_back_and_lists_ten_words_at_most() -> None:
     assert 1 <= len(found.rules) <= MAX_SENTENCES and found.sure >= 1
     assert found.judged >= found.sure and found.tried > len(COMMON)
     for rule in found.rules:
-        assert compile_sentence(rule.written(), PUBLIC) == rule
+        assert compile_sentence(rule.to_text(), PUBLIC) == rule
         assert listed(rule) <= MAX_LISTED
 
 
@@ -138,8 +138,8 @@ def test_style_is_found_where_no_word_tells() -> None:
         rows.append({"text": " ".join(said)})
         labels.append("warm" if place % 2 else "cold")
     first = mine_sentences(rows, labels, PUBLIC, Budget(BUDGET))[0]
-    assert "per 100 words" in first.written() and (
-        '"("' in first.written() or '","' in first.written()
+    assert "per 100 words" in first.to_text() and (
+        '"("' in first.to_text() or '","' in first.to_text()
     )
 
 
@@ -152,7 +152,7 @@ def test_each_of_three_labels_gets_its_sentences() -> None:
     rules = mine_sentences(rows, labels, public, Budget(BUDGET))
     assert {rule.clauses[0].label for rule in rules} == {"a", "b", "c"}
     assert all(
-        rule.otherwise is None and compile_sentence(rule.written(), public) == rule
+        rule.otherwise is None and compile_sentence(rule.to_text(), public) == rule
         for rule in rules
     )
 
@@ -168,7 +168,7 @@ def test_of_two_texts_the_one_that_says_it_wins_in_either_order() -> None:
         labels.append("first" if first else "second")
     rules = mine_sentences(rows, labels, PAIR, Budget(BUDGET))
     assert all(isinstance(rule.clauses[0], PreferenceClause) for rule in rules)
-    assert all(compile_sentence(rule.written(), PAIR) == rule for rule in rules)
+    assert all(compile_sentence(rule.to_text(), PAIR) == rule for rule in rules)
     turned = [{"tweet_1": row["tweet_2"], "tweet_2": row["tweet_1"]} for row in rows]
     codes, back = (rules[0].codes(PreparedRows(some, PAIR)) for some in (rows, turned))
     assert (codes >= 0).mean() > 0.8

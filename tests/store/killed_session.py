@@ -59,7 +59,7 @@ class Repairs:
         return {"model": "script"}
 
     async def repair(self, view: View, text: str) -> Reply:
-        if len(view.earlier) > 1:
+        if len(view.past_answers) > 1:
             return Reply(finish="exhausted")
         return Reply(repr(("mended", text.replace("[4]", "[8]"))))
 
@@ -93,7 +93,7 @@ async def drive(path: Path) -> None:
     with Store.open(path, write=True) as store:
         sandbox = await EXECUTE.open(OracleSettings(workers=1))
         try:
-            session = store.find("last")
+            session = store.find_session("last")
             method = store.session(session)["settings"]["method"]
             await run_session(
                 store, session, proposer=ScriptedProposer(told(method)), oracle=sandbox, concurrency=2,
@@ -159,7 +159,7 @@ def run(path: Path, boundary: int = 0, side: str = "") -> None:
 
 def look(path: Path) -> Any:
     with Store.open(path, write=False) as store:
-        session = store.find("last")
+        session = store.find_session("last")
         replay = asyncio.run(replay_session(store, session))
         return {"digest": store.digest(session), "differences": replay["differences"],
                 "steps": replay["steps"]}  # fmt: skip

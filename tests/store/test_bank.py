@@ -64,7 +64,7 @@ def test_the_store_folds_each_problem_apart(
     for name, right in (("1", True), ("2", False)):
         for t in (1, 2):
             record = StepRecord(name, t, (), {}, (event("a", t, right, t),))
-            asyncio.run(ledger.step(record))
+            asyncio.run(ledger.record_step(record))
     found = [(e["problem"], e["accuracy"], e["visits"], e["right"]) for e in store.bank(session)]
     assert found == [("1", 1.0, 2, [1, 2]), ("2", 0.0, 2, [])]
     assert [e["problem"] for e in store.bank(session, "2")] == ["2"]
@@ -148,7 +148,7 @@ def test_what_enters_without_a_visit_is_last_and_has_no_accuracy() -> None:
 
 def test_what_is_dropped_begins_anew_where_it_comes_again() -> None:
     bank = build_bank([event("a", 0, True, 1), event("b", 0, True, 1), other("drop", "a")])
-    assert names(bank) == "b" and not bank.holds("text a") and bank.holds("text b")
+    assert names(bank) == "b" and not bank.contains_text("text a") and bank.contains_text("text b")
     bank.apply(other("drop", "z"))  # it was never there
     bank.apply(event("a", 5, False, 6))
     assert names(bank) == "ba" and bank.top()[1].visits == 1 and bank.top()[1].right == set()

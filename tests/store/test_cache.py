@@ -21,7 +21,7 @@ def record(store: Store, session: str, outcome: Outcome) -> None:
         return outcome
 
     key = CallKey(session, "1", "step/1/propose/0")
-    asyncio.run(store.journal(session).once(key, "model", REQUEST, make))
+    asyncio.run(store.journal(session).record_once(key, "model", REQUEST, make))
 
 
 def test_the_latest_answer_counts_where_a_session_asked_again_without_the_cache(
@@ -30,7 +30,7 @@ def test_the_latest_answer_counts_where_a_session_asked_again_without_the_cache(
     sessions = [begun(store, made) for _ in range(4)]
     for session, said in zip(sessions, ("old", "newer", "newest"), strict=False):
         record(store, session, Outcome({"text": said}))
-    found = store.cache(sessions[3]).find(digest_of(REQUEST))
+    found = store.answer_cache(sessions[3]).find(digest_of(REQUEST))
     assert found == Outcome({"text": "newest"}, repeats=sessions[2])
 
 
@@ -39,10 +39,12 @@ def test_an_answer_names_the_session_that_asked_and_none_that_repeated_it(
 ) -> None:
     asked, repeated, here = (begun(store, made) for _ in range(3))
     record(store, asked, Outcome({"text": "said"}))
-    known = store.cache(repeated).find(digest_of(REQUEST))
+    known = store.answer_cache(repeated).find(digest_of(REQUEST))
     assert known is not None
     record(store, repeated, known)
-    assert store.cache(here).find(digest_of(REQUEST)) == Outcome({"text": "said"}, repeats=asked)
+    assert store.answer_cache(here).find(digest_of(REQUEST)) == Outcome(
+        {"text": "said"}, repeats=asked
+    )
 
 
 def test_another_endpoints_answers_and_ones_own_are_none(
@@ -51,4 +53,4 @@ def test_another_endpoints_answers_and_ones_own_are_none(
     there, here = begun(store, made, "http://there/v1"), begun(store, made)
     record(store, there, Outcome({"text": "said"}))
     record(store, here, Outcome({"text": "said"}))
-    assert store.cache(here).find(digest_of(REQUEST)) is None
+    assert store.answer_cache(here).find(digest_of(REQUEST)) is None

@@ -25,7 +25,7 @@ def writes(store: Store, monkeypatch) -> list[int]:
 
 def test_changes_that_are_waited_for_are_one_commit(store, monkeypatch) -> None:
     groups = writes(store, monkeypatch)
-    store.commit_together(5)
+    store.set_commit_size(5)
     began = time.monotonic()
     done = [store._writing().submit(Change()) for _ in range(5)]
     for one in done:
@@ -35,10 +35,10 @@ def test_changes_that_are_waited_for_are_one_commit(store, monkeypatch) -> None:
 
 def test_one_change_waits_a_moment_and_not_for_others(store, monkeypatch) -> None:
     groups = writes(store, monkeypatch)
-    store.commit_together(1_000)
+    store.set_commit_size(1_000)
     store._writing().submit(Change()).result(10)
     assert groups == [1]
-    store.commit_together(1)
+    store.set_commit_size(1)
     store._writing().submit(Change()).result(10)
     assert groups == [1, 1]
 
@@ -46,7 +46,7 @@ def test_one_change_waits_a_moment_and_not_for_others(store, monkeypatch) -> Non
 def test_closing_writes_what_waits_at_once(path, monkeypatch) -> None:
     store = Store.open(path, write=True)
     groups = writes(store, monkeypatch)
-    store.commit_together(1_000)
+    store.set_commit_size(1_000)
     done = store._writing().submit(Change())
     store.close()
     assert done.result(0) is None and groups == [1]
@@ -66,7 +66,7 @@ def test_vectors_of_an_earlier_session_do_not_part_what_is_written_together(path
 
     with Store.open(path, write=True) as second:
         monkeypatch.setattr(Writer, "_write", counted)
-        second.commit_together(3)
+        second.set_commit_size(3)
         for one in [second._writing().submit(Change({"vector": [vector]})) for _ in range(3)]:
             one.result(10)
     assert written == [3]

@@ -16,8 +16,8 @@ def test_the_consistent_hypotheses_are_those_of_the_steps(made, tmp_path):
         ledger = store.ledger(session)
         for name in names[:2]:
             for number in (1, 2):
-                asyncio.run(ledger.step(made.step(name, number)))
-        found = store.consistent(session, names)
+                asyncio.run(ledger.record_step(made.step(name, number)))
+        found = store.consistent_hypotheses(session, names)
         assert list(found) == names and found["nothing"] == []
         for name in names[:2]:
             expected = [

@@ -78,7 +78,7 @@ def acknowledged(lines: list[str], word: str) -> set[tuple[str, int]]:
 def check(path: Path, session: str, lines: list[str]) -> None:
     """All that was acknowledged is there and whole; steps are whole or absent."""
     with Store.open(path, write=False) as reader:
-        assert reader.alterations(session) == []
+        assert reader.find_changes(session) == []
         calls = {(c["problem"], int(c["path"].split("/")[1])) for c in reader.calls(session)}
         steps = set()
         for record in reader.steps(session):
@@ -115,7 +115,7 @@ def test_a_kill_at_any_moment_loses_nothing_acknowledged(path: Path) -> None:
     assert total > 50, "the writer was killed before it had written anything"
     with Store.open(path, write=True) as store:  # and the store goes on
         assert [one["status"] for one in store.sessions()] == ["interrupted"] * 6
-        store.set_session(session, status="done")
+        store.update_session(session, status="done")
 
 
 def test_a_full_disk_is_a_store_error_and_leaves_the_store_whole(
@@ -130,7 +130,7 @@ def test_a_full_disk_is_a_store_error_and_leaves_the_store_whole(
     assert len(acknowledged(lines, "step")) > 10
     check(path, session, lines)
     with Store.open(path, write=True) as store:
-        store.set_session(session, status="interrupted")
+        store.update_session(session, status="interrupted")
 
 
 RACE = """

@@ -57,7 +57,7 @@ def write(
             await asyncio.sleep(rng.random() / 500)
             return outcome(made.outcome(key, kind))
 
-        await journal.once(key, kind, {"request": request, "path": key.path}, make)  # type: ignore[arg-type]
+        await journal.record_once(key, kind, {"request": request, "path": key.path}, make)  # type: ignore[arg-type]
 
     async def run() -> None:
         calls = [
@@ -72,9 +72,9 @@ def write(
         rng.shuffle(steps)
         for name, number in steps:
             record = made.step(name, number)
-            await ledger.step(change(record) if (name, number) == ("2", 1) else record)
+            await ledger.record_step(change(record) if (name, number) == ("2", 1) else record)
         for name in rng.sample(names, 2):
-            await ledger.end(name, "done" if name == "1" else status, cause)  # type: ignore[arg-type]
+            await ledger.record_end(name, "done" if name == "1" else status, cause)  # type: ignore[arg-type]
 
     asyncio.run(run())
     return store.digest(session)
@@ -100,8 +100,8 @@ def test_how_a_session_ran_does_not_count(store: Store, made: SimpleNamespace) -
         return replace(outcome, usage=Usage(9, 9, 9, 9), seconds=99.0, retries=9)
 
     assert write(store, made, outcome=dearer) == plain
-    session = store.find("last")
-    store.set_session(session, status="interrupted", seconds=1.0)
+    session = store.find_session("last")
+    store.update_session(session, status="interrupted", seconds=1.0)
     assert store.digest(session) == plain
 
 
@@ -193,8 +193,8 @@ def test_any_change_of_calls_problems_and_settings_counts(
 
 def test_rows_altered_in_the_file_are_named(store: Store, made: SimpleNamespace) -> None:
     write(store, made)
-    session = store.find("last")
-    assert store.alterations(session) == []
+    session = store.find_session("last")
+    assert store.find_changes(session) == []
     path = store.path
     store.close()
     import duckdb
@@ -222,7 +222,7 @@ def test_rows_altered_in_the_file_are_named(store: Store, made: SimpleNamespace)
         )
     with Store.open(path, write=False) as reader:
         found = [
-            (a["problem"], a["step"], a["path"], a["field"]) for a in reader.alterations(session)
+            (a["problem"], a["step"], a["path"], a["field"]) for a in reader.find_changes(session)
         ]
     assert found == [
         ("2", None, "", "problem"),

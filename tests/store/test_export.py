@@ -34,9 +34,9 @@ def session(store: Store, new_session: NewSession, made: SimpleNamespace) -> str
                 async def make(key: CallKey = key) -> Outcome:
                     return made.outcome(key, "tool")
 
-                await journal.once(key, "tool", {}, make)
-                await ledger.step(made.step(name, number))
-        await ledger.end("1", "done", "three bad")
+                await journal.record_once(key, "tool", {}, make)
+                await ledger.record_step(made.step(name, number))
+        await ledger.record_end("1", "done", "three bad")
 
     asyncio.run(write())
     return session
@@ -64,7 +64,7 @@ def test_parquet_holds_every_table(
         "problem = '1' AND step = 1 AND answer = 1 AND ordinal = 0",
     )
     assert row[:6] == (judged.hypothesis.text, "accepted", [True, None], [False], 1, 0)
-    assert row[6] == 0.25 and json.loads(row[7]) == judged.space.undefined()
+    assert row[6] == 0.25 and json.loads(row[7]) == judged.space.count_undefined()
     (row,) = read(
         out / "predictions.parquet",
         "codes, reasons, reason_names",

@@ -26,7 +26,7 @@ def stored(path: Path) -> tuple[Path, str]:
     """A closed store with one session of one step."""
     with Store.open(path, write=True) as store:
         session = store.create_session({"seed": 0}, [(problem("p"), SPACE)])
-        asyncio.run(store.ledger(session).step(step("p", 1)))
+        asyncio.run(store.ledger(session).record_step(step("p", 1)))
     return path, session
 
 
@@ -49,7 +49,7 @@ def test_an_input_set_that_is_a_bomb_or_damaged_is_refused(
         Store.open(path, write=False) as store,
         pytest.raises(StoreError, match="cannot be read"),
     ):
-        store.space(SPACE.digest)
+        store.input_set(SPACE.digest)
 
 
 def test_a_vector_longer_than_its_sample_space_is_refused(stored: tuple[Path, str]) -> None:
@@ -67,7 +67,7 @@ READERS: dict[str, Callable[[Store, str], object]] = {
     "settings": lambda store, session: store.settings(session),
     "problems": lambda store, session: store.problems(session),
     "steps": lambda store, session: list(store.steps(session)),
-    "given": lambda store, session: store.given(session, ["p"]),
+    "given": lambda store, session: store.answer_summaries(session, ["p"]),
 }
 
 

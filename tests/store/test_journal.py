@@ -35,11 +35,11 @@ def test_a_call_is_made_once_and_comes_back_whole(path: Path, made: SimpleNamesp
     with Store.open(path, write=True) as store:
         session = store.create_session({}, [(made.problem("1"), made.space)])
         key = CallKey(session, "1", "step/0/propose/0")
-        first = asyncio.run(store.journal(session).once(key, "model", {"m": 1}, make))
-        again = asyncio.run(store.journal(session).once(key, "model", {"m": 1}, make))
+        first = asyncio.run(store.journal(session).record_once(key, "model", {"m": 1}, make))
+        again = asyncio.run(store.journal(session).record_once(key, "model", {"m": 1}, make))
     with Store.open(path, write=True) as store:
         journal = store.journal(session)
-        later = [asyncio.run(journal.once(key, "model", {"m": 1}, make)) for _ in range(2)]
+        later = [asyncio.run(journal.record_once(key, "model", {"m": 1}, make)) for _ in range(2)]
     assert make.calls == 1
     for found in (first, again, *later):
         assert found.response == OUTCOME.response
@@ -53,7 +53,7 @@ def test_two_at_once_make_one_call(store: Store, new_session: NewSession) -> Non
 
     async def side_by_side() -> list[Outcome]:
         journal = store.journal(session)
-        some = (journal.once(key, "model", {"m": 1}, make) for _ in range(5))
+        some = (journal.record_once(key, "model", {"m": 1}, make) for _ in range(5))
         return await asyncio.gather(*some)
 
     assert {str(found.response) for found in asyncio.run(side_by_side())} == {str(OUTCOME.response)}
@@ -65,13 +65,13 @@ def test_another_request_under_a_key_names_problem_and_path(
 ) -> None:
     session = new_session()
     journal, key = store.journal(session), CallKey(session, "1", "step/7/propose/0")
-    asyncio.run(journal.once(key, "model", {"m": 1}, Maker(OUTCOME)))
+    asyncio.run(journal.record_once(key, "model", {"m": 1}, Maker(OUTCOME)))
     with pytest.raises(JournalMismatch, match=r"problem 1 at step/7/propose/0"):
-        asyncio.run(journal.once(key, "model", {"m": 2}, Maker(OUTCOME)))
-    found = journal.entry(key)  # as replay asks, which reports another request by itself
+        asyncio.run(journal.record_once(key, "model", {"m": 2}, Maker(OUTCOME)))
+    found = journal.find_entry(key)  # as replay asks, which reports another request by itself
     assert found is not None
     assert found[0] == digest_of({"m": 1}) and found[1].response == OUTCOME.response
-    assert journal.entry(CallKey(session, "1", "step/8/propose/0")) is None
+    assert journal.find_entry(CallKey(session, "1", "step/8/propose/0")) is None
 
 
 def test_a_failed_call_leaves_nothing_and_the_waiting_one_tries_again(
@@ -86,8 +86,8 @@ def test_a_failed_call_leaves_nothing_and_the_waiting_one_tries_again(
 
     async def run() -> list[Outcome | BaseException]:
         return await asyncio.gather(
-            journal.once(key, "model", {}, outage),
-            journal.once(key, "model", {}, Maker(OUTCOME)),
+            journal.record_once(key, "model", {}, outage),
+            journal.record_once(key, "model", {}, Maker(OUTCOME)),
             return_exceptions=True,
         )
 
@@ -102,8 +102,8 @@ def test_a_cancelled_waiter_stops_nobody(store: Store, new_session: NewSession) 
     make = Maker(OUTCOME, 0.05)
 
     async def run() -> Outcome:
-        first = asyncio.create_task(journal.once(key, "model", {}, make))
-        second = asyncio.create_task(journal.once(key, "model", {}, make))
+        first = asyncio.create_task(journal.record_once(key, "model", {}, make))
+        second = asyncio.create_task(journal.record_once(key, "model", {}, make))
         await asyncio.sleep(0.01)
         second.cancel()
         await asyncio.gather(second, return_exceptions=True)
@@ -122,7 +122,10 @@ def test_several_event_loops_and_many_calls_at_once(
 
     async def run() -> list[Outcome]:
         return await asyncio.gather(
-            *(journal.once(key, "tool", key.path, Maker(made.outcome(key, "tool"))) for key in keys)
+            *(
+                journal.record_once(key, "tool", key.path, Maker(made.outcome(key, "tool")))
+                for key in keys
+            )
         )
 
     for _ in range(3):
@@ -140,14 +143,14 @@ def test_a_journal_of_a_reader_looks_up_and_writes_nothing(
 ) -> None:
     session = new_session()
     key = CallKey(session, "1", "step/0/propose/0")
-    asyncio.run(store.journal(session).once(key, "model", {}, Maker(OUTCOME)))
+    asyncio.run(store.journal(session).record_once(key, "model", {}, Maker(OUTCOME)))
     store.close()
     with Store.open(path, write=False) as reader:
         journal = reader.journal(session)
-        assert asyncio.run(journal.once(key, "model", {}, Maker(OUTCOME))).retries == 2
+        assert asyncio.run(journal.record_once(key, "model", {}, Maker(OUTCOME))).retries == 2
         other = CallKey(session, "1", "step/1/propose/0")
         with pytest.raises(StoreError, match="open for reading"):
-            asyncio.run(journal.once(other, "model", {}, Maker(OUTCOME)))
+            asyncio.run(journal.record_once(other, "model", {}, Maker(OUTCOME)))
 
 
 def test_usage_sums_by_kind_and_role(
@@ -162,7 +165,7 @@ def test_usage_sums_by_kind_and_role(
     ):
         key = CallKey(session, "1", path)
         outcome = Outcome({}, {}, Usage(10, 3, 2, 1), 0.25, 1)
-        asyncio.run(journal.once(key, kind, {}, Maker(outcome)))
+        asyncio.run(journal.record_once(key, kind, {}, Maker(outcome)))
     usage = store.usage(session)
     assert (usage["calls"], usage["tokens_in"], usage["retries"]) == (3, 30, 3)
     assert usage["by_role"]["propose"]["tokens_out"] == 6
@@ -178,7 +181,7 @@ def test_sums_hold_whatever_endpoints_say_of_tokens(store: Store, new_session: N
     for n in range(3):
         outcome = Outcome({}, {}, Usage(most, most))
         key = CallKey(session, "1", f"step/{n}/propose/0")
-        asyncio.run(store.journal(session).once(key, "model", {}, Maker(outcome)))
+        asyncio.run(store.journal(session).record_once(key, "model", {}, Maker(outcome)))
     assert store.usage(session)["tokens_in"] == 3 * most
 
 
@@ -189,9 +192,9 @@ def test_the_last_response_of_each_problem_is_that_of_the_call_begun_last(
     journal = store.journal(session)
     for step in range(12):  # step/9 stands after step/11 by name
         key = CallKey(session, "1", f"step/{step}/propose/0")
-        asyncio.run(journal.once(key, "model", {}, Maker(Outcome({"step": step}))))
+        asyncio.run(journal.record_once(key, "model", {}, Maker(Outcome({"step": step}))))
     asyncio.run(
-        journal.once(CallKey(session, "1", "step/12/judge/0"), "execute", {}, Maker(OUTCOME))
+        journal.record_once(CallKey(session, "1", "step/12/judge/0"), "execute", {}, Maker(OUTCOME))
     )
     assert store.last_responses(session, "model") == {"1": {"step": 11}}
     assert store.last_responses(session, "other") == {}

@@ -103,14 +103,14 @@ def test_steps_come_back_equal_from_the_file_and_through_the_socket(
         ledger = store.ledger(session)
 
         async def write() -> None:
-            await asyncio.gather(*(ledger.step(one) for one in steps))
+            await asyncio.gather(*(ledger.record_step(one) for one in steps))
 
         asyncio.run(write())
         for opened in (store, reader):
             assert opened.problems(session)[0].problem == problem
             assert made.same(tuple(opened.steps(session)), steps)
         assert store.digest(session) == reader.digest(session)
-        assert store.alterations(session) == []
+        assert store.find_changes(session) == []
 
     check()
     reader.close()
@@ -125,8 +125,8 @@ def test_writing_a_step_again_changes_nothing(
         for ledger in (store.ledger(session), store.ledger(session)):
             for name in "12":
                 for number in range(3):
-                    await ledger.step(made.step(name, number))
-                await ledger.end(name, "done", "three bad")
+                    await ledger.record_step(made.step(name, number))
+                await ledger.record_end(name, "done", "three bad")
 
     asyncio.run(write())
     digest = store.digest(session)
@@ -147,7 +147,7 @@ def test_the_same_rows_from_two_ledgers_at_once_are_written_once(
     ledgers = [store.ledger(session) for _ in range(4)]
 
     async def write() -> None:
-        await asyncio.gather(*(ledger.step(made.step("1", 0)) for ledger in ledgers))
+        await asyncio.gather(*(ledger.record_step(made.step("1", 0)) for ledger in ledgers))
 
     asyncio.run(write())
     assert made.same(tuple(store.steps(session)), (made.step("1", 0),))
@@ -161,9 +161,9 @@ def test_a_step_that_is_there_keeps_every_row_it_has(
     short = StepRecord("1", 0, made.step("1", 0).answers[:1])
 
     async def write() -> None:
-        await second.step(made.step("1", 9))  # has read which steps there are
-        await first.step(short)
-        await second.step(made.step("1", 0))  # would add an answer and events
+        await second.record_step(made.step("1", 9))  # has read which steps there are
+        await first.record_step(short)
+        await second.record_step(made.step("1", 0))  # would add an answer and events
 
     asyncio.run(write())
     assert made.same(next(store.steps(session)), short)
@@ -174,14 +174,14 @@ def test_vectors_that_calls_and_steps_share_are_kept_once(
 ) -> None:
     session = new_session()
     record = made.step("1", 0)
-    asyncio.run(store.ledger(session).step(record))
-    asyncio.run(store.ledger(session).step(StepRecord("1", 1, record.answers)))
+    asyncio.run(store.ledger(session).record_step(record))
+    asyncio.run(store.ledger(session).record_step(StepRecord("1", 1, record.answers)))
     assert store.query("SELECT count(*) FROM vector") == [(2,)]  # codes and reasons
 
 
 def test_fields_keep_infinities(store: Store, new_session: NewSession) -> None:
     session = new_session()
-    asyncio.run(store.ledger(session).step(StepRecord("1", 0, (), {"gap": math.inf})))
+    asyncio.run(store.ledger(session).record_step(StepRecord("1", 0, (), {"gap": math.inf})))
     (found,) = store.steps(session)
     assert found.fields == {"gap": math.inf}
 
@@ -190,7 +190,7 @@ def test_spaces_are_left_unread_when_they_are_not_wanted(
     store: Store, new_session: NewSession, made: SimpleNamespace
 ) -> None:
     session = new_session()
-    asyncio.run(store.ledger(session).step(made.step("1", 0)))
+    asyncio.run(store.ledger(session).record_step(made.step("1", 0)))
     (found,) = store.steps(session, spaces=False)
     judged = found.answers[1].judged[0]
     assert judged.space is None and judged.shown is not None

@@ -41,9 +41,9 @@ def fill(store: Store, session: str, made: SimpleNamespace) -> None:
                 async def make(key: CallKey = key, kind: str = kind) -> Outcome:
                     return made.outcome(key, kind)
 
-                await journal.once(key, kind, {"path": key.path}, make)
-            await ledger.step(made.step("1", number))
-        await ledger.end("1", "done", "three bad")
+                await journal.record_once(key, kind, {"path": key.path}, make)
+            await ledger.record_step(made.step("1", number))
+        await ledger.record_end("1", "done", "three bad")
 
     asyncio.run(write())
 
@@ -51,16 +51,16 @@ def fill(store: Store, session: str, made: SimpleNamespace) -> None:
 def answers(store: Store, session: str, made: SimpleNamespace) -> dict[str, Any]:
     """What every reading verb says."""
     return {
-        "find": store.find("last"),
+        "find": store.find_session("last"),
         "session": store.session(session),
         "sessions": store.sessions(),
         "problems": store.problems(session),
-        "space": store.space(made.space.digest),
+        "space": store.input_set(made.space.digest),
         "calls": store.calls(session),
         "bank": store.bank(session),
         "usage": store.usage(session),
         "digest": store.digest(session),
-        "alterations": store.alterations(session),
+        "alterations": store.find_changes(session),
     }
 
 
@@ -73,7 +73,7 @@ def test_every_reading_verb_answers_alike_through_the_socket(
         assert answers(reader, session, made) == answers(store, session, made)
         assert made.same(tuple(reader.steps(session)), tuple(store.steps(session)))
         key = CallKey(session, "1", "step/0/tool/0")
-        found = reader.journal(session).entry(key)
+        found = reader.journal(session).find_entry(key)
         assert found is not None
         assert made.same(found[1].vectors["codes"], made.outcome(key, "tool").vectors["codes"])
         written = reader.export(session, tmp_path / "out.jsonl", "jsonl")
@@ -106,9 +106,9 @@ def test_a_large_vector_and_many_rows_travel_whole(
         return Outcome({}, {"codes": codes})
 
     key = CallKey(session, "1", "step/0/tool/0")
-    asyncio.run(store.journal(session).once(key, "tool", {}, make))
+    asyncio.run(store.journal(session).record_once(key, "tool", {}, make))
     with Store.open(path, write=False) as reader:
-        found = reader.journal(session).entry(key)
+        found = reader.journal(session).find_entry(key)
         assert found is not None and made.same(found[1].vectors["codes"], codes)
         assert len(reader.query("SELECT range FROM range(10000)")) == 10_000
 
@@ -267,7 +267,7 @@ def test_a_link_that_another_user_made_is_not_followed(short_temporary: Path) ->
         code = 1
         try:
             os.setuid(65534)
-            code = 3 if OwnerClient.reach(path) is None else 4
+            code = 3 if OwnerClient.connect(path) is None else 4
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
@@ -280,9 +280,9 @@ def test_a_reader_outlives_the_owner(path: Path, made: SimpleNamespace, tmp_path
     store = Store.open(path, write=True)
     session = store.create_session({}, [(made.problem("1"), made.space)])
     with Store.open(path, write=False) as reader:
-        assert reader.find("last") == session
+        assert reader.find_session("last") == session
         store.close()
-        assert reader.find("last") == session
+        assert reader.find_session("last") == session
 
 
 def test_visitors_that_speak_nonsense_or_leave_early_harm_nobody(store: Store, path: Path) -> None:
@@ -314,7 +314,7 @@ def test_a_message_without_one_meaning_is_not_answered(
 
 
 def test_numbers_that_are_not_finite_travel(store: Store, path: Path) -> None:
-    visitor = OwnerClient.reach(path)
+    visitor = OwnerClient.connect(path)
     assert visitor is not None
     with contextlib.closing(visitor):
         sql = "SELECT 'nan'::DOUBLE, 'inf'::DOUBLE, ?::DOUBLE, 1.5::DOUBLE"
@@ -345,13 +345,13 @@ def test_many_readers_at_once_while_the_owner_writes(
 
 
 def test_the_owner_tells_its_pid(store: Store, path: Path) -> None:
-    visitor = OwnerClient.reach(store.path)
-    assert visitor is not None and visitor.owner() == os.getpid()
+    visitor = OwnerClient.connect(store.path)
+    assert visitor is not None and visitor.owner_pid() == os.getpid()
     visitor.close()
 
 
 def test_a_long_query_of_a_reader_ends_with_the_owner(store: Store, path: Path) -> None:
-    visitor = OwnerClient.reach(path)
+    visitor = OwnerClient.connect(path)
     assert visitor is not None
     ended = threading.Event()
 
@@ -486,6 +486,6 @@ def test_an_owner_that_closes_leaves_the_socket_of_the_next_one(
         session = second.create_session({}, [])
         first.communicate(b"\n")
         with Store.open(path, write=False) as reader:
-            assert reader.find("last") == session
+            assert reader.find_session("last") == session
     assert not os.path.lexists(socket_path(path))
     assert before == socket_path(path) or not before.parent.exists()

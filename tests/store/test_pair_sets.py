@@ -41,7 +41,7 @@ def table(answers: int = 3, seed: int = 0) -> PairTable:
         stage=rng.integers(0, 3, pairs, dtype=np.int8),
         digest="",
         settings={"seed": seed},
-    ).named()
+    ).with_digest()
 
 
 def columns(one: PairTable) -> list[object]:
@@ -61,7 +61,7 @@ def test_a_set_that_was_saved_comes_back_whole(path: Path, answers: int) -> None
     with Store.open(path, write=False) as store:
         read = read_table(store)
     assert columns(read) == columns(made)
-    assert read.named().digest == made.digest
+    assert read.with_digest().digest == made.digest
     assert read.prompt.dtype == np.int32 and read.stage.dtype == np.int8
 
 
@@ -117,7 +117,7 @@ def test_the_digest_changes_with_every_column() -> None:
             other = np.where(value == value[0], (value[0] + 1) % 2, value).astype(value.dtype)
         else:
             other = [value[-1], *value[1:]] if value[0] != value[-1] else ["another", *value[1:]]
-        seen.add(PairTable(**{**one, name: other}).named().digest)
+        seen.add(PairTable(**{**one, name: other}).with_digest().digest)
     assert len(seen) == len(one)
 
 
@@ -141,7 +141,7 @@ def test_where_finds_the_pairs_of_a_stage_and_a_split() -> None:
                 if stage in (None, one.stage[pair])
                 and split in (None, one.prompt_split[one.prompt[pair]])
             ]
-            assert one.where(stage, split).tolist() == wanted
+            assert one.positions(stage, split).tolist() == wanted
 
 
 # --- stores of version 3 ------------------------------------------------------------------

@@ -207,7 +207,7 @@ def test_what_a_killed_run_left_is_interrupted_for_reader_and_writer(path: Path)
         assert session["status"] == "interrupted"
     with Store.open(path, write=True) as store:
         assert store.session(session["session"])["status"] == "interrupted"
-        store.set_session(session["session"], status="running")
+        store.update_session(session["session"], status="running")
         with Store.open(path, write=False) as reader:
             assert reader.session(session["session"])["status"] == "running"
             store.close()
@@ -216,31 +216,31 @@ def test_what_a_killed_run_left_is_interrupted_for_reader_and_writer(path: Path)
 
 def test_sessions_are_found_by_id_prefix_and_last(store: Store, new_session: NewSession) -> None:
     with pytest.raises(StoreError, match="no session yet"):
-        store.find("last")
+        store.find_session("last")
     ids = [new_session() for _ in range(40)]
     assert all(re.fullmatch(f"[{ID_LETTERS}]{{8}}", session) for session in ids)
     assert len(set(ids)) == 40 and not set("il1o0") & set(ID_LETTERS)
-    assert store.find("last") == ids[-1]
-    assert store.find(ids[3]) == ids[3]
-    assert store.find(ids[5][:7]) == ids[5]
+    assert store.find_session("last") == ids[-1]
+    assert store.find_session(ids[3]) == ids[3]
+    assert store.find_session(ids[5][:7]) == ids[5]
     assert [session["session"] for session in store.sessions()] == ids
     letters = [session[0] for session in ids]
     twice = next(letter for letter in letters if letters.count(letter) > 1)
     with pytest.raises(StoreError, match="ambiguous"):
-        store.find(twice)
+        store.find_session(twice)
     with pytest.raises(StoreError, match=f"did you mean {ids[7]}"):
-        store.find(ids[7][:7] + "0")
+        store.find_session(ids[7][:7] + "0")
     for name in ("", "%", "00000000"):
         with pytest.raises(StoreError):
-            store.find(name)
+            store.find_session(name)
 
 
 def test_settings_fields_and_counts_come_back(
     store: Store, new_session: NewSession, made: SimpleNamespace
 ) -> None:
     session = new_session("1", "2", versions={"peirce": "0"}, note="\ud800")
-    store.set_session(session, status="done", seconds=2.5)
-    store.set_session(session, status="done", metrics={"beta": 0.5})
+    store.update_session(session, status="done", seconds=2.5)
+    store.update_session(session, status="done", metrics={"beta": 0.5})
     held = store.session(session)
     assert held["settings"]["note"] == "\ud800" and held["versions"] == {"peirce": "0"}
     assert (held["status"], held["seconds"], held["metrics"]) == ("done", 2.5, {"beta": 0.5})
@@ -249,7 +249,7 @@ def test_settings_fields_and_counts_come_back(
     assert [row.problem for row in rows] == [made.problem("1"), made.problem("2")]
     assert {(row.status, row.cause, row.space) for row in rows} == {("open", "", made.space.digest)}
     with pytest.raises(StoreError, match="not 'finished'"):
-        store.set_session(session, status="finished")
+        store.update_session(session, status="finished")
     for ask in (store.session, store.digest):
         with pytest.raises(StoreError):
             ask("nothere2")
@@ -263,10 +263,10 @@ def test_spaces_are_kept_once_with_their_weights(store: Store, made: SimpleNames
     for _ in range(2):
         store.create_session({}, pairs)
     assert store.query("SELECT count(*) FROM input_set") == [(2,)]
-    assert store.space(weighted.digest) == weighted
-    assert store.space(made.space.digest) == made.space
+    assert store.input_set(weighted.digest) == weighted
+    assert store.input_set(made.space.digest) == made.space
     with pytest.raises(StoreError, match="no input set"):
-        store.space("0" * 64)
+        store.input_set("0" * 64)
 
 
 def test_two_problems_of_one_id_are_refused_whole(store: Store, made: SimpleNamespace) -> None:
@@ -330,7 +330,7 @@ def test_threads_that_open_one_new_store_leave_it_to_the_first(
         store.close()
         assert len(refused) == 2 and not any("\n" in said for said in refused)
         with Store.open(path, write=False) as reader:
-            assert reader.find("last") == session
+            assert reader.find_session("last") == session
 
 
 @pytest.mark.parametrize("write", [True, False])

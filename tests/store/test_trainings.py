@@ -28,7 +28,7 @@ def test_a_training_comes_back_with_its_points_in_order(path: Path) -> None:
             "fields": {"seconds": 3.5}, "examples": 64,
         }  # fmt: skip
         assert store.trainings.points("abcd") == [points[1], points[2], points[0]]
-        assert store.trainings.training("abcd") == row
+        assert store.trainings.get("abcd") == row
 
 
 def test_writing_again_replaces(path: Path) -> None:
@@ -42,7 +42,7 @@ def test_writing_again_replaces(path: Path) -> None:
         assert [(p.examples, p.value) for p in store.trainings.points("abcd")] == [
             (16, 16.0), (32, 0.25)
         ]  # fmt: skip
-        row = store.trainings.training("abcd")
+        row = store.trainings.get("abcd")
         assert (row["status"], row["settings"], row["fields"], row["created"]) == (
             "running", {"seed": 1}, {"at": 48}, "2026-01-01"
         )  # fmt: skip

@@ -79,7 +79,7 @@ def dense(size: int, marks: int = 1) -> World:
 @pytest.mark.parametrize("theory", PUBLISHED_THEORIES)
 @pytest.mark.parametrize("marks", [1, 2, 144])
 def test_the_fullest_worlds_of_12_elements_fit_100_columns(theory: str, marks: int) -> None:
-    text = TASK.drawn(
+    text = TASK.draw_problem(
         made("p", PUBLISHED_THEORIES[theory], "skeptical", [dense(12, marks)], [], {})
     )
     lines = text.splitlines()
@@ -100,7 +100,7 @@ def test_a_theory_of_ones_own_is_drawn_with_all_its_predicates() -> None:
     names = ("ann", "b" * 40, "c\x1b[31m")
     true = {"Bird": ((0,),), "Night": ((),), "Day": (), "Dawn": (), "Between": ((0, 1, 2),)}
     problem = made("p", theory, "partial", [World("W0", names, true, {"Dawn": ((),)})], [], {})
-    text = TASK.drawn(problem)
+    text = TASK.draw_problem(problem)
     assert text.count("axiom") == 2 and "  Dawn?, not Day, Night\n" in text
     assert "(" + "b" * 23 + "…,c\\x1b[31m)" in text and max(map(len, text.splitlines())) <= 98
 
@@ -122,7 +122,7 @@ def test_text_of_a_file_is_shown_and_not_obeyed(tmp_path: Path, capsys: Any) -> 
 def test_published_problems_fit_100_columns(shared_data: Path) -> None:
     problems = TASK.load(str(shared_data / "abd"), None, 0)
     for problem in problems:
-        lines = TASK.drawn(problem).splitlines()
+        lines = TASK.draw_problem(problem).splitlines()
         assert max(map(len, lines)) <= 98
         assert sum(line.startswith("world ") for line in lines) == len(problem.shown)
         assert str(problem.secret["reference"]) not in " ".join(lines)

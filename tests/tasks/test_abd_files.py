@@ -174,16 +174,16 @@ def test_problems_are_json_and_come_back(folder: Path) -> None:
 
 
 def test_the_identity_covers_both_files(folder: Path) -> None:
-    before = TASK.identity(folder)
+    before = TASK.identify_data(folder)
     assert before["name"] == "abd_instances_v1.yaml" and len(before["sha256"]) == 64
-    assert before == TASK.identity(folder / "abd_instances_v1.yaml")
+    assert before == TASK.identify_data(folder / "abd_instances_v1.yaml")
     save_holdouts(folder, holdouts()[:2])
-    after = TASK.identity(folder)
+    after = TASK.identify_data(folder)
     assert after["sha256"] != before["sha256"]
     save(folder / "abd_instances_v1.yaml", yaml_of(instances()[:1]))
-    assert TASK.identity(folder)["sha256"] not in (before["sha256"], after["sha256"])
+    assert TASK.identify_data(folder)["sha256"] not in (before["sha256"], after["sha256"])
     (folder / "abd_holdouts_v1.jsonl").unlink()
-    assert TASK.identity(folder)["name"] == "abd_instances_v1.yaml"
+    assert TASK.identify_data(folder)["name"] == "abd_instances_v1.yaml"
 
 
 # --- what cannot be asked -----------------------------------------------------------

@@ -167,7 +167,7 @@ def test_references_are_valid_at_the_recorded_cost_by_z3_under_the_masks(regime:
         worlds = [candidate.world for candidate in some]
         found = GroundedWorlds(one.theory, worlds, one.recipe.regime).judge(one.reference.formula)
         assert [(w.valid, w.cost, w.bound) for w in found] == [
-            (True, c.judged.cost, c.judged.bound) for c in some
+            (True, c.judgement.cost, c.judgement.bound) for c in some
         ]
 
 
@@ -201,7 +201,7 @@ def test_masks_that_are_not_kept_with_care_break_skeptical_references() -> None:
     for world in closed:
         size = len(world.names)
         atoms = {
-            name: tuple(sorted(divmod(int(at), size) for at in any_mask.shuffled(size**2)[:20]))
+            name: tuple(sorted(divmod(int(at), size) for at in any_mask.permutation(size**2)[:20]))
             for name in ("R", "S")
         }
         true = {name: tuple(at for at in some if at not in atoms.get(name, ()))
@@ -227,15 +227,15 @@ def test_holdouts_are_apart_from_prompt_worlds_and_like_them() -> None:
         assert not any(are_equal_worlds(a, b) or are_maskings_of_one_world(a, b) for a, b in pairs)
         assert len(held) == 5 and {w.id for w in held} == {f"H{k}" for k in range(5)}
         mean = one.reference.cost / len(prompts)
-        assert abs(sum(h.candidate.judged.cost or 0 for h in one.holdouts) / 5 - mean) <= 0.25
+        assert abs(sum(h.candidate.judgement.cost or 0 for h in one.holdouts) / 5 - mean) <= 0.25
 
 
 def test_a_duplicate_is_no_holdout(monkeypatch: pytest.MonkeyPatch) -> None:
     one = of("full")
     source = CandidateSource("again", one.theory, one.reference.formula, one.recipe, None)
-    fresh = source.more()
+    fresh = source.next_batch()
     again = [one.worlds[0], *fresh, *fresh]
-    monkeypatch.setattr(CandidateSource, "more", lambda self: again)
+    monkeypatch.setattr(CandidateSource, "next_batch", lambda self: again)
     found = choose_holdouts(source, one.worlds)
     assert found is not None and sum(held.duplicates for held in found) >= 1
     assert all(not are_equal_worlds(h.candidate.world, one.worlds[0].world) for h in found)
@@ -244,6 +244,6 @@ def test_a_duplicate_is_no_holdout(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_holdouts_that_take_too_many_attempts_reject_the_instance() -> None:
     """The prompt worlds cost 3 above their bound, which no candidate does."""
     one = of("full")
-    dear = [c._replace(judged=c.judged._replace(cost=c.judged.bound + 3)) for c in one.worlds]
+    dear = [c._replace(judged=c.judgement._replace(cost=c.judgement.bound + 3)) for c in one.worlds]
     source = CandidateSource("dear", one.theory, one.reference.formula, one.recipe, None)
     assert choose_holdouts(source, dear) is None

@@ -97,7 +97,7 @@ WORLDS = {
 @pytest.mark.parametrize("claim", WORLD_CONDITIONS)
 def test_a_world_filter_rejects_what_breaks_it_alone(claim: str) -> None:
     assert not world_fault(GOOD, FULL)
-    wide = replace(FULL, share=1.0) if "marks" in claim else FULL
+    wide = replace(FULL, max_exception_share=1.0) if "marks" in claim else FULL
     broken = [said for said, holds in WORLD_CONDITIONS.items() if not holds(WORLDS[claim], wide)]
     assert broken == [claim] and world_fault(WORLDS[claim], wide) == claim
 
@@ -131,8 +131,8 @@ def test_holdouts_are_within_the_range_of_the_prompt_worlds() -> None:
 def test_candidates_pass_all_filters_of_worlds(regime: str) -> None:
     one = of(regime)
     source = CandidateSource("some", one.theory, one.reference.formula, one.recipe, None)
-    found = source.more()
-    assert found and not any(world_fault(candidate.judged, one.recipe) for candidate in found)
+    found = source.next_batch()
+    assert found and not any(world_fault(candidate.judgement, one.recipe) for candidate in found)
 
 
 # --- competitors ------------------------------------------------------------------------
@@ -151,11 +151,11 @@ def test_competitors_that_survive_the_first_worlds_are_beaten_in_the_end() -> No
         worlds = pool_of(text)
         chosen = choose_worlds(worlds, FULL, 8)
         assert chosen is not None and len(chosen) == 8
-        assert len(worlds.left(range(4))) > 0  # as drawn
-        assert len(worlds.left(chosen)) == 0
+        assert len(worlds.survivors(range(4))) > 0  # as drawn
+        assert len(worlds.survivors(chosen)) == 0
         some = [worlds.candidates[place] for place in chosen]
         again = compute_costs(some, worlds.source, worlds.competitors)
-        reference = sum(candidate.judged.cost or 0 for candidate in some)
+        reference = sum(candidate.judgement.cost or 0 for candidate in some)
         valid = again[(again < INVALID_COST).all(axis=1)]
         assert len(valid) > 0 and (valid.sum(axis=1) >= reference + MARGIN).all()
 
@@ -261,7 +261,7 @@ def test_a_cheaper_alternative_takes_the_place_of_the_seed() -> None:
     loose = named("t2-some-R(every-R(P))")
     source = CandidateSource("loose", T2, PLANTED.formula, FULL, None)
     kept: list[Candidate] = []
-    for candidate in source.more():
+    for candidate in source.next_batch():
         (worth,) = PreparedWorlds(T2, (candidate.world,), "full").judge(loose.formula)
         if worth.cost is not None and worth.cost - (worth.bound or 0) <= 1:
             kept.append(candidate)
@@ -273,7 +273,7 @@ def test_a_cheaper_alternative_takes_the_place_of_the_seed() -> None:
     )  # fmt: skip
     found = refine_reference(seed, T2, worlds, FULL, RandomStream("any"))
     assert found.cost < seed.cost and found.source in ("template", "mutant")
-    assert all(not world_fault(one, FULL) for one in found.worths)
+    assert all(not world_fault(one, FULL) for one in found.judgements)
     high = replace(FULL, floors=(0, seed.cost))  # cheaper ones are too cheap together
     assert refine_reference(seed, T2, worlds, high, RandomStream("any")) == seed
     best = refine_reference(found, T2, worlds, FULL, RandomStream("other"))
@@ -287,12 +287,12 @@ def test_a_template_is_used_twice_or_for_a_third_of_its_bucket() -> None:
     assert [max_uses(n) for n in (1, 6, 7, 9, 10)] == [2, 2, 3, 3, 4]
     used = TemplateUses()
     for _ in range(2):
-        assert used.may("full", "easy", "T1", "a")
+        assert used.allows("full", "easy", "T1", "a")
         used.count("full", "easy", "T1", "a")
-    assert not used.may("full", "easy", "T1", "a") and used.may("full", "easy", "T2", "a")
+    assert not used.allows("full", "easy", "T1", "a") and used.allows("full", "easy", "T2", "a")
     for name in "bcde":
         used.count("full", "easy", "T1", name)
-    assert used.may("full", "easy", "T1", "a")  # a third of seven is three
+    assert used.allows("full", "easy", "T1", "a")  # a third of seven is three
 
 
 def test_a_template_at_its_limit_is_not_planted_and_the_antecedent_never() -> None:

@@ -83,7 +83,7 @@ def test_json_of_one_problem_of_several_and_jsonl_are_alike(tmp_path: Path) -> N
     assert TASK.load(str(tmp_path / "some.json"), None, 0) == expected
     assert TASK.load(str(tmp_path / "one.json"), None, 0) == expected[:1]
     assert TASK.load(str(packed), None, 0) == TASK.load(str(tmp_path), None, 0) == expected
-    assert TASK.identity(packed)["sha256"] == TASK.identity(tmp_path)["sha256"]
+    assert TASK.identify_data(packed)["sha256"] == TASK.identify_data(tmp_path)["sha256"]
 
 
 def test_a_theory_of_ones_own_brings_its_signature(tmp_path: Path) -> None:

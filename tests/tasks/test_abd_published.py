@@ -257,7 +257,7 @@ def test_full_every_recorded_cost_and_bound_is_exact(cases: list[Case]) -> None:
 def test_full_the_required_set_is_the_violations(cases: list[Case]) -> None:
     for case in of(cases, "full"):
         prepared = PreparedWorlds(case.theory, tuple(case.worlds(case.problem.shown)), "full")
-        violated, _ = prepared.extents(case.reference)
+        violated, _ = prepared.full_extents(case.reference)
         for one, world, row in zip(case.recorded, prepared.worlds, violated, strict=True):
             broken = {name for name, breaks in zip(world.names, row, strict=False) if breaks}
             assert set(one["_requiredAbSet"]) == broken

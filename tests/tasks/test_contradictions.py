@@ -63,11 +63,11 @@ def test_problems_that_do_not_run_are_not_named(tmp_path: Path) -> None:
 def test_inputs_and_outputs_are_compared_as_predictions_are(
     first: Any, second: Any, contradict: bool
 ) -> None:
-    assert bool(FAMILY.contradiction(problem(first, second))) == contradict
+    assert bool(FAMILY.find_contradiction(problem(first, second))) == contradict
 
 
 def test_the_rule_of_a_task_says_which_outputs_are_two() -> None:
     public = {"equality": {"numbers": {"decimals": 1}}}
-    assert not FAMILY.contradiction(problem((1, 0.41), (1, 0.42), public=public))
-    assert FAMILY.contradiction(problem((1, 0.41), (1, 0.52), public=public))
-    assert FAMILY.contradiction(problem((1, 0.41), (1, 0.42)))
+    assert not FAMILY.find_contradiction(problem((1, 0.41), (1, 0.42), public=public))
+    assert FAMILY.find_contradiction(problem((1, 0.41), (1, 0.52), public=public))
+    assert FAMILY.find_contradiction(problem((1, 0.41), (1, 0.42)))

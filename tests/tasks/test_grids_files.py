@@ -121,16 +121,16 @@ def test_the_official_mini_arc_is_read_as_its_editor_drew_it(tmp_path: Path) -> 
 
 def test_the_identity_of_a_folder_follows_every_file_that_is_read(tmp_path: Path) -> None:
     repository = _repository(tmp_path / "repository")
-    before = ARC.identity(repository)
-    assert before == ARC.identity(repository) and before["name"] == "repository"
+    before = ARC.identify_data(repository)
+    assert before == ARC.identify_data(repository) and before["name"] == "repository"
     _write(repository / "README.md", "more")
-    assert ARC.identity(repository) == before
+    assert ARC.identify_data(repository) == before
     _write(repository / "data" / "training" / "00000009.json", TASKS["00000001"])
-    assert ARC.identity(repository) != before
+    assert ARC.identify_data(repository) != before
     path = _write(tmp_path / "x_challenges.json", UNSOLVED)
-    alone = ARC.identity(path)
+    alone = ARC.identify_data(path)
     _write(tmp_path / "x_solutions.json", SOLUTIONS)
-    assert ARC.identity(path) != alone
+    assert ARC.identify_data(path) != alone
 
 
 def test_what_tasks_generate_writes_reads_back_equal(tmp_path: Path) -> None:

@@ -49,7 +49,9 @@ def test_the_sandbox_confirms_every_rule_on_every_pair() -> None:
         async with await open_sandbox("process", workers=2) as sandbox:
             execute = build_executor(sandbox, Limits())
             for task, problem in EVERY:
-                hypothesis = FAMILY.read(problem.secret["rule"], problem.view(InputSet("s", ())))
+                hypothesis = FAMILY.parse_hypothesis(
+                    problem.secret["rule"], problem.make_view(InputSet("s", ()))
+                )
                 pairs = problem.shown + problem.hidden
                 batch = await execute(
                     hypothesis.text,  # type: ignore[union-attr]
@@ -65,7 +67,9 @@ def test_the_sandbox_confirms_every_rule_on_every_pair() -> None:
 
 def test_rules_keep_the_answer_contract() -> None:
     for _, problem in EVERY:
-        hypothesis = FAMILY.strictly().read(problem.secret["rule"], problem.view(InputSet("s", ())))
+        hypothesis = FAMILY.with_strict_contract().parse_hypothesis(
+            problem.secret["rule"], problem.make_view(InputSet("s", ()))
+        )
         assert hypothesis.breaches == (), problem.secret["rule"]  # type: ignore[union-attr]
 
 
@@ -143,7 +147,7 @@ def test_every_step_of_the_catalogue_is_python_that_shows_on_its_pictures(
         exec(source, names)
         changed = 0
         for k in range(20):
-            palette = [*step.colours, *draw.colours(2)]  # type: ignore[attr-defined]
+            palette = [*step.colours, *draw.sample_colours(2)]  # type: ignore[attr-defined]
             kind = step.pictures[k % len(step.pictures)]  # type: ignore[attr-defined]
             given = draw_picture(kind, draw.rng, 5, 5, palette)
             before = repr(given)
@@ -178,7 +182,7 @@ def test_a_rule_that_squares_twice_is_undefined_before_it_fills_the_memory() -> 
     twice = Rule((step, step))
     full = [[1] * 6 for _ in range(6)]
     with pytest.raises(ValueError):
-        _compile(twice.bounded)(full)
+        _compile(twice.bounded_source)(full)
     small = [[1, 0], [0, 2]]
-    assert _compile(twice.bounded)(small) == _compile(twice.source)(small)
+    assert _compile(twice.bounded_source)(small) == _compile(twice.source)(small)
     assert "raise" not in twice.source

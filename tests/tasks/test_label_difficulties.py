@@ -44,7 +44,7 @@ def test_weights_are_within_five_of_both_signs_and_dropped_at_the_exact_share(
         assert (weights != 0).sum() == 3 * count - round(dropout * 3 * count)
         assert 3 < weights.max() < 5 and -5 < weights.min() < -3
         assert np.abs(intercepts).max() < 1
-        types = [weights[:, list(places)].any() for places in election.TOPIC.places]
+        types = [weights[:, list(places)].any() for places in election.TOPIC.type_indices]
         assert sum(types) == count / 5
 
 
@@ -66,7 +66,7 @@ def test_levels_and_grid_are_those_of_the_paper() -> None:
 
 
 def test_hours_of_sunlight_follow_clarity_under_few_clouds() -> None:
-    rows = GENERATORS["marine"].made("marine", 4)
+    rows = GENERATORS["marine"].generate("marine", 4)
     for some in rows.splits.values():
         apart = [
             float(one.output)
@@ -94,7 +94,7 @@ def test_shoes_are_those_that_the_paper_tells(name: str) -> None:
             return shirt
         return bag if hat in ("white", "red") else {"man": "black", "woman": "white"}[gender]
 
-    for some in GENERATORS["shoe"].made(name, 6).splits.values():
+    for some in GENERATORS["shoe"].generate(name, 6).splits.values():
         for one in some:
             seen = look.fullmatch(one.input["appearance"])
             assert seen is not None and bought(*seen.groups()) == one.output
@@ -114,7 +114,7 @@ def columns_asked(part: Any) -> Iterator[str]:
 
 def test_a_path_of_a_tree_asks_each_column_once() -> None:
     for name in select_set_names(GENERATORS["tree"], None, 2):
-        rows = GENERATORS["tree"].made(name, 2)
+        rows = GENERATORS["tree"].generate(name, 2)
         assert rows.properties is not None
         for sentence in rows.known:
             rule = compile_sentence(sentence, public_facts(rows.columns, rows.labels))

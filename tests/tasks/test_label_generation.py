@@ -56,7 +56,7 @@ def said(
 
 def checked(generator: str, name: str, seed: int, noise: str = "exact") -> LabelledData:
     """A set: two labels in each split, and the stated rule as accurate as stated."""
-    rows = GENERATORS[generator].made(name, seed, noise)  # type: ignore[arg-type]
+    rows = GENERATORS[generator].generate(name, seed, noise)  # type: ignore[arg-type]
     assert rows.name == name and rows.properties is not None
     for split, some in rows.splits.items():
         assert {one.output for one in some} == set(rows.labels) or generator == "marine"
@@ -118,11 +118,13 @@ def test_the_rows_are_as_many_as_in_table_2() -> None:
         if "_adv/" in name or "/counterfactual/" in name or generator == "tree":
             continue
         if "_controlled" not in name:
-            counts[generator] += sum(map(len, GENERATORS[generator].made(name, 0).splits.values()))
+            counts[generator] += sum(
+                map(len, GENERATORS[generator].generate(name, 0).splits.values())
+            )
         else:
             counts[generator] += 2_500  # as the next lines say of some
     for one in GRID[::21]:
-        assert sum(map(len, GENERATORS["election"].made(one, 0).splits.values())) == 2_500
+        assert sum(map(len, GENERATORS["election"].generate(one, 0).splits.values())) == 2_500
     assert [sets[name] for name in ("election", "personality", "admission", "shoe", "marine")] == [
         78, 76, 26, 3, 1,
     ]  # fmt: skip
@@ -174,7 +176,9 @@ def _split(problem: object, name: str) -> tuple[Observation, ...]:
 
 
 def test_every_condition_of_a_twin_is_turned_round() -> None:
-    known = {name: GENERATORS["admission"].made(name, 0).known for name in admission.SETS_BY_NAME}
+    known = {
+        name: GENERATORS["admission"].generate(name, 0).known for name in admission.SETS_BY_NAME
+    }
     assert known["admission_adv/level_1/base"] == (
         'If math is "F", the label is "admitted"; otherwise, the label is "rejected".',
     )
@@ -190,7 +194,7 @@ def test_every_condition_of_a_twin_is_turned_round() -> None:
 def test_twins_of_the_election_are_the_same_posts_with_labels_turned_round() -> None:
     maker = GENERATORS["election"]
     normal, turned = (
-        maker.made(f"election/counterfactual/{one}", 1) for one in ("normal", "counterfactual")
+        maker.generate(f"election/counterfactual/{one}", 1) for one in ("normal", "counterfactual")
     )
     following = dict(zip(normal.labels, (*normal.labels[1:], normal.labels[0]), strict=True))
     for split, some in normal.splits.items():
@@ -198,7 +202,7 @@ def test_twins_of_the_election_are_the_same_posts_with_labels_turned_round() -> 
         assert [following[one.output] for one in some] == [
             one.output for one in turned.splits[split]
         ]
-    leanings = {one.core: normal.labels[one.leaning] for one in election.TOPIC.phrases}
+    leanings = {one.core: normal.labels[one.expected_label] for one in election.TOPIC.phrases}
     agreed = sum(
         f'"{core}", the label is "{label}"' in known
         for core, label in leanings.items()
@@ -209,7 +213,9 @@ def test_twins_of_the_election_are_the_same_posts_with_labels_turned_round() -> 
 
 def test_exact_noise_changes_exactly_the_rate_and_keeps_the_balance() -> None:
     for level, rate in ((2, 0.1), (3, 0.2), (4, 0.3)):
-        rows = GENERATORS["admission"].made(f"admission/level_{level}/noise_{int(100 * rate)}", 9)
+        rows = GENERATORS["admission"].generate(
+            f"admission/level_{level}/noise_{int(100 * rate)}", 9
+        )
         assert rows.properties is not None
         assert set(rows.properties["effective_noise"].values()) == {rate}
         for some in rows.splits.values():
@@ -237,7 +243,7 @@ def test_noise_that_leaves_nothing_to_find_is_refused() -> None:
 def test_a_set_is_a_pure_function_of_seed_and_name() -> None:
     for generator, name in (("admission", "admission/level_3/depth_3"), ("election", "election/level5"),
                             ("tree", "tree/depth_4_3"), ("marine", "marine"), ("shoe", "shoe")):  # fmt: skip
-        first, again, other = (GENERATORS[generator].made(name, seed) for seed in (4, 4, 5))
+        first, again, other = (GENERATORS[generator].generate(name, seed) for seed in (4, 4, 5))
         assert first == again and first.splits != other.splits
 
 
@@ -247,7 +253,7 @@ def test_a_set_is_a_pure_function_of_seed_and_name() -> None:
 @pytest.mark.parametrize("name", ["election", "personality"])
 def test_every_post_has_one_phrase_of_each_type_and_the_judge_sees_it(name: str) -> None:
     for form in ("", "_nosubtlety"):
-        rows = GENERATORS[name].made(f"{name}/level2{form}", 0)
+        rows = GENERATORS[name].generate(f"{name}/level2{form}", 0)
         texts = [one.input["text"] for some in rows.splits.values() for one in some]
         assert len(set(texts)) == len(texts) == (625 if form else 2_500)
         topic: Topic = GENERATORS[name].topic  # type: ignore[attr-defined]
@@ -263,7 +269,7 @@ def test_levels_have_the_weights_the_noise_and_the_findings_that_they_say() -> N
     for level, (found, noise) in enumerate(
         [(1, 0.0), (5, 0.0), (15, 0.0), (5, 0.1), (15, 0.0), (15, 0.1)]
     ):
-        rows = GENERATORS["personality"].made(f"personality/level{level}", 2)
+        rows = GENERATORS["personality"].generate(f"personality/level{level}", 2)
         dropped = 2 * (level > 3)  # phrases of which all weights may be dropped
         assert found - dropped <= len(rows.known) <= found and rows.properties is not None
         assert rows.properties["effective_noise"]["test"] == noise
@@ -327,9 +333,9 @@ def test_what_is_written_reads_back(
     maker = load_task(f"labels:{name}")
     told = maker.write(tmp_path / "new", None, 3, {"level": level, "format": form})  # type: ignore[attr-defined]
     for one in told["sets"]:
-        made = GENERATORS[name].made(one["name"], 3)
+        made = GENERATORS[name].generate(one["name"], 3)
         ((back, _),) = load_problems("labels", str(tmp_path / "new" / one["name"]), seed=3)
-        problem = made.problem(0, seed=3)
+        problem = made.make_problem(0, seed=3)
         assert back.shown == problem.shown and back.hidden == problem.hidden
         assert back.secret == json.loads(json.dumps(problem.secret))
         assert back.public["labels"] == problem.public["labels"]
@@ -347,7 +353,9 @@ def test_all_sets_that_were_written_are_read_from_their_root(form: str, tmp_path
         back = load_problems("labels", str(tmp_path / generator), seed=3)
         assert sorted(one.id for one, _ in back) == sorted(f"{name}#0" for name in names)
         for one, _ in back:
-            made = GENERATORS[generator].made(one.id.removesuffix("#0"), 3).problem(0, seed=3)
+            made = (
+                GENERATORS[generator].generate(one.id.removesuffix("#0"), 3).make_problem(0, seed=3)
+            )
             assert (one.shown, one.hidden) == (made.shown, made.hidden)
 
 

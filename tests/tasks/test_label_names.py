@@ -19,12 +19,12 @@ from peirce.tasks.text.label_names import LabelNames
      "*“truthful.”*", "ｔruthful", "truthful…"],
 )  # fmt: skip
 def test_a_label_comes_back_from_every_writing_of_it(text: str) -> None:
-    assert LabelNames(["truthful", "deceptive"]).of(text) == "truthful"
+    assert LabelNames(["truthful", "deceptive"]).find(text) == "truthful"
 
 
 @pytest.mark.parametrize("text", ["", "   ", "truthfully", "truthful or deceptive", "***", "other"])
 def test_what_is_no_label_is_none(text: str) -> None:
-    assert LabelNames(["truthful", "deceptive"]).of(text) is None
+    assert LabelNames(["truthful", "deceptive"]).find(text) is None
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_what_is_no_label_is_none(text: str) -> None:
 )  # fmt: skip
 def test_every_label_comes_back_as_itself_and_no_other(names: list[str]) -> None:
     labels = LabelNames(names)
-    assert [labels.of(name) for name in names] == names
+    assert [labels.find(name) for name in names] == names
     assert [labels.index(f" {name.upper()} ") for name in names] == list(range(len(names)))
 
 
@@ -54,5 +54,5 @@ def test_a_blank_label_is_an_error() -> None:
 def test_a_megabyte_of_answer_is_read_in_no_time() -> None:
     labels = LabelNames(["a", "b"])
     begun = time.process_time()
-    assert labels.of("*" * 1_000_000) is None and labels.of("# " * 499 + "a") == "a"
+    assert labels.find("*" * 1_000_000) is None and labels.find("# " * 499 + "a") == "a"
     assert time.process_time() - begun < 10

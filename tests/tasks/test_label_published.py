@@ -252,7 +252,7 @@ def test_permuting_test_labels_changes_nothing_that_a_session_sees(tmp_path: Pat
     sets["test"]["label"].reverse()
     after, other = load_problems("labels", str(published(tmp_path / "meals", sets)))[0]
     assert before.hidden != after.hidden
-    assert before.view(space) == after.view(other) and space == other
+    assert before.make_view(space) == after.make_view(other) and space == other
 
 
 def test_the_sample_space_is_of_validation_rows_and_at_most_100(tmp_path: Path) -> None:

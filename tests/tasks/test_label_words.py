@@ -38,7 +38,7 @@ SHAPES = {"text": TEXT, "pair": PAIR, "fields": FIELDS}
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_instructions_name_every_label_and_the_exact_forms(shape):
-    words = TextWords.of(SHAPES[shape])
+    words = TextWords.from_public(SHAPES[shape])
     said = words.instructions
     assert all(f'"{label}"' in said for label in SHAPES[shape]["labels"])
     assert all(example in said for example in words.examples)
@@ -46,7 +46,7 @@ def test_instructions_name_every_label_and_the_exact_forms(shape):
 
 
 def test_columns_stand_with_their_kinds_and_what_they_are():
-    said = TextWords.of(FIELDS).about
+    said = TextWords.from_public(FIELDS).about
     assert "- math (one of A, B): grade in mathematics" in said
     assert "- publications (number)" in said and "- veteran (true or false)" in said
 
@@ -60,7 +60,7 @@ FILLED = {"LABEL": "{label}", "WORD": "late", "NUMBER": "2", "VALUE": "B"}
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_examples_are_judged_without_a_model(shape):
-    for example in TextWords.of(SHAPES[shape]).examples:
+    for example in TextWords.from_public(SHAPES[shape]).examples:
         filled = example.replace("COLUMN is at least", "publications is at least")
         for mark, said in {**FILLED, "COLUMN": "math"}.items():
             filled = filled.replace(mark, said.format(label=SHAPES[shape]["labels"][0]))
@@ -70,7 +70,7 @@ def test_the_examples_are_judged_without_a_model(shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_no_example_names_a_label_or_a_value(shape):
-    for example in TextWords.of(SHAPES[shape]).examples:
+    for example in TextWords.from_public(SHAPES[shape]).examples:
         named = [*SHAPES[shape]["labels"], *SHAPES[shape]["columns"]]
         assert not any(name in example for name in named)
 
@@ -95,7 +95,7 @@ def test_an_input_of_one_text_stands_alone_and_others_by_column():
 
 
 def test_an_observation_stands_with_its_label_on_a_line_of_its_own():
-    words = TextWords.of(TEXT)
+    words = TextWords.from_public(TEXT)
     assert words.show_observation(3, Observation({"review": "Fine."}, "truthful")) == (
         "3. Fine.\n   label: truthful"
     )
@@ -117,7 +117,7 @@ def agreement(*got):
 
 def test_feedback_names_wrong_rows_and_counts_those_that_it_does_not_apply_to():
     got = agreement("truthful", "deceptive", "does_not_apply", "does_not_apply")
-    assert TextWords.of(TEXT).show_feedback(view(4), got) == (
+    assert TextWords.from_public(TEXT).show_feedback(view(4), got) == (
         "The hypothesis is right on 1 of the 2 rows judged.\n"
         "It does not apply to 2 rows.\n"
         'Wrong on row 2: review 1\n   expected "truthful", predicted "deceptive"'
@@ -126,10 +126,12 @@ def test_feedback_names_wrong_rows_and_counts_those_that_it_does_not_apply_to():
 
 def test_feedback_tells_unread_answers_from_rows_not_applied_to_and_is_bounded():
     got = agreement("unreadable", "does_not_apply", *["deceptive"] * 30)
-    said = TextWords.of(TEXT).show_feedback(view(32), got)
+    said = TextWords.from_public(TEXT).show_feedback(view(32), got)
     assert "unreadable (1), does not apply (1)" in said and "Wrong on 20 more." in said
     wrong = Agreement((False,), ({"undefined": "unreadable"},))
-    assert "predicted none (unreadable)" in TextWords.of(TEXT).show_feedback(view(1), wrong)
+    assert "predicted none (unreadable)" in TextWords.from_public(TEXT).show_feedback(
+        view(1), wrong
+    )
 
 
 def test_long_texts_are_cut_in_the_middle_of_a_feedback():

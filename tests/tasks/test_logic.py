@@ -36,7 +36,7 @@ def problem(regime: str = "skeptical", name: str = "TH2") -> Problem:
     )  # fmt: skip
 
 
-VIEW = problem().view(sample_space(problem(), 0))
+VIEW = problem().make_view(sample_space(problem(), 0))
 
 
 def read(answer: str, family=FAMILY):
@@ -50,12 +50,12 @@ def judged(text: str, one: Problem):
     async def ask():
         solver = Solver()
         oracles = Oracles(solve=solver)
-        view = one.view(sample_space(one, 0))
-        rule = FAMILY.read(text, view)
+        view = one.make_view(sample_space(one, 0))
+        rule = FAMILY.parse_hypothesis(text, view)
         assert isinstance(rule, Hypothesis), rule
         try:
-            shown = await FAMILY.agree(rule, one.shown, view, oracles)
-            hidden = await FAMILY.agree(rule, one.hidden, view, oracles)
+            shown = await FAMILY.measure_agreement(rule, one.shown, view, oracles)
+            hidden = await FAMILY.measure_agreement(rule, one.hidden, view, oracles)
             (codes,) = await FAMILY.predict([rule], view.space, view, oracles)
             return shown, hidden, codes
         finally:
@@ -109,26 +109,28 @@ def test_an_answer_without_a_rule_is_malformed_with_its_reason(answer, reason):
 
 
 def test_the_released_evaluator_lets_names_of_objects_pass():
-    assert isinstance(read('{"formula": "(= x a0)"}', FAMILY.by("released")), Hypothesis)
+    assert isinstance(
+        read('{"formula": "(= x a0)"}', FAMILY.with_evaluator("released")), Hypothesis
+    )
     with pytest.raises(UsageError, match="no evaluator 'loose'; valid: exact, released"):
-        FAMILY.by("loose")
+        FAMILY.with_evaluator("loose")
 
 
 def test_a_strict_contract_refuses_missing_parentheses():
-    found = read('{"formula": "(R x x"}', FAMILY.strictly())
+    found = read('{"formula": "(R x x"}', FAMILY.with_strict_contract())
     assert isinstance(found, Malformed) and found.reason == "breach_auto_closed"
 
 
 def test_agreement_holds_cost_and_bound_and_explains():
     shown, _, _ = judged("(exists y (and (R x y) (P y)))", problem())
-    assert shown.marks == (True, True) and FAMILY.consistent(shown)
+    assert shown.marks == (True, True) and FAMILY.is_consistent(shown)
     assert shown.detail == {"cost": 3, "bound": 2}
     words = problem_family(problem()).words
     said = words.show_feedback(VIEW, shown)
     assert "valid in all 2 worlds. Its cost is 3; no rule can cost less than 2." in said
     assert "Marked without need: a2 in world W0." in said
     wrong, _, _ = judged("(P x)", problem())
-    assert wrong.marks == (False, False) and not FAMILY.consistent(wrong)
+    assert wrong.marks == (False, False) and not FAMILY.is_consistent(wrong)
     told = words.show_feedback(VIEW, wrong)
     assert "World W0: a0 breaks the default and alpha does not hold of it." in told
     assert "World W1: if R(a0, a1): a0 is broken and not covered." in told
@@ -138,7 +140,7 @@ def test_the_tool_answers_with_what_a_proposer_can_use():
     async def ask(formula):
         solver = Solver()
         try:
-            (tool,) = FAMILY.tools(VIEW, Oracles(solve=solver))
+            (tool,) = FAMILY.make_tools(VIEW, Oracles(solve=solver))
             return json.loads(await tool.ainvoke({"formula": formula}))
         finally:
             await solver.close()
@@ -150,7 +152,7 @@ def test_the_tool_answers_with_what_a_proposer_can_use():
     assert (wrong["consistent"], wrong["valid_in"], wrong["of"]) == (False, 0, 2)
     assert "a0" in wrong["said"]
     assert "forbidden_predicate" in asyncio.run(ask("(Q x)"))["error"]
-    assert list(FAMILY.tools(VIEW, Oracles())) == []
+    assert list(FAMILY.make_tools(VIEW, Oracles())) == []
 
 
 def test_predictions_are_extensions_over_the_space_in_three_values():
@@ -163,9 +165,9 @@ def test_predictions_are_extensions_over_the_space_in_three_values():
 
 
 def measures(text: str, one: Problem, evaluator: str = "exact"):
-    family, seen = FAMILY.by(evaluator), FAMILY.seen(one, evaluator)
+    family, seen = FAMILY.with_evaluator(evaluator), FAMILY.adapt_problem(one, evaluator)
     shown, hidden, _ = judged(text, seen)
-    return family.measures(seen, text, shown, hidden, evaluator)
+    return family.compute_measures(seen, text, shown, hidden, evaluator)
 
 
 def test_measures_are_costs_and_gaps_by_world():
@@ -192,10 +194,10 @@ def test_an_invalid_rule_has_no_cost_and_no_gap():
 
 
 def test_a_rule_that_was_not_read_is_measured_as_far_as_it_goes():
-    found = FAMILY.measures(problem(), "(and (Q x) (P x))", None, None, "exact")
+    found = FAMILY.compute_measures(problem(), "(and (Q x) (P x))", None, None, "exact")
     assert (found["ast_size"], found["depth"], found["auto_closed"]) == (5, 0, 0)
     assert found["valid"] is None and found["worlds"] == []
-    nothing = FAMILY.measures(problem(), "Q(x)", None, None, "exact")
+    nothing = FAMILY.compute_measures(problem(), "Q(x)", None, None, "exact")
     assert nothing["ast_size"] is None and nothing["free_variables"] is None
 
 

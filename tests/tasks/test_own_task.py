@@ -51,7 +51,9 @@ def test_the_rule_holds_for_shown_pairs_and_for_the_space(tmp_path):
         try:
             oracles = Oracles(execute=build_executor(sandbox, Limits()))
             view = problem.view(space)
-            agreed = [await family.agree(h, problem.shown, view, oracles) for h in (near, off)]
+            agreed = [
+                await family.measure_agreement(h, problem.shown, view, oracles) for h in (near, off)
+            ]
             return agreed, await family.predict([exact, near, off], space, view, oracles)
         finally:
             await sandbox.close()

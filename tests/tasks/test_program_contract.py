@@ -17,8 +17,8 @@ from peirce.tasks.programs.answers import BREACHES
 from peirce.tasks.programs.family import FAMILY
 
 IMPORT = re.compile(r"^\s*(?:import|from)\s+\w+", re.MULTILINE)
-STRICT = FAMILY.strictly()
-VIEW = Problem("p", "t", "programs", (Observation([1], [1]),)).view(InputSet("s", ([1],)))
+STRICT = FAMILY.with_strict_contract()
+VIEW = Problem("p", "t", "programs", (Observation([1], [1]),)).make_view(InputSet("s", ([1],)))
 KEPT = "def f(x):\n    return x[1:]"
 BREACHED = {
     "import": "import math\ndef f(x):\n    return math.sqrt(x)",
@@ -40,17 +40,17 @@ def test_every_breach_has_its_reason():
 def test_a_breach_is_malformed_under_the_strict_contract_and_noted_without(kind):
     source = BREACHED[kind]
     fenced = f"Say.\n```python\n{source}\n```"
-    for read in (STRICT.read(source, VIEW), *STRICT.parse(VIEW, fenced, "fenced_function"),
+    for read in (STRICT.parse_hypothesis(source, VIEW), *STRICT.parse(VIEW, fenced, "fenced_function"),
                  *STRICT.parse(VIEW, repr(("d", source)), "tuple")):  # fmt: skip
         assert isinstance(read, Malformed) and read.reason == f"breach_{kind}"
         assert read.detail.endswith("; one function alone is allowed under --strict-contract")
-    noted = FAMILY.read(source, VIEW)
+    noted = FAMILY.parse_hypothesis(source, VIEW)
     assert isinstance(noted, Hypothesis) and noted.breaches == (kind,)
 
 
 def test_the_gravest_of_several_breaches_is_the_reason_and_all_are_said():
     source = "print(1)\nimport os.path as p, math\nfrom re import sub\ndef f(x):\n    return x"
-    read = STRICT.read(source, VIEW)
+    read = STRICT.parse_hypothesis(source, VIEW)
     assert isinstance(read, Malformed) and read.reason == "breach_import"
     said = "imports math, os.path, re, has code outside of the function, prints; "
     assert read.detail.startswith(said)
@@ -58,17 +58,17 @@ def test_the_gravest_of_several_breaches_is_the_reason_and_all_are_said():
 
 def test_modules_used_without_an_import_are_named():
     source = "import re\ndef f(x):\n    return Counter(map(math.floor, x)).most_common(1)"
-    read = STRICT.read(source, VIEW)
+    read = STRICT.parse_hypothesis(source, VIEW)
     assert isinstance(read, Malformed) and read.reason == "breach_import"
     assert read.detail.startswith("imports re, uses Counter, math without importing them; ")
-    noted = FAMILY.read(source, VIEW)
+    noted = FAMILY.parse_hypothesis(source, VIEW)
     assert isinstance(noted, Hypothesis) and noted.breaches == ("import", "missing_import")
     assert noted.text == source
 
 
 def test_what_keeps_the_contract_is_read_alike():
     for text in (KEPT, f"```python\n{KEPT}\n```", '"""Doc."""\n' + KEPT, "def f(x) return x", ""):
-        assert STRICT.read(text, VIEW) == FAMILY.read(text, VIEW)
+        assert STRICT.parse_hypothesis(text, VIEW) == FAMILY.parse_hypothesis(text, VIEW)
 
 
 def test_the_setting_is_the_familys_and_no_global():

@@ -40,11 +40,11 @@ SPACE = InputSet("s", ([1, 2], [], [5]))
 
 
 def _view(pairs: tuple[Observation, ...] = PAIRS) -> View:
-    return Problem("p", "t", "programs", pairs, (Observation([9, 8], [8, 9]),)).view(SPACE)
+    return Problem("p", "t", "programs", pairs, (Observation([9, 8], [8, 9]),)).make_view(SPACE)
 
 
 def _hypothesis(source: str) -> Hypothesis:
-    read = FAMILY.read(source, _view())
+    read = FAMILY.parse_hypothesis(source, _view())
     assert isinstance(read, Hypothesis), read
     return read
 
@@ -66,8 +66,10 @@ class Says:
 def _marks(says: Says, *expected: Json) -> tuple[bool | None, ...]:
     pairs = tuple(Observation(i, output) for i, output in enumerate(expected))
     hypothesis = _hypothesis("def f(x):\n    return x")
-    agreed = asyncio.run(FAMILY.agree(hypothesis, pairs, _view(), Oracles(execute=says)))
-    assert FAMILY.consistent(agreed) == all(mark is True for mark in agreed.marks)
+    agreed = asyncio.run(
+        FAMILY.measure_agreement(hypothesis, pairs, _view(), Oracles(execute=says))
+    )
+    assert FAMILY.is_consistent(agreed) == all(mark is True for mark in agreed.marks)
     return agreed.marks
 
 
@@ -86,17 +88,19 @@ def test_undefined_is_neither_right_nor_wrong() -> None:
 def test_a_run_that_failed_as_a_whole_leaves_every_observation_undefined() -> None:
     says = Says(verdict="too_slow")
     hypothesis = _hypothesis("def f(x):\n    return x")
-    agreed = asyncio.run(FAMILY.agree(hypothesis, PAIRS, _view(), Oracles(execute=says)))
+    agreed = asyncio.run(
+        FAMILY.measure_agreement(hypothesis, PAIRS, _view(), Oracles(execute=says))
+    )
     assert agreed.marks == (None, None, None) and agreed.verdict == "too_slow"
-    assert set(agreed.got[0].values()) == {"too_slow"} and not FAMILY.consistent(agreed)
+    assert set(agreed.got[0].values()) == {"too_slow"} and not FAMILY.is_consistent(agreed)
     (predicted,) = asyncio.run(FAMILY.predict([hypothesis], SPACE, _view(), Oracles(execute=says)))
-    assert predicted.undefined() == {"too_slow": 3} and not predicted.defined.any()
+    assert predicted.count_undefined() == {"too_slow": 3} and not predicted.defined.any()
 
 
 def test_the_oracle_is_given_source_entry_and_inputs_and_no_outputs() -> None:
     says = Says(*({"value": 0} for _ in PAIRS))
     hypothesis = _hypothesis("def g(x):\n    return x\ndef solve(x):\n    return g(x)")
-    asyncio.run(FAMILY.agree(hypothesis, PAIRS, _view(), Oracles(execute=says)))
+    asyncio.run(FAMILY.measure_agreement(hypothesis, PAIRS, _view(), Oracles(execute=says)))
     ((source, entry, inputs, keep),) = says.asked
     assert (source, entry, keep) == (hypothesis.text, "solve", "values")
     assert inputs.inputs == tuple(pair.input for pair in PAIRS)
@@ -105,8 +109,8 @@ def test_the_oracle_is_given_source_entry_and_inputs_and_no_outputs() -> None:
 def test_without_a_sandbox_there_is_no_score() -> None:
     hypothesis = _hypothesis("def f(x):\n    return x")
     with pytest.raises(Unavailable, match="no sandbox"):
-        asyncio.run(FAMILY.agree(hypothesis, PAIRS, _view(), Oracles()))
-    assert FAMILY.tools(_view(), Oracles()) == ()
+        asyncio.run(FAMILY.measure_agreement(hypothesis, PAIRS, _view(), Oracles()))
+    assert FAMILY.make_tools(_view(), Oracles()) == ()
 
 
 def test_an_outage_is_no_prediction_and_no_answer_of_the_tool() -> None:
@@ -117,7 +121,7 @@ def test_an_outage_is_no_prediction_and_no_answer_of_the_tool() -> None:
     hypothesis = _hypothesis("def f(x):\n    return x")
     with pytest.raises(SandboxUnavailable):
         asyncio.run(FAMILY.predict([hypothesis], SPACE, _view(), oracles))
-    (tool,) = FAMILY.tools(_view(), oracles)
+    (tool,) = FAMILY.make_tools(_view(), oracles)
     with pytest.raises(SandboxUnavailable):
         asyncio.run(tool.ainvoke({"code": hypothesis.text}))
 
@@ -143,7 +147,9 @@ def test_feedback_names_the_first_failing_pairs() -> None:
     assert words.show_observation(2, PAIRS[0]) == "Pair 2: ([3, 1], [1, 3])"
     says = Says({"value": [3, 1]}, {"undefined": "IndexError"}, {"value": [2]})
     hypothesis = _hypothesis("def f(x):\n    return x")
-    agreed = asyncio.run(FAMILY.agree(hypothesis, PAIRS, _view(), Oracles(execute=says)))
+    agreed = asyncio.run(
+        FAMILY.measure_agreement(hypothesis, PAIRS, _view(), Oracles(execute=says))
+    )
     assert words.show_feedback(_view(), agreed).split("\n") == [
         "The function is right on 1 of 3 pairs.",
         "Input [3, 1]: expected [1, 3], got [3, 1]",
@@ -185,9 +191,9 @@ def test_true_wrong_and_undefined_come_from_real_runs(live: Any) -> None:
         "def f(x):\n    while x:\n        pass\n    return x": (None, True, None),
         "def f(x):\n    return {1}": (None, None, None),
     }.items():
-        agreed = run(FAMILY.agree(_hypothesis(source), PAIRS, _view(), oracles))
+        agreed = run(FAMILY.measure_agreement(_hypothesis(source), PAIRS, _view(), oracles))
         assert agreed.marks == marks, source
-        assert FAMILY.consistent(agreed) == (marks == (True, True, True))
+        assert FAMILY.is_consistent(agreed) == (marks == (True, True, True))
 
 
 def test_predictions_are_codes_over_the_space(live: Any) -> None:
@@ -200,7 +206,7 @@ def test_predictions_are_codes_over_the_space(live: Any) -> None:
 
 def test_the_tool_answers_with_counterexamples_from_the_shown_pairs_alone(live: Any) -> None:
     run, oracles = live
-    (tool,) = FAMILY.tools(_view(), oracles)
+    (tool,) = FAMILY.make_tools(_view(), oracles)
     assert tool.name == "execute" and set(tool.args) == {"code"}
     wrong = json.loads(run(tool.ainvoke({"code": "def f(x):\n    return x"})))
     assert wrong == {

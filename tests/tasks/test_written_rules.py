@@ -29,8 +29,8 @@ def draft() -> Draft:
 
 
 def faults(found: rules.ParsedItems[object]) -> str:
-    assert not found.good
-    return " | ".join(found.wrong)
+    assert not found.valid
+    return " | ".join(found.faults)
 
 
 # --- labels and types -----------------------------------------------------------------
@@ -48,15 +48,15 @@ def faults(found: rules.ParsedItems[object]) -> str:
 )
 def test_labels_are_read_in_the_forms_that_models_write(said: str) -> None:
     found = rules.parse_labels(said, Draft("n", "a"), 2)
-    assert [one.name for one in found.good] == ["Quiet tenant", "Loud tenant"]
-    assert found.good[0].about == "pays and stays"
+    assert [one.name for one in found.valid] == ["Quiet tenant", "Loud tenant"]
+    assert found.valid[0].about == "pays and stays"
 
 
 def test_labels_that_a_rule_cannot_name_are_sent_back() -> None:
     said = "1. Stays.\n2. yes, no\n3. one two three four five six\n4. fine\n5. FINE"
     found = rules.parse_labels(said, draft(), 5)
-    assert [one.name for one in found.good] == ["fine"]
-    assert [one.split(": ")[1][:24] for one in found.wrong] == [
+    assert [one.name for one in found.valid] == ["fine"]
+    assert [one.split(": ")[1][:24] for one in found.faults] == [
         "there is such a label al",
         "a label has letters, dig",
         "a label has at most 5 wo",
@@ -67,8 +67,8 @@ def test_labels_that_a_rule_cannot_name_are_sent_back() -> None:
 def test_names_of_types_become_one_word() -> None:
     said = "1. [Policy Stance]: what is favored\n2. mood: how\n3. Moves-out: when\n4. template: x\n5. Über: y"
     found = rules.parse_types(said, draft(), 5)
-    assert [one.name for one in found.good] == ["policy_stance", "mood"]
-    assert len(found.wrong) == 3
+    assert [one.name for one in found.valid] == ["policy_stance", "mood"]
+    assert len(found.faults) == 3
 
 
 # --- phrases --------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def test_words_that_stay_are_those_in_brackets_else_all_but_the_first() -> None:
     made.phrases[1] = []
     said = '1. **calls [the plumber]** | Stays\n2. "sells old furniture" | Moves Out.'
     found = rules.parse_phrases(said, made, 1, 2)
-    assert [(one.said, one.core, one.leaning) for one in found.good] == [
+    assert [(one.text, one.core, one.expected_label) for one in found.valid] == [
         ("calls the plumber", "the plumber", 0),
         ("sells old furniture", "old furniture", 1),
     ]
@@ -99,8 +99,8 @@ def test_words_that_stay_are_those_in_brackets_else_all_but_the_first() -> None:
 def test_a_label_may_stand_after_other_marks_than_a_bar(line: str) -> None:
     made = draft()
     made.phrases[1] = []
-    (one,) = rules.parse_phrases(f"1. {line}", made, 1, 2).good
-    assert (one.core, one.leaning) == ("the plumber", 1)
+    (one,) = rules.parse_phrases(f"1. {line}", made, 1, 2).valid
+    assert (one.core, one.expected_label) == ("the plumber", 1)
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,8 @@ def test_the_phrases_of_a_type_suggest_every_label() -> None:
         "1. calls [the plumber] | stays\n2. waters [the lawn] | stays\n3. rents [a van] | moves out"
     )
     found = rules.parse_phrases(said, made, 1, 2)
-    assert [one.core for one in found.good] == ["the plumber", "a van"]
-    assert "has to suggest moves out" in found.wrong[0]
+    assert [one.core for one in found.valid] == ["the plumber", "a van"]
+    assert "has to suggest moves out" in found.faults[0]
 
 
 # --- templates ------------------------------------------------------------------------
@@ -142,13 +142,13 @@ def test_the_phrases_of_a_type_suggest_every_label() -> None:
 def test_a_template_has_each_slot_once_and_is_whole_again() -> None:
     text = "Well, since I [Next Step], {so} it is; and [complaint] is all that I’ll add."
     found = rules.parse_templates(f"1. {text}", draft(), 1)
-    (one,) = found.good
+    (one,) = found.valid
     assert one.slots == (1, 0)
-    assert one.shown(["complaint", "next_step"]) == (
+    assert one.render(["complaint", "next_step"]) == (
         "Well, since I [next_step], {so} it is; and [complaint] is all that I'll add."
     )
-    assert one.format_string(3).count("{{so}}") == 1 and "{0.t3}" in one.format_string(3)
-    assert one.around(0, draft().kinds)[1] == " is all that I'll add."
+    assert one.to_format_string(3).count("{{so}}") == 1 and "{0.t3}" in one.to_format_string(3)
+    assert one.split_at_slot(0, draft().kinds)[1] == " is all that I'll add."
 
 
 @pytest.mark.parametrize(
@@ -206,16 +206,16 @@ def test_dashes_are_alike_in_the_text_around_a_slot() -> None:
     made = draft()
     made.templates = [Template(("Well – I ", " it is: ", " - as you know."), (0, 1))]
     said = "1. Well - I [report a dripping tap] it is: [next_step] — as you know."
-    assert rules.parse_forms(said, made, 0, 0, 1).good == ((0, "report a dripping tap"),)
+    assert rules.parse_forms(said, made, 0, 0, 1).valid == ((0, "report a dripping tap"),)
 
 
 def test_a_form_at_the_beginning_of_a_sentence_has_a_capital() -> None:
     made = draft()
     made.templates = [Template(("", " is on my list. ", " was yesterday, as you know."), (0, 1))]
     said = "1. [reporting a dripping tap] is on my list. [next_step] was yesterday, as you know."
-    assert rules.parse_forms(said, made, 0, 0, 1).good == ((0, "Reporting a dripping tap"),)
+    assert rules.parse_forms(said, made, 0, 0, 1).valid == ((0, "Reporting a dripping tap"),)
     said = "1. [complaint] is on my list. painting the hall was yesterday, as you know."
-    assert rules.parse_forms(said, made, 0, 1, 1).good == ((1, "Painting the hall"),)
+    assert rules.parse_forms(said, made, 0, 1, 1).valid == ((1, "Painting the hall"),)
 
 
 # --- the whole ------------------------------------------------------------------------
@@ -223,14 +223,14 @@ def test_a_form_at_the_beginning_of_a_sentence_has_a_capital() -> None:
 
 def test_a_topic_whose_texts_hold_another_phrase_is_refused() -> None:
     made = draft()
-    made.forms = {(0, n): one.said for n, one in enumerate([*made.phrases[0], *made.phrases[1]])}
-    topic = made.topic()
-    assert topic.told(topic.templates[0], (0, 3)) == (
+    made.forms = {(0, n): one.text for n, one in enumerate([*made.phrases[0], *made.phrases[1]])}
+    topic = made.build_topic()
+    assert topic.fill_template(topic.templates[0], (0, 3)) == (
         "Dear landlord, I reports a dripping tap. Soon I'll be paints the hall, as you know."
     )
     made.forms[0, 2] = "packs cardboard boxes in the hall"
     with pytest.raises(DataError, match="has 'the hall': Dear landlord"):
-        made.topic()
+        made.build_topic()
 
 
 HOSTILE = (

@@ -28,8 +28,8 @@ def test_the_stated_rules_of_written_sets_score_the_stated_accuracy(tmp_path: Pa
     )  # fmt: skip
     assert (told["problems"], told["calls"]["asked"], len(writer.asked)) == (15, 23, 23)
     source = parse_source(tmp_path / "made")
-    assert "subject/counterfactual/normal" in source.places()
-    for name, place in source.places().items():
+    assert "subject/counterfactual/normal" in source.find_data_sets()
+    for name, place in source.find_data_sets().items():
         rows = source.read(place, 0)
         assert set(rows.labels) <= set(LABELS) and rows.properties is not None
         public = public_facts(rows.columns, rows.labels)

@@ -48,7 +48,7 @@ def read_older_label_config(folder: Path, text: str) -> None:
 
 def read_training_settings(folder: Path, text: str) -> None:
     (folder / "train.yaml").write_text(text)
-    TrainConfig.names_in(folder / "train.yaml")
+    TrainConfig.read_yaml(folder / "train.yaml")
 
 
 READERS = [read_task, read_label_config, read_older_label_config, read_training_settings]

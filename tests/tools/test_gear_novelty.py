@@ -44,17 +44,17 @@ def histories(draw):
 
 def test_the_first_hypothesis_is_novel():
     union = Coverage(2)
-    assert union.of(made(1, 2)) == 0.0
-    assert not is_redundant(union.of(made(1, 2)))
+    assert union.share(made(1, 2)) == 0.0
+    assert not is_redundant(union.share(made(1, 2)))
 
 
 def test_exactly_four_fifths_covered_is_redundant_and_one_less_is_not():
     earlier = made(*[1] * 4 + [2])
     union = Coverage(5)
     union.add(earlier)
-    assert union.of(made(1, 1, 1, 1, 3)) == 0.8
-    assert is_redundant(union.of(made(1, 1, 1, 1, 3)))
-    assert not is_redundant(union.of(made(1, 1, 1, 3, 3)))
+    assert union.share(made(1, 1, 1, 1, 3)) == 0.8
+    assert is_redundant(union.share(made(1, 1, 1, 1, 3)))
+    assert not is_redundant(union.share(made(1, 1, 1, 3, 3)))
 
 
 def test_the_boundary_is_exact_for_every_size_up_to_a_thousand_and_for_14101_inputs():
@@ -66,16 +66,16 @@ def test_the_boundary_is_exact_for_every_size_up_to_a_thousand_and_for_14101_inp
 def test_an_undefined_prediction_is_never_covered():
     union = Coverage(2)
     union.add(made(1, None))
-    assert union.of(made(1, None)) == 0.5
-    assert union.of(made(None, None)) == 0.0
-    assert union.of(made(1, 1)) == 0.5  # an undefined one covers nothing either
+    assert union.share(made(1, None)) == 0.5
+    assert union.share(made(None, None)) == 0.0
+    assert union.share(made(1, 1)) == 0.5  # an undefined one covers nothing either
 
 
 def test_different_earlier_hypotheses_cover_together():
     union = Coverage(2)
     union.add(made(1, 2))
     union.add(made(3, 4))
-    assert union.of(made(1, 4)) == 1.0
+    assert union.share(made(1, 4)) == 1.0
 
 
 def test_a_weighted_boundary_is_exact_where_sums_of_floats_are_not():
@@ -83,14 +83,16 @@ def test_a_weighted_boundary_is_exact_where_sums_of_floats_are_not():
     assert weights[:4].sum() / weights.sum() < 0.8  # what sums of floats say
     union = Coverage(5, weights)
     union.add(made(*[1] * 5))
-    assert is_redundant(union.of(made(1, 1, 1, 1, 2)))
-    assert not is_redundant(union.of(made(1, 1, 1, 2, 2)))
+    assert is_redundant(union.share(made(1, 1, 1, 1, 2)))
+    assert not is_redundant(union.share(made(1, 1, 1, 2, 2)))
 
 
 def test_a_weighted_share_that_would_round_to_the_boundary_stays_below_it():
     union = Coverage(5, np.array([1.0, 0.0, 0.1, 0.2, 0.2]))
     union.add(made(1, 1, 1, 1, 1))
-    almost = union.of(made(1, 1, 2, 2, 1))  # 1.2 of 1.5, which as floats are a little less than 4/5
+    almost = union.share(
+        made(1, 1, 2, 2, 1)
+    )  # 1.2 of 1.5, which as floats are a little less than 4/5
     assert almost == pytest.approx(0.8) and not is_redundant(almost)
 
 
@@ -110,8 +112,8 @@ def test_running_and_single_coverage_equal_the_definition(history):
         union = Coverage(n, used)
         for i, row in enumerate(rows):
             expected = naive(row, rows[:i], [1] * n if used is None else used)
-            assert union.of(some[i]) == nearest(expected)
-            assert is_redundant(union.of(some[i])) == (expected >= Fraction(4, 5))
+            assert union.share(some[i]) == nearest(expected)
+            assert is_redundant(union.share(some[i])) == (expected >= Fraction(4, 5))
             before = (codes[i], defined[i], codes[:i], defined[:i])
             assert coverage(*before, used) == nearest(expected)
             union.add(some[i])
@@ -124,13 +126,13 @@ def test_running_and_single_coverage_equal_the_definition(history):
 def test_an_empty_sample_space_covers_nothing():
     union = Coverage(0)
     union.add(made())
-    assert union.of(made()) == 0.0
+    assert union.share(made()) == 0.0
 
 
 def test_predictions_over_another_input_set_are_refused():
     union = Coverage(2)
     with pytest.raises(ValueError, match="over 3 inputs"):
-        union.of(made(1, 2, 3))
+        union.share(made(1, 2, 3))
     with pytest.raises(ValueError, match="over 1 inputs"):
         union.add(made(1))
 

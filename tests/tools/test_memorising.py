@@ -20,7 +20,7 @@ from peirce.tools.gear.memorisation import (
 
 SHOWN = (Observation([1, 2], [3]), Observation([4], [5, 6]))
 SPACE = [[1, 2], [4], *([i] for i in range(100, 138))]
-OTHER = Inputs(SPACE).other_than(SHOWN)
+OTHER = Inputs(SPACE).mask_unshown(SHOWN)
 TABLE = "def f(x):\n    return {(1, 2): [3], (4,): [5, 6]}[tuple(x)]"
 
 
@@ -53,7 +53,7 @@ def test_an_honest_constant_and_an_honest_rule_with_examples_do_not():
 
 
 def test_nobody_memorises_where_nothing_is_shown():
-    assert not is_memorising(TABLE, (), UNDEFINED, Inputs(SPACE).other_than(()))
+    assert not is_memorising(TABLE, (), UNDEFINED, Inputs(SPACE).mask_unshown(()))
 
 
 def test_95_percent_is_enough_and_less_is_not():
@@ -68,7 +68,7 @@ def test_undefined_and_constant_inputs_count_together():
 
 
 def test_shown_inputs_are_found_in_s_by_value():
-    assert Inputs([[1.0, True], (4,), [2]]).other_than(
+    assert Inputs([[1.0, True], (4,), [2]]).mask_unshown(
         (Observation([1, 1], 0), Observation([4], 0))
     ).tolist() == [False, False, True]
 

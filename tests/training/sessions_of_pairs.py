@@ -71,11 +71,11 @@ def write(
     async def steps() -> None:
         for one, given in listed:
             for number, answer in enumerate(given, start=1):
-                await ledger.step(StepRecord(one.id, number, (answer,)))
-            await ledger.end(one.id, "done", "cap")
+                await ledger.record_step(StepRecord(one.id, number, (answer,)))
+            await ledger.record_end(one.id, "done", "cap")
 
     asyncio.run(steps())
-    store.set_session(session, status="done")
+    store.update_session(session, status="done")
     return session
 
 
@@ -130,7 +130,7 @@ def naive_pairs(store: Store, sessions: list[str]) -> set[Pair]:
     problems: dict[str, tuple[Problem, InputSet]] = {}
     for session in sessions:
         for row in store.problems(session):
-            problems.setdefault(row.problem.id, (row.problem, store.space(row.space)))
+            problems.setdefault(row.problem.id, (row.problem, store.input_set(row.space)))
         for step in store.steps(session):
             for answer in step.answers:
                 first = next((one for one in answer.judged if one.hypothesis), answer.judged[0])
@@ -162,7 +162,9 @@ def predicted(said: JudgedHypothesis) -> set[tuple[int, int]]:
 
 def prompt(one: Problem, over: InputSet, context: list[JudgedHypothesis]) -> str:
     said = [found.hypothesis for found in context if found.hypothesis is not None]
-    (asked,) = pair_prompts.render_prompt(one.view(over), said, problem_family(one).words, "tuple")
+    (asked,) = pair_prompts.render_prompt(
+        one.make_view(over), said, problem_family(one).words, "tuple"
+    )
     return str(asked["content"])
 
 

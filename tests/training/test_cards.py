@@ -10,7 +10,7 @@ from peirce.training.model_cards import dpo_card
 
 
 def test_no_path_of_a_machine_stands_in_it() -> None:
-    settings = TrainConfig(chat_template="/home/ada/own.jinja").record()
+    settings = TrainConfig(chat_template="/home/ada/own.jinja").to_record()
     record = {"training": "abcd", "base": {"name": "/home/ada/models/small", "weights": "ab" * 32},
               "pairs": "cd" * 32, "settings": settings, "examples": 1_280}  # fmt: skip
     text = dpo_card(record, [], {}, {})

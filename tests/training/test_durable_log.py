@@ -35,12 +35,12 @@ def test_points_are_in_the_store_after_some_seconds_and_at_the_end(tmp_path: Pat
     clock, store = Clock(), tmp_path / "s.duckdb"
     log = DurableLog(tmp_path / "out", store, {"kind": "dpo"}, clock=clock)
     log.open("abcd", {"seed": 3})
-    log.point(16, "", "train_loss", 0.7)
+    log.log_point(16, "", "train_loss", 0.7)
     assert stored(store) == [] and is_training(tmp_path / "out")
     clock.now += durable_log.SYNC_INTERVAL_S
-    log.point(32, "gear", "probe_loss", 0.5)
+    log.log_point(32, "gear", "probe_loss", 0.5)
     assert len(stored(store)) == 2
-    log.point(48, "", "train_loss", 0.6)
+    log.log_point(48, "", "train_loss", 0.6)
     log.close("done", {"seconds": 2.0})
     assert len(stored(store)) == 3 and not is_training(tmp_path / "out")
     with Store.open(store, write=False) as opened:
@@ -57,7 +57,7 @@ def test_a_store_in_use_stops_nothing_and_gets_all_of_it_later(
     log = DurableLog(tmp_path / "out", store, clock=clock)
     held = Store.open(store, write=True)
     log.open("abcd", {})
-    log.point(16, "", "train_loss", 0.7)
+    log.log_point(16, "", "train_loss", 0.7)
     with pytest.warns(UserWarning, match="not yet in the store .*--resume brings it there"):
         log.close("done", {})
     held.close()
@@ -84,8 +84,8 @@ def test_a_killed_training_loses_no_point_and_is_known_to_be_dead(tmp_path: Path
         file.write('[50, "gear", "pro')  # cut short
     log = DurableLog(out, store)
     log.open("abcd", {})
-    log.point(50, "gear", "probe_loss", 0.5)
-    log.point(49, "gear", "probe_loss", 0.25)  # again, from a checkpoint
+    log.log_point(50, "gear", "probe_loss", 0.5)
+    log.log_point(49, "gear", "probe_loss", 0.25)  # again, from a checkpoint
     log.close("done", {})
     wanted = [Point(n, "gear", "probe_loss", n / 3) for n in range(49)]
     wanted += [Point(49, "gear", "probe_loss", 0.25), Point(50, "gear", "probe_loss", 0.5)]

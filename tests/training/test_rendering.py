@@ -55,7 +55,7 @@ def test_a_pair_s_prompt_is_what_a_session_asks_after_the_answers_of_its_context
     )  # fmt: skip
     assert len(proposer.asked) >= 3
     for count, (view, asked, tools) in enumerate(proposer.asked[:3]):
-        context = [one for answer in view.earlier for one in answer.hypotheses]
+        context = [one for answer in view.past_answers for one in answer.hypotheses]
         assert len(context) == count and not tools
         assert render_prompt(view, context, WORDS, "tuple", template) == asked
 

@@ -86,11 +86,11 @@ def test_the_tokens_that_train_are_those_that_were_asked(
     class Seen(PairTokens):
         def __getitem__(self, pair):
             example = super().__getitem__(pair)
-            trained[table.prompt_problem[self.places(pair)[0]]] = example["prompt_ids"]
+            trained[table.prompt_problem[self.positions(pair)[0]]] = example["prompt_ids"]
             return example
 
     monkeypatch.setattr("peirce.training.dpo.run.PairTokens", Seen)
-    settings = TrainConfig.of(
+    settings = TrainConfig.from_mapping(
         {"examples": 16, "period": 8, "batch": 4, "device_batch": 4, "lora_rank": 2, "device": "cpu",
          "probe_pairs": 2}
     )  # fmt: skip
@@ -112,7 +112,7 @@ def test_lengths_and_plain_texts_are_those_of_the_prompts_that_were_asked(
         table = build_pairs(store, sessions, PairChoices(), length).table
         text = ModelText(base, table.settings["template_variables"])
     at = [prompts[name] for name in table.prompt_problem]
-    assert text.prompts(table.prompts) == [len(ids) for ids in at]
+    assert text.count_prompt_tokens(table.prompts) == [len(ids) for ids in at]
     peirce.pairs(*sessions, store=place, base=base, plain=True, out=tmp_path / "out", format="hf")
     import duckdb
 
@@ -187,8 +187,10 @@ def test_sessions_that_agree_in_them_make_one_set(tmp_path, models, variables):
 def test_a_base_whose_template_lacks_a_variable_is_worded_without_it(tmp_path):
     other = make_model(tmp_path / "other")
     messages = [{"role": "user", "content": "a"}]
-    assert ModelText(other, VARIABLES).text(messages) == ModelText(other).text(messages)
-    settings = TrainConfig.of({"device": "cpu"})
+    assert ModelText(other, VARIABLES).render_prompt(messages) == ModelText(other).render_prompt(
+        messages
+    )
+    settings = TrainConfig.from_mapping({"device": "cpu"})
     opened = load_base(find_base(str(other)), settings, "cpu", VARIABLES)
-    assert opened.wording.text(messages) == ModelText(other).text(messages)
+    assert opened.wording.render_prompt(messages) == ModelText(other).render_prompt(messages)
     assert tokens_module.answer_end_token(opened.wording, [2]) == 2

@@ -42,7 +42,7 @@ def notes(monkeypatch):
 def test_a_tracker_is_told_the_losses_that_the_log_has(notes, tmp_path: Path) -> None:
     assert parse_trackers(" notes ,none") == ["notes"] and parse_trackers("none") == []
     base, log = make_model(tmp_path / "base"), ListLog()
-    settings = TrainConfig.of({**SMALL, "report_to": "notes"})
+    settings = TrainConfig.from_mapping({**SMALL, "report_to": "notes"})
     train(str(base), make_table(9), settings, tmp_path / "out", log)
     told = {step: logs["loss"] for step, logs in notes.told if "loss" in logs}
     ours = {at // 4: value for at, value in log.curve("", "train_loss")}
@@ -54,7 +54,7 @@ def test_tensorboard_holds_the_losses(tmp_path: Path, monkeypatch) -> None:
         pytest.skip("NO TENSORBOARD HERE: pip install tensorboardX")
     monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path / "events"))
     base = make_model(tmp_path / "base")
-    settings = TrainConfig.of({**SMALL, "report_to": "tensorboard"})
+    settings = TrainConfig.from_mapping({**SMALL, "report_to": "tensorboard"})
     train(str(base), make_table(9), settings, tmp_path / "out", ListLog())
     (path,) = (tmp_path / "events").glob("events.*")
     assert b"train/loss" in path.read_bytes()

@@ -48,4 +48,4 @@ def make_table(problems: int = 24, seed: int = 5, long: int = 0) -> PairTable:
         stage=columns[:, 3].astype(np.int8),
         digest="",
         settings={"made": seed},
-    ).named()
+    ).with_digest()

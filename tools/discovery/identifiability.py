@@ -106,7 +106,7 @@ class ConditionPool:
     bound: Marks
 
     @classmethod
-    def of(cls, rows: PreparedRows, space: InputSpace) -> ConditionPool:
+    def from_rows(cls, rows: PreparedRows, space: InputSpace) -> ConditionPool:
         """Collect the conditions that hold on some row."""
         names = [name for name, told in rows.columns.items() if told["kind"] != "text"]
         found = [
@@ -123,7 +123,7 @@ class ConditionPool:
             np.array([isinstance(one, Comparison) for one, _, _ in found], np.bool_),
         )
 
-    def rule(self, places: Sequence[int], label: str) -> Rule:
+    def build_rule(self, places: Sequence[int], label: str) -> Rule:
         """Return the rule that gives `label` where the conditions at these places all hold."""
         some = tuple(self.conditions[at] for at in places)
         return Rule((ConditionClause(AllOf(some) if len(some) > 1 else some[0], label),))
@@ -176,7 +176,9 @@ def has_rival(
     held = pool.held[:, gains != 0]
     right = gains[gains != 0] > 0
     search = _Search(pool, held, right, least, most)
-    return any(overlap(pool.rule(one, clause.label), rule, space) < 1 for one in search.found())
+    return any(
+        overlap(pool.build_rule(one, clause.label), rule, space) < 1 for one in search.found()
+    )
 
 
 class _Search:
@@ -255,7 +257,7 @@ def find_identified(
     codes = [replace(one, otherwise=None).codes(rows) for one in pieces]
     by_itself = _agree(codes)
     least = _errors(codes, gold, rest, by_itself)
-    pool = ConditionPool.of(rows, space)
+    pool = ConditionPool.from_rows(rows, space)
     return [
         _raised_most(codes[place], gold)
         and exceeds_noise(codes[place], gold)

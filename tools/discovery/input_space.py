@@ -155,7 +155,7 @@ class InputSpace:
         gap: list[Json] = [None] if len(there) < len(seen) else []
         kind = told.get("kind")
         if kind == "text":
-            slots = self.slots(column)
+            slots = self.find_slots(column)
             return [*(slots.texts if slots else dict.fromkeys(map(str, there))), *gap]
         if kind == "truth":
             return [False, True, *gap]
@@ -168,13 +168,13 @@ class InputSpace:
         every = dict.fromkeys([*(told.get("values") or ()), *map(_hashable, there)])
         return [*every, *gap]
 
-    def slots(self, column: str) -> Slots | None:
+    def find_slots(self, column: str) -> Slots | None:
         """Return the slots of the texts of a column, or None if the texts have none."""
         if column not in self._slots:
             self._slots[column] = find_slots([str(row.get(column) or "") for row in self.rows])
         return self._slots[column]
 
-    def marks(self, leaf: Condition, column: str) -> NDArray[np.bool_]:
+    def leaf_truth(self, leaf: Condition, column: str) -> NDArray[np.bool_]:
         """Return whether a condition on this column holds for each value of its domain.
 
         The condition may read no other column.
@@ -186,18 +186,18 @@ class InputSpace:
             self._marks[leaf, column] = leaf.holds(self._prepared[column])
         return self._marks[leaf, column]
 
-    def cells(self, rules: Iterable[Rule]) -> WeightedInputs:
+    def inputs_for(self, rules: Iterable[Rule]) -> WeightedInputs:
         """Return the inputs on which the rules may differ.
 
         Raises UsageError for a column that the problem lacks.
         """
         some = list(rules)
-        told = self._told(some)
+        told = self._columns_by_leaf(some)
         if self._by_rows(some, told):
             return self._rows_of(sorted({c for columns in told.values() for c in columns}))
         return self._grid(told, self._by_column(told))
 
-    def together(self, rules: Iterable[Rule]) -> WeightedInputs | None:
+    def joint_inputs(self, rules: Iterable[Rule]) -> WeightedInputs | None:
         """Return one set of inputs for all rules, equivalent to `cells` for every two of them.
 
         Returns:
@@ -208,14 +208,14 @@ class InputSpace:
             UsageError: A column is missing from the problem.
         """
         some = list(rules)
-        told = self._told(some)
+        told = self._columns_by_leaf(some)
         if self._by_rows(some, told):
             return self._rows_of(()) if self.as_rows else None
         classes = self._by_column(told)
         few = math.prod(len(shares) for _, shares in classes.values()) <= MAX_INPUTS
         return self._grid(told, classes) if few else None
 
-    def _told(self, rules: Sequence[Rule]) -> dict[Condition, list[str]]:
+    def _columns_by_leaf(self, rules: Sequence[Rule]) -> dict[Condition, list[str]]:
         """Return the columns that each leaf condition reads."""
         every = dict.fromkeys(leaf for rule in rules for leaf in leaf_conditions(rule))
         return {leaf: sorted(leaf_columns(leaf, self.only_text)) for leaf in every}
@@ -237,7 +237,7 @@ class InputSpace:
     ) -> WeightedGrid:
         at, weights, drawn = self._product([shares for _, shares in classes.values()])
         values = {name: classes[name][0][some] for name, some in zip(classes, at, strict=True)}
-        held = {leaf: self.marks(leaf, name)[values[name]] for leaf, (name,) in told.items()}
+        held = {leaf: self.leaf_truth(leaf, name)[values[name]] for leaf, (name,) in told.items()}
         return WeightedGrid(tuple(self.public["labels"]), weights, drawn, held)
 
     def _rows_of(self, names: Sequence[str]) -> WeightedInputs:
@@ -259,7 +259,7 @@ class InputSpace:
 
         A value is given by its index in the domain.
         """
-        signs = np.packbits(np.stack([self.marks(leaf, column) for leaf in some]), axis=0)
+        signs = np.packbits(np.stack([self.leaf_truth(leaf, column) for leaf in some]), axis=0)
         _, first, counts = np.unique(
             np.ascontiguousarray(signs.T).view(f"V{signs.shape[0]}").ravel(),
             return_index=True, return_counts=True,
@@ -305,14 +305,14 @@ class InputSpace:
         for column in leaf_columns(leaf, self.only_text):
             if column not in self.texts:
                 found.add(column)
-            elif (slots := None if self.as_rows else self.slots(column)) is not None:
-                marks = self.marks(leaf, column)[: len(slots.texts)]
-                found |= {f"{column} {place}" for place in slots.matter(marks)}
+            elif (slots := None if self.as_rows else self.find_slots(column)) is not None:
+                marks = self.leaf_truth(leaf, column)[: len(slots.texts)]
+                found |= {f"{column} {place}" for place in slots.relevant_slots(marks)}
             else:
                 found |= _named(leaf)
         return frozenset(found)
 
-    def alike(self, rule: Rule, others: Sequence[Rule]) -> frozenset[str]:
+    def similar_variables(self, rule: Rule, others: Sequence[Rule]) -> frozenset[str]:
         """Return variables of `others` that select the same texts as `rule`, even in other words.
 
         This concerns conditions on a text column without slots. A condition of `others` counts if
@@ -331,10 +331,11 @@ class InputSpace:
                     (leaf for other in others for leaf in leaf_conditions(other)),
                 )
             ]
-            if not all(told) or self.slots(column) is not None:
+            if not all(told) or self.find_slots(column) is not None:
                 continue
             here, there = (
-                np.array([self.marks(leaf, column) for leaf in some], np.float32) for some in told
+                np.array([self.leaf_truth(leaf, column) for leaf in some], np.float32)
+                for some in told
             )
             both = here @ there.T
             either = here.sum(axis=1)[:, None] + there.sum(axis=1) - both
@@ -342,13 +343,17 @@ class InputSpace:
                 found |= _named(told[1][place])
         return frozenset(found)
 
-    def described(self, variable: str) -> str:
+    def describe_variable(self, variable: str) -> str:
         """Describe a variable in words for a rater.
 
         A column is described by its name and description, a slot by the fillings that it takes.
         """
         column, _, place = variable.rpartition(" ")
-        if column in self.texts and place.isdigit() and (slots := self.slots(column)) is not None:
+        if (
+            column in self.texts
+            and place.isdigit()
+            and (slots := self.find_slots(column)) is not None
+        ):
             return (
                 f"which of {', '.join(slots.fillings[int(place)])} stands at one place of {column}"
             )
@@ -399,14 +404,14 @@ class Slots:
     """
 
     fillings: tuple[tuple[str, ...], ...]
-    joint: str = ""
+    separator: str = ""
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """All texts that the fillings make."""
-        return tuple(map(self.joint.join, product(*self.fillings)))
+        return tuple(map(self.separator.join, product(*self.fillings)))
 
-    def matter(self, marks: NDArray[np.bool_]) -> frozenset[int]:
+    def relevant_slots(self, marks: NDArray[np.bool_]) -> frozenset[int]:
         """Return the slots on which marks, one per text, depend."""
         shape = tuple(map(len, self.fillings))
         grid = marks.reshape(shape)

@@ -54,7 +54,7 @@ def overlap(one: Rule, other: Rule, space: InputSpace) -> float:
     """
     if one == other:
         return 1.0
-    cells = space.cells((one, other))
+    cells = space.inputs_for((one, other))
     labels = cells.labels
     readings = (
         (replace(one, otherwise=None), replace(other, otherwise=None)),
@@ -105,7 +105,7 @@ def overlap_matrix(ones: Sequence[Rule], others: Sequence[Rule], space: InputSpa
     Raises UsageError for a column or label that the problem lacks.
     """
     every = list(dict.fromkeys([*ones, *others]))
-    cells = space.together(every) if len(every) > 2 else None
+    cells = space.joint_inputs(every) if len(every) > 2 else None
     if cells is None:
         pairs = [overlap(one, other, space) for one in ones for other in others]
         return np.array(pairs, np.float64).reshape(len(ones), len(others))

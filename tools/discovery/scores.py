@@ -89,12 +89,12 @@ def score_as_released(matches: Matrix, ratings: Matrix) -> DiscoveryScores:
     return _rated(found, best, int(np.isnan(matches).sum() + np.isnan(ratings[match]).sum()))
 
 
-def score_as_defined(true: Matrix, about: Matrix, ratings: Matrix) -> DiscoveryScores:
+def score_as_defined(true: Matrix, generated: Matrix, ratings: Matrix) -> DiscoveryScores:
     """Compute the score that HypoBench defines in section 3.
 
     Args:
         true: Whether a true sentence is about a variable, (T, Z).
-        about: Whether a generated sentence is, (G, Z); NaN if the reply could not be read.
+        generated: Whether a generated sentence is, (G, Z); NaN if the reply could not be read.
         ratings: Ratings, (T, G); NaN if missing or not requested.
 
     Raises:
@@ -102,7 +102,7 @@ def score_as_defined(true: Matrix, about: Matrix, ratings: Matrix) -> DiscoveryS
     """
     if not true.shape[1]:
         raise UsageError("nothing to discover: no variable of the true sentences is known")
-    said = np.nan_to_num(about) > 0
+    said = np.nan_to_num(generated) > 0
     best = []
     for z in range(true.shape[1]):
         pair = (true[:, z] > 0)[:, None] & said[:, z][None, :]
@@ -110,7 +110,7 @@ def score_as_defined(true: Matrix, about: Matrix, ratings: Matrix) -> DiscoveryS
         known = of_truths[~np.isnan(of_truths)]
         best.append(known.mean() if known.size else np.nan)
     found = np.asarray(said.any(axis=0), np.bool_)
-    return _rated(found, np.array(best), int(np.isnan(about).sum()))
+    return _rated(found, np.array(best), int(np.isnan(generated).sum()))
 
 
 def _best(ratings: Matrix) -> Matrix:
@@ -246,7 +246,7 @@ def _matched(
     got = {t: float(gains[t, g]) for t, g in of_true.items()}
     pairs = tuple(
         MatchedPair(
-            one.written(), rules[of_true[t]].written() if t in got else None, got.get(t, 0.0)
+            one.to_text(), rules[of_true[t]].to_text() if t in got else None, got.get(t, 0.0)
         )
         for t, one in enumerate(true)
     )
@@ -264,7 +264,7 @@ def _as_rated(
     true: Sequence[Rule], rules: Sequence[Rule], gains: Matrix, space: InputSpace
 ) -> tuple[DiscoveryScores, DiscoveryScores]:
     of_true = [space.variables(one) for one in true]
-    of_rules = [space.variables(one) | space.alike(one, true) for one in rules]
+    of_rules = [space.variables(one) | space.similar_variables(one, true) for one in rules]
     names = sorted(frozenset().union(*of_true))
     if not rules:
         return DiscoveryScores(0.0, 0.0, 0.0), DiscoveryScores(0.0, 0.0, 0.0)

@@ -36,7 +36,7 @@ def is_memorising(
     source: str,
     shown: Sequence[Observation],
     predictions: Predictions,
-    other: NDArray[np.bool_],
+    unshown: NDArray[np.bool_],
 ) -> bool:
     """Return whether a hypothesis memorises the shown pairs; False if nothing is shown.
 
@@ -44,9 +44,11 @@ def is_memorising(
         source: Source of the hypothesis.
         shown: The shown observations.
         predictions: Predictions over S, (n,).
-        other: Which inputs (n,) of S were not shown (`Inputs.other_than`).
+        unshown: Which inputs (n,) of S were not shown (`Inputs.mask_unshown`).
     """
-    return bool(shown) and is_mostly_constant(predictions, other) and contains_pairs(source, shown)
+    return (
+        bool(shown) and is_mostly_constant(predictions, unshown) and contains_pairs(source, shown)
+    )
 
 
 class Inputs:
@@ -56,23 +58,23 @@ class Inputs:
         self._inputs = inputs
         self._codes: NDArray[np.int64] | None = None
 
-    def other_than(self, shown: Sequence[Observation]) -> NDArray[np.bool_]:
+    def mask_unshown(self, shown: Sequence[Observation]) -> NDArray[np.bool_]:
         """Return which inputs (n,) of S are not among the shown ones."""
         if self._codes is None:
             self._codes = np.array([_code(value) for value in self._inputs], np.int64)
         return ~np.isin(self._codes, [_code(pair.input) for pair in shown])
 
 
-def is_mostly_constant(predictions: Predictions, among: NDArray[np.bool_]) -> bool:
-    """Return whether at least 95% of the inputs `among` (n,) are undefined or share one prediction.
+def is_mostly_constant(predictions: Predictions, mask: NDArray[np.bool_]) -> bool:
+    """Return whether at least 95% of the inputs `mask` (n,) are undefined or share one prediction.
 
-    The shared prediction is the most frequent one there. False if `among` selects no input.
+    The shared prediction is the most frequent one there. False if `mask` selects no input.
     """
-    total = int(np.count_nonzero(among))
+    total = int(np.count_nonzero(mask))
     needed = math.ceil(MEMORISATION_THRESHOLD * total)
-    if not total or _changes_often(predictions, 2 * (len(among) - needed)):
+    if not total or _changes_often(predictions, 2 * (len(mask) - needed)):
         return False
-    codes = predictions.codes[among & predictions.defined]
+    codes = predictions.codes[mask & predictions.defined]
     needed -= total - len(codes)
     if needed <= 0:
         return True

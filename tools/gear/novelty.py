@@ -157,13 +157,13 @@ class Coverage:
         if self._units is not None and len(self._units) != inputs:
             raise ValueError(f"{len(self._units)} weights for {inputs} inputs")
 
-    def covered(self, predictions: Predictions) -> NDArray[np.bool_]:
+    def covered_mask(self, predictions: Predictions) -> NDArray[np.bool_]:
         """Return where (n,) an earlier answer made the same prediction."""
         return self._covered(predictions.codes, predictions.defined)
 
-    def of(self, predictions: Predictions) -> float:
+    def share(self, predictions: Predictions) -> float:
         """Return cov(f | F), between 0 and 1; 0 if S is empty or has size 0."""
-        return self._share(self.covered(predictions))
+        return self._share(self.covered_mask(predictions))
 
     def add(self, predictions: Predictions) -> None:
         """Add the predictions of an answer to those of the earlier ones."""
@@ -202,7 +202,7 @@ def coverage(
     earlier_defined: ArrayLike,
     weights: ArrayLike | None = None,
 ) -> float:
-    """Return cov(f | F) of one row (n,) against earlier rows (k, n); see `Coverage.of`."""
+    """Return cov(f | F) of one row (n,) against earlier rows (k, n); see `Coverage.share`."""
     row_codes = np.asarray(codes, np.int64)
     union = Coverage(len(row_codes), weights)
     known = np.asarray(earlier_defined, np.bool_)
@@ -219,7 +219,7 @@ def coverages(predictions: Sequence[Predictions], weights: ArrayLike | None = No
     union = Coverage(len(predictions[0].codes), weights)
     shares = []
     for p in predictions:
-        mask = union.covered(p)
+        mask = union.covered_mask(p)
         shares.append(union._share(mask))
         if not np.array_equal(mask, p.defined):
             union._keep(p.codes, p.defined)

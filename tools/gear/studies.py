@@ -122,33 +122,39 @@ def build_population(
     return Population(rows, known, place[given], marks, sizes)
 
 
-def merge_equal(some: Population) -> Population:
+def merge_equal(population: Population) -> Population:
     """Merge hypotheses with equal predictions over S that are right on the same hidden pairs."""
     seen: dict[tuple[int, bytes], int] = {}
-    for i, (row, marks) in enumerate(zip(some.behaviour.tolist(), some.right, strict=True)):
+    for i, (row, marks) in enumerate(
+        zip(population.behaviour.tolist(), population.right, strict=True)
+    ):
         seen.setdefault((row, marks.tobytes()), i)
     kept = np.fromiter(seen.values(), np.intp, len(seen))
     return Population(
-        some.codes, some.defined, some.behaviour[kept], some.right[kept], some.weights
+        population.codes,
+        population.defined,
+        population.behaviour[kept],
+        population.right[kept],
+        population.weights,
     )
 
 
 # --- Random subsets ----------------------------------------------------------
 
 
-def draw_subsets(items: int, size: int, most: int, seed: str) -> Places:
+def draw_subsets(items: int, size: int, max_subsets: int, seed: str) -> Places:
     """Return different subsets (c, size) of range(items), ascending within a row.
 
-    All subsets are returned if there are at most `most`, else `most` drawn at random; none, (0,
+    All subsets are returned if there are at most `max_subsets`, else `max_subsets` drawn at random; none, (0,
     size), if items < size.
     """
     total = math.comb(items, size)
-    if total <= most:
+    if total <= max_subsets:
         every = list(combinations(range(items), size))
         return np.array(every, np.intp).reshape(total, size)
     rng = random.Random(seed)
     ranks: set[int] = set()
-    while len(ranks) < most:
+    while len(ranks) < max_subsets:
         ranks.add(rng.randrange(total))
     table = [[math.comb(item, k) for item in range(items)] for k in range(size + 1)]
     return np.array([_subset(rank, table) for rank in sorted(ranks)], np.intp)
@@ -174,14 +180,14 @@ def draw_hidden_sets(pairs: int, m: int, draws: int, seed: str) -> Places:
     return draw_subsets(pairs, m, draws, f"{seed} hidden {m}")
 
 
-def draw_contexts(hypotheses: int, k: int, most: int, seed: str) -> Places:
+def draw_contexts(hypotheses: int, k: int, max_contexts: int, seed: str) -> Places:
     """Draw contexts (c, k), each a set of k hypotheses by row number."""
-    return draw_subsets(hypotheses, k, most, f"{seed} context {k}")
+    return draw_subsets(hypotheses, k, max_contexts, f"{seed} context {k}")
 
 
-def find_passing(some: Population, draws: Places) -> Mask:
+def find_passing(population: Population, draws: Places) -> Mask:
     """Return which hypotheses are right on all pairs of each draw: (h, d) for draws (d, m)."""
-    return np.asarray(some.right[:, draws].all(axis=2), np.bool_)
+    return np.asarray(population.right[:, draws].all(axis=2), np.bool_)
 
 
 # --- study 1: survivors (section 5.2) ----------------------------------------
@@ -199,16 +205,16 @@ class Survival(NamedTuple):
     gamma: NDArray[np.float64]
 
 
-def measure_survival(some: Population, draws: Places) -> Survival:
+def measure_survival(population: Population, draws: Places) -> Survival:
     """Count the hypotheses that pass each draw (d, m) of hidden pairs, and score them by gamma."""
-    passed = find_passing(some, draws)
+    passed = find_passing(population, draws)
     gammas = np.full(len(draws), np.nan)
     known: dict[bytes, float] = {}
     for d in range(len(draws)):
-        rows = np.unique(some.behaviour[passed[:, d]])
+        rows = np.unique(population.behaviour[passed[:, d]])
         key = rows.tobytes()
         if key not in known:
-            value = gear.gamma(some.codes[rows], some.defined[rows], some.weights)
+            value = gear.gamma(population.codes[rows], population.defined[rows], population.weights)
             known[key] = math.nan if value is None else value
         gammas[d] = known[key]
     return Survival(np.count_nonzero(passed, axis=0).astype(np.int64), gammas)
@@ -270,11 +276,13 @@ def compare_candidates(
     )
 
 
-def score_in_contexts(some: Population, contexts: Iterable[Places]) -> list[NDArray[np.float64]]:
+def score_in_contexts(
+    population: Population, contexts: Iterable[Places]
+) -> list[NDArray[np.float64]]:
     """Score every hypothesis by what it would add to each context.
 
     Args:
-        some: The hypotheses.
+        population: The hypotheses.
         contexts: Arrays (c, k) of contexts, k at most 2.
 
     Returns:
@@ -284,14 +292,14 @@ def score_in_contexts(some: Population, contexts: Iterable[Places]) -> list[NDAr
         ValueError: A context has more than two hypotheses.
     """
     given = list(contexts)
-    behaviours = [some.behaviour[places] for places in given]
-    shared, three = _agreements(some, behaviours)
-    space = space_size(some.codes.shape[1], some.weights)
-    sizes = _own_sizes(some)
+    behaviours = [population.behaviour[places] for places in given]
+    shared, three = _agreements(population, behaviours)
+    space = space_size(population.codes.shape[1], population.weights)
+    sizes = _own_sizes(population)
     scored = []
     for places, rows in zip(given, behaviours, strict=True):
         by_behaviour = _scores(rows, sizes, shared, three, space)
-        scores = by_behaviour[:, some.behaviour]
+        scores = by_behaviour[:, population.behaviour]
         np.put_along_axis(scores, places, np.nan, axis=1)
         scored.append(scores)
     return scored

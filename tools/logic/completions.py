@@ -39,7 +39,7 @@ class ThreeValued(NamedTuple):
 
     true: Bools
     false: Bools
-    on: Words
+    depends_on: Words
 
 
 class KleeneAlgebra:
@@ -59,8 +59,8 @@ class KleeneAlgebra:
 
     def atom(self, name: str, terms: Sequence[str]) -> ThreeValued:
         """Return the value of an atom, which depends on itself where it is unknown."""
-        true = self.structures.pick("true", self.structures.true, name, terms, False)
-        on = self.structures.pick("on", self.on, name, terms, 0)
+        true = self.structures.atom_table("true", self.structures.true, name, terms, False)
+        on = self.structures.atom_table("on", self.on, name, terms, 0)
         return ThreeValued(true, ~true & (on == _NONE), on)
 
     def equal(self, terms: Sequence[str]) -> ThreeValued:
@@ -70,30 +70,32 @@ class KleeneAlgebra:
 
     def negation(self, value: ThreeValued) -> ThreeValued:
         """Return the negation of a value."""
-        return ThreeValued(value.false, value.true, value.on)
+        return ThreeValued(value.false, value.true, value.depends_on)
 
     def conjunction(self, one: ThreeValued, other: ThreeValued) -> ThreeValued:
         """Return the conjunction of two values."""
         true, false = one.true & other.true, one.false | other.false
-        return ThreeValued(true, false, np.where(false, _NONE, one.on | other.on))
+        return ThreeValued(true, false, np.where(false, _NONE, one.depends_on | other.depends_on))
 
     def disjunction(self, one: ThreeValued, other: ThreeValued) -> ThreeValued:
         """Return the disjunction of two values."""
         true, false = one.true | other.true, one.false & other.false
-        return ThreeValued(true, false, np.where(true, _NONE, one.on | other.on))
+        return ThreeValued(true, false, np.where(true, _NONE, one.depends_on | other.depends_on))
 
     def equivalence(self, one: ThreeValued, other: ThreeValued) -> ThreeValued:
         """Return the equivalence of two values."""
         decided = (one.true | one.false) & (other.true | other.false)
         same = decided & (one.true == other.true)
-        return ThreeValued(same, decided & ~same, np.where(decided, _NONE, one.on | other.on))
+        return ThreeValued(
+            same, decided & ~same, np.where(decided, _NONE, one.depends_on | other.depends_on)
+        )
 
-    def every(self, value: ThreeValued, at: int) -> ThreeValued:
+    def for_all(self, value: ThreeValued, at: int) -> ThreeValued:
         """Return the conjunction over the elements of each world."""
-        found = self.some(self.negation(value), at)
+        found = self.exists(self.negation(value), at)
         return self.negation(found)
 
-    def some(self, value: ThreeValued, at: int) -> ThreeValued:
+    def exists(self, value: ThreeValued, at: int) -> ThreeValued:
         """Return the disjunction over the elements of each world."""
         axis = 1 + at
         shape = [1] * value.true.ndim
@@ -101,13 +103,13 @@ class KleeneAlgebra:
         inside = self.structures.inside.reshape(shape)
         true = np.logical_or.reduce(value.true & inside, axis=axis)
         false = np.logical_and.reduce(value.false | ~inside, axis=axis)
-        on = np.bitwise_or.reduce(np.where(inside, value.on, _NONE), axis=axis)
+        on = np.bitwise_or.reduce(np.where(inside, value.depends_on, _NONE), axis=axis)
         return ThreeValued(true, false, np.where(true, _NONE, on))
 
-    def spread(self, value: ThreeValued, index: tuple[slice | None, ...]) -> ThreeValued:
+    def insert_axes(self, value: ThreeValued, index: tuple[slice | None, ...]) -> ThreeValued:
         """Insert axes of length 1 among those of the variables."""
         at = (slice(None), *index)
-        return ThreeValued(value.true[at], value.false[at], value.on[at])
+        return ThreeValued(value.true[at], value.false[at], value.depends_on[at])
 
 
 MAX_COMPONENT_ATOMS = (
@@ -190,10 +192,10 @@ class CompletionAlgebra:
         key = (name, tuple(terms))
         if key not in self._atoms:
             true = self._gathered(
-                self.structures.pick("true", self.structures.true, name, terms, False), terms
+                self.structures.atom_table("true", self.structures.true, name, terms, False), terms
             )
             bits = self._gathered(
-                self.structures.pick("bit", self.structures.unknown, name, terms, -1), terms
+                self.structures.atom_table("bit", self.structures.unknown, name, terms, -1), terms
             )
             component = np.arange(self.count).reshape((-1, *(1,) * (bits.ndim - 1)))
             rows = self.rows[component, bits]  # -1 selects the last row, which belongs to no atom.
@@ -232,21 +234,21 @@ class CompletionAlgebra:
         """Return the equivalence in every completion."""
         return ~(one ^ other)
 
-    def every(self, value: Words, at: int) -> Words:
+    def for_all(self, value: Words, at: int) -> Words:
         """Return the conjunction over the elements of each world."""
         found: Words = np.bitwise_and.reduce(
             np.where(self._along(value, at), value, _ONES), axis=1 + at
         )
         return found
 
-    def some(self, value: Words, at: int) -> Words:
+    def exists(self, value: Words, at: int) -> Words:
         """Return the disjunction over the elements of each world."""
         found: Words = np.bitwise_or.reduce(
             np.where(self._along(value, at), value, _NONE), axis=1 + at
         )
         return found
 
-    def spread(self, value: Words, index: tuple[slice | None, ...]) -> Words:
+    def insert_axes(self, value: Words, index: tuple[slice | None, ...]) -> Words:
         """Insert axes of length 1 among those of the variables."""
         found: Words = value[(slice(None), *index)]
         return found

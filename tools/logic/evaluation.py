@@ -70,15 +70,15 @@ class Algebra(Protocol[V]):
         """Return the equivalence of two values."""
         ...
 
-    def every(self, value: V, at: int) -> V:
+    def for_all(self, value: V, at: int) -> V:
         """Return the conjunction over the elements, which removes the axis of variable `at`."""
         ...
 
-    def some(self, value: V, at: int) -> V:
+    def exists(self, value: V, at: int) -> V:
         """Return the disjunction over the elements, which removes the axis of variable `at`."""
         ...
 
-    def spread(self, value: V, index: tuple[slice | None, ...]) -> V:
+    def insert_axes(self, value: V, index: tuple[slice | None, ...]) -> V:
         """Insert axes of length 1 among those of the variables."""
         ...
 
@@ -116,7 +116,7 @@ def _value(
         part = node.parts[0]
         if node.name not in axes[part]:
             return values[part]  # No domain is empty.
-        reduce = algebra.every if node.kind == "forall" else algebra.some
+        reduce = algebra.for_all if node.kind == "forall" else algebra.exists
         return reduce(values[part], axes[part].index(node.name))
     one, other = (_fitted(values[part], axes[part], here, algebra) for part in node.parts)
     if node.kind == "and":
@@ -131,7 +131,7 @@ def _value(
 def _fitted(value: V, have: tuple[str, ...], want: tuple[str, ...], algebra: Algebra[V]) -> V:
     if have == want:
         return value
-    return algebra.spread(
+    return algebra.insert_axes(
         value, tuple(slice(None) if variable in have else None for variable in want)
     )
 
@@ -199,7 +199,9 @@ class Structures:
     def __len__(self) -> int:
         return len(self.inside)
 
-    def pick(self, kind: str, tables: Any, name: str, terms: Sequence[str], absent: Any) -> Any:
+    def atom_table(
+        self, kind: str, tables: Any, name: str, terms: Sequence[str], absent: Any
+    ) -> Any:
         """Return the table of an atom with these terms, with an axis for each variable.
 
         The value is `absent` if an object is not in the domain, or if the number of terms is not
@@ -225,14 +227,14 @@ class Structures:
             if is_variable(term):
                 index.append(grid[1 + variables.index(term)])
             else:
-                there = self.places(term).reshape((count, *(1,) * len(variables)))
+                there = self.find_object(term).reshape((count, *(1,) * len(variables)))
                 missing = missing | (there < 0)
                 index.append(np.maximum(there, 0))
         shape = (count, *(size,) * len(variables))
         found = np.broadcast_to(table[tuple(index)], shape)
         return np.where(missing, np.array(absent, table.dtype), found)
 
-    def places(self, name: str) -> NDArray[np.int64]:
+    def find_object(self, name: str) -> NDArray[np.int64]:
         """Return the index of an object in each domain, (worlds,); -1 where it is missing."""
         return np.array(
             [world.names.index(name) if name in world.names else -1 for world in self.worlds],
@@ -254,7 +256,7 @@ class Structures:
         if one == other:
             return np.ones((count, size), bool)
         named = other if is_variable(one) else one
-        same: Bools = np.arange(size)[None, :] == self.places(named)[:, None]
+        same: Bools = np.arange(size)[None, :] == self.find_object(named)[:, None]
         return same
 
 
@@ -271,7 +273,7 @@ class TruthAlgebra:
 
     def atom(self, name: str, terms: Sequence[str]) -> Bools:
         """Return the table of an atom."""
-        found: Bools = self.structures.pick("true", self.structures.true, name, terms, False)
+        found: Bools = self.structures.atom_table("true", self.structures.true, name, terms, False)
         return found
 
     def equal(self, terms: Sequence[str]) -> Bools:
@@ -294,17 +296,17 @@ class TruthAlgebra:
         """Return where both values are equal."""
         return np.equal(one, other)
 
-    def every(self, value: Bools, at: int) -> Bools:
+    def for_all(self, value: Bools, at: int) -> Bools:
         """Return where the value is true for every element of the world."""
         found: Bools = np.logical_and.reduce(value | ~self._along(value, at), axis=1 + at)
         return found
 
-    def some(self, value: Bools, at: int) -> Bools:
+    def exists(self, value: Bools, at: int) -> Bools:
         """Return where the value is true for some element of the world."""
         found: Bools = np.logical_or.reduce(value & self._along(value, at), axis=1 + at)
         return found
 
-    def spread(self, value: Bools, index: tuple[slice | None, ...]) -> Bools:
+    def insert_axes(self, value: Bools, index: tuple[slice | None, ...]) -> Bools:
         """Insert axes of length 1 among those of the variables."""
         return value[(slice(None), *index)]
 

@@ -63,7 +63,7 @@ def explain_rule(prepared: PreparedWorlds, rule: Formula) -> tuple[Explanation, 
     """Return the explanation for each world. Raises `judging.Beyond`."""
     if prepared.regime == "full":
         return _full(prepared, rule)
-    found = prepared.undecided(rule)
+    found = prepared.find_undecided(rule)
     breaches: list[list[Breach]] = [[] for _ in prepared.worlds]
     for place, (violated, covered) in enumerate(
         zip(found.violated.true, found.covered.false, strict=True)
@@ -71,8 +71,8 @@ def explain_rule(prepared: PreparedWorlds, rule: Formula) -> tuple[Explanation, 
         names = prepared.worlds[place].names
         for element in np.flatnonzero(violated & covered)[:MAX_SHOWN_ELEMENTS]:
             breaches[place].append(Breach((names[element],), {}))
-    of_rule = prepared.rows(found.components, rule)
-    of_theory = prepared.rows(found.components, prepared.violation)
+    of_rule = prepared.component_words(found.components, rule)
+    of_theory = prepared.component_words(found.components, prepared.violation)
     for (component, covers), (_, violates) in zip(of_rule, of_theory, strict=True):
         breach = _breach(prepared, component, unpack_bits(violates & ~covers))
         if breach is not None and len(breaches[component.world]) < MAX_SHOWN_ELEMENTS:
@@ -85,7 +85,7 @@ def explain_rule(prepared: PreparedWorlds, rule: Formula) -> tuple[Explanation, 
 
 
 def _full(prepared: PreparedWorlds, rule: Formula) -> tuple[Explanation, ...]:
-    violated, covered = prepared.extents(rule)
+    violated, covered = prepared.full_extents(rule)
     made = []
     for world, breaks, marks in zip(
         prepared.worlds, violated & ~covered, covered & ~violated, strict=True

@@ -94,7 +94,7 @@ class Undecided(NamedTuple):
     components: list[Component]
 
     @property
-    def broken(self) -> NDArray[np.bool_]:
+    def certainly_broken(self) -> NDArray[np.bool_]:
         """Whether some element is certainly in V and not in A, (worlds,)."""
         found: NDArray[np.bool_] = np.logical_or.reduce(
             self.violated.true & self.covered.false, axis=1
@@ -102,7 +102,7 @@ class Undecided(NamedTuple):
         return found
 
     @property
-    def sure(self) -> NDArray[np.int64]:
+    def certain_cost(self) -> NDArray[np.int64]:
         """Number of elements that are certainly in A, (worlds,)."""
         found: NDArray[np.int64] = self.covered.true.sum(axis=1)
         return found
@@ -161,8 +161,8 @@ class PreparedWorlds:
             return tuple(map(int, self._violated.sum(axis=1)))
         here = self._violated_maybe
         found = _undecided(here, here)
-        sizes = found.sure
-        for component, rows in self.rows(found.components, self.violation):
+        sizes = found.certain_cost
+        for component, rows in self.component_words(found.components, self.violation):
             counts = unpack_bits(rows).sum(axis=0)
             sizes[component.world] += counts.min() if self.regime == "partial" else counts.max()
         return tuple(map(int, sizes))
@@ -177,21 +177,21 @@ class PreparedWorlds:
         )
 
     def _full(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        violated, covered = self.extents(rule)
+        violated, covered = self.full_extents(rule)
         broken = np.logical_or.reduce(violated & ~covered, axis=1)
         return ~broken, covered.sum(axis=1)
 
-    def extents(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def full_extents(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return V and A of the full regime, each (worlds, elements)."""
         with _within_reach():
             return self._violated, self._table(rule) & self.structures.inside
 
     def _completed(self, rule: Formula) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        found = self.undecided(rule)
-        valid, cost = ~found.broken, found.sure
+        found = self.find_undecided(rule)
+        valid, cost = ~found.certainly_broken, found.certain_cost
         wanted = [one for one in found.components if valid[one.world]]
-        of_rule = self.rows(wanted, rule)
-        of_theory = self.rows(wanted, self.violation)
+        of_rule = self.component_words(wanted, rule)
+        of_theory = self.component_words(wanted, self.violation)
         for (component, covered), (_, violated) in zip(of_rule, of_theory, strict=True):
             sizes = unpack_bits(covered).sum(axis=0)
             repaired = ~unpack_bits(np.bitwise_or.reduce(violated & ~covered, axis=0))
@@ -205,7 +205,7 @@ class PreparedWorlds:
                 cost[component.world] += sizes.max()
         return valid, cost
 
-    def undecided(self, rule: Formula) -> Undecided:
+    def find_undecided(self, rule: Formula) -> Undecided:
         """Return what is certain about a rule and the theory in all worlds. Raises `BeyondFastPath`."""
         with _within_reach():
             return _undecided(self._violated_maybe, self._three(rule))
@@ -221,7 +221,7 @@ class PreparedWorlds:
                 return self._table(rule).astype(np.int8)
             here = self._three(rule)
         found = np.where(here.true, EVERY_COMPLETION, NO_COMPLETION).astype(np.int8)
-        for component, rows in self.rows(_undecided(here, here).components, rule):
+        for component, rows in self.component_words(_undecided(here, here).components, rule):
             every, some = (unpack_bits(rows).all(axis=1), unpack_bits(rows).any(axis=1))
             marks = np.where(
                 every, EVERY_COMPLETION, np.where(some, SOME_COMPLETIONS, NO_COMPLETION)
@@ -241,7 +241,7 @@ class PreparedWorlds:
         true, false, on = (broadcast_to_elements(part, formula, size) for part in value)
         return ThreeValued(true & inside, false | ~inside, np.where(inside, on, np.uint64(0)))
 
-    def rows(self, components: Sequence[Component], formula: Formula) -> list:  # type: ignore[type-arg]
+    def component_words(self, components: Sequence[Component], formula: Formula) -> list:  # type: ignore[type-arg]
         """Return each component with the words (elements, words) of a formula, in the given order.
 
         Raises `BeyondFastPath` if the components need too much work.
@@ -286,7 +286,7 @@ def _of_element(formula: Formula) -> tuple[Formula, str]:
 
 def _undecided(violated: ThreeValued, covered: ThreeValued) -> Undecided:
     # A violation does not matter at an element that the rule certainly covers.
-    on = np.where(covered.true, np.uint64(0), violated.on) | covered.on
+    on = np.where(covered.true, np.uint64(0), violated.depends_on) | covered.depends_on
     components = []
     for world in np.flatnonzero(on.any(axis=1)):
         groups: list[tuple[int, list[int]]] = []

@@ -35,12 +35,12 @@ class RandomStream:
         found: Floats = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
         return found.reshape(shape)
 
-    def below(self, bound: int | Integers, *shape: int) -> Integers:
+    def integers(self, bound: int | Integers, *shape: int) -> Integers:
         """Return whole numbers from 0 to bound - 1 of this shape; `bound` may be an array of it."""
         found: Integers = (self.uniform(*shape) * bound).astype(np.int64)
         return found
 
-    def shuffled(self, count: int) -> Integers:
+    def permutation(self, count: int) -> Integers:
         """Return the numbers below `count` in random order."""
         found: Integers = np.argsort(self.uniform(count), kind="stable")
         return found

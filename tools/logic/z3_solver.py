@@ -131,7 +131,7 @@ class CircuitAlgebra:
         if name == ABNORMAL:
             found: Circuit = self.abnormal if is_variable(terms[0]) else self.abnormal[:, :0]
             return found
-        found = self.structures.pick("gates", self.tables, name, terms, FALSE)
+        found = self.structures.atom_table("gates", self.tables, name, terms, FALSE)
         return found
 
     def equal(self, terms: Sequence[str]) -> Circuit:
@@ -166,7 +166,7 @@ class CircuitAlgebra:
             found[at] = self.gates.equivalence(int(one[at]), int(other[at]))
         return found
 
-    def every(self, value: Circuit, at: int) -> Circuit:
+    def for_all(self, value: Circuit, at: int) -> Circuit:
         """Return the conjunction over the elements of each world."""
         axis = 1 + at
         shape = [1] * value.ndim
@@ -177,11 +177,11 @@ class CircuitAlgebra:
             found = self.conjunction(found, np.take(within, place, axis=axis))
         return found
 
-    def some(self, value: Circuit, at: int) -> Circuit:
+    def exists(self, value: Circuit, at: int) -> Circuit:
         """Return the disjunction over the elements of each world."""
-        return self.negation(self.every(self.negation(value), at))
+        return self.negation(self.for_all(self.negation(value), at))
 
-    def spread(self, value: Circuit, index: tuple[slice | None, ...]) -> Circuit:
+    def insert_axes(self, value: Circuit, index: tuple[slice | None, ...]) -> Circuit:
         """Insert axes of length 1 among those of the variables."""
         found: Circuit = value[(slice(None), *index)]
         return found
@@ -206,9 +206,9 @@ class _WorldSolvers:
         self.count = len(world.names)
         self.unknown = len(world.unknown_atoms)
         self.abnormal = [
-            solved.term(int(gate)) for gate in solved.folding.abnormal[place][: self.count]
+            solved.z3_term(int(gate)) for gate in solved.folding.abnormal[place][: self.count]
         ]
-        self.axioms = z3.And([solved.term(int(axiom[place])) for axiom in solved.axioms])
+        self.axioms = z3.And([solved.z3_term(int(axiom[place])) for axiom in solved.axioms])
         self.solvers: dict[str, z3.Solver] = {}
 
     def solver(self, kind: Literal["holds", "fails", "free"]) -> z3.Solver:
@@ -254,7 +254,7 @@ class _WorldSolvers:
 
     def _cover(self, solver: z3.Solver, covered: Sequence[int]) -> None:
         for abnormal, gate in zip(self.abnormal, covered, strict=True):
-            solver.add(abnormal == self.solved.term(gate))
+            solver.add(abnormal == self.solved.z3_term(gate))
 
     def extreme(
         self,
@@ -321,9 +321,9 @@ class GroundedWorlds:
             TRUE: z3.BoolVal(True, ctx=self.context),
         }
         self.axioms = [evaluate(axiom, self.folding) for axiom in theory.axioms]
-        self.by_place = [_WorldSolvers(self, place) for place in range(len(self.worlds))]
+        self.world_solvers = [_WorldSolvers(self, place) for place in range(len(self.worlds))]
 
-    def again(self) -> GroundedWorlds:
+    def without_gates(self) -> GroundedWorlds:
         """Return the same worlds without the gates that earlier rules left behind."""
         return GroundedWorlds(self.theory, self.worlds, self.regime, self.resources)
 
@@ -333,7 +333,7 @@ class GroundedWorlds:
             worlds = tuple(World(w.id, w.names, w.true) for w in worlds)
         return Structures(worlds, dict(self.theory.signature))
 
-    def term(self, number: int) -> z3.BoolRef:
+    def z3_term(self, number: int) -> z3.BoolRef:
         """Return the Z3 term of a gate, building the terms of its parts first."""
         waiting = [] if number in self.terms else [number]
         while waiting:
@@ -357,7 +357,7 @@ class GroundedWorlds:
     @cached_property
     def bounds(self) -> tuple[tuple[int | None, str], ...]:
         """The lower bound of each world, or None with a reason (unrepairable, or a limit)."""
-        return tuple(self._bound(world) for world in self.by_place)
+        return tuple(self._bound(world) for world in self.world_solvers)
 
     def _bound(self, world: _WorldSolvers) -> tuple[int | None, str]:
         try:
@@ -389,38 +389,38 @@ class GroundedWorlds:
     def judge(self, rule: Formula) -> tuple[RuleJudgement, ...]:
         """Return the worth of a rule in each world."""
         try:
-            covered = self.covered(rule)
+            covered = self.covered_gates(rule)
         except TableTooLarge:
             return self._unjudged(TOO_LARGE)
         except CircuitTooLarge:
             return self._unjudged(TOO_LARGE)
         return tuple(
             self._judge(world, [int(gate) for gate in covered[world.place][: world.count]], *bound)
-            for world, bound in zip(self.by_place, self.bounds, strict=True)
+            for world, bound in zip(self.world_solvers, self.bounds, strict=True)
         )
 
     def _unjudged(self, reason: str) -> tuple[RuleJudgement, ...]:
         return tuple(RuleJudgement(None, None, bound, reason) for bound, _ in self.bounds)
 
-    def covered(self, rule: Formula) -> NDArray[np.int64]:
+    def covered_gates(self, rule: Formula) -> NDArray[np.int64]:
         """Return the gates (worlds, elements) of a rule. Raises `TableTooLarge` or `CircuitTooLarge`."""
         value = evaluate(rule, self.folding)
         found: NDArray[np.int64] = broadcast_to_elements(value, rule, self.folding.structures.size)
         return found
 
-    def explained(self, rule: Formula) -> tuple[Explanation, ...]:
+    def explain(self, rule: Formula) -> tuple[Explanation, ...]:
         """Return the explanation for each world, as far as a solver can give one.
 
         In the skeptical regime this is a completion that the rule does not repair. Elements are not
         named, and a world for which a limit is reached stays unexplained.
         """
         try:
-            covered = self.covered(rule)
+            covered = self.covered_gates(rule)
         except (TableTooLarge, CircuitTooLarge):
             return tuple(Explanation((), ()) for _ in self.worlds)
         return tuple(
             Explanation(self._breaches(world, covered[world.place][: world.count]), ())
-            for world in self.by_place
+            for world in self.world_solvers
         )
 
     def _breaches(self, world: _WorldSolvers, covered: Sequence[int]) -> tuple[Breach, ...]:
@@ -436,7 +436,7 @@ class GroundedWorlds:
     def extension(self, rule: Formula) -> NDArray[np.int8]:
         """Return the same as `Prepared.extension`, with `LIMITED` where a limit was reached."""
         try:
-            covered = self.covered(rule)
+            covered = self.covered_gates(rule)
         except (TableTooLarge, CircuitTooLarge):
             return np.full(self.folding.structures.inside.shape, LIMITED, np.int8)
         found = np.where(covered == TRUE, EVERY_COMPLETION, NO_COMPLETION).astype(np.int8)
@@ -448,11 +448,11 @@ class GroundedWorlds:
         solver = z3.Solver(ctx=self.context)
         solver.set("rlimit", self.resources)
         try:
-            if not _is_satisfiable(solver, self.term(gate)):
+            if not _is_satisfiable(solver, self.z3_term(gate)):
                 return NO_COMPLETION
             return (
                 SOME_COMPLETIONS
-                if _is_satisfiable(solver, z3.Not(self.term(gate)))
+                if _is_satisfiable(solver, z3.Not(self.z3_term(gate)))
                 else EVERY_COMPLETION
             )
         except _Limit:

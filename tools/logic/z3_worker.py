@@ -43,7 +43,7 @@ class Worker:
         worths = [worth._asdict() for worth in solved.judge(rule)]
         if request["wanted"] == "worth":
             return worths
-        told = solved.explained(rule)
+        told = solved.explain(rule)
         return [worth | one.as_json() for worth, one in zip(worths, told, strict=True)]
 
     def _solved(self, request: dict[str, Any]) -> GroundedWorlds:
@@ -58,7 +58,7 @@ class Worker:
                 self.solved.popitem(last=False)
         self.solved.move_to_end(key)
         if len(self.solved[key].gates.gates) > _GATES:  # Judged rules leave gates; start afresh.
-            self.solved[key] = self.solved[key].again()
+            self.solved[key] = self.solved[key].without_gates()
         return self.solved[key]
 
 

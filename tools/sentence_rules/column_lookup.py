@@ -123,21 +123,21 @@ class ColumnLookup:
         """Return the kind of a column, "choice" by default."""
         return str(self.columns[column].get("kind", "choice"))
 
-    def numeric(self, column: str) -> bool:
+    def is_numeric(self, column: str) -> bool:
         """Return whether a column holds numbers, or only values that are numbers."""
         values = self.columns[column].get("values") or ()
         coded = all(isinstance(normalise_value(value), float) for value in values)
         kind = self.kind(column)
         return kind == "number" or (kind == "choice" and len(values) > 0 and coded)
 
-    def named(self, name: str) -> str | None:
+    def find_by_name(self, name: str) -> str | None:
         """Return the column with exactly this name, else the only one that differs in case."""
         if name in self.columns:
             return name
         found = [column for column in self.columns if column.lower() == name.lower()]
         return found[0] if len(found) == 1 else None
 
-    def column(self, words: Sequence[str]) -> str | None:
+    def find_column(self, words: Sequence[str]) -> str | None:
         """Return the one column that lower-case words mean; None if there is none or several."""
         key = tuple(words)
         if key not in self.known:
@@ -146,7 +146,7 @@ class ColumnLookup:
 
     def look_up(self, words: tuple[str, ...]) -> str | None:
         """Find the column of `column` without the cache."""
-        if len(words) == 1 and (column := self.named(words[0])):
+        if len(words) == 1 and (column := self.find_by_name(words[0])):
             return column
         words = tuple(part for word in words for part in re.findall(r"[^\W_]+", word))
         if len(found := self.by_words.get(words, [])) == 1:
@@ -159,7 +159,7 @@ class ColumnLookup:
         fits = [c for c, (own, told) in self.about.items() if meant & own and meant <= told]
         return fits[0] if len(fits) == 1 else None
 
-    def value(self, column: str, text: str) -> Json | None:
+    def find_value(self, column: str, text: str) -> Json | None:
         """Return the value of a column that an unquoted text means; None if there is none."""
         wanted = normalise_value(text)
         if self.kind(column) == "truth":

@@ -29,7 +29,7 @@ def read_column_condition(cursor: Cursor, at: int, column: str) -> Parsed[Condit
     """Read a condition on a column, from its verb on."""
     if cursor.word(at) in words.IS and cursor.word(at) != "=":
         at += 1
-    elif not cursor.one_of(at, words.BOUNDS):
+    elif not cursor.match_phrase(at, words.BOUNDS):
         return None
     no = cursor.word(at) == "not"
     got = read_column_comparison(cursor, at + no, column)
@@ -42,21 +42,21 @@ def read_column_comparison(cursor: Cursor, at: int, column: str) -> Parsed[Condi
         return Missing(column), at + 1
     if cursor.word(at) in words.PRESENT:
         return Not(Missing(column)), at + 1
-    bound = cursor.bound(at)
-    relation = cursor.one_of(at, words.BOUNDS)
+    bound = cursor.read_bound(at)
+    relation = cursor.match_phrase(at, words.BOUNDS)
     if relation or (bound and (bound[0].relation != "exactly" or bound[0].high is not None)):
-        compares = cursor.naming.numeric(column)
+        compares = cursor.naming.is_numeric(column)
         got = read_quantity_comparison(cursor, at, ColumnNumber(column)) if compares else None
         if got or not relation or relation[0] != "exactly":
-            return got if compares or cursor.compares(at, column) else None
+            return got if compares or cursor.check_numeric(at, column) else None
         at = relation[1]
-    several = cursor.one_of(at, words.ANY_OF)
+    several = cursor.match_phrase(at, words.ANY_OF)
     if several and several[0] == "all":
         return None
-    at = several[1] if several else cursor.skip(at, "either", "in", "among")
-    found = read_values(cursor, cursor.skip(at, ":"), column)
+    at = several[1] if several else cursor.skip_words(at, "either", "in", "among")
+    found = read_values(cursor, cursor.skip_words(at, ":"), column)
     if found is None:
-        cursor.fail(at, f"no value of {column!r} at {cursor.near(at)}")
+        cursor.record_failure(at, f"no value of {column!r} at {cursor.quote_from(at)}")
         return None
     condition = IsOneOf(column, found[0])
     return (Not(condition) if several and several[0] == "none" else condition), found[1]
@@ -90,7 +90,7 @@ def read_value(cursor: Cursor, at: int, column: str) -> Parsed[Json]:
             if any(cursor.kind(n) not in ("word", "number") for n in range(start, end)):
                 continue
             text = " ".join(cursor.pieces[n].raw for n in range(start, end))
-            if (found := cursor.naming.value(column, text)) is not None:
+            if (found := cursor.naming.find_value(column, text)) is not None:
                 return found, end
     if cursor.word(at) in ("true", "false"):
         return cursor.word(at) == "true", at + 1
@@ -131,18 +131,18 @@ def read_row_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
 
 def read_bounded_column(cursor: Cursor, at: int) -> Parsed[Condition]:
     """Read "at least 2 publications"."""
-    bound = cursor.bound(at)
-    column = bound and cursor.column(bound[1])
+    bound = cursor.read_bound(at)
+    column = bound and cursor.read_column(bound[1])
     if not bound or not column or cursor.naming.kind(column[0]) != "number":
         return None
-    return bound[0].of(ColumnNumber(column[0])), column[1]
+    return bound[0].apply_to(ColumnNumber(column[0])), column[1]
 
 
 def read_absent_column(cursor: Cursor, at: int) -> Parsed[Condition]:
     """Read "no criminal record" or "no publications"."""
     if cursor.word(at) != "no" and cursor.word(at - 1) != "no":
         return None
-    column = cursor.column(at + (cursor.word(at) == "no"))
+    column = cursor.read_column(at + (cursor.word(at) == "no"))
     if column is None:
         return None
     match cursor.naming.kind(column[0]):
@@ -157,7 +157,7 @@ def read_value_in_column(cursor: Cursor, at: int) -> Parsed[Condition]:
     """Read "an A or B in math"."""
     for place in range(at + 1, at + LONGEST_VALUES):
         if cursor.word(place) in ("in", "for", "on"):
-            column = cursor.column(cursor.determiner(place + 1))
+            column = cursor.read_column(cursor.skip_determiner(place + 1))
             found = column and read_values(cursor, at, column[0])
             if column and found and found[1] == place:
                 return IsOneOf(column[0], found[0]), column[1]
@@ -172,7 +172,7 @@ def read_column_with_value(cursor: Cursor, at: int) -> Parsed[Condition]:
     greater than 8".
     """
     article = cursor.word(at) in ("a", "an", "the", "any")
-    column = cursor.column(at + article)
+    column = cursor.read_column(at + article)
     if column is None:
         return None
     name, end = column
@@ -181,7 +181,7 @@ def read_column_with_value(cursor: Cursor, at: int) -> Parsed[Condition]:
         return IsOneOf(name, (True,)), end
     if kind == "number" and cursor.word(at) == "any":
         return Comparison(ColumnNumber(name), "at least", 1), end
-    end = cursor.skip(end, "of", "to", "for", "in", "as", "from", "is", "are")
+    end = cursor.skip_words(end, "of", "to", "for", "in", "as", "from", "is", "are")
     got = read_quantity_comparison(cursor, end, ColumnNumber(name)) if kind == "number" else None
     if got is None and kind in ("choice", "number"):
         some = read_values(cursor, end, name)
@@ -191,7 +191,7 @@ def read_column_with_value(cursor: Cursor, at: int) -> Parsed[Condition]:
 
 def read_quantity_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
     """Read "the number of words in the text is at least 3"."""
-    if cursor.starts(at, "the", "number", "of") is None:
+    if cursor.match_words(at, "the", "number", "of") is None:
         return None
     left = read_quantity(cursor, at)
     if left is None or cursor.word(left[1]) not in words.IS:
@@ -204,12 +204,12 @@ def read_quantity_condition(cursor: Cursor, at: int) -> Parsed[Condition]:
 
 def read_quantity_comparison(cursor: Cursor, at: int, quantity: Quantity) -> Parsed[Condition]:
     """Read a comparison of a quantity with a number or another quantity."""
-    bound = cursor.bound(at)
-    if bound and cursor.percent(at, bound[1]) and not isinstance(quantity, ColumnNumber):
+    bound = cursor.read_bound(at)
+    if bound and cursor.is_percentage(at, bound[1]) and not isinstance(quantity, ColumnNumber):
         return None
     if bound:
-        return bound[0].of(quantity), bound[1]
-    relation = cursor.one_of(at, words.BOUNDS)
+        return bound[0].apply_to(quantity), bound[1]
+    relation = cursor.match_phrase(at, words.BOUNDS)
     if relation is None or relation[0] not in ("more than", "less than"):
         return None
     other = read_quantity(cursor, relation[1])
@@ -221,13 +221,13 @@ def read_quantity_comparison(cursor: Cursor, at: int, quantity: Quantity) -> Par
 
 def read_quantity(cursor: Cursor, at: int) -> Parsed[Quantity]:
     """Read a quantity that is named by a noun phrase, or a column of numbers."""
-    after = cursor.starts(at, "the", "number", "of")
+    after = cursor.match_words(at, "the", "number", "of")
     if after is None:
-        column = cursor.numbers(cursor.determiner(at))
+        column = cursor.read_numeric_column(cursor.skip_determiner(at))
         return column and (ColumnNumber(column[0]), column[1])
-    unit = cursor.one_of(after, words.UNITS)
-    entries = cursor.starts(after, "entries", "of")
-    occurrences = cursor.one_of(after, words.OCCURRENCES)
+    unit = cursor.match_phrase(after, words.UNITS)
+    entries = cursor.match_words(after, "entries", "of")
+    occurrences = cursor.match_phrase(after, words.OCCURRENCES)
     terms: Parsed[tuple[Term, ...]] = None
     if named := read_mark(cursor, after):
         terms = (named[0],), named[1]
@@ -241,9 +241,9 @@ def read_quantity(cursor: Cursor, at: int) -> Parsed[Quantity]:
     elif occurrences:
         terms = read_list(cursor, occurrences[1], announced=True)
     if terms is None:
-        column = cursor.numbers(after)
+        column = cursor.read_numeric_column(after)
         return column and (ColumnNumber(column[0]), column[1])
-    share = cursor.share(terms[1])
+    share = cursor.skip_per_100_words(terms[1])
     text = read_in_text(cursor, share or terms[1])
     return text and (Count(terms[0], share is not None, text[0]), text[1])
 
@@ -263,22 +263,22 @@ class ConditionReader:
         self.depth = 0
         self.denied: set[int] = set()  # the places at which a predicate with "does not" ends
 
-    def condition(self, at: int, about: Subject | None = None) -> ReadCondition:
+    def read_condition(self, at: int, about: Subject | None = None) -> ReadCondition:
         """Read a condition; `about` is the subject of a predicate without one."""
-        return self.joined(at, about, "or")
+        return self.read_joined(at, about, "or")
 
-    def joined(self, at: int, about: Subject | None, by: str) -> ReadCondition:
+    def read_joined(self, at: int, about: Subject | None, by: str) -> ReadCondition:
         """Read parts that are joined by "or", or by "and"."""
         parts: list[Condition] = []
         end = at
-        at = self.cursor.skip(at, "either", "both")
+        at = self.cursor.skip_words(at, "either", "both")
         while True:
-            got = self.joined(at, about, "and") if by == "or" else self.unit(at, about)
+            got = self.read_joined(at, about, "and") if by == "or" else self.read_part(at, about)
             if got is None:
                 break
             parts.append(got[0])
             end, about = got[1], got[2]
-            after = self.cursor.skip(end, ",")
+            after = self.cursor.skip_words(end, ",")
             link = self.cursor.word(after)
             if link != by and not (by == "and" and link == "but"):
                 break
@@ -287,9 +287,11 @@ class ConditionReader:
                 and end in self.denied
                 and self.cursor.word(after + 1) in words.BARE_VERBS
             ):
-                self.cursor.fail(end, f"is that denied too? {self.cursor.near(after)}")
+                self.cursor.record_failure(
+                    end, f"is that denied too? {self.cursor.quote_from(after)}"
+                )
                 return None
-            at = self.cursor.skip(
+            at = self.cursor.skip_words(
                 after + 1, ",", "also", "if", "when", "that", "additionally", "either"
             )
         if not parts:
@@ -298,73 +300,75 @@ class ConditionReader:
             return parts[0], end, about
         return (AllOf(tuple(parts)) if by == "and" else AnyOf(tuple(parts))), end, about
 
-    def unit(self, at: int, about: Subject | None) -> ReadCondition:
+    def read_part(self, at: int, about: Subject | None) -> ReadCondition:
         """Read one part, at most once for each place and subject."""
         key = (at, about)
         if key not in self.seen:
             self.seen[key] = None
             self.depth += 1
             if self.depth > MAX_DEPTH:
-                self.cursor.fail(at, f"conditions nested more than {MAX_DEPTH} deep")
+                self.cursor.record_failure(at, f"conditions nested more than {MAX_DEPTH} deep")
             else:
-                self.seen[key] = self.fresh_unit(at, about)
+                self.seen[key] = self.parse_part(at, about)
             self.depth -= 1
         return self.seen[key]
 
-    def fresh_unit(self, at: int, about: Subject | None) -> ReadCondition:
+    def parse_part(self, at: int, about: Subject | None) -> ReadCondition:
         """Read a negated part, a part in brackets, or an atom."""
         for denial in (("it", "is", "not", "the", "case", "that"), ("not",)):
-            after = self.cursor.starts(at, *denial)
+            after = self.cursor.match_words(at, *denial)
             if after is not None:
-                got = self.unit(after, about)
+                got = self.read_part(after, about)
                 return got and (Not(got[0]), got[1], got[2])
         if self.cursor.word(at) == "(":
-            got = self.condition(at + 1, about)
+            got = self.read_condition(at + 1, about)
             closed = got is not None and self.cursor.word(got[1]) == ")"
             return (got[0], got[1] + 1, got[2]) if got and closed else None
-        return self.atom(at, about)
+        return self.read_atom(at, about)
 
-    def atom(self, at: int, about: Subject | None) -> ReadCondition:
+    def read_atom(self, at: int, about: Subject | None) -> ReadCondition:
         """Read a condition without connectives; record the reason if it is invalid."""
         try:
-            return self.single(at, about)
+            return self.parse_atom(at, about)
         except UsageError as error:
-            self.cursor.fail(at, str(error))
+            self.cursor.record_failure(at, str(error))
             return None
 
-    def single(self, at: int, about: Subject | None) -> ReadCondition:
+    def parse_atom(self, at: int, about: Subject | None) -> ReadCondition:
         """Read a condition without connectives. Raises UsageError for an invalid one."""
         number = read_quantity_condition(self.cursor, at)
         if number:
             return number[0], number[1], about
-        for who, after in self.subjects(at, about):
-            got = self.predicate(after, who)
+        for who, after in self.find_subjects(at, about):
+            got = self.read_predicate(after, who)
             if got:
                 return got[0], got[1], who
-        self.cursor.fail(at, f"no condition of the grammar begins at {self.cursor.near(at)}")
+        self.cursor.record_failure(
+            at, f"no condition of the grammar begins at {self.cursor.quote_from(at)}"
+        )
         return None
 
-    def subjects(self, at: int, about: Subject | None) -> list[tuple[Subject, int]]:
+    def find_subjects(self, at: int, about: Subject | None) -> list[tuple[Subject, int]]:
         """Return the possible subjects of a condition, each with the place of its verb."""
         found: list[tuple[Subject, int]] = []
         if named := read_subject(self.cursor, at):
             found.append(named)
-        noun = self.cursor.determiner(at)
+        noun = self.cursor.skip_determiner(at)
         if self.cursor.word(noun) in words.ENTITIES:  # "they applied …"
             found.append((ROW, noun + 1))
         if about is not None:
             found += [(about, noun + (self.cursor.word(noun) in words.PRONOUNS)), (about, at)]
         return found
 
-    def predicate(self, at: int, who: Subject) -> Parsed[Condition]:
+    def read_predicate(self, at: int, who: Subject) -> Parsed[Condition]:
         """Read a predicate, from its verb on."""
-        denied = self.cursor.one_of(at, words.DENIES)
-        got = self.asserted(denied[1] if denied else at, who)
+        denied = self.cursor.match_phrase(at, words.DENIES)
+        got = self.read_affirmative(denied[1] if denied else at, who)
         if got and denied:
             self.denied.add(got[1])
         return got and ((Not(got[0]) if denied else got[0]), got[1])
 
-    def asserted(self, at: int, who: Subject) -> Parsed[Condition]:
+    def read_affirmative(self, at: int, who: Subject) -> Parsed[Condition]:
         """Read a predicate that is not negated."""
         text = who.column
         if who.kind == "row":

@@ -37,19 +37,19 @@ def check_finite(value: float) -> None:
         raise UsageError(f"a comparison needs a number, not {value!r}")
 
 
-def quantity_text(quantity: Quantity, bound: str, no: bool) -> str:
+def quantity_text(quantity: Quantity, bound: str, negated: bool) -> str:
     """Return "QUANTITY is BOUND" in the wording for each kind of quantity.
 
     Args:
         quantity: The quantity.
         bound: For instance "at least 2" or "between 2 and 5".
-        no: Whether to negate the sentence.
+        negated: Whether to negate the sentence.
     """
     match quantity:
         case ColumnNumber(column):
-            return f"{format_column(column)} is {'not ' if no else ''}{bound}"
+            return f"{format_column(column)} is {'not ' if negated else ''}{bound}"
         case MentionedEntries(terms, text):
-            verb = "does not mention" if no else "mentions"
+            verb = "does not mention" if negated else "mentions"
             if bound in ("at least 1", f"at least {len(terms)}"):
                 bound = "one" if bound == "at least 1" else "all"
                 if len(terms) == 1:
@@ -59,7 +59,7 @@ def quantity_text(quantity: Quantity, bound: str, no: bool) -> str:
             what = f"occurrences of {format_terms(terms)}{' per 100 words' if share else ''}"
         case Length(unit, text):
             what = unit
-    return f"{format_text(text)} {'does not have' if no else 'has'} {bound} {what}"
+    return f"{format_text(text)} {'does not have' if negated else 'has'} {bound} {what}"
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ class Comparison:
         found: Marks = RELATIONS[self.relation](self.quantity.values(rows, text), self.value)
         return found
 
-    def written(self, no: bool = False) -> str:
-        """Return the condition in words, negated if `no`."""
-        return quantity_text(self.quantity, f"{self.relation} {format_number(self.value)}", no)
+    def to_text(self, negated: bool = False) -> str:
+        """Return the condition in words, negated if `negated`."""
+        return quantity_text(self.quantity, f"{self.relation} {format_number(self.value)}", negated)
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,10 @@ class Between:
         values = self.quantity.values(rows, text)
         return (values >= self.low) & (values <= self.high)
 
-    def written(self, no: bool = False) -> str:
-        """Return the condition in words, negated if `no`."""
+    def to_text(self, negated: bool = False) -> str:
+        """Return the condition in words, negated if `negated`."""
         low, high = format_number(self.low), format_number(self.high)
-        return quantity_text(self.quantity, f"between {low} and {high}", no)
+        return quantity_text(self.quantity, f"between {low} and {high}", negated)
 
 
 @dataclass(frozen=True)
@@ -125,25 +125,25 @@ class MoreThan:
         """Return whether the left quantity is larger in each row, (n,)."""
         return self.left.values(rows, text) > self.right.values(rows, text)
 
-    def written(self, no: bool = False) -> str:
-        """Return the condition in words, negated if `no`."""
+    def to_text(self, negated: bool = False) -> str:
+        """Return the condition in words, negated if `negated`."""
         match self.left, self.right:
             case MentionedEntries(left, one), MentionedEntries(right, other) if one == other:
-                verb = "does not mention" if no else "mentions"
+                verb = "does not mention" if negated else "mentions"
                 lists = f"more of {format_terms(left)} than of {format_terms(right)}"
                 return f"{format_text(one)} {verb} {lists}"
             case Count(left, share, one), Count(right, same, other) if (one, share) == (
                 other,
                 same,
             ):
-                verb = "does not have" if no else "has"
+                verb = "does not have" if negated else "has"
                 lists = f"more occurrences of {format_terms(left)} than of {format_terms(right)}"
                 return f"{format_text(one)} {verb} {lists}{' per 100 words' if share else ''}"
         left_noun, right_noun = (
             side.noun if isinstance(side, ColumnNumber) else f"the number of {side.noun}"
             for side in (self.left, self.right)
         )
-        return f"{left_noun} is {'not ' if no else ''}more than {right_noun}"
+        return f"{left_noun} is {'not ' if negated else ''}more than {right_noun}"
 
 
 @dataclass(frozen=True)
@@ -168,13 +168,13 @@ class Begins:
         index = rows.text(self.text or text)
         there = np.zeros(len(rows), np.bool_)
         for one in self.terms:
-            there |= index.edge(one, self.last)
+            there |= index.matches_edge(one, self.last)
         return there
 
-    def written(self, no: bool = False) -> str:
-        """Return the condition in words, negated if `no`."""
+    def to_text(self, negated: bool = False) -> str:
+        """Return the condition in words, negated if `negated`."""
         verb = "end" if self.last else "start"
-        verb = f"does not {verb}" if no else f"{verb}s"
+        verb = f"does not {verb}" if negated else f"{verb}s"
         return f"{format_text(self.text)} {verb} with {format_terms(self.terms)}"
 
 
@@ -198,11 +198,11 @@ class IsOneOf:
         values = rows.values(self.column)
         return np.fromiter((value in wanted for value in values), np.bool_, len(values))
 
-    def written(self, no: bool = False) -> str:
-        """Return the condition in words, negated if `no`."""
+    def to_text(self, negated: bool = False) -> str:
+        """Return the condition in words, negated if `negated`."""
         values = ", ".join(format_value(value) for value in self.values)
         several = "one of " if len(self.values) > 1 else ""
-        return f"{format_column(self.column)} is {'not ' if no else ''}{several}{values}"
+        return f"{format_column(self.column)} is {'not ' if negated else ''}{several}{values}"
 
 
 @dataclass(frozen=True)
@@ -213,11 +213,11 @@ class Missing:
 
     def holds(self, rows: PreparedRows, text: str = "") -> Marks:
         """Return whether the value is missing in each row, (n,)."""
-        return rows.without(self.column)
+        return rows.missing_mask(self.column)
 
-    def written(self, no: bool = False) -> str:
-        """Return the condition in words, negated if `no`."""
-        return f"{format_column(self.column)} is {'not ' if no else ''}missing"
+    def to_text(self, negated: bool = False) -> str:
+        """Return the condition in words, negated if `negated`."""
+        return f"{format_column(self.column)} is {'not ' if negated else ''}missing"
 
 
 @dataclass(frozen=True)
@@ -230,11 +230,11 @@ class Not:
         """Return whether the part does not hold in each row, (n,)."""
         return ~self.part.holds(rows, text)
 
-    def written(self, no: bool = False) -> str:
-        """Return the condition in words, negated if `no`."""
+    def to_text(self, negated: bool = False) -> str:
+        """Return the condition in words, negated if `negated`."""
         simple = not isinstance(self.part, Not | AllOf | AnyOf)
-        inner = self.part.written(True) if simple else f"not ({self.part.written()})"
-        return f"not ({inner})" if no else inner
+        inner = self.part.to_text(True) if simple else f"not ({self.part.to_text()})"
+        return f"not ({inner})" if negated else inner
 
 
 @dataclass(frozen=True)
@@ -254,13 +254,13 @@ class AllOf:
             marks = marks & part.holds(rows, text)
         return marks
 
-    def written(self, no: bool = False) -> str:
-        """Return the condition in words, negated if `no`."""
+    def to_text(self, negated: bool = False) -> str:
+        """Return the condition in words, negated if `negated`."""
         text = " and ".join(
-            f"({part.written()})" if isinstance(part, AllOf | AnyOf) else part.written()
+            f"({part.to_text()})" if isinstance(part, AllOf | AnyOf) else part.to_text()
             for part in self.parts
         )
-        return f"not ({text})" if no else text
+        return f"not ({text})" if negated else text
 
 
 @dataclass(frozen=True)
@@ -280,13 +280,13 @@ class AnyOf:
             marks = marks | part.holds(rows, text)
         return marks
 
-    def written(self, no: bool = False) -> str:
-        """Return the condition in words, negated if `no`."""
+    def to_text(self, negated: bool = False) -> str:
+        """Return the condition in words, negated if `negated`."""
         text = " or ".join(
-            f"({part.written()})" if isinstance(part, AnyOf) else part.written()
+            f"({part.to_text()})" if isinstance(part, AnyOf) else part.to_text()
             for part in self.parts
         )
-        return f"not ({text})" if no else text
+        return f"not ({text})" if negated else text
 
 
 Condition: TypeAlias = (

@@ -32,7 +32,7 @@ class Bound(NamedTuple):
     low: float
     high: float | None = None
 
-    def of(self, quantity: Quantity) -> Condition:
+    def apply_to(self, quantity: Quantity) -> Condition:
         """Return the condition that a quantity meets the bound."""
         if self.high is not None:
             return Between(quantity, self.low, self.high)
@@ -53,24 +53,24 @@ class Cursor:
 
     def __init__(
         self,
-        some: Sequence[Piece],
+        pieces: Sequence[Piece],
         naming: ColumnLookup,
         texts: tuple[str, ...],
         pair: bool,
         labels: frozenset[tuple[str, ...]],
     ) -> None:
-        self.pieces = some
+        self.pieces = pieces
         self.naming = naming
         self.texts = texts
         self.pair = pair
         self.labels = labels
         self.reasons: dict[int, str] = {}
 
-    def fail(self, at: int, reason: str) -> None:
+    def record_failure(self, at: int, reason: str) -> None:
         """Record why reading failed at a place; the first reason stays."""
         self.reasons.setdefault(at, reason)
 
-    def near(self, at: int) -> str:
+    def quote_from(self, at: int) -> str:
         """Return the next pieces from a place on, quoted for a message."""
         some = " ".join(piece.raw for piece in self.pieces[at : at + 6])
         return repr(some[:60]) if some else "the end"
@@ -85,30 +85,30 @@ class Cursor:
         """Return the kind of the piece at a place; "" at the end."""
         return self.pieces[at].kind if at < len(self.pieces) else ""
 
-    def starts(self, at: int, *these: str) -> int | None:
+    def match_words(self, at: int, *these: str) -> int | None:
         """Return the place after these words, or None if they do not stand here."""
         if all(self.word(at + n) == one for n, one in enumerate(these)):
             return at + len(these)
         return None
 
-    def one_of(self, at: int, table: Phrases[T]) -> tuple[T, int] | None:
+    def match_phrase(self, at: int, table: Phrases[T]) -> tuple[T, int] | None:
         """Return the value of the phrase that stands here and the place after it, or None."""
         for way, value in table.get(self.word(at), ()):
-            if (after := self.starts(at, *way)) is not None:
+            if (after := self.match_words(at, *way)) is not None:
                 return value, after
         return None
 
-    def skip(self, at: int, *some: str) -> int:
+    def skip_words(self, at: int, *some: str) -> int:
         """Return the place after any number of these words."""
         while (word := self.word(at)) and word in some:
             at += 1
         return at
 
-    def determiner(self, at: int) -> int:
+    def skip_determiner(self, at: int) -> int:
         """Return the place after a determiner, if there is one."""
         return at + (self.word(at) in words.DETERMINERS)
 
-    def number(self, at: int) -> Parsed[float]:
+    def read_number(self, at: int) -> Parsed[float]:
         """Read a number, in digits or as a word."""
         if self.kind(at) == "number":
             return float(self.pieces[at].text), at + 1
@@ -116,41 +116,41 @@ class Cursor:
             return float(words.NUMBERS[word]), at + 1
         return None
 
-    def bound(self, at: int) -> Parsed[Bound]:
+    def read_bound(self, at: int) -> Parsed[Bound]:
         """Read a bound: "at least 3", "between 2 and 5", "3 or more"; 3 alone is exactly 3."""
         if self.word(at) == "between":
-            low = self.number(at + 1)
-            high = low and self.word(low[1]) == "and" and self.number(low[1] + 1)
+            low = self.read_number(at + 1)
+            high = low and self.word(low[1]) == "and" and self.read_number(low[1] + 1)
             return (Bound("at least", low[0], high[0]), high[1]) if low and high else None
-        relation = self.one_of(at, words.BOUNDS)
+        relation = self.match_phrase(at, words.BOUNDS)
         if relation:
-            number = self.number(relation[1])
+            number = self.read_number(relation[1])
             return number and (Bound(relation[0], number[0]), number[1])
-        number = self.number(at)
+        number = self.read_number(at)
         if number is None or (self.word(at) == "one" and self.word(number[1]) == "of"):
             return None
-        after = self.one_of(number[1], words.AFTER)
+        after = self.match_phrase(number[1], words.AFTER)
         return (
             (Bound(after[0], number[0]), after[1])
             if after
             else (Bound("exactly", number[0]), number[1])
         )
 
-    def percent(self, start: int, end: int) -> bool:
+    def is_percentage(self, start: int, end: int) -> bool:
         """Return whether a number there is a percentage: "5%" of the words is not a count of 5."""
         return any(self.pieces[at].raw.endswith("%") for at in range(start, end))
 
-    def times(self, at: int) -> Parsed[Bound]:
+    def read_times(self, at: int) -> Parsed[Bound]:
         """Read "at least 3 times", "twice", "more than once"."""
-        relation = self.one_of(at, words.BOUNDS)
+        relation = self.match_phrase(at, words.BOUNDS)
         word = self.word(relation[1] if relation else at)
         if word in words.TIMES:
             bound = Bound(relation[0] if relation else "exactly", words.TIMES[word])
             return bound, (relation[1] if relation else at) + 1
-        got = self.bound(at)
+        got = self.read_bound(at)
         return (got[0], got[1] + 1) if got and self.word(got[1]) == "times" else None
 
-    def share(self, at: int) -> int | None:
+    def skip_per_100_words(self, at: int) -> int | None:
         """Return the place after "per 100 words", or None."""
         at += self.word(at) in ("in", "for", "out") and self.word(at + 1) in ("every", "each", "of")
         hundred = self.kind(at + 1) == "number" and self.pieces[at + 1].text == "100"
@@ -158,24 +158,24 @@ class Cursor:
             return at + 3
         return None
 
-    def numbers(self, at: int) -> Parsed[str]:
+    def read_numeric_column(self, at: int) -> Parsed[str]:
         """Read a column that holds numbers."""
-        got = self.column(at)
-        return got if got and self.compares(at, got[0]) else None
+        got = self.read_column(at)
+        return got if got and self.check_numeric(at, got[0]) else None
 
-    def compares(self, at: int, column: str) -> bool:
+    def check_numeric(self, at: int, column: str) -> bool:
         """Return whether a column holds numbers; if not, record the reason."""
-        if self.naming.numeric(column):
+        if self.naming.is_numeric(column):
             return True
-        self.fail(at, f"{column!r} holds no numbers that could be compared")
+        self.record_failure(at, f"{column!r} holds no numbers that could be compared")
         return False
 
-    def column(self, at: int) -> Parsed[str]:
+    def read_column(self, at: int) -> Parsed[str]:
         """Read a column: its name in backticks, or the longest run of words that names one."""
         if self.kind(at) == "name":
-            column = self.naming.named(self.pieces[at].text)
+            column = self.naming.find_by_name(self.pieces[at].text)
             if column is None:
-                self.fail(at, f"no column {self.pieces[at].text!r}")
+                self.record_failure(at, f"no column {self.pieces[at].text!r}")
             return (column, at + 1) if column else None
         end = at
         while (
@@ -185,7 +185,7 @@ class Cursor:
         ):
             end += 1
         for stop in range(end, at, -1):
-            column = self.naming.column([self.pieces[n].text for n in range(at, stop)])
+            column = self.naming.find_column([self.pieces[n].text for n in range(at, stop)])
             if column:
                 return column, stop
         return None

@@ -50,15 +50,15 @@ BREAKS = frozenset(",(;/")
 MAX_WORDS = 20
 
 
-def trim_pieces(some: Sequence[Piece]) -> Sequence[Piece]:
+def trim_pieces(pieces: Sequence[Piece]) -> Sequence[Piece]:
     """Return the pieces without trailing marks and connectives."""
     while (
-        some
-        and some[-1].kind in ("mark", "word")
-        and some[-1].text in (",", ".", "!", "and", "but")
+        pieces
+        and pieces[-1].kind in ("mark", "word")
+        and pieces[-1].text in (",", ".", "!", "and", "but")
     ):
-        some = some[:-1]
-    return some
+        pieces = pieces[:-1]
+    return pieces
 
 
 def split_label_words(text: str) -> list[str]:
@@ -77,41 +77,45 @@ class OutcomeReader:
         told: The description of the data set; its words may accompany a label.
     """
 
-    def __init__(self, labels: tuple[str, ...], pair: bool, told: str = "") -> None:
+    def __init__(self, labels: tuple[str, ...], pair: bool, description: str = "") -> None:
         self.labels = labels
         self.named = sorted(
             ((split_label_words(label), label) for label in labels), key=lambda p: -len(p[0])
         )
         self.asked = TARGET_WORDS.union(
-            *(named for named, _ in self.named), split_label_words(told)
+            *(named for named, _ in self.named), split_label_words(description)
         )
         self.spelt = {tuple(named) for named, _ in self.named}
-        self.beside = NEUTRAL_WORDS | DENIES | frozenset(split_label_words(told))
+        self.beside = NEUTRAL_WORDS | DENIES | frozenset(split_label_words(description))
         self.sides = pair_labels(labels) if pair else None
         if self.sides:
             self.beside |= self.asked | WINS | MORE | FILLER_WORDS | LOSES
 
-    def label(self, some: Sequence[Piece]) -> str | None:
+    def find_label(self, pieces: Sequence[Piece]) -> str | None:
         """Return the one label that an outcome names. Of two labels, a negated one means the other.
 
         Returns:
             None if the outcome names no label or several, or states something that no rule states.
         """
-        some = trim_pieces(some)
-        if len(some) > 4 * MAX_WORDS:
+        pieces = trim_pieces(pieces)
+        if len(pieces) > 4 * MAX_WORDS:
             return None
-        marked = [piece for piece in some if piece.kind in ("quoted", "name")]
+        marked = [piece for piece in pieces if piece.kind in ("quoted", "name")]
         if marked and marked[0].text in self.labels:  # Quoted labels match exactly, case included.
-            others = {word for p in some if p.kind == "word" for word in split_label_words(p.text)}
+            others = {
+                word for p in pieces if p.kind == "word" for word in split_label_words(p.text)
+            }
             alone = len(marked) == 1 and others <= self.beside - (REVERSING_WORDS | LOSES | DENIES)
             return marked[0].text if alone else None
         if any(tuple(split_label_words(piece.text)) not in self.spelt for piece in marked):
             return None
-        rest, found = self.split([word for piece in some for word in split_label_words(piece.text)])
+        rest, found = self.split_labels(
+            [word for piece in pieces for word in split_label_words(piece.text)]
+        )
         if len(rest) > MAX_WORDS or (REVERSING_WORDS | BREAKS).intersection(rest):
             return None
         if self.sides and not found:
-            return self.by_side(rest)
+            return self.find_label_by_side(rest)
         if not self.beside.issuperset(rest):
             return None
         lost = (LOSES if self.sides else DENIES).intersection(rest)
@@ -122,39 +126,43 @@ class OutcomeReader:
         label = found.pop()
         return next(other for other in self.labels if other != label) if lost else label
 
-    def split(self, said: list[str]) -> tuple[list[str], set[str]]:
+    def split_labels(self, words: list[str]) -> tuple[list[str], set[str]]:
         """Return the words that belong to no label, and the labels that are named."""
         rest: list[str] = []
         found: set[str] = set()
         at = 0
-        while at < len(said):
+        while at < len(words):
             for named, label in self.named:
-                if named and said[at : at + len(named)] == named:
+                if named and words[at : at + len(named)] == named:
                     found.add(label)
                     at += len(named)
                     break
             else:
-                rest.append(said[at])
+                rest.append(words[at])
                 at += 1
         return rest, found
 
-    def by_side(self, said: list[str]) -> str | None:
+    def find_label_by_side(self, words: list[str]) -> str | None:
         """Return the label of "headline 2 wins", which names none."""
-        sides = {place for word in said if (place := find_side(word)) is not None}
+        sides = {place for word in words if (place := find_side(word)) is not None}
         if len(sides) != 1 or self.sides is None:
             return None
         place = sides.pop()
-        beside = {word for word in said if find_side(word) is None}
+        beside = {word for word in words if find_side(word) is None}
         lost = beside & LOSES
         if len(lost) > 1 or not beside <= self.beside:
             return None
         return self.sides[place if not lost else 1 - place]
 
-    def wins(self, some: Sequence[Piece]) -> bool | None:
+    def states_win(self, pieces: Sequence[Piece]) -> bool | None:
         """Return whether the words say that the text wins; None if it neither wins nor loses."""
-        some = trim_pieces(some)
-        said = {word for piece in some for word in split_label_words(piece.text)} - {"."}
-        if len(some) > MAX_WORDS or said & REVERSING_WORDS or any(p.kind == "quoted" for p in some):
+        pieces = trim_pieces(pieces)
+        said = {word for piece in pieces for word in split_label_words(piece.text)} - {"."}
+        if (
+            len(pieces) > MAX_WORDS
+            or said & REVERSING_WORDS
+            or any(p.kind == "quoted" for p in pieces)
+        ):
             return None
         lost, won, more = said & LOSES, said & WINS, said & MORE
         content = said - lost - won - more - FILLER_WORDS

@@ -60,7 +60,7 @@ class TextIndex:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def range_of(self, pattern: str) -> tuple[int, int]:
+    def token_range(self, pattern: str) -> tuple[int, int]:
         """Return the range of token numbers, end excluded, that a pattern of a term matches."""
         if len(pattern) > 1 and pattern.endswith("*"):
             stem = pattern[:-1]
@@ -70,12 +70,12 @@ class TextIndex:
         there = first < len(self.vocabulary) and self.vocabulary[first] == pattern
         return first, first + there
 
-    def places(self, one: Term) -> Places:
+    def find_positions(self, one: Term) -> Places:
         """Return where a term begins, as positions among all tokens of all texts."""
-        start, stop = self.range_of(one.patterns[0])
+        start, stop = self.token_range(one.patterns[0])
         found = self.order[self.bounds[start] : self.bounds[stop]]
         for after, pattern in enumerate(one.patterns[1:], 1):
-            start, stop = self.range_of(pattern)
+            start, stop = self.token_range(pattern)
             found = found[found + after < self.ids.size]
             here = self.ids[found + after]
             found = found[
@@ -83,41 +83,41 @@ class TextIndex:
             ]
         return found
 
-    def of_kind(self, kind: str) -> Counts:
+    def count_kind(self, kind: str) -> Counts:
         """Return how many words of a kind (`KINDS`) each text has, (n,)."""
         if kind not in self.kinds:
             found = (len(KINDS[kind].findall(text)) for text in self.texts)
             self.kinds[kind] = np.fromiter(found, np.int64, len(self))
         return self.kinds[kind]
 
-    def present(self, one: Term) -> NDArray[np.bool_]:
+    def contains(self, one: Term) -> NDArray[np.bool_]:
         """Return whether each text holds the term, (n,)."""
         if one.kind:
-            return self.of_kind(one.kind) > 0
+            return self.count_kind(one.kind) > 0
         there = np.zeros(len(self), np.bool_)
-        there[self.row_of[self.places(one)]] = True
+        there[self.row_of[self.find_positions(one)]] = True
         return there
 
-    def occurrences(self, some: Sequence[Term]) -> Counts:
+    def count_occurrences(self, terms: Sequence[Term]) -> Counts:
         """Return how often each text holds any of the terms, (n,).
 
         A position at which two terms begin counts once. The counts of kinds of word are added.
         """
         total = np.zeros(len(self), np.int64)
-        for one in some:
-            total += self.of_kind(one.kind) if one.kind else 0
-        found = [self.places(one) for one in some if not one.kind]
+        for one in terms:
+            total += self.count_kind(one.kind) if one.kind else 0
+        found = [self.find_positions(one) for one in terms if not one.kind]
         if len(found) > 1:
             found = [np.unique(np.concatenate(found))]
         return total + sum(np.bincount(self.row_of[f], minlength=len(self)) for f in found)
 
-    def edge(self, one: Term, last: bool) -> NDArray[np.bool_]:
+    def matches_edge(self, one: Term, last: bool) -> NDArray[np.bool_]:
         """Return whether each text begins (or with `last` ends) with the term, (n,).
 
         At the end of a text, closing marks are skipped unless the term is a mark.
         """
         there = np.zeros(len(self), np.bool_)
-        places = self.places(one)
+        places = self.find_positions(one)
         rows = self.row_of[places]
         if not last:
             there[rows[places == self.begins[rows]]] = True
@@ -191,22 +191,22 @@ class PreparedRows:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def once(self, what: str, column: str, make: Callable[[list[Json]], Any]) -> Any:
+    def get_cached(self, kind: str, column: str, make: Callable[[list[Json]], Any]) -> Any:
         """Return a prepared column from the cache, calling `make` on its values if it is not there.
 
         Args:
-            what: Kind of preparation.
+            kind: Kind of preparation.
             column: The column.
             make: Prepares the values of all rows.
 
         Raises:
             UsageError: The problem has no such column.
         """
-        if (what, column) not in self.kept:
+        if (kind, column) not in self.kept:
             if column not in self.columns:
                 raise UsageError(f"no column {column!r}: there are {', '.join(self.columns)}")
-            self.kept[what, column] = make([row.get(column) for row in self.rows])
-        return self.kept[what, column]
+            self.kept[kind, column] = make([row.get(column) for row in self.rows])
+        return self.kept[kind, column]
 
     def text(self, column: str) -> TextIndex:
         """Return the index of a text column; "" means the only one.
@@ -217,24 +217,24 @@ class PreparedRows:
             if len(self.texts) != 1:
                 raise UsageError(f"which text? There are {', '.join(self.texts) or 'none'}")
             column = self.texts[0]
-        index: TextIndex = self.once("text", column, TextIndex)
+        index: TextIndex = self.get_cached("text", column, TextIndex)
         return index
 
     def numbers(self, column: str) -> NDArray[np.float64]:
         """Return a column as float64 (n,), NaN where a value is no number."""
-        found: NDArray[np.float64] = self.once("numbers", column, as_numbers)
+        found: NDArray[np.float64] = self.get_cached("numbers", column, as_numbers)
         return found
 
     def values(self, column: str) -> list[str | float | None]:
         """Return the values of a column in the form of `normalise_value`."""
-        found: list[str | float | None] = self.once(
+        found: list[str | float | None] = self.get_cached(
             "values", column, lambda values: [normalise_value(value) for value in values]
         )
         return found
 
-    def without(self, column: str) -> NDArray[np.bool_]:
+    def missing_mask(self, column: str) -> NDArray[np.bool_]:
         """Return where the value of a column is missing, (n,)."""
-        found: NDArray[np.bool_] = self.once(
+        found: NDArray[np.bool_] = self.get_cached(
             "missing", column, lambda values: np.array([is_missing(v) for v in values], np.bool_)
         )
         return found

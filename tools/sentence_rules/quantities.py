@@ -46,7 +46,7 @@ class MentionedEntries:
         index = rows.text(self.text or text)
         total = np.zeros(len(rows), np.float64)
         for one in self.terms:
-            total += index.present(one)
+            total += index.contains(one)
         return total
 
     @property
@@ -69,7 +69,7 @@ class Count:
     def values(self, rows: PreparedRows, text: str = "") -> Numbers:
         """Return the count or share in each row, float64 (n,)."""
         index = rows.text(self.text or text)
-        counts = index.occurrences(self.terms).astype(np.float64)
+        counts = index.count_occurrences(self.terms).astype(np.float64)
         return (
             100 * counts / np.maximum(index.words, 1) * (index.words > 0) if self.share else counts
         )

@@ -39,9 +39,9 @@ class ConditionClause:
         label = np.int64(rows.label_index(self.label))
         return np.where(self.condition.holds(rows), label, np.int64(NOT_APPLICABLE))
 
-    def written(self) -> str:
+    def to_text(self) -> str:
         """Return the clause in words."""
-        return f"if {self.condition.written()}, the label is {quote(self.label)}"
+        return f"if {self.condition.to_text()}, the label is {quote(self.label)}"
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class PreferenceClause:
         codes[second > first] = rows.sides[1]
         return codes
 
-    def written(self) -> str:
+    def to_text(self) -> str:
         """Return the clause in words."""
         more = "fewer" if self.fewer else "more"
         match self.by:
@@ -97,7 +97,7 @@ class PreferenceClause:
                 return f"the text with {more} occurrences of {format_terms(terms)}{per} wins"
             case MentionedEntries(terms):
                 return f"the text that mentions {more} of {format_terms(terms)} wins"
-        told = self.by.written()
+        told = self.by.to_text()
         if isinstance(self.by, AllOf | AnyOf) or not told.startswith("the text "):
             return f"the text for which ({told}) wins"
         return f"the text that {told.removeprefix('the text ')} wins"
@@ -131,9 +131,9 @@ class Rule:
             codes = np.where(codes == NOT_APPLICABLE, clause.codes(rows), codes)
         return np.where(codes == NOT_APPLICABLE, np.int64(rest), codes)
 
-    def written(self) -> str:
+    def to_text(self) -> str:
         """Return the canonical sentence."""
-        parts = [clause.written() for clause in self.clauses]
+        parts = [clause.to_text() for clause in self.clauses]
         if self.otherwise is not None:
             parts.append(f"otherwise, the label is {quote(self.otherwise)}")
         text = "; ".join(parts)

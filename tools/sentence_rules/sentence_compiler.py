@@ -62,12 +62,12 @@ class SentenceParser:
         """Read the sentence and return its rule."""
         clauses: list[Clause] = []
         otherwise: str | None = None
-        at, length = self.cursor.skip(0, *SEPARATES), len(self.cursor.pieces)
+        at, length = self.cursor.skip_words(0, *SEPARATES), len(self.cursor.pieces)
         while at < length:
-            rest = self.rest(at) if clauses else None
-            got = None if rest else self.clause(at)
+            rest = self.read_otherwise(at) if clauses else None
+            got = None if rest else self.read_clause(at)
             if clauses and not rest and not got:
-                rest = self.denied(at) or self.behind(at)
+                rest = self.read_negated_rest(at) or self.read_trailing_otherwise(at)
             if got:
                 clauses.append(got[0])
             elif rest and not isinstance(rest[0], str):
@@ -75,19 +75,25 @@ class SentenceParser:
             elif rest:
                 otherwise = rest[0] if isinstance(rest[0], str) else None
             else:
-                return self.refused(at)
-            at = self.cursor.skip((got or rest or (None, at))[1], *SEPARATES)
+                return self.explain_failure(at)
+            at = self.cursor.skip_words((got or rest or (None, at))[1], *SEPARATES)
             if otherwise is not None and at < length:
-                return NotExact(f"more is said after 'otherwise': {self.cursor.near(at)}")
-        return self.checked(Rule(tuple(clauses), otherwise)) if clauses else self.refused(0)
+                return NotExact(f"more is said after 'otherwise': {self.cursor.quote_from(at)}")
+        return (
+            self.check_texts(Rule(tuple(clauses), otherwise))
+            if clauses
+            else self.explain_failure(0)
+        )
 
-    def refused(self, at: int) -> NotExact:
+    def explain_failure(self, at: int) -> NotExact:
         """Return the reason why the sentence cannot be read from a place on."""
         reasons = {place: why for place, why in self.cursor.reasons.items() if place >= at}
-        told = reasons[max(reasons)] if reasons else f"no rule begins at {self.cursor.near(at)}"
+        told = (
+            reasons[max(reasons)] if reasons else f"no rule begins at {self.cursor.quote_from(at)}"
+        )
         return NotExact(told)
 
-    def checked(self, rule: Rule) -> Rule | NotExact:
+    def check_texts(self, rule: Rule) -> Rule | NotExact:
         """Return the rule if every text that it refers to is unambiguous."""
         for clause in rule.clauses:
             texts = len(self.cursor.texts)
@@ -102,95 +108,99 @@ class SentenceParser:
 
     # --- the label of all other rows ------------------------------------------
 
-    def rest(self, at: int) -> Parsed[str | Clause]:
+    def read_otherwise(self, at: int) -> Parsed[str | Clause]:
         """Read "otherwise LABEL" or "otherwise, if …"."""
-        told = self.cursor.one_of(at, words.ELSE)
+        told = self.cursor.match_phrase(at, words.ELSE)
         if told is None:
             return None
-        after = self.cursor.skip(told[1], ",", "then")
+        after = self.cursor.skip_words(told[1], ",", "then")
         if self.cursor.word(after) in words.IF:
-            return self.conditional(after)
-        end = self.stop(after)
-        got = self.winner(after, end) if self.pair else None
-        return got or self.label(after)
+            return self.read_if_clause(after)
+        end = self.find_outcome_end(after)
+        got = self.read_winner(after, end) if self.pair else None
+        return got or self.read_label(after)
 
-    def denied(self, at: int) -> Parsed[str | Clause]:
+    def read_negated_rest(self, at: int) -> Parsed[str | Clause]:
         """Read "those that do not are LABEL"."""
         for place in (at + 1, at + 2):
             if self.cursor.word(place) in ("that", "which", "who"):
-                told = self.cursor.one_of(place + 1, words.DENIES)
+                told = self.cursor.match_phrase(place + 1, words.DENIES)
                 verb = self.cursor.word(told[1]) if told else ""
                 if told and verb not in words.MENTION_VERBS and verb not in words.HAS:
-                    return self.label(told[1])
+                    return self.read_label(told[1])
         return None
 
-    def behind(self, at: int) -> Parsed[str | Clause]:
+    def read_trailing_otherwise(self, at: int) -> Parsed[str | Clause]:
         """Read "LABEL otherwise"."""
-        label = self.label(at)
+        label = self.read_label(at)
         if label is None:
             return None
-        told = self.cursor.one_of(label[1], words.ELSE)
+        told = self.cursor.match_phrase(label[1], words.ELSE)
         return told and (label[0], told[1])
 
-    def label(self, at: int) -> Parsed[str]:
+    def read_label(self, at: int) -> Parsed[str]:
         """Read an outcome that names one label."""
-        end = self.stop(at)
-        label = self.outcomes.label(self.cursor.pieces[at:end])
+        end = self.find_outcome_end(at)
+        label = self.outcomes.find_label(self.cursor.pieces[at:end])
         if label is None:
-            self.cursor.fail(at, f"no label, or not one alone, in {self.cursor.near(at)}")
+            self.cursor.record_failure(
+                at, f"no label, or not one alone, in {self.cursor.quote_from(at)}"
+            )
         return None if label is None else (label, end)
 
-    def stop(self, at: int) -> int:
+    def find_outcome_end(self, at: int) -> int:
         """Return the place where an outcome ends."""
         while at < len(self.cursor.pieces):
             word = self.cursor.word(at)
             if word in (";", ".", "while", "whereas") or word in words.IF:
                 return at
-            if self.cursor.one_of(at, words.ELSE):
+            if self.cursor.match_phrase(at, words.ELSE):
                 return at
             at += 1
         return at
 
     # --- clauses ---------------------------------------------------------------
 
-    def clause(self, at: int) -> Parsed[Clause]:
+    def read_clause(self, at: int) -> Parsed[Clause]:
         """Read one clause."""
         if self.cursor.word(at) in words.IF:
-            return self.conditional(at)
-        end = self.stop(at)
+            return self.read_if_clause(at)
+        end = self.find_outcome_end(at)
         if self.cursor.word(end) in words.IF:
-            return self.turned(at, end)
-        got = self.winner(at, end) if self.pair else None
-        return got or self.described(at)
+            return self.read_label_first(at, end)
+        got = self.read_winner(at, end) if self.pair else None
+        return got or self.read_noun_clause(at)
 
-    def conditional(self, at: int) -> Parsed[Clause]:
+    def read_if_clause(self, at: int) -> Parsed[Clause]:
         """Read "if CONDITION, then LABEL"."""
-        got = self.reader.condition(at + 1)
+        got = self.reader.read_condition(at + 1)
         if got is None:
             return None
-        after = self.cursor.skip(got[1], ",", "then")
+        after = self.cursor.skip_words(got[1], ",", "then")
         if after == got[1] and self.cursor.word(after) not in ("the", "it", "this"):
-            self.cursor.fail(after, f"a condition, and what then? {self.cursor.near(after)}")
+            self.cursor.record_failure(
+                after, f"a condition, and what then? {self.cursor.quote_from(after)}"
+            )
             return None
-        label = self.label(after)
+        label = self.read_label(after)
         return (ConditionClause(got[0], label[0]), label[1]) if label else None
 
-    def turned(self, at: int, end: int) -> Parsed[Clause]:
+    def read_label_first(self, at: int, end: int) -> Parsed[Clause]:
         """Read "LABEL if CONDITION"."""
-        label = self.label(at)
-        got = label and self.reader.condition(end + 1)
+        label = self.read_label(at)
+        got = label and self.reader.read_condition(end + 1)
         return (ConditionClause(got[0], label[0]), got[1]) if got and label else None
 
-    def described(self, at: int) -> Parsed[Clause]:
+    def read_noun_clause(self, at: int) -> Parsed[Clause]:
         """Read "texts that CONDITION are LABEL"."""
-        noun = self.cursor.determiner(at)
-        got = self.qualified(noun + 1) if self.one_row(noun) else None
-        if got is None or not self.goes_on(self.cursor.skip(got[1], ",")):
+        noun = self.cursor.skip_determiner(at)
+        got = self.read_qualifier(noun + 1) if self.is_row_noun(noun) else None
+        if got is None or not self.expect_outcome(self.cursor.skip_words(got[1], ",")):
             return None
-        label = self.label(self.cursor.skip(got[1], ","))
+        label = self.read_label(self.cursor.skip_words(got[1], ","))
         return (ConditionClause(got[0], label[0]), label[1]) if label else None
 
-    def one_row(self, at: int) -> bool:
+    def is_row_noun(self, at: int) -> bool:
         """Return whether the noun means a text or a row: "reviews that", not "women with"."""
         word, naming = self.cursor.word(at), self.cursor.naming
         spoken = [own for name, (own, _) in naming.about.items() if naming.kind(name) == "text"]
@@ -198,17 +208,17 @@ class SentenceParser:
             return True
         if not self.cursor.texts and singular(word) in self.described_as:
             return True
-        self.cursor.fail(at, f"which rows are called so? {self.cursor.near(at)}")
+        self.cursor.record_failure(at, f"which rows are called so? {self.cursor.quote_from(at)}")
         return False
 
-    def goes_on(self, at: int) -> bool:
+    def expect_outcome(self, at: int) -> bool:
         """Return whether an outcome continues here ("are", "will be")."""
         if self.cursor.word(at) in words.VERB_OF_OUTCOME:
             return True
-        self.cursor.fail(at, f"a condition, and what then? {self.cursor.near(at)}")
+        self.cursor.record_failure(at, f"a condition, and what then? {self.cursor.quote_from(at)}")
         return False
 
-    def qualified(self, at: int) -> Parsed[Condition]:
+    def read_qualifier(self, at: int) -> Parsed[Condition]:
         """Read a relative clause, or "with": "that mention A", "with an A in math"."""
         about = TEXT if self.cursor.texts else ROW
         if len(self.cursor.texts) != len(self.cursor.naming.columns) and not self.pair:
@@ -216,59 +226,61 @@ class SentenceParser:
         if self.cursor.word(at) in ("that", "which", "who"):
             at += 1
         elif self.cursor.word(at) == "whose":
-            got = self.reader.condition(at + 1)
+            got = self.reader.read_condition(at + 1)
             return got and got[:2]
-        elif self.cursor.one_of(at, words.LONGER):
+        elif self.cursor.match_phrase(at, words.LONGER):
             return read_length_bound(self.cursor, at, "")
         elif not (self.cursor.word(at) in words.HAS or self.cursor.word(at) in words.MENTION_VERBS):
-            self.cursor.fail(at, f"no rule begins at {self.cursor.near(max(at - 2, 0))}")
+            self.cursor.record_failure(
+                at, f"no rule begins at {self.cursor.quote_from(max(at - 2, 0))}"
+            )
             return None
-        got = self.reader.condition(at, about)
+        got = self.reader.read_condition(at, about)
         return got and got[:2]
 
     # --- pairs -----------------------------------------------------------------
 
-    def winner(self, at: int, end: int) -> Parsed[Clause]:
+    def read_winner(self, at: int, end: int) -> Parsed[Clause]:
         """Read which text wins.
 
         For instance "the text with more words wins", "the longer text wins", "the text that
         mentions A wins".
         """
         cursor = self.cursor
-        start = cursor.determiner(at)
-        longer = cursor.one_of(start, words.LONGER)
+        start = cursor.skip_determiner(at)
+        longer = cursor.match_phrase(start, words.LONGER)
         got: tuple[Measure | Condition, bool, int] | None
         if longer:
             got = Length("words"), not longer[0], longer[1] + 1
         else:
-            got = self.preferred(start + 1) if self.one_row(start) else None
+            got = self.read_preference(start + 1) if self.is_row_noun(start) else None
         if got is None:
             return None
         by, fewer, after = got
-        after = cursor.skip(after, ",")
-        if not self.goes_on(after):
+        after = cursor.skip_words(after, ",")
+        if not self.expect_outcome(after):
             return None
-        wins = self.outcomes.wins(cursor.pieces[after:end])
+        wins = self.outcomes.states_win(cursor.pieces[after:end])
         if wins is None:
-            cursor.fail(after, f"does it win or lose? {cursor.near(after)}")
+            cursor.record_failure(after, f"does it win or lose? {cursor.quote_from(after)}")
             return None
         if isinstance(by, MentionedEntries | Count | Length):
             return PreferenceClause(by, fewer == wins), end
         return PreferenceClause(by if wins else Not(by)), end
 
-    def preferred(self, at: int) -> tuple[Measure | Condition, bool, int] | None:
+    def read_preference(self, at: int) -> tuple[Measure | Condition, bool, int] | None:
         """Read the measure or condition by which a text is preferred.
 
         Returns:
             The measure or condition, whether less of it is better, and the place after it.
         """
         cursor = self.cursor
-        if (after := cursor.starts(at, "for", "which")) is not None:
-            got = self.reader.condition(after, TEXT)
+        if (after := cursor.match_words(at, "for", "which")) is not None:
+            got = self.reader.read_condition(after, TEXT)
             return got and (got[0], False, got[1])
         verb = at + (cursor.word(at) in ("that", "which"))
-        more = cursor.one_of(verb + 1, words.MORE)
-        longer = cursor.one_of(verb + 1, words.LONGER)
+        more = cursor.match_phrase(verb + 1, words.MORE)
+        longer = cursor.match_phrase(verb + 1, words.LONGER)
         much = more and read_amount(cursor, more[1])
         if more and much and cursor.word(much[1]) != "than":
             return much[0], more[0], much[1]
@@ -276,7 +288,7 @@ class SentenceParser:
             return Length("words"), not longer[0], longer[1]
         if verb == at and cursor.word(at) not in words.HAS | words.MENTION_VERBS:
             return None
-        got = self.reader.condition(verb, TEXT)
+        got = self.reader.read_condition(verb, TEXT)
         return got and (got[0], False, got[1])
 
 

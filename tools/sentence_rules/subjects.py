@@ -31,21 +31,21 @@ def column_subject(cursor: Cursor, column: str) -> Subject:
 def read_subject(cursor: Cursor, at: int) -> Parsed[Subject]:
     """Read the words up to a verb that name a text, a column or the row."""
     if cursor.kind(at) == "name":
-        column = cursor.column(at)
+        column = cursor.read_column(at)
         return column and (column_subject(cursor, column[0]), column[1])
     end = at
     while end < at + LONGEST_NAME and cursor.kind(end) in ("word", "number"):
         if cursor.word(end) in words.VERBS or cursor.word(end) in words.ENDS:
             break
         end += 1
-    if end == at or not (cursor.word(end) in words.VERBS or cursor.one_of(end, words.BOUNDS)):
+    if end == at or not (cursor.word(end) in words.VERBS or cursor.match_phrase(end, words.BOUNDS)):
         return None
     said = [cursor.pieces[n].text for n in range(at, end)]
     bare = said[1:] if said[0] in words.DETERMINERS and len(said) > 1 else said
     found = find_owned(cursor, bare[0], bare[1:]) if len(bare) > 1 else None
     found = found or find_named(cursor, bare)
     if found is None:
-        cursor.fail(at, f"no text and no column is called {' '.join(bare)!r}")
+        cursor.record_failure(at, f"no text and no column is called {' '.join(bare)!r}")
     return found and (found, end)
 
 
@@ -66,13 +66,13 @@ def find_named(cursor: Cursor, bare: Sequence[str]) -> Subject | None:
     one = bare[0] if len(bare) == 1 else ""
     if one in words.TEXTS and len(cursor.texts) == 1:
         return TEXT
-    if one and (column := cursor.naming.named(one)):
+    if one and (column := cursor.naming.find_by_name(one)):
         return column_subject(cursor, column)
     if text := find_pair_text(cursor, bare):
         return Subject("text", text)
     if one in words.TEXTS and cursor.texts:
         return TEXT
-    if column := cursor.naming.column(bare):
+    if column := cursor.naming.find_column(bare):
         return column_subject(cursor, column)
     alone = len(cursor.naming.columns) == len(cursor.texts) == 1
     if bare[-1] in words.ENTITIES and all(word in words.NEUTRAL for word in bare[:-1]):
@@ -103,8 +103,8 @@ def read_in_text(cursor: Cursor, at: int) -> Parsed[str]:
 def read_text(cursor: Cursor, at: int) -> Parsed[str]:
     """Read the name of a text and return its column; "" for "the text"."""
     if cursor.kind(at) == "name":
-        return cursor.column(at)
-    at = cursor.determiner(at)
+        return cursor.read_column(at)
+    at = cursor.skip_determiner(at)
     for end in (at + 3, at + 2, at + 1):
         said = [piece.text for piece in cursor.pieces[at:end] if piece.kind in ("word", "number")]
         if len(said) < end - at:
@@ -112,7 +112,7 @@ def read_text(cursor: Cursor, at: int) -> Parsed[str]:
         if (
             len(said) == 1
             and said[0] not in words.TEXTS
-            and (column := cursor.naming.named(said[0]))
+            and (column := cursor.naming.find_by_name(said[0]))
         ):
             return column, end
         if text := find_pair_text(cursor, said):

@@ -25,9 +25,9 @@ def read_list(cursor: Cursor, at: int, announced: bool = False) -> Parsed[tuple[
         announced: Whether "one of", "all of" or the like came before.
     """
     start = at
-    at = cursor.skip(at, *words.LIST_NOUNS)
+    at = cursor.skip_words(at, *words.LIST_NOUNS)
     room, least = unquoted_limits(cursor, start, at, announced)
-    at = cursor.skip(at, ":", "either", "both")
+    at = cursor.skip_words(at, ":", "either", "both")
     found: list[Term] = []
     links: frozenset[str] = frozenset()
     joined = links  # the links between entries; a link without a following entry does not count
@@ -38,7 +38,7 @@ def read_list(cursor: Cursor, at: int, announced: bool = False) -> Parsed[tuple[
         joined = links
         bare = bare or is_bare(cursor, at, got[0])
         end = at = got[1]
-        at = cursor.skip(at, ",")
+        at = cursor.skip_words(at, ",")
         if cursor.word(at) in ("or", "and"):
             if bare and begins_condition(cursor, at + 1):
                 break
@@ -47,10 +47,10 @@ def read_list(cursor: Cursor, at: int, announced: bool = False) -> Parsed[tuple[
         elif at == end:
             break
     if not found or (bare and len(found) < least):
-        cursor.fail(start, f"no list of words in quotes at {cursor.near(start)}")
+        cursor.record_failure(start, f"no list of words in quotes at {cursor.quote_from(start)}")
         return None
     if len(joined) > 1:
-        cursor.fail(start, f"'and' and 'or' in one list: {cursor.near(start)}")
+        cursor.record_failure(start, f"'and' and 'or' in one list: {cursor.quote_from(start)}")
         return None
     return tuple(dict.fromkeys(found)), end
 
@@ -80,7 +80,7 @@ def is_bare(cursor: Cursor, at: int, one: Term) -> bool:
 
 def skip_to_quoted(cursor: Cursor, at: int) -> int:
     """Return the place of a quoted text after "the word", else the place itself."""
-    after = cursor.skip(at, *words.LIST_NOUNS)
+    after = cursor.skip_words(at, *words.LIST_NOUNS)
     return after if cursor.kind(after) == "quoted" else at
 
 
@@ -95,7 +95,7 @@ def read_entry(cursor: Cursor, at: int, room: int) -> Parsed[Term]:
     if cursor.kind(at) == "quoted":
         text = cursor.pieces[at].text
         if INNER_STAR.search(text):
-            cursor.fail(at, f"a star stands at the end of a stem alone: {text[:40]!r}")
+            cursor.record_failure(at, f"a star stands at the end of a stem alone: {text[:40]!r}")
             return None
         return (Term(text), at + 1) if tokenize(text) else None
     if got := read_mark(cursor, at):
@@ -107,7 +107,7 @@ def read_entry(cursor: Cursor, at: int, room: int) -> Parsed[Term]:
         word = cursor.word(end)
         if word in words.ENDS or word in words.VERBS or word in words.DETERMINERS:
             break
-        if word in words.LINKING_WORDS or cursor.one_of(end, words.BOUNDS):
+        if word in words.LINKING_WORDS or cursor.match_phrase(end, words.BOUNDS):
             break
         end += 1
     said = tuple(cursor.word(n) for n in range(at, end))
@@ -119,7 +119,7 @@ def read_entry(cursor: Cursor, at: int, room: int) -> Parsed[Term]:
 def read_mark(cursor: Cursor, at: int) -> Parsed[Term]:
     """Read the name of a mark or kind of word: "exclamation marks", "a number"."""
     start = at + (cursor.word(at) in ("a", "an", "any", "the"))
-    got = cursor.one_of(start, words.MARKS)
+    got = cursor.match_phrase(start, words.MARKS)
     if got is None or cursor.word(got[1]) == "of":  # "a number of reasons" names no mark.
         return None
     return Term(*got[0]), got[1]

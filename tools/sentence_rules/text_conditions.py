@@ -13,7 +13,7 @@ from .terms import Term
 
 def read_edge(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
     """Read "starts with" or "ends with" and a list."""
-    got = cursor.one_of(at, words.STARTS)
+    got = cursor.match_phrase(at, words.STARTS)
     terms = got and read_list(cursor, got[1])
     return got and terms and (Begins(terms[0], text, got[0]), terms[1])
 
@@ -28,10 +28,10 @@ def read_mention(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
         got = read_amount_comparison(cursor, at, text)
         if got:
             return got
-    several = cursor.one_of(at, words.ANY_OF)
-    bound = None if no or several else cursor.bound(at)
-    if bound and cursor.percent(at, bound[1]):
-        cursor.fail(at, f"a share of what? {cursor.near(at)}")
+    several = cursor.match_phrase(at, words.ANY_OF)
+    bound = None if no or several else cursor.read_bound(at)
+    if bound and cursor.is_percentage(at, bound[1]):
+        cursor.record_failure(at, f"a share of what? {cursor.quote_from(at)}")
         return None
     if bound:
         return read_bounded_amount(cursor, bound[1], bound[0], text)
@@ -39,9 +39,9 @@ def read_mention(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
     if terms is None:
         return None
     every = several[0] == "all" if several else not no and is_joined_by_and(cursor, at, terms[1])
-    times = None if several or no else cursor.times(terms[1])
+    times = None if several or no else cursor.read_times(terms[1])
     if times:
-        return times[0].of(Count(terms[0], text=text)), times[1]
+        return times[0].apply_to(Count(terms[0], text=text)), times[1]
     condition: Condition = mentions(terms[0], None if every else 1, text)
     denied = no or (several is not None and several[0] == "none")
     return (Not(condition) if denied else condition), terms[1]
@@ -56,27 +56,29 @@ def read_bounded_amount(cursor: Cursor, at: int, bound: Bound, text: str) -> Par
     """Read what follows "has at least 3"."""
     terms: Parsed[tuple[Term, ...]]
     named = read_mark(cursor, at)
-    unit = cursor.one_of(at, words.UNITS)
-    occurrences = cursor.one_of(at, words.OCCURRENCES)
-    of = cursor.skip(at, "different", "distinct")
+    unit = cursor.match_phrase(at, words.UNITS)
+    occurrences = cursor.match_phrase(at, words.OCCURRENCES)
+    of = cursor.skip_words(at, "different", "distinct")
     if named:
         terms = (named[0],), named[1]
     elif unit and cursor.word(unit[1]) not in ("of", "from"):
-        return bound.of(Length(unit[0], text)), cursor.skip(unit[1], "long", "in", "length")
+        return bound.apply_to(Length(unit[0], text)), cursor.skip_words(
+            unit[1], "long", "in", "length"
+        )
     elif occurrences:
         terms = read_list(cursor, occurrences[1], announced=True)
     elif cursor.word(of) in ("of", "from"):
         terms = read_list(cursor, of + 1, announced=True)
-        return terms and (bound.of(MentionedEntries(terms[0], text)), terms[1])
+        return terms and (bound.apply_to(MentionedEntries(terms[0], text)), terms[1])
     elif unit:
         terms = read_list(cursor, unit[1] + 1, announced=True)
-        return terms and (bound.of(MentionedEntries(terms[0], text)), terms[1])
+        return terms and (bound.apply_to(MentionedEntries(terms[0], text)), terms[1])
     else:
         terms = read_list(cursor, at)
     if terms is None:
         return None
-    share = cursor.share(terms[1])
-    return bound.of(Count(terms[0], share is not None, text)), share or terms[1]
+    share = cursor.skip_per_100_words(terms[1])
+    return bound.apply_to(Count(terms[0], share is not None, text)), share or terms[1]
 
 
 def read_amount_comparison(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
@@ -91,7 +93,7 @@ def read_amount_comparison(cursor: Cursor, at: int, text: str) -> Parsed[Conditi
         return None
     after = left[1] + 1
     right: Parsed[Measure]
-    other = read_text(cursor, cursor.skip(after, "in"))
+    other = read_text(cursor, cursor.skip_words(after, "in"))
     if other:
         right = with_text(left[0], other[0]), other[1]
     else:
@@ -127,8 +129,8 @@ def read_amount(
         like: The other side, which determines what a bare list counts.
     """
     named = read_mark(cursor, at)
-    unit = cursor.one_of(at, words.UNITS)
-    occurrences = cursor.one_of(at, words.OCCURRENCES)
+    unit = cursor.match_phrase(at, words.UNITS)
+    occurrences = cursor.match_phrase(at, words.OCCURRENCES)
     terms: Parsed[tuple[Term, ...]]
     if named:
         terms = (named[0],), named[1]
@@ -148,7 +150,7 @@ def read_amount(
             return terms and (MentionedEntries(terms[0], text), terms[1])
     if terms is None:
         return None
-    share = cursor.share(terms[1])
+    share = cursor.skip_per_100_words(terms[1])
     return Count(terms[0], share is not None, text), share or terms[1]
 
 
@@ -163,19 +165,21 @@ def read_length(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
 
 def read_length_bound(cursor: Cursor, at: int, text: str) -> Parsed[Condition]:
     """Read "longer than 20 words" or "at least 20 words long"."""
-    longer = cursor.one_of(at, words.LONGER)
+    longer = cursor.match_phrase(at, words.LONGER)
     if longer and cursor.word(longer[1]) == "than":
         other = read_text(cursor, longer[1] + 1)
         if other:
             sides = Length("words", text), Length("words", other[0])
             return MoreThan(*(sides if longer[0] else sides[::-1])), other[1]
-        number = cursor.number(longer[1] + 1)
+        number = cursor.read_number(longer[1] + 1)
         bound = number and (Bound("more than" if longer[0] else "less than", number[0]), number[1])
     else:
-        bound = None if longer else cursor.bound(at)
-    if not bound or cursor.percent(at, bound[1]):
+        bound = None if longer else cursor.read_bound(at)
+    if not bound or cursor.is_percentage(at, bound[1]):
         return None
-    unit = cursor.one_of(bound[1], words.UNITS)
+    unit = cursor.match_phrase(bound[1], words.UNITS)
     if not unit:
         return None
-    return bound[0].of(Length(unit[0], text)), cursor.skip(unit[1], "long", "in", "length")
+    return bound[0].apply_to(Length(unit[0], text)), cursor.skip_words(
+        unit[1], "long", "in", "length"
+    )

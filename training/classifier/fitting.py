@@ -151,11 +151,11 @@ def _fitted(
     told = {label: place for place, label in enumerate(data.labels)}
     gold = {"train": [told[str(one.output)] for one in train],
             "val": [told[str(one.output)] for one in val]}  # fmt: skip
-    epochs, best = course.run(
+    epochs, best = course.train(
         (sets["train"], gold["train"]), (sets["val"], gold["val"]), resume, progress
     )
     predicted = {
-        split: tuple(data.labels[place] for place in course.predicted(sets[split]))
+        split: tuple(data.labels[place] for place in course.predict(sets[split]))
         for split in SPLITS
         if data.rows.get(split)
     }
@@ -167,11 +167,11 @@ def _fitted(
 
 
 def split_scores(
-    gold: Sequence[str], got: Sequence[str], labels: Sequence[str]
+    gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]
 ) -> dict[str, float]:
     """Return the accuracy, the macro F1 over the labels that occur in `gold`, and n."""
     place = {label: number for number, label in enumerate(labels)}
-    said, true = [place[one] for one in got], [place[one] for one in gold]
+    said, true = [place[one] for one in predicted], [place[one] for one in gold]
     return {"accuracy": accuracy(said, true), "f1": macro_f1(said, true), "n": len(true)}
 
 

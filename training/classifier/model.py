@@ -107,11 +107,11 @@ class ClassifierTrainer:
         small = 1e-3 if self.weights < HIGH_RATE_WEIGHTS else 5e-5
         self.learning_rate = settings.learning_rate or (small if full else 2e-4)
 
-    def run(
-        self, train: LabelledRows, val: LabelledRows, resume: bool, told: EpochCallback | None
+    def train(
+        self, train: LabelledRows, val: LabelledRows, resume: bool, progress: EpochCallback | None
     ) -> tuple[list[Epoch], int]:
         """Train; return the epochs and the number of the best one, which the model then is."""
-        watch = _Watch(told)
+        watch = _Watch(progress)
         folder = self._out / "checkpoints"
         make_folder(folder)
         last = _last_whole(folder) if resume else None
@@ -139,7 +139,7 @@ class ClassifierTrainer:
         shutil.rmtree(folder, ignore_errors=True)
         return [watch.epochs[number] for number in sorted(watch.epochs)], best.number
 
-    def predicted(self, rows: TokenRows) -> list[int]:
+    def predict(self, rows: TokenRows) -> list[int]:
         """Return the index of the predicted label of each row."""
         self._model.eval()
         found = [0] * len(rows)

@@ -8,14 +8,14 @@ from typing import Any
 from ...records import Json, Observation
 
 
-def column_lines(given: Json) -> list[str]:
+def column_lines(row_input: Json) -> list[str]:
     """Return one `column: value` line per column, with an empty value where there is none.
 
     An input that is one text is returned as one line.
     """
-    if not isinstance(given, Mapping):
-        return [str(given)]
-    return [f"{name}: {'' if value is None else value}" for name, value in given.items()]
+    if not isinstance(row_input, Mapping):
+        return [str(row_input)]
+    return [f"{name}: {'' if value is None else value}" for name, value in row_input.items()]
 
 
 def encode_rows(

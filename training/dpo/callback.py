@@ -52,18 +52,18 @@ class OveroptimizationGuard:
         self._settings = settings
         self._first: float | None = None  # instruction following before training
         self._seen: dict[str, str] = {}
-        self.stops = ""
+        self.stop_reason = ""
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[str, ...]:
         """Notes and warnings so far, one sentence each."""
         return tuple(self._seen.values())
 
-    def note(self, said: Sequence[str]) -> None:
+    def add_notes(self, notes: Sequence[str]) -> None:
         """Add notes about the training that hold from its beginning."""
-        self._seen |= {f"note/{text}": text for text in said}
+        self._seen |= {f"note/{text}": text for text in notes}
 
-    def probed(self, examples: int, probes: Mapping[str, Mapping[str, float]]) -> None:
+    def check_probes(self, examples: int, probes: Mapping[str, Mapping[str, float]]) -> None:
         """Check the probes, and warn where a stage's chosen log-ratio is too low."""
         least = self._settings.log_ratio_warning
         for stage, measured in probes.items():
@@ -75,7 +75,7 @@ class OveroptimizationGuard:
                     f" probability (log-ratio {ratio:.2f}, below {least:g}): over-optimisation.",
                 )  # fmt: skip
 
-    def sampled(self, examples: int, values: Mapping[str, float]) -> None:
+    def check_samples(self, examples: int, values: Mapping[str, float]) -> None:
         """Check the sampler's values; the first call sets the baseline."""
         share = values.get("instruction_following")
         if share is None:
@@ -89,18 +89,18 @@ class OveroptimizationGuard:
                 f" {self._first:.1%} before training: the model collapses.",
             )  # fmt: skip
 
-    def state(self) -> Json:
+    def state_dict(self) -> Json:
         """Return the state for a checkpoint."""
         return {"first": self._first, "seen": dict(self._seen)}
 
-    def restore(self, state: Any) -> None:
+    def load_state_dict(self, state: Any) -> None:
         """Continue from the state of a checkpoint."""
         self._first, self._seen = state["first"], dict(state["seen"])
 
     def _warn(self, kind: str, stage: str, text: str) -> None:
         self._seen.setdefault(f"{kind}/{stage}", text)
         if self._settings.stop in (kind, "either"):
-            self.stops = text
+            self.stop_reason = text
 
 
 class PeriodSampler(Sampler):  # type: ignore[misc]
@@ -131,7 +131,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         mixture: Mixture[int],
         tokens: PairTokens,
         log: TrainingLog,
-        sampled: MeasureSamples | None,
+        measure_samples: MeasureSamples | None,
         progress: Callable[[Progress], None] | None,
         interrupt: Callable[[], bool] | None,
     ) -> None:
@@ -147,7 +147,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         self.samples: Mapping[str, float] = {}
         self._tokens = tokens
         self._log = log
-        self._sampled = sampled
+        self._sampled = measure_samples
         self._progress = progress
         self._interrupt = interrupt
         self._began = time.monotonic()
@@ -159,7 +159,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         """Set the objects that need the trainer."""
         self._trainer, self._scorer, self._probe, self._ask = trainer, scorer, probe, ask
         if self.settings.precompute:
-            self._tokens.references = self.references.known
+            self._tokens.reference_logps = self.references.logps
 
     @property
     def seconds(self) -> float:
@@ -168,13 +168,13 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
 
     # --- Trainer callbacks -----------------------------------------------------------------
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Probe once before the first update."""
         self.examples = state.global_step * self.settings.batch
         if self.examples == 0:
             self._measure()
 
-    def on_epoch_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Draw the pairs of the period, and compute their reference log-probabilities."""
         length = self.settings.period
         number = state.global_step * self.settings.batch // length
@@ -183,11 +183,11 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         self.period.pairs = [one.pair for one in drawn]
         if self.settings.precompute:
             self._tell("reference")
-            places = [self._tokens.places(pair) for pair in self.period.pairs]
+            places = [self._tokens.positions(pair) for pair in self.period.pairs]
             keys = [(prompt, answer) for prompt, *answers in places for answer in answers]
-            self.references.learn(keys, self._scorer)
+            self.references.compute_missing(keys, self._scorer)
 
-    def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Stop after this update if the caller asks to and only one process trains."""
         self.examples = state.global_step * self.settings.batch
         # Several processes must all stop at the same point, which is the end of a period.
@@ -195,7 +195,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         if alone and self.examples % self.settings.period:
             self._ask_to_stop(control)
 
-    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
         """Log the loss, learning rate and gradient norm of an update."""
         if "loss" not in (logs or {}):  # the summary at the end
             return
@@ -206,13 +206,13 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
                 self._point("", name, float(logs[key]))
         self._tell("train")
 
-    def on_epoch_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Probe at the end of the period, and decide on stopping and saving."""
         self.examples = state.global_step * self.settings.batch
         if self.examples % self.settings.period:  # interrupted within the period
             return
         self._measure()
-        if self.guard.stops and self.examples < self.settings.examples:
+        if self.guard.stop_reason and self.examples < self.settings.examples:
             self.status = "stopped"
             control.should_training_stop = control.should_save = True
         elif self.examples < self.settings.examples:
@@ -223,20 +223,20 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         if control.should_save:
             self._tell("save")
 
-    def saved(self, folder: Path, told: Mapping[str, Json]) -> None:
+    def complete_checkpoint(self, folder: Path, identity: Mapping[str, Json]) -> None:
         """Complete a checkpoint that the trainer has just written.
 
         Args:
             folder: The folder of the checkpoint.
-            told: The training, settings, pairs and base that it belongs to.
+            identity: The training, settings, pairs and base that it belongs to.
         """
-        state = {**told, "examples": self.examples, "seconds": self.seconds,
-                 "schedule": self.schedule.state(), "mixture": self.mixture.state(),
-                 "guard": self.guard.state()}  # fmt: skip
-        checkpoints.complete_checkpoint(folder, state, *self.references.arrays())
+        state = {**identity, "examples": self.examples, "seconds": self.seconds,
+                 "schedule": self.schedule.state_dict(), "mixture": self.mixture.state_dict(),
+                 "guard": self.guard.state_dict()}  # fmt: skip
+        checkpoints.complete_checkpoint(folder, state, *self.references.to_arrays())
         checkpoints.prune_checkpoints(folder.parent, self.settings.keep)
 
-    def restore(self, folder: Path) -> None:
+    def load_checkpoint(self, folder: Path) -> None:
         """Continue from a checkpoint.
 
         Raises:
@@ -248,11 +248,11 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
             if name not in state:
                 raise DataError(f"The state of the checkpoint {folder} has no {name!r}: remove it, and"
                                 " --resume goes on from the one before.")  # fmt: skip
-        self.mixture.check(state["mixture"])
-        self.schedule.restore(state["schedule"])
-        self.guard.restore(state["guard"])
-        self.references.restore(arrays["keys"], arrays["values"])
-        self._tokens.references = self.references.known if self.settings.precompute else {}
+        self.mixture.check_state_dict(state["mixture"])
+        self.schedule.load_state_dict(state["schedule"])
+        self.guard.load_state_dict(state["guard"])
+        self.references.load_arrays(arrays["keys"], arrays["values"])
+        self._tokens.reference_logps = self.references.logps if self.settings.precompute else {}
         self.examples, self._before = state["examples"], state["seconds"]
 
     # --- a probe ----------------------------------------------------------------------------
@@ -273,21 +273,21 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
                     for name, value in measured.items()}  # fmt: skip
             weights = self.schedule.weights().items()
             self._trainer.log(told | {f"weight/{stage}": weight for stage, weight in weights})
-        self.guard.probed(self.examples, self.probes)
+        self.guard.check_probes(self.examples, self.probes)
         number, every = self.examples // self.settings.period, self.settings.sample_every
         if self._sampled is not None and every and number % every == 0:
             self._tell("sample")
             self.samples = self._sample(self._sampled)
             for name, value in self.samples.items():
                 self._point("", name, value)
-            self.guard.sampled(self.examples, self.samples)
+            self.guard.check_samples(self.examples, self.samples)
         self._point("", "seconds", self.seconds)
         self._tell("train")
 
     def _write_weights(self) -> None:
         weights = self.schedule.weights()
         total = sum(weights.values())
-        used = self.mixture.used(self.schedule.history, self.examples)
+        used = self.mixture.usage(self.schedule.history, self.examples)
         for stage, weight in weights.items():
             self._point(stage, "weight", weight)
             self._point(stage, "share", weight / total)
@@ -313,7 +313,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
 
     def _point(self, stage: str, name: str, value: float) -> None:
         if self._trainer.is_world_process_zero():
-            self._log.point(self.examples, stage, name, value)
+            self._log.log_point(self.examples, stage, name, value)
 
     def _tell(self, doing: str) -> None:
         if self._progress is None or not self._trainer.is_world_process_zero():
@@ -321,7 +321,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         self._progress(
             Progress(
                 self.examples, self.settings.examples, self.seconds, self._loss, self.probes,
-                self.schedule.weights(), self.samples, self.guard.said, doing,
+                self.schedule.weights(), self.samples, self.guard.messages, doing,
             )
         )  # fmt: skip
 

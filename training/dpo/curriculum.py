@@ -16,7 +16,7 @@ Choices that the paper leaves open, and differences from it:
  - Clipping comes after the normalisation, as in the released code, and no second one follows.
  - `lag=2` is the released code's difference E(t-2) - E(t). At its first update E(-1) is E(0), so
    that difference spans a single step.
- - With the paper's settings the bounds never bind (`MomentumSchedule.reach` returns the possible range).
+ - With the paper's settings the bounds never bind (`MomentumSchedule.weight_range` returns the possible range).
  - A stage that lacks training or validation pairs is left out of every schedule (`trainable_stages`). The
    released code gives a stage without a probe most of the mix.
 """
@@ -64,10 +64,10 @@ class Schedule(Protocol):
         The first call, before training, sets the baseline. Each later call begins a new period.
         """
 
-    def state(self) -> Json:
+    def state_dict(self) -> Json:
         """Return everything that later weights depend on; floats survive JSON exactly."""
 
-    def restore(self, state: Json) -> None:
+    def load_state_dict(self, state: Json) -> None:
         """Continue from `state`.
 
         Raises:
@@ -137,12 +137,12 @@ class ConstantSchedule:
         self._updates += 1
         return self.weights()
 
-    def state(self) -> Json:
-        """As `Schedule.state`."""
+    def state_dict(self) -> Json:
+        """As `Schedule.state_dict`."""
         return {**self._identity(), "updates": self._updates}
 
-    def restore(self, state: Json) -> None:
-        """As `Schedule.restore`."""
+    def load_state_dict(self, state: Json) -> None:
+        """As `Schedule.load_state_dict`."""
         _refuse_another(state, self._identity())
         self._updates = int(_held(state, "updates"))
 
@@ -203,7 +203,7 @@ class MomentumSchedule:
         self._history.append(self._weighted(self.improvements))
         return self.weights()
 
-    def reach(self) -> tuple[float, float]:
+    def weight_range(self) -> tuple[float, float]:
         """Return the least and the greatest weight that losses can lead to.
 
         A bound outside this range never binds. With the defaults the range is 3 x .10 / .36 = .833
@@ -214,8 +214,8 @@ class MomentumSchedule:
         most = count * (one.epsilon + one.m_max) / (count * one.epsilon + one.m_max)
         return max(least, one.w_min), min(most, one.w_max)
 
-    def state(self) -> Json:
-        """As `Schedule.state`."""
+    def state_dict(self) -> Json:
+        """As `Schedule.state_dict`."""
         return {
             **self._identity(),
             "averages": dict(self.averages),
@@ -224,8 +224,8 @@ class MomentumSchedule:
             "history": [dict(weights) for weights in self._history],
         }
 
-    def restore(self, state: Json) -> None:
-        """As `Schedule.restore`."""
+    def load_state_dict(self, state: Json) -> None:
+        """As `Schedule.load_state_dict`."""
         _refuse_another(state, self._identity())
         held = {key: _held(state, key) for key in ("averages", "before", "improvements", "history")}
         self.averages, self._before = dict(held["averages"]), dict(held["before"])
@@ -244,7 +244,7 @@ class MomentumSchedule:
         return {
             "schedule": self.name,
             "stages": list(self._stages),
-            "settings": self.settings.record(),
+            "settings": self.settings.to_record(),
         }
 
 

@@ -39,7 +39,7 @@ class Draw(NamedTuple, Generic[PairId]):
 
     stage: str
     pair: PairId
-    turn: int  # the pass over the pool of its stage, from 0
+    epoch: int  # the pass over the pool of its stage, from 0
 
 
 class PoolUsage(NamedTuple):
@@ -115,22 +115,22 @@ class Mixture(Generic[PairId]):
             drawn.append(Draw(names[code], pools[code][orders[code, turn][at]], turn))
         return drawn
 
-    def used(self, history: Sequence[StageWeights], drawn: int) -> dict[str, PoolUsage]:
+    def usage(self, history: Sequence[StageWeights], drawn: int) -> dict[str, PoolUsage]:
         """Return what the first `drawn` draws took of each stage's pool; raises as `draws`."""
         counts = np.bincount(self._stages(history, drawn), minlength=len(self.pools))
         pools = self.pools.items()
         return {s: PoolUsage(int(n), len(pool)) for n, (s, pool) in zip(counts, pools, strict=True)}
 
-    def state(self) -> Json:
+    def state_dict(self) -> Json:
         """Return what must stay the same for equal draws, apart from the weights."""
         digest = digest_of(
             {stage: [str(pair) for pair in pool] for stage, pool in self.pools.items()}
         )
         return {"seed": self.seed, "period": self.period, "pools": digest}
 
-    def check(self, state: Json) -> None:
+    def check_state_dict(self, state: Json) -> None:
         """Raise UsageError where `state` has other pairs, another seed or another period."""
-        for key, value in self.state().items():
+        for key, value in self.state_dict().items():
             saved = state.get(key) if isinstance(state, dict) else None
             if saved != value:
                 raise UsageError(

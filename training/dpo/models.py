@@ -79,7 +79,9 @@ def load_base(
     given = {"device": device, "dtype": dtype, "load_in_4bit": quantized, "max_tokens": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = load_model(base.found, None, LocalSettings.of(base.name, given), answers=False)
+        found = load_model(
+            base.files, None, LocalSettings.from_options(base.name, given), answers=False
+        )
     if quantized:
         _keep_trainable(found.model)
     template = settings.chat_template or None
@@ -138,7 +140,7 @@ def save_trained(model: Any, opened: LoadedBase, folder: Path) -> None:
         opened: The base.
         folder: A new folder.
     """
-    source = opened.base.found.folder
+    source = opened.base.files.folder
     model.save_pretrained(folder, safe_serialization=True)
     (folder / "README.md").unlink(missing_ok=True)  # peft writes an empty template
     copy_tokenizer(source, folder)

@@ -49,30 +49,30 @@ class PairTokens:
         self._end = end
         self._max_length = max_length
         try:
-            self._lead = wording.text([{"role": "user", "content": "?"}])
+            self._lead = wording.render_prompt([{"role": "user", "content": "?"}])
         except Unavailable as error:
             raise DataError(str(error)) from None
         self._prompts: dict[int, Tokens] = {}
         self._answers: dict[int, Tokens] = {}
-        self.refused: set[int] = set()
-        self.references: Mapping[tuple[int, int], float] = {}
+        self.too_long: set[int] = set()
+        self.reference_logps: Mapping[tuple[int, int], float] = {}
 
     def __len__(self) -> int:
         return len(self._table)
 
     def __getitem__(self, pair: int) -> dict[str, Any]:
-        prompt, chosen, rejected = self.places(pair)
+        prompt, chosen, rejected = self.positions(pair)
         example = {
             "prompt_ids": self._prompts[prompt].tolist(),
             "chosen_ids": self._answers[chosen].tolist(),
             "rejected_ids": self._answers[rejected].tolist(),
         }
-        if self.references:
-            example["ref_chosen_logps"] = self.references[prompt, chosen]
-            example["ref_rejected_logps"] = self.references[prompt, rejected]
+        if self.reference_logps:
+            example["ref_chosen_logps"] = self.reference_logps[prompt, chosen]
+            example["ref_rejected_logps"] = self.reference_logps[prompt, rejected]
         return example
 
-    def places(self, pair: int) -> tuple[int, int, int]:
+    def positions(self, pair: int) -> tuple[int, int, int]:
         """Return the positions of the prompt, the chosen and the rejected answer of a pair."""
         table = self._table
         return int(table.prompt[pair]), int(table.chosen[pair]), int(table.rejected[pair])
@@ -81,23 +81,23 @@ class PairTokens:
         """Return the tokens of the prompt and of the answer at these positions."""
         return self._prompts[key[0]], self._answers[key[1]]
 
-    def fitting(self, pairs: Sequence[int] | NDArray[np.int64], most: int) -> list[int]:
-        """Return the first `most` of these pairs that are not too long, in their order."""
+    def select_fitting(self, pairs: Sequence[int] | NDArray[np.int64], limit: int) -> list[int]:
+        """Return the first `limit` of these pairs that are not too long, in their order."""
         found: list[int] = []
         at = 0
-        while at < len(pairs) and len(found) < most:
-            block = [int(pair) for pair in pairs[at : at + min(_BLOCK, most - len(found))]]
+        while at < len(pairs) and len(found) < limit:
+            block = [int(pair) for pair in pairs[at : at + min(_BLOCK, limit - len(found))]]
             at += len(block)
             self._learn(block)
             for pair in block:
                 if self._length(pair) > self._max_length:
-                    self.refused.add(pair)
+                    self.too_long.add(pair)
                 else:
                     found.append(pair)
         return found
 
     def _length(self, pair: int) -> int:
-        prompt, *answers = self.places(pair)
+        prompt, *answers = self.positions(pair)
         return len(self._prompts[prompt]) + max(len(self._answers[one]) for one in answers)
 
     def _learn(self, pairs: Sequence[int]) -> None:
@@ -108,14 +108,14 @@ class PairTokens:
             - self._answers.keys()
         )
         try:
-            texts = [wording.text(table.prompts[place]) for place in prompts]
+            texts = [wording.render_prompt(table.prompts[place]) for place in prompts]
         except Unavailable as error:  # outside a session, waiting would not help
             raise DataError(f"A prompt of the pairs cannot be worded: {error}") from None
-        for place, ids in zip(prompts, wording.read(texts) if texts else [], strict=True):
+        for place, ids in zip(prompts, wording.tokenize(texts) if texts else [], strict=True):
             self._prompts[place] = np.array(ids, np.int32)
-        lead = wording.read([self._lead])[0]
+        lead = wording.tokenize([self._lead])[0]
         texts = [self._lead + table.answers[place] for place in answers]
-        for place, ids in zip(answers, wording.read(texts) if texts else [], strict=True):
+        for place, ids in zip(answers, wording.tokenize(texts) if texts else [], strict=True):
             # Where lead and answer merge into one token, the answer is tokenized alone, because the
             # model begins after the prompt's last token.
             rest = ids[len(lead) :] if ids[: len(lead)] == lead else self._alone(place)
@@ -141,7 +141,7 @@ def answer_end_token(wording: ChatFormat, ends: Sequence[int]) -> int:
     mark = "An answer 7301"
     asked = {"role": "user", "content": "?"}
     try:
-        said = wording.ended([asked, {"role": "assistant", "content": mark}])
+        said = wording.render_conversation([asked, {"role": "assistant", "content": mark}])
     except Unavailable:
         return ends[0]
     after = said.rpartition(mark)[2]

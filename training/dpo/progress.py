@@ -40,9 +40,9 @@ class Progress:
     train_loss: float | None = None
     probes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
-    sampled: Mapping[str, float] = field(default_factory=dict)
-    said: tuple[str, ...] = ()
-    doing: str = "train"
+    samples: Mapping[str, float] = field(default_factory=dict)
+    messages: tuple[str, ...] = ()
+    phase: str = "train"
 
 
 # --- The names of the points in the log of a training.
@@ -89,7 +89,7 @@ class TrainingLog(Protocol):
                 ("pairs"), the base ("base": name and digest of the weights), "stages" and "pools".
         """
 
-    def point(self, examples: int, stage: str, name: str, value: float) -> None:
+    def log_point(self, examples: int, stage: str, name: str, value: float) -> None:
         """Write a point; writing it again replaces the value.
 
         Args:
@@ -122,7 +122,7 @@ class ListLog:
         """Begin or resume a training."""
         self.training, self.settings, self.status = training, dict(settings), "running"
 
-    def point(self, examples: int, stage: str, name: str, value: float) -> None:
+    def log_point(self, examples: int, stage: str, name: str, value: float) -> None:
         """Store a point."""
         self.points[examples, stage, name] = value
 

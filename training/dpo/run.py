@@ -76,7 +76,7 @@ def train(
     out: Path,
     log: TrainingLog,
     *,
-    sampled: MeasureSamples | None = None,
+    measure_samples: MeasureSamples | None = None,
     progress: Callable[[Progress], None] | None = None,
     interrupt: Callable[[], bool] | None = None,
     resume: bool = False,
@@ -89,7 +89,7 @@ def train(
         settings: The settings.
         out: The folder of the training.
         log: The log to write points to.
-        sampled: Measures answers of the model in training.
+        measure_samples: Measures answers of the model in training.
         progress: Called after each update and probe.
         interrupt: Called after each update; if it returns true, the training ends with a
             checkpoint. With several processes it is called only at the end of a period.
@@ -117,7 +117,9 @@ def train(
     if record["status"] == "done" and (out / str(record["model"])).is_dir():
         return _trained(out, record)
     with _alone(out):
-        return _Run(found, table, settings, out, log, record).go(sampled, progress, interrupt)
+        return _Run(found, table, settings, out, log, record).go(
+            measure_samples, progress, interrupt
+        )
 
 
 class _Run:
@@ -151,13 +153,13 @@ class _Run:
             variables = self._table.settings.get("template_variables")
             opened = load_base(self._base, self._settings, device, variables)
             if progress is not None:
-                progress(Progress(0, self._settings.examples, 0.0, doing="tokens"))
+                progress(Progress(0, self._settings.examples, 0.0, phase="tokens"))
             course, trainer = self._made(opened, processes, sampled, progress, interrupt)
             main: bool = trainer.is_world_process_zero()
             last = checkpoints.find_last_complete(self._out / CHECKPOINTS_FOLDER) if main else None
             last = broadcast(last, processes)
             if last is not None:
-                course.restore(last)
+                course.load_checkpoint(last)
             if main:
                 _write(self._out, self._record | {"status": "running"})
                 self._log.open(self._record["training"], _opening(self._record))
@@ -187,7 +189,7 @@ class _Run:
         course = CurriculumCallback(
             settings, schedule, mixture, tokens, self._log, sampled, progress, interrupt
         )
-        course.guard.note(said)
+        course.guard.add_notes(said)
         args = make_dpo_config(settings, opened, self._out / CHECKPOINTS_FOLDER, processes)
         told = {key: record[key] for key in ("training", "digest", "pairs", "base")}
         trainer = make_trainer(args, opened, settings, course, tokens, told)
@@ -238,17 +240,17 @@ class _Run:
                 {stage: len(ids) for stage, ids in drawn.items()},
                 {stage: len(ids) for stage, ids in probed.items()},
             )
-            schedule = make_schedule(settings.schedule, stages, settings.momentum())
+            schedule = make_schedule(settings.schedule, stages, settings.momentum_settings())
         except UsageError as error:
-            if not tokens.refused:
+            if not tokens.too_long:
                 raise
             raise UsageError(
-                f"{error} {len(tokens.refused):,} pairs were longer than the limit of tokens"
+                f"{error} {len(tokens.too_long):,} pairs were longer than the limit of tokens"
                 " (max_length, or what the model holds)."
             ) from None
-        if tokens.refused:
+        if tokens.too_long:
             said.append(
-                f"{len(tokens.refused):,} pairs were left out: prompt and answer are longer than"
+                f"{len(tokens.too_long):,} pairs were left out: prompt and answer are longer than"
                 " the limit of tokens (max_length, or what the model holds)."
             )
         return schedule, said
@@ -286,8 +288,8 @@ def _begun(
     out: Path, base: Base, table: PairTable, settings: TrainConfig, resume: bool
 ) -> dict[str, Any]:
     """Return the record of the training in `out`, or of a new one."""
-    mine = {"digest": settings.digest, "pairs": table.digest, "base": base.record(),
-            "settings": settings.record()}  # fmt: skip
+    mine = {"digest": settings.digest, "pairs": table.digest, "base": base.to_record(),
+            "settings": settings.to_record()}  # fmt: skip
     if not (out / RECORD_FILE).is_file():
         if not table.digest:
             raise UsageError("The pairs have no digest: name them first (PairTable.named).")
@@ -324,8 +326,11 @@ def _check_same(out: Path, held: Mapping[str, Any], mine: Mapping[str, Any]) -> 
             f" {mine['pairs'][:12]}."
         )
     # Compare names, not digests: an older Peirce may lack settings, which then have their defaults.
-    before, now = TrainConfig.of(held["settings"]), TrainConfig.of(mine["settings"])
-    for name, value in now.deciding().items():
+    before, now = (
+        TrainConfig.from_mapping(held["settings"]),
+        TrainConfig.from_mapping(mine["settings"]),
+    )
+    for name, value in now.decisive_settings().items():
         if (was := getattr(before, name)) != value:
             raise UsageError(
                 f"{str(out)!r} holds a training with {name} {was}, not {value}: resume with what it"
@@ -365,18 +370,18 @@ def _counts(
     return {
         "train": {stage: len(ids) for stage, ids in drawn.items()},
         "validation": {stage: len(ids) for stage, ids in probed.items()},
-        "too_long": len(tokens.refused),
+        "too_long": len(tokens.too_long),
     }
 
 
 def _fields(course: CurriculumCallback) -> dict[str, Json]:
-    used = course.mixture.used(course.schedule.history, course.examples)
+    used = course.mixture.usage(course.schedule.history, course.examples)
     return {
         "seconds": round(course.seconds, 3),
         "probes": {stage: dict(one) for stage, one in course.probes.items()},
         "sampled": dict(course.samples),
         "weights": dict(course.schedule.weights()),
         "used": {stage: {"draws": use.draws, "pairs": use.pairs} for stage, use in used.items()},
-        "said": list(course.guard.said),
-        "stopped": course.guard.stops,
+        "said": list(course.guard.messages),
+        "stopped": course.guard.stop_reason,
     }

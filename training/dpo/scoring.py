@@ -41,11 +41,11 @@ class Scorer:
         self._sequence = sequence
         self._rows = rows
 
-    def policy(self, keys: Sequence[SequenceKey]) -> NDArray[np.float64]:
+    def policy_logps(self, keys: Sequence[SequenceKey]) -> NDArray[np.float64]:
         """Return the log-probability of each key's answer (nats), shape (len(keys),)."""
         return self._scored(keys, self._own())
 
-    def reference(self, keys: Sequence[SequenceKey]) -> NDArray[np.float64]:
+    def reference_logps(self, keys: Sequence[SequenceKey]) -> NDArray[np.float64]:
         """Return the same under the model as it was before training."""
         trainer = self._trainer
         if trainer.ref_model is not None:
@@ -127,25 +127,25 @@ class ReferenceLogps:
     """
 
     def __init__(self) -> None:
-        self.known: dict[SequenceKey, float] = {}
+        self.logps: dict[SequenceKey, float] = {}
 
-    def learn(self, keys: Sequence[SequenceKey], scorer: Scorer) -> int:
+    def compute_missing(self, keys: Sequence[SequenceKey], scorer: Scorer) -> int:
         """Compute the missing log-probabilities and return how many there were."""
-        missing = sorted(set(keys) - self.known.keys())
+        missing = sorted(set(keys) - self.logps.keys())
         if missing:
-            values = scorer.reference(missing).tolist()
-            self.known.update(zip(missing, values, strict=True))
+            values = scorer.reference_logps(missing).tolist()
+            self.logps.update(zip(missing, values, strict=True))
         return len(missing)
 
-    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def to_arrays(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return keys, int32 (n, 2), and values, float64 (n,)."""
-        keys = np.array(list(self.known), np.int32).reshape(-1, 2)
-        return keys, np.array(list(self.known.values()), np.float64)
+        keys = np.array(list(self.logps), np.int32).reshape(-1, 2)
+        return keys, np.array(list(self.logps.values()), np.float64)
 
-    def restore(self, keys: NDArray[np.int32], values: NDArray[np.float64]) -> None:
+    def load_arrays(self, keys: NDArray[np.int32], values: NDArray[np.float64]) -> None:
         """Replace the cache by the arrays of a checkpoint."""
         pairs = ((int(prompt), int(answer)) for prompt, answer in keys)
-        self.known = dict(zip(pairs, values.tolist(), strict=True))
+        self.logps = dict(zip(pairs, values.tolist(), strict=True))
 
 
 # --- The probe of GEAR, section 6.2: measurements on validation pairs of each stage.
@@ -155,17 +155,17 @@ class ReferenceLogps:
 
 
 def draw_pools(
-    table: PairTable, tokens: PairTokens, split: str, most: int, seed: int
+    table: PairTable, tokens: PairTokens, split: str, limit: int, seed: int
 ) -> dict[str, list[int]]:
-    """Return ids of pairs by stage: those of a split that fit the length, `most` per stage.
+    """Return ids of pairs by stage: those of a split that fit the length, `limit` per stage.
 
-    They are drawn by the seed. No stage is drawn more than `most` times, so a larger pool is not
+    They are drawn by the seed. No stage is drawn more than `limit` times, so a larger pool is not
     needed.
     """
     found = {}
     for stage in STAGES:
-        places = table.where(Stage[stage.upper()], split)
-        found[stage] = tokens.fitting(shuffle_pairs(places, seed, f"{split}/{stage}"), most)
+        places = table.positions(Stage[stage.upper()], split)
+        found[stage] = tokens.select_fitting(shuffle_pairs(places, seed, f"{split}/{stage}"), limit)
     return found
 
 
@@ -190,18 +190,18 @@ class Probe:
         for stage, ids in pairs.items():
             rows = []
             for pair in ids:
-                prompt, *answers = tokens.places(pair)
+                prompt, *answers = tokens.positions(pair)
                 for key in ((prompt, answer) for answer in answers):
                     if key not in place:
                         place[key] = len(self._keys)
                         self._keys.append(key)
                 rows.append([place[prompt, answer] for answer in answers])
             self._rows[stage] = np.array(rows, np.int64)
-        self._reference = scorer.reference(self._keys)
+        self._reference = scorer.reference_logps(self._keys)
 
     def measure(self) -> dict[str, dict[str, float]]:
         """Return the values of `progress.PROBES` by stage, then by name."""
-        ratios = self._scorer.policy(self._keys) - self._reference
+        ratios = self._scorer.policy_logps(self._keys) - self._reference
         return {stage: self._summary(ratios[rows]) for stage, rows in self._rows.items()}
 
     def _summary(

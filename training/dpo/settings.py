@@ -93,7 +93,7 @@ class TrainConfig(DpoSettings):
     keep: int = setting(2, "checkpoints that are kept", ge=1)
     report_to: str = setting("none", "trackers that the libraries know, by commas (tensorboard, wandb, …)")  # fmt: skip
 
-    def momentum(self) -> MomentumSettings:
+    def momentum_settings(self) -> MomentumSettings:
         """Return the settings of the momentum schedule."""
         return MomentumSettings(**self.model_dump(include=set(MomentumSettings.model_fields)))
 
@@ -110,19 +110,19 @@ class TrainConfig(DpoSettings):
     @property
     def digest(self) -> Digest:
         """The digest of the settings that determine the weights."""
-        return digest_of(self.deciding())
+        return digest_of(self.decisive_settings())
 
-    def deciding(self) -> dict[str, Json]:
+    def decisive_settings(self) -> dict[str, Json]:
         """Return the settings that determine the weights; a resume may change the others."""
-        return {key: value for key, value in self.record().items() if key not in _BESIDE}
+        return {key: value for key, value in self.to_record().items() if key not in _BESIDE}
 
     @classmethod
-    def of(cls, values: Mapping[str, Json]) -> Self:
+    def from_mapping(cls, values: Mapping[str, Json]) -> Self:
         """Return settings from a mapping; raises UsageError for an unknown name."""
         return cls.model_validate(values)
 
     @staticmethod
-    def names_in(path: Path) -> dict[str, Json]:
+    def read_yaml(path: Path) -> dict[str, Json]:
         """Return the settings in a YAML file, unchecked; raises DataError where it has none."""
         try:
             told = read_yaml(path, path.read_bytes()).value
@@ -161,5 +161,5 @@ class TrainConfig(DpoSettings):
             )
         if self.full and self.four_bit:
             raise UsageError("Weights in 4 bits cannot be trained: full goes without four_bit.")
-        self.momentum()
+        self.momentum_settings()
         return self

@@ -48,19 +48,19 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
         self,
         course: CurriculumCallback,
         tokens: PairTokens,
-        told: Mapping[str, Json],
+        identity: Mapping[str, Json],
         precompute: bool,
-        **more: Any,
+        **kwargs: Any,
     ) -> None:
         some = Dataset.from_dict({"prompt": [""], "chosen": [""], "rejected": [""]})
-        super().__init__(train_dataset=some, callbacks=[course], **more)
+        super().__init__(train_dataset=some, callbacks=[course], **kwargs)
         for weights in self.model.parameters():
             if weights.requires_grad:
                 weights.data = weights.data.float()
         self.train_dataset = tokens
         self.precompute_ref_logps = precompute
         self._course = course
-        self._told = told
+        self._told = identity
         for callback in (PrinterCallback, ProgressCallback):
             self.remove_callback(callback)
 
@@ -75,10 +75,10 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
             super()._save_checkpoint(model, trial)
         if self.is_world_process_zero():
             folder = Path(self.args.output_dir) / f"{PREFIX}{self.state.global_step}"
-            self._course.saved(folder, self._told)
+            self._course.complete_checkpoint(folder, self._told)
         self.accelerator.wait_for_everyone()
 
-    def create_model_card(self, *more: Any, **told: Any) -> None:
+    def create_model_card(self, *args: Any, **kwargs: Any) -> None:
         """Do nothing, because `cards.dpo_card` writes the card."""
         return None
 
@@ -136,7 +136,7 @@ def make_trainer(
     settings: TrainConfig,
     course: CurriculumCallback,
     tokens: PairTokens,
-    told: Mapping[str, Json],
+    identity: Mapping[str, Json],
 ) -> CurriculumTrainer:
     """Return the trainer.
 
@@ -146,7 +146,7 @@ def make_trainer(
     reference = copy.deepcopy(opened.model).requires_grad_(False) if settings.full else None
     try:
         return CurriculumTrainer(
-            course, tokens, told, settings.precompute, model=opened.model, ref_model=reference, args=args,
+            course, tokens, identity, settings.precompute, model=opened.model, ref_model=reference, args=args,
             processing_class=opened.tokenizer,
             peft_config=None if settings.full else make_peft_config(settings),
         )  # fmt: skip
@@ -175,18 +175,22 @@ class AnswerSampler:
         self,
         trainer: CurriculumTrainer,
         wording: ChatFormat,
-        most_tokens: int,
+        max_new_tokens: int,
         rows: int,
         context: int | None,
     ) -> None:
         self._trainer = trainer
         self._wording = wording
-        self._most = most_tokens
+        self._most = max_new_tokens
         self._rows = rows
         self._context = sys.maxsize if context is None else context
 
     def __call__(self, prompts: Sequence[Sequence[Message]], seed: int) -> list[str]:
-        ids = self._wording.read([self._wording.text(one) for one in prompts]) if prompts else []
+        ids = (
+            self._wording.tokenize([self._wording.render_prompt(one) for one in prompts])
+            if prompts
+            else []
+        )
         held = [place for place, one in enumerate(ids) if len(one) < self._context]
         order = sorted(held, key=lambda place: len(ids[place]))
         model = self._trainer.accelerator.unwrap_model(self._trainer.model)

@@ -71,14 +71,14 @@ Item = TypeVar("Item")
 _END = object()
 
 
-def read_ahead(items: Iterator[Item], most: int) -> Generator[Item, None, None]:
-    """Yield items in their order, while a thread computes up to `most` of them in advance.
+def read_ahead(items: Iterator[Item], depth: int) -> Generator[Item, None, None]:
+    """Yield items in their order, while a thread computes up to `depth` of them in advance.
 
     An error in computing an item is raised at that item's position. The thread ends with this
     generator, so close it (`contextlib.closing`) where it may be left early.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="reading ahead") as thread:
-        waiting = deque(thread.submit(next, items, _END) for _ in range(most))
+        waiting = deque(thread.submit(next, items, _END) for _ in range(depth))
         try:
             while (one := waiting.popleft().result()) is not _END:
                 waiting.append(thread.submit(next, items, _END))
@@ -100,13 +100,13 @@ STRICTNESS_ORDER = (Split.HELD_OUT, Split.VALIDATION, Split.TRAIN)
 class LengthLimit(Protocol):
     """Measures prompts and answers in tokens, for a model whose context must hold both."""
 
-    most: int
+    max_tokens: int
 
-    def prompts(self, asked: Sequence[Sequence[Message]]) -> list[int]:
+    def count_prompt_tokens(self, prompts: Sequence[Sequence[Message]]) -> list[int]:
         """Return the number of tokens of each prompt."""
         ...
 
-    def answers(self, texts: Sequence[str]) -> list[int]:
+    def count_answer_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each answer."""
         ...
 
@@ -266,7 +266,7 @@ def build_pairs(
     store: Store,
     sessions: Sequence[str],
     choices: PairChoices | None = None,
-    fits: LengthLimit | None = None,
+    length_limit: LengthLimit | None = None,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> PairsResult:
     """Build the pairs of sessions.
@@ -275,7 +275,7 @@ def build_pairs(
         store: The store.
         sessions: The ids of the sessions.
         choices: What to build.
-        fits: Leave out pairs that are longer than its limit.
+        length_limit: Leave out pairs that are longer than its limit.
         progress: Called with the number of problems read, the number of all problems, and the
             number of pairs so far.
 
@@ -287,16 +287,16 @@ def build_pairs(
     choices = choices or PairChoices()
     sources = read_sources(store, sessions)
     template, variables = _known(choose_template(sources, choices.template)), variables_of(sources)
-    if fits is not None and variables:
-        fits = fits.with_variables(variables)
+    if length_limit is not None and variables:
+        length_limit = length_limit.with_variables(variables)
     asked = read_questions(store, sources)
     counting = PairCounter(sources, asked, choices.splits)
     places = _splits(asked, choices.splits)
     heap, pairs = _Heap(), 0
     with contextlib.closing(read_ahead(read_pools(store, asked), _AHEAD)) as read:
         for number, pooled in enumerate(read, start=1):
-            counting.pool(pooled)
-            if places[pooled.asked.key] is not choices.splits.of(pooled.asked.problem):
+            counting.add_pool(pooled)
+            if places[pooled.question.key] is not choices.splits.split_of(pooled.question.problem):
                 counting.left_out["in_another_split"] += 1
             else:
                 pairs += _gather(heap, pooled, template, choices, counting)
@@ -304,10 +304,10 @@ def build_pairs(
                 progress(number, len(asked), pairs)
     if not pairs:
         raise StoreError(_nothing(sources, counting))
-    settings = _settings(choices, template, sources, asked, fits)
+    settings = _settings(choices, template, sources, asked, length_limit)
     if variables:  # Without any, the digest is that of sets which were made before they counted.
         settings["template_variables"] = dict(variables)
-    table = _table(heap, choices, fits, settings, counting).named()
+    table = _table(heap, choices, length_limit, settings, counting).with_digest()
     return PairsResult(table, counting.report(table))
 
 
@@ -320,7 +320,7 @@ def _known(template: str) -> Template:
 
 def _splits(asked: Sequence[Question], splits: Splits) -> dict[Digest, Split]:
     """Return the split in which each O_n counts, by key: the strictest split of its problems."""
-    own = {one.key: splits.of(one.problem) for one in asked}
+    own = {one.key: splits.split_of(one.problem) for one in asked}
     content = {one.key: _content(one) for one in asked}
     strictest: dict[Digest, Split] = {}
     for one in asked:
@@ -343,18 +343,18 @@ def _gather(
     counting: PairCounter,
 ) -> int:
     """Add the pairs of a pool, and return their number."""
-    asked = pooled.asked
+    asked = pooled.question
     seed = hash_key("pool", choices.seed, asked.key)
     pairs = preference_pairs(pooled.pool, choices.caps, seed)
-    counting.pairs(pairs)
+    counting.add_pairs(pairs)
     if len(pairs):
         hypotheses = {
             place: one.hypothesis
             for place, one in enumerate(pooled.answers)
             if one.consistent and one.hypothesis is not None
         }
-        view = asked.problem.view(EMPTY_SPACE)
-        split = choices.splits.of(asked.problem)
+        view = asked.problem.make_view(EMPTY_SPACE)
+        split = choices.splits.split_of(asked.problem)
         words = CachedWords(asked.words)
         shown = select_wording(words, template)
         said = {place: shown.show_hypothesis(one) for place, one in hypotheses.items()}
@@ -427,10 +427,10 @@ def _fitting(
     shown, given = np.unique(rows[:, 0]), np.unique(rows[:, 2:])
     for start in range(0, len(shown), _TOGETHER):
         part = shown[start : start + _TOGETHER]
-        asked[part] = fits.prompts([heap.prompt(place) for place in part.tolist()])
-    said[given] = fits.answers([answers[place] for place in given.tolist()])
+        asked[part] = fits.count_prompt_tokens([heap.prompt(place) for place in part.tolist()])
+    said[given] = fits.count_answer_tokens([answers[place] for place in given.tolist()])
     longest = asked[rows[:, 0]] + np.maximum(said[rows[:, 2]], said[rows[:, 3]])
-    return np.flatnonzero(longest <= fits.most)
+    return np.flatnonzero(longest <= fits.max_tokens)
 
 
 def _settings(

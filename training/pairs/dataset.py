@@ -37,7 +37,7 @@ def export(
     table: PairTable,
     out: Path,
     format: str,
-    plain: Callable[[Sequence[Message]], str] | None = None,
+    render_prompt: Callable[[Sequence[Message]], str] | None = None,
 ) -> dict[str, Json]:
     """Write the set to the folder `out`, completely or not at all.
 
@@ -45,7 +45,7 @@ def export(
         table: The pairs.
         out: The folder to create. It must not exist.
         format: One of `FORMATS`.
-        plain: Turns a prompt into text (`ModelText.text`); None writes the conversational form.
+        render_prompt: Turns a prompt into text (`ModelText.render_prompt`); None writes the conversational form.
 
     Returns:
         A dict with out, format, form, files, and the number of rows by split.
@@ -60,8 +60,8 @@ def export(
     if out.exists() or out.is_symlink():
         raise UsageError(f"{out} exists already; name another place or remove it first")
     with disk_errors(out):
-        files, rows = write_folder(out, lambda place: _written(table, place, format, plain))
-    form = "conversational" if plain is None else "plain"
+        files, rows = write_folder(out, lambda place: _written(table, place, format, render_prompt))
+    form = "conversational" if render_prompt is None else "plain"
     return {"out": str(out), "format": format, "form": form, "files": files, "rows": rows}
 
 
@@ -78,9 +78,9 @@ def _written(
     with duckdb.connect(":memory:", config={"temp_directory": spill}) as memory:
         _fill(memory, table, plain)
         rows = {
-            split.value: len(table.where(split=split))
+            split.value: len(table.positions(split=split))
             for split in Split
-            if len(table.where(split=split))
+            if len(table.positions(split=split))
         }
         if format == "parquet":
             _copy(memory, folder / "pairs.parquet", plain is None)

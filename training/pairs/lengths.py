@@ -60,20 +60,20 @@ class ModelText:
         changed._wording = self._worded(variables)
         return changed
 
-    def text(self, messages: Sequence[Message]) -> str:
+    def render_prompt(self, messages: Sequence[Message]) -> str:
         """Return the text of a prompt, up to where the answer begins.
 
         Raises:
             DataError: The template refuses the messages.
         """
         with _said():
-            return self._wording.text(messages)
+            return self._wording.render_prompt(messages)
 
-    def prompts(self, asked: Sequence[Sequence[Message]]) -> list[int]:
+    def count_prompt_tokens(self, prompts: Sequence[Sequence[Message]]) -> list[int]:
         """Return the number of tokens of each prompt."""
-        return self._counted([self.text(messages) for messages in asked])
+        return self._counted([self.render_prompt(messages) for messages in prompts])
 
-    def answers(self, texts: Sequence[str]) -> list[int]:
+    def count_answer_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each answer, including the end of an answer."""
         closing = self._closing()
         return [count + closing for count in self._counted(texts)]
@@ -87,8 +87,8 @@ class ModelText:
         """Return the number of tokens after an answer in the template, at least one."""
         user = {"role": "user", "content": "a"}
         with _said():
-            whole = self._wording.ended([user, {"role": "assistant", "content": "b"}])
-        parts = self._counted([whole, self.text([user]), "b"])
+            whole = self._wording.render_conversation([user, {"role": "assistant", "content": "b"}])
+        parts = self._counted([whole, self.render_prompt([user]), "b"])
         return max(1, parts[0] - parts[1] - parts[2])
 
     def _counted(self, texts: Sequence[str]) -> list[int]:
@@ -106,27 +106,29 @@ class TokenLimit:
         UsageError: `most` is below 2.
     """
 
-    def __init__(self, text: ModelText, most: int) -> None:
-        if most < 2:
-            raise UsageError(f"max-length {most}: a prompt and an answer need at least 2 tokens")
+    def __init__(self, text: ModelText, max_tokens: int) -> None:
+        if max_tokens < 2:
+            raise UsageError(
+                f"max-length {max_tokens}: a prompt and an answer need at least 2 tokens"
+            )
         self._text = text
-        self.most = most
+        self.max_tokens = max_tokens
 
-    def prompts(self, asked: Sequence[Sequence[Message]]) -> list[int]:
-        """As `ModelText.prompts`."""
-        return self._text.prompts(asked)
+    def count_prompt_tokens(self, prompts: Sequence[Sequence[Message]]) -> list[int]:
+        """As `ModelText.count_prompt_tokens`."""
+        return self._text.count_prompt_tokens(prompts)
 
-    def answers(self, texts: Sequence[str]) -> list[int]:
-        """As `ModelText.answers`."""
-        return self._text.answers(texts)
+    def count_answer_tokens(self, texts: Sequence[str]) -> list[int]:
+        """As `ModelText.count_answer_tokens`."""
+        return self._text.count_answer_tokens(texts)
 
     def settings(self) -> Mapping[str, Json]:
         """Return the settings of the tokenizer and the limit."""
-        return {**self._text.settings(), "max_length": self.most}
+        return {**self._text.settings(), "max_length": self.max_tokens}
 
     def with_variables(self, variables: Mapping[str, Json]) -> TokenLimit:
         """As `ModelText.with_variables`."""
-        return TokenLimit(self._text.with_variables(variables), self.most)
+        return TokenLimit(self._text.with_variables(variables), self.max_tokens)
 
 
 @contextlib.contextmanager

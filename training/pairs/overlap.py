@@ -94,13 +94,13 @@ class PredictionOverlap:
         self._rows: dict[int, Bits] = {}  # results of `_same`, if all of them are small
         self.sizes = self._counted(self._known)  # (m,), sizes of the prediction sets
 
-    def shared(self, member: int) -> Integers:
+    def shared_sizes(self, member: int) -> Integers:
         """Return the sizes (m,) of the intersections with `member`, cached at 8 m bytes each."""
         if member not in self._shared:
             self._shared[member] = self._counted(self._same(member))
         return self._shared[member]
 
-    def shared_by_three(self, member: int, others: Integers) -> Integers:
+    def triple_shared_sizes(self, member: int, others: Integers) -> Integers:
         """Return the sizes (k, m) of intersections of three prediction sets.
 
         They are those of each hypothesis, `member`, and each of `others` (k,).

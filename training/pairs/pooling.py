@@ -145,11 +145,11 @@ class PooledAnswers:
             including repeated answers.
     """
 
-    asked: Question
+    question: Question
     answers: Sequence[PooledAnswer]
     pool: Pool
-    left_out: Mapping[str, int]
-    several: int
+    excluded: Mapping[str, int]
+    multiple: int
     by_model: Mapping[str, Mapping[str, int]]
 
 
@@ -236,16 +236,16 @@ def _shown(variables: Mapping[str, Json] | None) -> str:
     return " ".join(named) or "none"
 
 
-def read_pools(store: Store, asked: Sequence[Question]) -> Iterator[PooledAnswers]:
+def read_pools(store: Store, questions: Sequence[Question]) -> Iterator[PooledAnswers]:
     """Yield the pools in order, one at a time, so predictions of only one are in memory."""
     sizes = _Spaces(store)
-    for start in range(0, len(asked), PROBLEMS_PER_QUERY):
-        part = asked[start : start + PROBLEMS_PER_QUERY]
+    for start in range(0, len(questions), PROBLEMS_PER_QUERY):
+        part = questions[start : start + PROBLEMS_PER_QUERY]
         wanted: dict[str, list[str]] = {}
         for one in part:
             for source in one.sources:
                 wanted.setdefault(source.session, []).append(one.problem.id)
-        read = {session: store.given(session, ids) for session, ids in wanted.items()}
+        read = {session: store.answer_summaries(session, ids) for session, ids in wanted.items()}
         for one in part:
             given = [
                 (_giver(source, answer), answer)
@@ -265,7 +265,7 @@ def _pooled(
     costed = isinstance(tasks.load_family(asked.problem.family), MeasuresHypotheses)
     for model, one in given:
         by_model.setdefault(model, Counter()).update(("answers", _worth(one)))
-        several += one.hypotheses > 1
+        several += one.hypothesis_count > 1
         why = _left_out(one, taken, costed)
         if why:
             left_out[why] += 1
@@ -321,7 +321,7 @@ class _Spaces:
 
     def of(self, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
         if digest not in self._known:
-            self._known[digest] = self._store.space_sizes(digest)
+            self._known[digest] = self._store.input_set_size(digest)
         return self._known[digest]
 
 

@@ -93,9 +93,9 @@ def context_sizes(agreement: PredictionOverlap, contexts: Integers) -> tuple[Int
     if c == 2:
         for member in np.unique(contexts[:, 0]).tolist():
             rows = np.flatnonzero(contexts[:, 0] == member)
-            by_three[rows] = agreement.shared_by_three(member, contexts[rows, 1])
+            by_three[rows] = agreement.triple_shared_sizes(member, contexts[rows, 1])
     for member in np.unique(contexts).tolist():
-        sizes = agreement.shared(member)
+        sizes = agreement.shared_sizes(member)
         for place in range(c):
             shared[contexts[:, place] == member, place] = sizes
     return shared, by_three
@@ -283,8 +283,10 @@ class PairArrays:
     rejected: NDArray[np.int32]  # (p,)
     chosen_score: NDArray[np.float64]  # (p,), NaN except in the stage gear
     rejected_score: NDArray[np.float64]  # (p,)
-    all_contexts: Integers  # (3,), all contexts of each size, before the cap
-    found: Integers  # (3, 3), pairs by size of context and stage before the cap on pairs
+    context_counts: Integers  # (3,), all contexts of each size, before the cap
+    counts_before_cap: (
+        Integers  # (3, 3), pairs by size of context and stage before the cap on pairs
+    )
     ties: Integers  # (3,), ties in the contexts of each size, which are no pairs
 
     def __len__(self) -> int:
@@ -454,7 +456,7 @@ def _joined(parts: list[_Part], consistent: int) -> PairArrays:
         rejected=rows[:, 3].astype(np.int32),
         chosen_score=values[:, 0].copy(),
         rejected_score=values[:, 1].copy(),
-        all_contexts=np.array([math.comb(consistent, size) for size in CONTEXT_SIZES], np.int64),
-        found=found,
+        context_counts=np.array([math.comb(consistent, size) for size in CONTEXT_SIZES], np.int64),
+        counts_before_cap=found,
         ties=ties,
     )

@@ -34,11 +34,11 @@ class PairCounter:
     """
 
     def __init__(
-        self, sources: Sequence[Source], asked: Sequence[Question], splits: Splits
+        self, sources: Sequence[Source], questions: Sequence[Question], splits: Splits
     ) -> None:
         self._sources = sources
-        self._problems = len(asked)
-        self._groups = splits.counts(problem_group(one.problem) for one in asked)
+        self._problems = len(questions)
+        self._groups = splits.count_groups(problem_group(one.problem) for one in questions)
         self.left_out: Counter[str] = Counter(dict.fromkeys(EXCLUSION_REASONS, 0))
         for why in ("in_another_split", "repeated_pairs", "too_long", "over_limit", "out_of_ratio"):
             self.left_out[why] = 0
@@ -51,22 +51,22 @@ class PairCounter:
         self.answers = 0
         self.most_answers = 0
 
-    def pool(self, pooled: PooledAnswers) -> None:
+    def add_pool(self, pooled: PooledAnswers) -> None:
         """Count the answers of a pool, whether or not they give pairs."""
-        self.left_out.update(pooled.left_out)
-        self._several += pooled.several
+        self.left_out.update(pooled.excluded)
+        self._several += pooled.multiple
         self.most_answers = max(self.most_answers, len(pooled.answers))
         for model, counts in pooled.by_model.items():
             self._by_model.setdefault(model, Counter()).update(counts)
             self.answers += counts["answers"]
 
-    def pairs(self, pairs: PairArrays) -> None:
+    def add_pairs(self, pairs: PairArrays) -> None:
         """Count the pairs of a pool that is used."""
-        self._found += pairs.found
+        self._found += pairs.counts_before_cap
         self._ties += int(pairs.ties.sum())
         members = (pairs.contexts >= 0).sum(axis=1)
         self._contexts[0] += np.bincount(members, minlength=len(CONTEXT_SIZES))
-        self._contexts[1] += pairs.all_contexts
+        self._contexts[1] += pairs.context_counts
         self._without += not len(pairs)
 
     def report(self, table: PairTable) -> dict[str, Json]:

@@ -35,25 +35,25 @@ def quotas(counts: Sequence[int], total: int) -> list[int]:
 
 
 def select_within_limit(
-    split: Integers, stage: Integers, task: Integers, most: int | None, seed: int
+    split: Integers, stage: Integers, task: Integers, limit: int | None, seed: int
 ) -> Integers:
-    """Return the positions of at most `most` pairs per cell, ascending, balanced over tasks.
+    """Return the positions of at most `limit` pairs per cell, ascending, balanced over tasks.
 
     Args:
         split: (m,), small integers.
         stage: (m,), small integers.
         task: (m,), small integers.
-        most: The most pairs of a cell; None keeps all pairs.
+        limit: The most pairs of a cell; None keeps all pairs.
         seed: The seed of the draws.
     """
-    if most is None:
+    if limit is None:
         return np.arange(len(stage), dtype=np.int64)
     kept: list[Integers] = [np.zeros(0, np.int64)]
     for cell in _cells(split, stage):
         tasks = np.unique(task[cell]).tolist()
         of_task = [cell[task[cell] == one] for one in tasks]
         for one, places, count in zip(
-            tasks, of_task, quotas([len(p) for p in of_task], most), strict=True
+            tasks, of_task, quotas([len(p) for p in of_task], limit), strict=True
         ):
             key = hash_key("limit", seed, int(split[cell[0]]), int(stage[cell[0]]), int(one))
             kept.append(_drawn(places, count, key))

@@ -68,7 +68,7 @@ class PairsConfig(Settings):
             )
         return value
 
-    def changed(self) -> list[str]:
+    def non_default_names(self) -> list[str]:
         """Return the names of the settings that differ from their defaults."""
         fields = type(self).model_fields
         return [name for name, field in fields.items()

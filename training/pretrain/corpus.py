@@ -119,7 +119,7 @@ class Answer:
         fault: A field of `Shares`, or an empty string.
     """
 
-    after: str
+    prompt_suffix: str
     text: str
     context: int
     fault: str
@@ -145,7 +145,7 @@ class Lesson:
     @property
     def texts(self) -> list[str]:
         """All texts of the lesson, in the pieces that are tokenized."""
-        parts = [part for one in self.answers for part in (one.after, one.text)]
+        parts = [part for one in self.answers for part in (one.prompt_suffix, one.text)]
         return [self.prompt, *(part for part in parts if part)]
 
 
@@ -157,7 +157,7 @@ class LessonWriter:
         self.shares = shares
         self.words = load_family("programs").words
 
-    def lesson(
+    def write_lesson(
         self,
         shown: tuple[Observation, ...],
         answers: Sequence[tuple[Sequence[Program], Program]],
@@ -256,12 +256,16 @@ class LibraryLessons:
     """
 
     def __init__(
-        self, library: Library, shares: Shares, longest: int, sizes: Mapping[int, float]
+        self,
+        library: Library,
+        shares: Shares,
+        max_prompt_chars: int,
+        observation_weights: Mapping[int, float],
     ) -> None:
         self.library = library
         self.writer = LessonWriter(library.task, shares)
-        self.longest = longest
-        self.sizes = dict(sizes)
+        self.longest = max_prompt_chars
+        self.sizes = dict(observation_weights)
         costs = np.array([program.cost for program in library.programs])
         self.prior = np.array([prior(program) for program in library.programs])
         self.costs = costs - costs.min() if len(costs) else costs
@@ -299,7 +303,7 @@ class LibraryLessons:
         second = self._likely(right, rng)
         if library.programs[second] != chain[0]:
             answers.append(((), library.programs[second]))
-        lesson = self.writer.lesson(
+        lesson = self.writer.write_lesson(
             shown, answers, lambda: library.programs[self._any(rng)], rng, faulty
         )
         return lesson if len(lesson.prompt) <= self.longest else None
@@ -365,4 +369,4 @@ class ChainLessons:
             answer = rng.choice(rng.choice(self.chains).answers)
             return Program(rename(answer.source), rename(answer.sentence), answer.cost)
 
-        return self.writer.lesson(tuple(shown), answers, other, rng, faulty)
+        return self.writer.write_lesson(tuple(shown), answers, other, rng, faulty)

@@ -149,7 +149,7 @@ def search_scene_chains(seed: int, problems: int) -> list[Chain]:
             said: list[str] = []
             answers: list[Program] = []
             while len(answers) < MAX_CHAIN_ANSWERS:
-                answer = search.next(said, frozenset(said))
+                answer = search.propose(said, frozenset(said))
                 if answer is None:
                     break
                 said.append(answer.source.strip())
@@ -197,7 +197,7 @@ def _of_lists(shown: Sequence[Observation]) -> list[Program]:
             one = Candidate(node, "list")
         except TooLong:
             continue
-        if one.right(pairs) and not one.patched(pairs):
+        if one.is_consistent(pairs) and not one.has_patch(pairs):
             written.append(Program(one.text, one.sentence, one.cost))
     return _differing(written, _list_probes())
 
@@ -209,7 +209,7 @@ def _of_grids(shown: Sequence[Observation]) -> list[Program]:
     search = Search(tuple(o.input for o in shown), tuple(o.output for o in shown), GRID_WORK)
     pairs = [[o.input, o.output] for o in shown]
     written = [Candidate(found) for found in search.run(True)[: 4 * ALTERNATIVES]]
-    right = [Program(c.text, c.sentence, c.cost) for c in written if c.right(pairs)]
+    right = [Program(c.text, c.sentence, c.cost) for c in written if c.is_consistent(pairs)]
     return _differing(right, _grid_probes())
 
 

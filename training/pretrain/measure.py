@@ -74,7 +74,12 @@ def make_prompts(problems: Sequence[Problem], spaces: Sequence[InputSet]) -> lis
 
 
 def sample_answers(
-    model: Any, tokenizer: Any, family: Family, some: Sequence[ProbePrompt], answers: int, seed: int
+    model: Any,
+    tokenizer: Any,
+    family: Family,
+    prompts: Sequence[ProbePrompt],
+    answers: int,
+    seed: int,
 ) -> Iterator[tuple[int, str, bool, int]]:
     """Sample `answers` answers to each prompt at temperature 1.
 
@@ -86,14 +91,14 @@ def sample_answers(
     torch.manual_seed(seed)
     model.eval()
     texts = []
-    for one in some:
+    for one in prompts:
         said = protocol.build_messages(
             one.view, family.words, answer_format=family.answer_formats[0], template="compact"
         )
         texts.append(
             tokenizer.apply_chat_template(said, add_generation_prompt=True, tokenize=False)
         )
-    places = sorted(range(len(some)), key=lambda k: len(texts[k]))
+    places = sorted(range(len(prompts)), key=lambda k: len(texts[k]))
     per_batch = max(1, ANSWERS_PER_BATCH // answers)
     for start in range(0, len(places), per_batch):
         chosen = places[start : start + per_batch]
@@ -117,19 +122,19 @@ def sample_answers(
 
 async def judge_answers(
     family: Family,
-    some: Sequence[ProbePrompt],
-    said: Sequence[tuple[int, str, bool, int]],
+    prompts: Sequence[ProbePrompt],
+    samples: Sequence[tuple[int, str, bool, int]],
     oracles: Oracles,
     answers: int,
 ) -> ProposerMeasurement:
     """Judge the answers that `sample_answers` yields, and return the measurements."""
     parsed = 0
-    right: list[set[str]] = [set() for _ in some]
+    right: list[set[str]] = [set() for _ in prompts]
     count = 0
     waiting: dict[tuple[int, str], int] = {}
     known: dict[tuple[int, str], Hypothesis] = {}
-    for place, text, _, _ in said:
-        read = family.parse(some[place].view, text, family.answer_formats[0])
+    for place, text, _, _ in samples:
+        read = family.parse(prompts[place].view, text, family.answer_formats[0])
         one = read[0] if read else None
         if isinstance(one, Hypothesis):
             parsed += 1
@@ -140,10 +145,10 @@ async def judge_answers(
 
     async def run(place: int, hypothesis: Hypothesis) -> str | None:
         """What it predicts on the probes; None where it is not consistent."""
-        view, probes = some[place].view, some[place].probes
+        view, probes = prompts[place].view, prompts[place].probes
         async with gate:
-            agreed = await family.agree(hypothesis, view.shown, view, oracles)
-            if not family.consistent(agreed):
+            agreed = await family.measure_agreement(hypothesis, view.shown, view, oracles)
+            if not family.is_consistent(agreed):
                 return None
             (found,) = await family.predict([hypothesis], probes, view, oracles)
             return repr((found.codes.tolist(), (found.reasons == 0).tolist()))
@@ -153,14 +158,14 @@ async def judge_answers(
         if predicted is not None:
             count += times
             right[key[0]].add(predicted)
-    total = max(1, len(said))
+    total = max(1, len(samples))
     return ProposerMeasurement(
-        some[0].problem.task if some else "", len(some), answers,
+        prompts[0].problem.task if prompts else "", len(prompts), answers,
         parsed / total, count / total,
-        sum(bool(found) for found in right) / max(1, len(some)),
-        sum(len(found) > 1 for found in right) / max(1, len(some)),
-        sum(not ended for _, _, ended, _ in said) / total,
-        sum(size for *_, size in said) / total,
+        sum(bool(found) for found in right) / max(1, len(prompts)),
+        sum(len(found) > 1 for found in right) / max(1, len(prompts)),
+        sum(not ended for _, _, ended, _ in samples) / total,
+        sum(size for *_, size in samples) / total,
     )  # fmt: skip
 
 

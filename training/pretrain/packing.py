@@ -59,7 +59,7 @@ class PackedRows:
     targets: NDArray[np.int64]
     weights: NDArray[np.float32]
 
-    def seen(self) -> NDArray[np.bool_]:
+    def attention_mask(self) -> NDArray[np.bool_]:
         """Return the attention mask, bool (rows, 1, width, width); padding attends to itself."""
         width = self.tokens.shape[1]
         same = self.lesson[:, :, None] == self.lesson[:, None, :]
@@ -90,11 +90,11 @@ class LessonTokenizer:
         self.outputs = {token for token in self.arrows if said[token].split(ARROW)[1].strip(" [")}
         self.breaks = {token for token, text in enumerate(said) if "\n" in text}
 
-    def tree(self, lesson: Lesson) -> TokenTree:
+    def build_tree(self, lesson: Lesson) -> TokenTree:
         """Return the tree of a lesson."""
         texts = [lesson.prompt]
         for answer in lesson.answers:
-            texts += [answer.after, answer.text]
+            texts += [answer.prompt_suffix, answer.text]
         trunk, *rest = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
         tokens = [self.user, *trunk]
         size = len(tokens)

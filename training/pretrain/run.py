@@ -51,7 +51,7 @@ def train_model(
     model: Any,
     rows: Iterator[PackedRows],
     pace: TrainingPace,
-    half: bool,
+    use_bfloat16: bool,
     progress: Callable[[float, int, float], None] | None = None,
 ) -> tuple[int, float]:
     """Train until `pace` ends.
@@ -60,7 +60,7 @@ def train_model(
         model: The model.
         rows: Batches of lessons.
         pace: Learning rates and duration.
-        half: Multiply matrices in bfloat16.
+        use_bfloat16: Multiply matrices in bfloat16.
         progress: Called after each update with the share that is done, the tokens and the mean
             loss.
 
@@ -94,11 +94,11 @@ def train_model(
             for group in optimizer.param_groups:
                 group["lr"] = top * factor
         weights = torch.from_numpy(batch.weights).to(device)
-        with torch.autocast(device.type, torch.bfloat16, enabled=half):
+        with torch.autocast(device.type, torch.bfloat16, enabled=use_bfloat16):
             hidden = model.base_model(
                 input_ids=torch.from_numpy(batch.tokens).to(device),
                 position_ids=torch.from_numpy(batch.positions).to(device),
-                attention_mask=torch.from_numpy(batch.seen()).to(device),
+                attention_mask=torch.from_numpy(batch.attention_mask()).to(device),
                 use_cache=False,
             ).last_hidden_state
             chosen = weights > 0
@@ -180,11 +180,11 @@ class PretrainResult:
 
     out: Path
     record: Mapping[str, Json] = field(default_factory=dict)
-    used: bool = False
+    reused: bool = False
 
     def as_json(self) -> dict[str, Json]:
         """Return the result as JSON."""
-        return {"out": str(self.out), "used": self.used, **self.record}
+        return {"out": str(self.out), "used": self.reused, **self.record}
 
 
 def pretrain(
@@ -209,7 +209,7 @@ def pretrain(
                 f"{folder} holds a model of other settings ({_other(before, settings)}): name"
                 " another folder, or remove it"
             )
-        return PretrainResult(folder, before, used=True)
+        return PretrainResult(folder, before, reused=True)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is there and is no model of `peirce pretrain`: name another")
     check_packages()
@@ -256,7 +256,7 @@ class LessonStream:
         sizes: The size of each task's library.
     """
 
-    def __init__(self, settings: PretrainSettings, tell: ProgressCallback) -> None:
+    def __init__(self, settings: PretrainSettings, progress: ProgressCallback) -> None:
         self._sources: dict[str, LibraryLessons | ChainLessons] = {}
         self._settings = settings
         self.done = 0.0
@@ -265,7 +265,9 @@ class LessonStream:
             for task in settings.tasks:
                 if task in sizes:
                     continue
-                tell({"part": "library", "task": task, "done": len(sizes) / len(settings.tasks)})
+                progress(
+                    {"part": "library", "task": task, "done": len(sizes) / len(settings.tasks)}
+                )
                 found = self._source(task, wait)
                 if found is not None:
                     self._sources[task], sizes[task] = found
@@ -338,7 +340,7 @@ def _learned(
     if torch.cuda.is_available():
         model.to("cuda")
     planter = packing.LessonTokenizer(words)
-    trees = (planter.tree(lesson) for lesson in lessons)
+    trees = (planter.build_tree(lesson) for lesson in lessons)
     batches = packing.pack_rows(trees, ROW_TOKENS, rows, words.pad_token_id)
     if settings.tokens is None:
         pace = TrainingPace(seconds=60 * settings.minutes)

@@ -21,7 +21,7 @@ class Problem:
     """A problem under search."""
 
     def __init__(
-        self, shown: list[list[Any]], space: list[int], expansions: float, told: Any = None
+        self, shown: list[list[Any]], space: list[int], expansions: float, public: Any = None
     ) -> None:
         inside = [n for n, said in shown if said]
         outside = [n for n, said in shown if not said]
@@ -38,7 +38,7 @@ class Problem:
             first, last = first - 1, last + 1
         yield f"{self.low + 1}..{self.high - 1}"
 
-    def next(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
+    def propose(self, earlier: list[str], skip: frozenset[str]) -> Answer | None:
         for number, text in enumerate(self._ranked()):
             if number >= self.expansions:
                 return None

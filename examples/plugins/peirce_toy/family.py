@@ -45,7 +45,7 @@ def bounds_of(text: str) -> tuple[int, int] | None:
 class Contains:
     """The oracle, open: which inputs lie within the bounds. A `records.OpenOracle`."""
 
-    def bound(self, limits: Limits) -> Contains:
+    def with_limits(self, limits: Limits) -> Contains:
         return self
 
     def layers(self) -> Mapping[str, bool]:
@@ -113,26 +113,26 @@ class Intervals:
     name = NAME
     answer_formats = ("bounds",)
     oracle = "contains"
-    opens = CONTAINS
+    oracle_kind = CONTAINS
     opens_hidden = True
-    search = SearchStyle(lambda description, source: source)
+    search_style = SearchStyle(lambda description, source: source)
 
-    def strictly(self) -> Intervals:
+    def with_strict_contract(self) -> Intervals:
         return self
 
     def parse(
         self, view: View, answer: str, answer_format: str
     ) -> Sequence[Hypothesis | Malformed]:
         lines = [line for line in answer.splitlines() if line.strip()]
-        return [self.read(lines[-1] if lines else "", view)]
+        return [self.parse_hypothesis(lines[-1] if lines else "", view)]
 
-    def read(self, text: str, view: View) -> Hypothesis | Malformed:
+    def parse_hypothesis(self, text: str, view: View) -> Hypothesis | Malformed:
         found = bounds_of(text)
         if found is None:
             return Malformed("no_bounds", f"two numbers as in 3..17 are needed: {text[:40]}")
         return Hypothesis(f"{found[0]}..{found[1]}")
 
-    async def agree(
+    async def measure_agreement(
         self,
         hypothesis: Hypothesis,
         observations: Sequence[Observation],
@@ -140,7 +140,7 @@ class Intervals:
         oracles: Oracles,
     ) -> Agreement:
         inputs = InputSet("observations", tuple(one.input for one in observations))
-        codes = await oracles.others["contains"](hypothesis.text, inputs)
+        codes = await oracles.custom["contains"](hypothesis.text, inputs)
         marks = tuple(
             bool(code) == one.output for code, one in zip(codes, observations, strict=True)
         )
@@ -149,32 +149,32 @@ class Intervals:
     async def predict(
         self, hypotheses: Sequence[Hypothesis], inputs: InputSet, view: View, oracles: Oracles
     ) -> Sequence[Predictions]:
-        apply = oracles.others["contains"]
+        apply = oracles.custom["contains"]
         return [
             Predictions(await apply(one.text, inputs), np.zeros(len(inputs), np.uint8))
             for one in hypotheses
         ]
 
-    def consistent(self, agreement: Agreement) -> bool:
+    def is_consistent(self, agreement: Agreement) -> bool:
         return all(mark is True for mark in agreement.marks)
 
     def code_names(self, problem: object) -> Sequence[str]:
         """Of predictions, for the page."""
         return ("out", "in")
 
-    def tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
+    def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """One that a model may call before it answers: a trial on the shown numbers."""
-        if "contains" not in oracles.others:
+        if "contains" not in oracles.custom:
             return ()
         from langchain_core.tools import StructuredTool
 
         async def contains(bounds: str) -> str:
             """Try bounds such as 3..17 on all numbers shown."""
-            read = self.read(bounds, view)
+            read = self.parse_hypothesis(bounds, view)
             if isinstance(read, Malformed):
                 return json.dumps({"error": read.detail})
-            agreement = await self.agree(read, view.shown, view, oracles)
-            said = {"consistent": self.consistent(agreement)}
+            agreement = await self.measure_agreement(read, view.shown, view, oracles)
+            said = {"consistent": self.is_consistent(agreement)}
             return json.dumps(said | {"wrong": self.words.show_feedback(view, agreement)})
 
         return (StructuredTool.from_function(coroutine=contains, name="contains"),)

@@ -30,7 +30,7 @@ async def decide(state: State, runtime: Runtime) -> dict[str, str]:
     assert isinstance(settings, PatientSettings)
     if state["stop"]:
         return {}
-    last = [one.verdict for one in runtime.context.earlier[-settings.patience :]]
+    last = [one.verdict for one in runtime.context.past_answers[-settings.patience :]]
     if len(last) == settings.patience and Verdict.ACCEPTED not in last:
         return {"stop": "patience"}
     return {"stop": "cap"} if state["answers"] >= settings.max_answers else {}
@@ -40,7 +40,7 @@ def forecast(of: Sizes) -> CallsByRole:
     """No answer may be new, so `patience` of them may end a problem."""
     settings = of.settings
     return forecast_one_by_one(
-        of, 1 if of.ends else min(settings["patience"], settings["max_answers"])
+        of, 1 if of.may_end else min(settings["patience"], settings["max_answers"])
     )
 
 

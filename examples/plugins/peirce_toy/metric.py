@@ -32,5 +32,5 @@ EVALUATION = Evaluation(
         Metric("width", "lower", "mean width of the consistent intervals"),
         Metric("answers", None, "answers"),
     ),
-    of_problem=of_problem,
+    problem_metrics=of_problem,
 )

@@ -25,4 +25,4 @@ def show(out: Any, result: Mapping[str, Any]) -> None:
         out.print(f"widths    {session}: {said}")
 
 
-SECTION = ReportSection("intervals", add=add, show=show)
+SECTION = ReportSection("intervals", build_output=add, show=show)

@@ -127,11 +127,11 @@ def table_h1(runs: Sequence[SessionRecords]) -> Table:
         n = len(run.records)
         counts = (
             sum(one.valid is True for one in run.records),
-            sum(one.read and one.valid is False for one in run.records),
-            sum(not one.read and not one.missing for one in run.records),
+            sum(one.has_rule and one.valid is False for one in run.records),
+            sum(not one.has_rule and not one.missing for one in run.records),
             sum(one.closed > 0 for one in run.records),
             sum(one.missing for one in run.records),
-            sum(one.read and one.valid is None for one in run.records),
+            sum(one.has_rule and one.valid is None for one in run.records),
         )
         rows.append((run.name, n, *(count / n if n else None for count in counts)))
     heads = ("session", "problems", "valid", "invalid", "parse error", "repaired", "missing",

@@ -72,7 +72,7 @@ class ScoredRuns:
     evaluator: str
     runs: tuple[SessionRecords, ...]
     problems: tuple[ProblemStatistics, ...]
-    beside: tuple[SessionRecords, ...] = ()
+    references: tuple[SessionRecords, ...] = ()
 
 
 def build_tables(scored: ScoredRuns) -> dict[str, Table]:
@@ -81,7 +81,7 @@ def build_tables(scored: ScoredRuns) -> dict[str, Table]:
     Empty tables are left out, and so is the comparison of pairs for a single session.
     """
     runs, problems = scored.runs, scored.problems
-    all_rows = (*runs, *scored.beside)
+    all_rows = (*runs, *scored.references)
     found = {
         "table1a": worlds.table_1a(problems),
         "table1b": worlds.table_1b(problems),

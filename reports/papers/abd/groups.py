@@ -124,7 +124,7 @@ class GapSpread(NamedTuple):
     mean: float
     median: float
     p90: float
-    most: float
+    largest: float
     over_3: float
     over_5: float
 
@@ -193,11 +193,11 @@ def find_pairs(runs: Sequence[SessionRecords]) -> list[RulePair]:
     return found
 
 
-def paired_interval(some: Sequence[RulePair], field: str) -> Interval:
+def paired_interval(pairs: Sequence[RulePair], field: str) -> Interval:
     """Return the mean over problems of one field of a pair, resampled within regimes."""
     return stratified_mean(
-        [getattr(one, field) for one in some],
-        [one.regime for one in some],
+        [getattr(one, field) for one in pairs],
+        [one.regime for one in pairs],
         seed=SEED,
         resamples=RESAMPLES,
     )

@@ -43,7 +43,7 @@ NAMES = tuple(metric.name for metric in METRICS)
 
 def record_metrics(one: Record) -> dict[str, float | None]:
     """Return the metrics of a record, None if it is not in the denominator."""
-    invalid = None if one.valid is None else one.read and not one.valid
+    invalid = None if one.valid is None else one.has_rule and not one.valid
     found = {
         "prompt_validity": one.strictly_valid,
         "prompt_validity_repaired": one.valid,
@@ -56,11 +56,11 @@ def record_metrics(one: Record) -> dict[str, float | None]:
         "holdout_gap": one.holdout_gap,
         "delta_gap": one.delta_gap,
         "invalid": invalid,
-        "parse_error": not one.read and not one.missing,
+        "parse_error": not one.has_rule and not one.missing,
         "missing": one.missing,
         "auto_closed": one.closed > 0,
         "limited": one.limited,
-        "ast_size_read": one.size if one.read else None,
+        "ast_size_read": one.size if one.has_rule else None,
     }
     return {name: None if value is None else float(value) for name, value in found.items()}
 
@@ -68,7 +68,7 @@ def record_metrics(one: Record) -> dict[str, float | None]:
 def intervals(
     records: Sequence[Record],
     metrics: Sequence[str] = NAMES,
-    counted: Callable[[Record], bool] = lambda one: True,
+    has_value: Callable[[Record], bool] = lambda one: True,
     *,
     seed: int = SEED,
 ) -> dict[str, Interval]:
@@ -77,12 +77,12 @@ def intervals(
     Args:
         records: The records.
         metrics: Names of the metrics.
-        counted: Selects the records that have values. Resamples draw from all records, because the
+        has_value: Selects the records that have values. Resamples draw from all records, because the
             selected property, such as a rule's size, is an outcome too.
         seed: Seed of the draws.
     """
     regimes = [one.facts.regime for one in records]
-    valued = [record_metrics(one) if counted(one) else {} for one in records]
+    valued = [record_metrics(one) if has_value(one) else {} for one in records]
     return metric_intervals(valued, metrics, strata=regimes, seed=seed)
 
 
@@ -128,7 +128,7 @@ EVALUATION = Evaluation(
     about="validity, cost and size of exception rules, on prompt worlds and holdouts",
     families=frozenset({"logic"}),
     metrics=METRICS,
-    of_problem=problem_metrics,
+    problem_metrics=problem_metrics,
     stratum=lambda problem: str(problem.public["theory"]["regime"]),
     main=("prompt_validity", "gap", "ast_size", "holdout_validity", "holdout_gap"),
     note="evaluator exact, prompt worlds alone: `peirce eval abd` opens the holdouts",

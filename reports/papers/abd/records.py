@@ -125,7 +125,7 @@ class Attempt:
         shown: Agreement of the rule with the prompt worlds.
     """
 
-    place: int
+    index: int
     answer: str
     rule: Hypothesis | None = None
     reason: str = ""
@@ -161,7 +161,7 @@ def choose_attempt(attempts: Sequence[Attempt], refined: bool = False) -> Attemp
 def _rank(one: Attempt) -> tuple[bool, int, int, int]:
     cost = one.shown.detail.get("cost") if one.shown else None
     size = one.rule.meta.get("size", 0) if one.rule else 0
-    return cost is None, cost or 0, size, one.place
+    return cost is None, cost or 0, size, one.index
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Record:
     measured: RuleMeasures
 
     @property
-    def read(self) -> bool:
+    def has_rule(self) -> bool:
         """Whether a rule could be read."""
         return self.formula is not None
 
@@ -207,7 +207,7 @@ class Record:
     @property
     def valid(self) -> bool | None:
         """Whether it is valid on all prompt worlds; None if a limit of the solver leaves it open."""
-        return self.measured.prompt.valid if self.read else False
+        return self.measured.prompt.valid if self.has_rule else False
 
     @property
     def strictly_valid(self) -> bool | None:
@@ -238,7 +238,7 @@ class Record:
         """
         if not self.facts.holdouts_known:
             return None
-        if not self.read or not self.facts.holdout_worlds:
+        if not self.has_rule or not self.facts.holdout_worlds:
             return False
         return self.measured.holdout.valid
 
@@ -265,7 +265,7 @@ class Record:
     @property
     def limited(self) -> bool:
         """Whether a limit of the solver left a required result open."""
-        if not self.read:
+        if not self.has_rule:
             return False
         of_holdouts = bool(self.facts.holdout_worlds)
         return (
@@ -278,7 +278,7 @@ class Record:
     @property
     def mode(self) -> Mode:
         """The first failure mode of table H.2 that fits; repair is counted separately."""
-        if not self.read:
+        if not self.has_rule:
             return "missing" if self.missing else "parse_error"
         if self.valid is not True:
             return self._invalid()

@@ -35,11 +35,11 @@ class ReferenceRule(NamedTuple):
     in_scope: bool
 
 
-def reference_runs(known: Sequence[ReferenceRule]) -> tuple[SessionRecords, ...]:
+def reference_runs(rules: Sequence[ReferenceRule]) -> tuple[SessionRecords, ...]:
     """Return one run per kind of reference rule, over the problems that have such a rule."""
-    planted = [one for one in known if one.kind == PLANTED]
+    planted = [one for one in rules if one.kind == PLANTED]
     legal = [one for one in planted if one.in_scope]
-    antecedents = [one for one in known if one.kind == ANTECEDENT]
+    antecedents = [one for one in rules if one.kind == ANTECEDENT]
     named = {PLANTED: planted, PLANTED_IN_SCOPE: legal if len(legal) < len(planted) else []}
     return tuple(
         SessionRecords("", name, tuple(one.record for one in some))

@@ -52,10 +52,10 @@ def interval_cell(value: Interval) -> Mean | None:
 def metric_cells(
     records: Sequence[Record],
     metrics: Sequence[str],
-    counted: Callable[[Record], bool] = lambda one: True,
+    has_value: Callable[[Record], bool] = lambda one: True,
 ) -> list[Cell]:
-    """Return one cell per metric over records; `counted` selects the records with values."""
-    found = abd.intervals(records, metrics, counted)
+    """Return one cell per metric over records; `has_value` selects the records with values."""
+    found = abd.intervals(records, metrics, has_value)
     return [interval_cell(found[name]) for name in metrics]
 
 

@@ -53,22 +53,22 @@ class ProblemStatistics:
     prompt: WorldStatistics
     holdout: WorldStatistics
 
-    def side(self, name: str) -> WorldStatistics:
+    def get_side(self, name: str) -> WorldStatistics:
         """Return the prompt worlds or the holdouts."""
         return self.prompt if name == "prompt" else self.holdout
 
 
 def describe_problem(
-    problem: Problem, facts: Facts, of_rule: RuleMeasures, reference: bool, in_scope: bool
+    problem: Problem, facts: Facts, measures: RuleMeasures, reference: bool, in_scope: bool
 ) -> ProblemStatistics:
     """Return the statistics of a problem.
 
     Args:
         problem: The problem.
         facts: Its facts.
-        of_rule: Measures of the planted rule; if `reference` is False, of any rule, and only the
+        measures: Measures of the planted rule; if `reference` is False, of any rule, and only the
             bounds are used.
-        reference: Whether `of_rule` belongs to the planted rule.
+        reference: Whether `measures` belongs to the planted rule.
         in_scope: Whether the planted rule may be proposed.
     """
     theory = theory_from_json(problem.public["theory"])
@@ -76,8 +76,8 @@ def describe_problem(
         facts,
         theory,
         in_scope if reference else None,
-        _side(problem.shown, theory, of_rule.prompt, reference),
-        _side(problem.hidden, theory, of_rule.holdout, reference),
+        _side(problem.shown, theory, measures.prompt, reference),
+        _side(problem.hidden, theory, measures.holdout, reference),
     )
 
 
@@ -158,7 +158,7 @@ def table_f1(problems: Sequence[ProblemStatistics]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for regime, some in group_by_regime(problems):
         for name in SIDES:
-            sides = [one.side(name) for one in some if one.side(name).sizes]
+            sides = [one.get_side(name) for one in some if one.get_side(name).sizes]
             costed = [side for side in sides if side.costs and None not in side.costs]
             bounded = [side for side in sides if None not in side.bounds]
             both = [side for side in costed if None not in side.bounds]
@@ -189,7 +189,7 @@ def worlds_table(problems: Sequence[ProblemStatistics]) -> Table:
 
     for regime, some in group_by_regime(problems):
         for name in SIDES:
-            sides = [one.side(name) for one in some]
+            sides = [one.get_side(name) for one in some]
             add(regime, name, "elements", _all(sides, lambda side: side.sizes))
             for predicate in dict.fromkeys(p for one in some for p in one.theory.signature):
                 for key in ("true", "unknown"):

@@ -155,7 +155,7 @@ def _line(
 def _over(study: Study, data_sets: Sequence[str]) -> str:
     """Return the names of the data sets, by n if they differ."""
     there = {
-        n: [s for s in data_sets if any(study.chosen(m, s, n) for m in study.models)]
+        n: [s for s in data_sets if any(study.select_entries(m, s, n) for m in study.models)]
         for n in study.ns
     }
     if len(data_sets) == 1:
@@ -184,7 +184,7 @@ def draw_scatter(study: Study) -> Figure | None:
     from matplotlib.ticker import MaxNLocator
 
     held = {
-        model: [entry.detail.point for entry in study.chosen(model) if entry.detail.point]
+        model: [entry.detail.point for entry in study.select_entries(model) if entry.detail.point]
         for model in study.models
     }
     held = {model: points for model, points in held.items() if points}

@@ -317,7 +317,10 @@ def _populated(
         for group in part:
             for session in group.places:
                 by_session.setdefault(session, []).append(group.problem.id)
-        found = {session: store.consistent(session, ids) for session, ids in by_session.items()}
+        found = {
+            session: store.consistent_hypotheses(session, ids)
+            for session, ids in by_session.items()
+        }
         for group in part:
             given = [
                 (one, places)
@@ -371,7 +374,7 @@ def _memorising(
     if load_family(group.problem.family).oracle != "execute" or not given:
         return set()
     shown = group.problem.shown
-    other = spaces.inputs(group.space).other_than(shown)
+    other = spaces.get_inputs(group.space).mask_unshown(shown)
     unvaried = {name for name, some in predicted.items() if is_mostly_constant(some, other)}
     return {
         i
@@ -397,5 +400,5 @@ def _population(
     behaviour = [rows.setdefault(_behaviour(one), len(rows)) for one, _ in given]
     codes = np.stack([predicted[name].codes for name in rows])
     defined = np.stack([predicted[name].defined for name in rows])
-    weights = spaces.space(group.space).weights
+    weights = spaces.get_space(group.space).weights
     return build_population(codes, defined, right, behaviour, weights)

@@ -102,6 +102,6 @@ EVALUATION = Evaluation(
     about="consistency, generalizability, beta and gamma of what was proposed",
     families=None,
     metrics=METRICS,
-    of_problem=problem_metrics,
+    problem_metrics=problem_metrics,
     main=("consistency", "generalizability", "beta", "gamma", "top1"),
 )

@@ -130,7 +130,7 @@ def _order(key: Key) -> tuple[tuple[str, int], ...]:
 
 
 def run_study(
-    name: str, store: Store, sessions: Sequence[str], choices: StudySettings | None = None
+    name: str, store: Store, sessions: Sequence[str], settings: StudySettings | None = None
 ) -> dict[str, Json]:
     """Run a study on stored sessions.
 
@@ -143,7 +143,7 @@ def run_study(
     """
     if name not in STUDIES:
         raise UsageError(f"no study {name!r}: there are {' and '.join(STUDIES)}")
-    chosen = choices or StudySettings()
+    chosen = settings or StudySettings()
     for what in ("draws", "contexts", "pairs"):
         if getattr(chosen, what) < 1:
             raise UsageError(f"{what} is {getattr(chosen, what)}: it must be at least 1")
@@ -177,13 +177,13 @@ def _counted(problems: Iterable[JoinedProblem], counted: dict[str, int]) -> Iter
 # --- study 1 -----------------------------------------------------------------
 
 
-def run_defeasible(problems: Iterable[JoinedProblem], choices: StudySettings) -> dict[str, Json]:
+def run_defeasible(problems: Iterable[JoinedProblem], settings: StudySettings) -> dict[str, Json]:
     """Return the {rows, whole} of study 1."""
     cells, whole = _Cells(), _Cell()
     data_sets: dict[str, None] = {}
     for one in problems:
         data_sets.setdefault(one.data_set)
-        some = studies.merge_equal(one.population) if choices.distinct else one.population
+        some = studies.merge_equal(one.population) if settings.distinct else one.population
         for m in (*HIDDEN_COUNTS, ALL):
             into = cells.of(one, m) + ([whole] if m == ALL else [])
             if why := _unfit(some, m if isinstance(m, int) else 1, 1):
@@ -192,18 +192,20 @@ def run_defeasible(problems: Iterable[JoinedProblem], choices: StudySettings) ->
                 continue
             draws = np.arange(some.pairs)[None]
             if isinstance(m, int):
-                draws = studies.draw_hidden_sets(some.pairs, m, choices.draws, _seed(one, choices))
+                draws = studies.draw_hidden_sets(
+                    some.pairs, m, settings.draws, _seed(one, settings)
+                )
             sums, counts = _survived(some, draws)
             for cell in into:
                 cell.add(one.cluster, sums)
                 cell.count(counts)
     rows = [
-        {"data_set": key[0], "n": key[1], "m": key[2], **_defeasible_row(cell, choices)}
+        {"data_set": key[0], "n": key[1], "m": key[2], **_defeasible_row(cell, settings)}
         for key, cell in cells.items()
     ]
     return {
         "rows": rows,
-        "whole": {"data_sets": list(data_sets), "m": ALL, **_defeasible_row(whole, choices)},
+        "whole": {"data_sets": list(data_sets), "m": ALL, **_defeasible_row(whole, settings)},
     }
 
 
@@ -257,12 +259,12 @@ def _defeasible_row(cell: _Cell, choices: StudySettings) -> dict[str, Json]:
 # --- study 2 -----------------------------------------------------------------
 
 
-def run_general(problems: Iterable[JoinedProblem], choices: StudySettings) -> dict[str, Json]:
+def run_general(problems: Iterable[JoinedProblem], settings: StudySettings) -> dict[str, Json]:
     """Return the {rows} of study 2."""
     cells = _Cells()
     for one in problems:
-        some = studies.merge_equal(one.population) if choices.distinct else one.population
-        for m, found in _comparisons(some, choices, _seed(one, choices)).items():
+        some = studies.merge_equal(one.population) if settings.distinct else one.population
+        for m, found in _comparisons(some, settings, _seed(one, settings)).items():
             for k in (*CONTEXT_SIZES, ALL):
                 parts = [part for size, part in found.items() if k in (size, ALL)]
                 sums, counts = _compared(parts)
@@ -276,7 +278,7 @@ def run_general(problems: Iterable[JoinedProblem], choices: StudySettings) -> di
     rows = [
         {
             **dict(zip(("data_set", "n", "m", "k"), key, strict=True)),
-            **_general_row(cell, choices),
+            **_general_row(cell, settings),
         }
         for key, cell in cells.items()
     ]

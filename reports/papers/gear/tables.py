@@ -43,14 +43,14 @@ def table_3(study: Study) -> list[dict[str, Json]]:
     """
     rows: list[dict[str, Json]] = []
     for model in study.models:
-        sets = study.sets_of(model)
+        sets = study.find_data_sets(model)
         for named in ([sets] if len(sets) > 1 else []) + [[name] for name in sets]:
             averages = {m: study.average(m, model, named) for m in (*TABLE_3, *PUBLISHED)}
             rows.append(
                 {
                     "model": model,
                     "data_sets": named,
-                    "problems": sum(len(study.chosen(model, name)) for name in named),
+                    "problems": sum(len(study.select_entries(model, name)) for name in named),
                     "metrics": {
                         name: {**one.interval, "data_sets": list(one.data_sets)}
                         for name, one in averages.items()
@@ -79,9 +79,9 @@ def settings_table(study: Study) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for model in study.models:
         for n in study.ns:
-            sets = study.sets_of(model, n)
+            sets = study.find_data_sets(model, n)
             for named in [[name] for name in sets] + ([sets] if len(sets) > 1 else []):
-                problems = sum(len(study.chosen(model, name, n)) for name in named)
+                problems = sum(len(study.select_entries(model, name, n)) for name in named)
                 averages = [study.average(metric, model, named, n) for metric in metrics]
                 cells = [
                     _cell({**one.interval, "data_sets": one.data_sets}, named, True)
@@ -99,7 +99,7 @@ def long_table(study: Study) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for model in study.models:
         for n in (None, *study.ns):
-            sets = study.sets_of(model, n)
+            sets = study.find_data_sets(model, n)
             for named in [[name] for name in sets] + ([sets] if len(sets) > 1 else []):
                 for metric in gear.METRICS:
                     one = study.average(metric.name, model, named, n)
@@ -117,7 +117,7 @@ def volumes_table(study: Study) -> Table:
     """Return hypotheses by verdict in each setting; memorising ones count as consistent too."""
     rows: list[tuple[Cell, ...]] = []
     for setting, some in group_by_setting(study):
-        counts = study.count(lambda detail: detail.verdicts, some)
+        counts = study.sum_counts(lambda detail: detail.verdicts, some)
         memorising = sum(entry.detail.memorising for entry in some)
         numbers = (sum(counts.values()), *(counts[name] for name in VERDICTS), memorising)
         rows.append((setting.data_set, str(setting.n), setting.model, len(some), *numbers))
@@ -163,8 +163,8 @@ def undefined_table(study: Study) -> Table:
     """
     rows: list[tuple[Cell, ...]] = []
     for setting, some in group_by_setting(study):
-        every = study.count(lambda detail: detail.undefined, some)
-        consistent = study.count(lambda detail: detail.undefined_consistent, some)
+        every = study.sum_counts(lambda detail: detail.undefined, some)
+        consistent = study.sum_counts(lambda detail: detail.undefined_consistent, some)
         total = sum(entry.detail.predictions for entry in some)
         of_consistent = sum(entry.detail.predictions_consistent for entry in some)
         for reason, count in sorted(every.items(), key=lambda pair: (-pair[1], pair[0])):
@@ -190,8 +190,8 @@ def correlations_table(study: Study) -> Table:
     """
     rows: list[tuple[Cell, ...]] = []
     for model in study.models:
-        for name in study.sets_of(model):
-            numbers = {e.setting.n for e in study.chosen(model, name)}
+        for name in study.find_data_sets(model):
+            numbers = {e.setting.n for e in study.select_entries(model, name)}
             if sum(isinstance(n, int) for n in numbers) < 2:
                 continue
             cells: list[Cell] = []
@@ -240,9 +240,9 @@ def as_json(study: Study) -> list[dict[str, Json]]:
                     ).interval
                     for metric in gear.METRICS
                 },
-                "verdicts": dict(study.count(lambda detail: detail.verdicts, some)),
+                "verdicts": dict(study.sum_counts(lambda detail: detail.verdicts, some)),
                 "stops": dict(Counter(entry.detail.stop for entry in some)),
-                "undefined": dict(study.count(lambda detail: detail.undefined, some)),
+                "undefined": dict(study.sum_counts(lambda detail: detail.undefined, some)),
                 "memorising": sum(entry.detail.memorising for entry in some),
             }
         )

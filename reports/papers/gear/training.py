@@ -58,12 +58,12 @@ class TrainingRun:
     stages: tuple[str, ...]
     curves: Mapping[tuple[str, str], Curve]
 
-    def curve(self, stage: str, name: str) -> Curve:
+    def get_curve(self, stage: str, name: str) -> Curve:
         """Return a curve, empty if there is none."""
         return self.curves.get((stage, name), [])
 
     @property
-    def order(self) -> tuple[int, str, int]:
+    def sort_key(self) -> tuple[int, str, int]:
         """Sort key: schedules in the order of figures, then label and seed."""
         place = SCHEDULES.index(self.schedule) if self.schedule in SCHEDULES else len(SCHEDULES)
         return place, self.label, self.seed
@@ -93,7 +93,7 @@ def build_runs(rows: Iterable[tuple[Mapping[str, Json], Sequence[Point]]]) -> li
             TrainingRun(str(row["training"]), bases[place], schedule, _label(schedule, own, like),
                 int(own.get("seed", 0)), str(row["status"]), own, stages, curves)
         )  # fmt: skip
-    return sorted(found, key=lambda one: (one.base, one.order))
+    return sorted(found, key=lambda one: (one.base, one.sort_key))
 
 
 def _bases(told: Sequence[Json]) -> list[str]:
@@ -183,14 +183,14 @@ def draw_accuracies(runs: Sequence[TrainingRun], title: str) -> Figure | None:
     if not stages:
         return None
     bases = list(dict.fromkeys(one.base for one in runs))
-    values = [v for one in runs for s in stages for _, v in one.curve(s, "probe_accuracy")]
+    values = [v for one in runs for s in stages for _, v in one.get_curve(s, "probe_accuracy")]
     lowest = min(0.45, *values)  # All panels share one axis.
     figure, panels = _grid(len(bases), len(stages), title)
     looks = _looks(runs)
     for row, base in zip(panels, bases, strict=True):
         for panel, stage in zip(row, stages, strict=True):
             own = [one for one in runs if one.base == base]
-            _compared(panel, own, [one.curve(stage, "probe_accuracy") for one in own], looks)
+            _compared(panel, own, [one.get_curve(stage, "probe_accuracy") for one in own], looks)
             panel.axhline(0.5, color="grey", lw=0.7, ls=":")
             panel.set_ylim(max(-0.03, lowest - 0.05), 1.03)
             panel.set_title(wrap_text(f"{stage} · {base}", WIDTH - 0.4), fontsize=9)
@@ -205,14 +205,14 @@ def draw_curriculum(run: TrainingRun) -> Figure | None:
         "probe_loss": "probe loss", "ewma": "average of the loss (E)",
         "improvement": "improvement (m)", "weight": "weight (w)",
     }  # fmt: skip
-    there = [name for name in named if any(run.curve(stage, name) for stage in run.stages)]
+    there = [name for name in named if any(run.get_curve(stage, name) for stage in run.stages)]
     if not there:
         return None
     title = f"{run.label}, seed {run.seed} · {run.base} · training {run.training}"
     figure, ((*panels,),) = _grid(1, len(there), title)
     for panel, name in zip(panels, there, strict=True):
         for stage in run.stages:
-            if curve := run.curve(stage, name):
+            if curve := run.get_curve(stage, name):
                 steps = {"drawstyle": "steps-post", "marker": ""}
                 look = steps if name == "weight" else {"marker": _mark(curve), "ms": 3}
                 panel.plot(
@@ -234,13 +234,13 @@ def draw_collapse_signs(runs: Sequence[TrainingRun]) -> Figure | None:
     """
     columns: dict[str, Callable[[TrainingRun], Curve]] = {
         "chosen log-ratio, mean of the stages": lambda one: _mean_of(
-            [one.curve(stage, "chosen_logratio") for stage in one.stages]
+            [one.get_curve(stage, "chosen_logratio") for stage in one.stages]
         ),
         "rejected log-ratio, mean of the stages": lambda one: _mean_of(
-            [one.curve(stage, "rejected_logratio") for stage in one.stages]
+            [one.get_curve(stage, "rejected_logratio") for stage in one.stages]
         ),
-        "sampled instruction following": lambda one: one.curve("", "instruction_following"),
-        "sampled consistency": lambda one: one.curve("", "consistent"),
+        "sampled instruction following": lambda one: one.get_curve("", "instruction_following"),
+        "sampled consistency": lambda one: one.get_curve("", "consistent"),
     }
     there = {name: of for name, of in columns.items() if any(of(one) for one in runs)}
     if not there:
@@ -330,7 +330,7 @@ def _mark(curve: Curve) -> str:
 
 
 def _stages(runs: Sequence[TrainingRun], name: str) -> list[str]:
-    there = {stage for one in runs for stage in one.stages if one.curve(stage, name)}
+    there = {stage for one in runs for stage in one.stages if one.get_curve(stage, name)}
     return [*(s for s in STAGES if s in there), *sorted(there - set(STAGES))]
 
 
@@ -395,14 +395,16 @@ def summary_table(runs: Sequence[TrainingRun]) -> Table:
              "instruction following", "weights")  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     for one in runs:
-        ratios = [value for stage in one.stages for _, value in one.curve(stage, "chosen_logratio")]
-        weights = [value for stage in one.stages for _, value in one.curve(stage, "weight")]
+        ratios = [
+            value for stage in one.stages for _, value in one.get_curve(stage, "chosen_logratio")
+        ]
+        weights = [value for stage in one.stages for _, value in one.get_curve(stage, "weight")]
         rows.append(
             (
                 *(one.training, one.base, one.label, one.seed, one.status, count_examples(one)),
-                *(_course(one.curve(stage, "probe_accuracy")) for stage in stages),
+                *(_course(one.get_curve(stage, "probe_accuracy")) for stage in stages),
                 min(ratios) if ratios else None,
-                _course(one.curve("", "instruction_following")),
+                _course(one.get_curve("", "instruction_following")),
                 f"{min(weights):.3f} to {max(weights):.3f}" if weights else None,
             )
         )

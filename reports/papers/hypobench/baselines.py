@@ -133,13 +133,13 @@ class BaselineComparison:
     baseline: str
     n: int
     accuracy: float
-    of_baseline: float
+    baseline_accuracy: float
     p: float
 
     @property
     def beats(self) -> bool:
         """Whether the result is more accurate and the difference significant."""
-        return self.accuracy > self.of_baseline and self.p < 1 - LEVEL
+        return self.accuracy > self.baseline_accuracy and self.p < 1 - LEVEL
 
 
 def compare_with_baselines(
@@ -193,15 +193,15 @@ def session_baselines(store: Store, session: str) -> list[dict[str, Json]]:
 
 def _told(some: Sequence[BaselineComparison]) -> str:
     one = some[0]
-    others = ", ".join(f"{other.baseline} {other.of_baseline:.3f}" for other in some)
+    others = ", ".join(f"{other.baseline} {other.baseline_accuracy:.3f}" for other in some)
     unbeaten = max(
-        (o for o in some if not o.beats), key=lambda other: other.of_baseline, default=None
+        (o for o in some if not o.beats), key=lambda other: other.baseline_accuracy, default=None
     )
     if unbeaten is None:
         worst = max(other.p for other in some)
         verdict = f"it beats {'all' if len(some) > 1 else 'it'} (p at most {worst:.3g}, McNemar)"
     else:
-        why = CHANCE_TEXT if unbeaten.accuracy > unbeaten.of_baseline else NO_BETTER_TEXT
+        why = CHANCE_TEXT if unbeaten.accuracy > unbeaten.baseline_accuracy else NO_BETTER_TEXT
         verdict = f"it does not beat {unbeaten.baseline} (p {unbeaten.p:.3g}, McNemar): {why}"
     return f"{one.split}, {one.n} rows: accuracy {one.accuracy:.3f} beside {others}; {verdict}"
 

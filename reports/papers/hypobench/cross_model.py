@@ -67,18 +67,18 @@ def find_judge(settings: Mapping[str, Json], model: str) -> str:
     return str(players["judge"][0]) if "judge" in players else model
 
 
-def print_table(out: Console, found: Sequence[Mapping[str, Json]]) -> None:
+def print_table(out: Console, table_cells: Sequence[Mapping[str, Json]]) -> None:
     """Print one row per bank and one column per judge, with accuracy and macro F1.
 
     The scores are those of the test rows, or of the other source if no session has test rows.
     """
-    split = "ind" if any(one["accuracy_ind"] is not None for one in found) else "ood"
-    judges = list(dict.fromkeys(one["judge"] for one in found))
+    split = "ind" if any(one["accuracy_ind"] is not None for one in table_cells) else "ood"
+    judges = list(dict.fromkeys(one["judge"] for one in table_cells))
     shown = create_table(
         f"{split}: accuracy / F1", "bank", *(to_one_line(judge, 40) for judge in judges)
     )
-    for bank in dict.fromkeys(one["bank"] for one in found):
-        of_bank = [one for one in found if one["bank"] == bank]
+    for bank in dict.fromkeys(one["bank"] for one in table_cells):
+        of_bank = [one for one in table_cells if one["bank"] == bank]
         said = {one["judge"]: _said(one, split) for one in of_bank}
         cells = (said.get(judge, "") for judge in judges)
         shown.add_row(to_one_line(of_bank[0]["proposer"], 40), to_one_line(bank, 24), *cells)

@@ -77,7 +77,7 @@ class Difficulty:
     task: str = ""
     control: str = ""
     value: int = 0
-    turned: bool = False  # a counterintuitive variant
+    counterintuitive: bool = False  # a counterintuitive variant
     level: int | None = None
     subtle: bool | None = None
     base: bool = False  # easiest set of its task
@@ -106,7 +106,7 @@ def parse_difficulty(name: str) -> Difficulty:
         return Difficulty(
             task, "", 0, turned, level, subtle, level == 0 and not subtle, level == 5 and subtle
         )
-    return Difficulty(task, turned=turned)
+    return Difficulty(task, counterintuitive=turned)
 
 
 @dataclass(frozen=True)
@@ -140,13 +140,13 @@ class Entry:
     rated: tuple[tuple[str, Mapping[str, Json]], ...] = ()
 
     @property
-    def read_by(self) -> str:
+    def reader_label(self) -> str:
         """The model, and the labeller if it is another one."""
         alone = self.reader in (self.model, _some_by_rules(self.model))
         return self.reader if alone else f"{self.model} · {self.reader}"
 
     @property
-    def compared(self) -> str:
+    def comparer_label(self) -> str:
         """The model, with a note that exact rules compared its sentences with the true ones."""
         return f"{self.model} · {BY_RULES}"
 
@@ -166,11 +166,11 @@ class Average:
     values: int
 
 
-def average(some: Iterable[Entry], of: Callable[[Entry], float | None]) -> Average | None:
+def average(entries: Iterable[Entry], value_of: Callable[[Entry], float | None]) -> Average | None:
     """Return the average of a value over entries, or None if no entry has one."""
     by_set: dict[str, list[float]] = {}
-    for one in some:
-        value = of(one)
+    for one in entries:
+        value = value_of(one)
         if value is not None:
             by_set.setdefault(one.data_set, []).append(value)
     if not by_set:
@@ -301,9 +301,9 @@ def data_set_name(problem: str) -> str:
     return re.sub(r"#\d+$", "", problem)
 
 
-def order_methods(some: Iterable[Entry]) -> list[str]:
+def order_methods(entries: Iterable[Entry]) -> list[str]:
     """Return the methods of entries: the paper's with their variants, then others, then baselines."""
-    there = Counter(one.method for one in some if one.method not in READERS)
+    there = Counter(one.method for one in entries if one.method not in READERS)
     own = [name for paper in PAPER_METHODS for name in _standing(paper, there)]
     others = sorted(name for name in there if name not in own)
     return [*own, *sorted(others, key=lambda name: name.startswith(BASELINE_PREFIX))]

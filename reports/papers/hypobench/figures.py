@@ -53,45 +53,47 @@ class Point:
     value: Average
 
 
-def build_points(some: Sequence[Entry]) -> list[Point]:
-    """Return the points of all five figures, from the synthetic entries among `some`."""
-    made = [one for one in some if not one.real and not one.numeric]
+def build_points(entries: Sequence[Entry]) -> list[Point]:
+    """Return the points of all five figures, from the synthetic entries among `entries`."""
+    made = [one for one in entries if not one.real and not one.numeric]
     found: list[Point] = []
     for figure, series in (("2", _hdr), ("5", _f1)):
-        found += _by_difficulty(figure, [o for o in made if not o.difficulty.turned], series)
+        found += _by_difficulty(
+            figure, [o for o in made if not o.difficulty.counterintuitive], series
+        )
     for figure, series in (("3", _hdr), ("6", _f1)):
         found += _by_task(figure, made, series)
     for turned, name in ((False, "normal"), (True, "counterintuitive")):
         for own in _grid_points(
-            "4", name, [o for o in made if o.difficulty.turned is turned], _hdr
+            "4", name, [o for o in made if o.difficulty.counterintuitive is turned], _hdr
         ):
             found.append(own)
     return found
 
 
-def points_table(found: Sequence[Point]) -> Table:
+def points_table(points: Sequence[Point]) -> Table:
     """Return one row per point."""
     rows: list[tuple[Cell, ...]] = [
         (one.figure, one.panel, one.x, one.series, one.value.mean, one.value.values,
          ", ".join(one.value.sets))
-        for one in found
+        for one in points
     ]  # fmt: skip
     heads = ("figure", "panel", "difficulty", "series", "value", "n", "data sets")
     return Table(heads, tuple(rows))
 
 
-def draw_figures(found: Sequence[Point]) -> dict[str, bytes]:
+def draw_figures(points: Sequence[Point]) -> dict[str, bytes]:
     """Return each figure that has a point, as .png and .svg, by file name."""
     drawn = {
-        "figure2": partial(_lines, found, "2", HDR),
-        "figure3": partial(_bars, found, "3", HDR),
-        "figure4": partial(_lines, found, "4", HDR),
-        "figure5": partial(_lines, found, "5", F1),
-        "figure6": partial(_bars, found, "6", F1),
+        "figure2": partial(_lines, points, "2", HDR),
+        "figure3": partial(_bars, points, "3", HDR),
+        "figure4": partial(_lines, points, "4", HDR),
+        "figure5": partial(_lines, points, "5", F1),
+        "figure6": partial(_bars, points, "6", F1),
     }
     files: dict[str, bytes] = {}
     for name, one in drawn.items():
-        if any(point.figure == name[-1] for point in found):
+        if any(point.figure == name[-1] for point in points):
             files |= {name + form: data for form, data in (render_figure(one) or {}).items()}
     return files
 
@@ -106,7 +108,7 @@ def _hdr(one: Entry) -> dict[str, float]:
     found = {}
     exact = one.metrics.get("hdr")
     if exact is not None:
-        found[one.compared] = exact
+        found[one.comparer_label] = exact
     for by, told in one.rated:
         if "released" in told:
             found[f"{one.model} · rated by {by}"] = float(told["released"]["hdr"])
@@ -115,7 +117,7 @@ def _hdr(one: Entry) -> dict[str, float]:
 
 def _f1(one: Entry) -> dict[str, float]:
     value = metric_getter("f1")(one)
-    return {} if value is None else {one.read_by: value}
+    return {} if value is None else {one.reader_label: value}
 
 
 def _averages(some: Sequence[Entry], series: Series) -> dict[str, Average]:
@@ -178,7 +180,7 @@ def _by_task(figure: str, made: Sequence[Entry], series: Series) -> list[Point]:
         for task in TASKS:
             own = [
                 one for one in made
-                if (one.method, one.difficulty.task, one.difficulty.turned) == (method, task, False)
+                if (one.method, one.difficulty.task, one.difficulty.counterintuitive) == (method, task, False)
             ]  # fmt: skip
             for name in ("base", "hardest"):
                 some = [one for one in own if getattr(one.difficulty, name)]

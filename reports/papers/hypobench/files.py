@@ -66,9 +66,11 @@ def render_files(
     for grid in hypobench_tables.build_grids(
         some, map_proposers(cross_model), agreement_values(compared)
     ):
-        found[folder / f"{grid.name}.csv"] = tables.as_csv(Table(LONG_COLUMNS, tuple(grid.long())))
-        found[folder / f"{grid.name}.txt"] = _said(grid, tables.as_text(grid.table(), None))
-        marked = _said(grid, tables.as_markdown(grid.table()))
+        found[folder / f"{grid.name}.csv"] = tables.as_csv(
+            Table(LONG_COLUMNS, tuple(grid.long_rows()))
+        )
+        found[folder / f"{grid.name}.txt"] = _said(grid, tables.as_text(grid.to_table(), None))
+        marked = _said(grid, tables.as_markdown(grid.to_table()))
         found[folder / f"{grid.name}.md"] = marked
         together.append(marked)
     found[folder / "hypobench-tables.md"] = "\n\n".join(together)
@@ -83,4 +85,4 @@ def render_files(
 
 
 def _said(grid: Grid, table: str) -> str:
-    return "\n\n".join([grid.about, table, *grid.below])
+    return "\n\n".join([grid.about, table, *grid.footnotes])

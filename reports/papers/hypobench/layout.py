@@ -223,7 +223,7 @@ class Grid:
         return found
 
     @property
-    def below(self) -> list[str]:
+    def footnotes(self) -> list[str]:
         """Sentences below the table: the contents of a cell, its letters, its mark."""
         said = [f"A cell: {' / '.join(self.metrics)}."] if any(self.metrics) else []
         said += [
@@ -233,7 +233,7 @@ class Grid:
         marked = any(EXACT_MARK in name for name in (*self.columns, *self.rows))
         return [*said, *([MARK_NOTE] if marked else []), *([self.note] if self.note else [])]
 
-    def table(self) -> Table:
+    def to_table(self) -> Table:
         """Return the table for reading, with those of the paper's columns that have values."""
         others = list(dict.fromkeys(column for _, column, _ in self.published))
         heads = (self.head, *self.columns, *(f"{column} (paper)" for column in others))
@@ -266,7 +266,7 @@ class Grid:
             return None
         return " / ".join(NO_VALUE if one is None else f"{one:.{places}f}" for one in there)
 
-    def long(self) -> list[tuple[Cell, ...]]:
+    def long_rows(self) -> list[tuple[Cell, ...]]:
         """Return one row per value with numbers in full, and one per published value."""
         found: list[tuple[Cell, ...]] = []
         for row, column, name in product(self.rows, self.columns, self.metrics):

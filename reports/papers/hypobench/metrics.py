@@ -137,7 +137,7 @@ class SplitPredictions:
     reasons: Mapping[str, int]
 
     @property
-    def right(self) -> int:
+    def correct_count(self) -> int:
         """Number of rows with the right label."""
         return sum(one == other for one, other in zip(self.gold, self.labels, strict=True))
 
@@ -287,7 +287,7 @@ def problem_metrics(
     return found | {"unlabelled": unlabelled / asked, "unreadable": unreadable / asked}
 
 
-def squared_error(problem: Problem, one: SplitPredictions) -> float | None:
+def squared_error(problem: Problem, predictions: SplitPredictions) -> float | None:
     """Return the mean squared error of numeric labels (HypoBench, table 11), else None.
 
     The unit is the range of the training labels; a row without a label has the error 1. Labels are
@@ -299,9 +299,9 @@ def squared_error(problem: Problem, one: SplitPredictions) -> float | None:
     width = max(names) - min(names)
     gaps = (
         1.0 if got is None else (float(got) - float(true)) / width
-        for true, got in zip(one.gold, one.labels, strict=True)
+        for true, got in zip(predictions.gold, predictions.labels, strict=True)
     )
-    return sum(gap * gap for gap in gaps) / len(one.gold)
+    return sum(gap * gap for gap in gaps) / len(predictions.gold)
 
 
 def intervals(
@@ -314,7 +314,7 @@ def intervals(
     found: dict[str, Interval] = {}
     for one in reversed(inference.splits):
         kinds, of_rows = _kinds(one.gold, one.labels)
-        accuracy = wilson_interval(one.right, len(one.gold))
+        accuracy = wilson_interval(one.correct_count, len(one.gold))
         f1 = bootstrap_rows(of_rows, kinds.f1, seed=seed, resamples=resamples)
         for name in (one.split, ""):
             found[_named("accuracy", name)], found[_named("f1", name)] = accuracy, f1
@@ -353,8 +353,8 @@ EVALUATION = Evaluation(
     about="accuracy and macro F1 of what a session predicted, discovery scores of its bank",
     families=frozenset({"text"}),
     metrics=METRICS,
-    of_problem=problem_metrics,
-    over_rows=intervals,
-    of_bank=discovery_metrics,
+    problem_metrics=problem_metrics,
+    row_intervals=intervals,
+    bank_metrics=discovery_metrics,
     main=("accuracy", "f1", "accuracy_ood", "mse", "hdr"),
 )

@@ -38,7 +38,7 @@ def summarize_ratings(
     rows: Sequence[Mapping[str, Json]],
     truths: Sequence[str],
     bank: Sequence[str],
-    about: Mapping[str, Sequence[str]],
+    variables: Mapping[str, Sequence[str]],
 ) -> dict[str, Json]:
     """Return the scores of one problem from the ratings of one rater.
 
@@ -46,7 +46,7 @@ def summarize_ratings(
         rows: Ratings as `peirce rate` writes them.
         truths: True sentences.
         bank: Rated sentences.
-        about: Variables of each true sentence, where known.
+        variables: Variables of each true sentence, where known.
 
     Returns:
         {"released": {fdr, rc, hdr, missing}, "paper": …, "novelty": {mean, n, missing}, …}, each
@@ -60,9 +60,9 @@ def summarize_ratings(
         found["released"] = _told(
             score_as_released(_matrix(given, "feature", truths, bank), ratings)
         )
-        names = list(dict.fromkeys(name for one in truths for name in about.get(one, ())))
+        names = list(dict.fromkeys(name for one in truths for name in variables.get(one, ())))
         if names:
-            true = np.array([[name in about.get(one, ()) for name in names] for one in truths])
+            true = np.array([[name in variables.get(one, ()) for name in names] for one in truths])
             said = _matrix(given, "variable", names, bank).T
             found["paper"] = _told(score_as_defined(true.astype(np.float64), said, ratings))
     for kind in QUALITIES:
@@ -98,20 +98,20 @@ DISCOVERY = ("zero-shot generation", "IO prompting", "iterative refinement", "Hy
 
 
 def build_grids(
-    some: Sequence[Entry],
+    entries: Sequence[Entry],
     proposers: Mapping[str, str],
     agreements: Mapping[Key, Average] | None = None,
 ) -> list[Grid]:
     """Return all ten tables.
 
     Args:
-        some: Entries.
+        entries: Entries.
         proposers: Proposer of the hypotheses, by session in the cross-model tables.
         agreements: Agreement of raters, for table 8.
     """
-    real = [one for one in some if one.real]
-    numeric = [one for one in some if not one.real and one.numeric]
-    labels = [one for one in some if not one.real and not one.numeric]
+    real = [one for one in entries if one.real]
+    numeric = [one for one in entries if not one.real and one.numeric]
+    labels = [one for one in entries if not one.real and not one.numeric]
     return [
         _accuracy("table5", "ood", real, layout.TABLE_5),
         _crossed("table6", "ood", real, proposers, layout.TABLE_6),
@@ -202,7 +202,7 @@ def _discovery(labels: Sequence[Entry]) -> Grid:
     banks = _banks(labels)
     counted = _grid(
         "table14", "", banks, DISCOVERY, {"HDR": metric_getter("hdr_released")}, {},
-        column=lambda one: f"{one.compared} counted as published",
+        column=lambda one: f"{one.comparer_label} counted as published",
     )  # fmt: skip
     return _together(
         "table14",
@@ -260,7 +260,7 @@ def _grid(
     wanted: Mapping[str, EntryValue],
     beside: Published,
     *,
-    column: Callable[[Entry], str] = lambda one: one.read_by,
+    column: Callable[[Entry], str] = lambda one: one.reader_label,
     note: str = "",
 ) -> Grid:
     """Return a table with one row per method.
@@ -309,7 +309,7 @@ def _discovered(name: str, banks: Sequence[Entry], rows: Sequence[str]) -> list[
     """Return FDR, RC and HDR by exact rules and by each rater."""
     exact: dict[str, EntryValue] = {one: metric_getter(one.lower()) for one in RATES}
     return [
-        _grid(name, "", banks, rows, exact, {}, column=lambda one: one.compared),
+        _grid(name, "", banks, rows, exact, {}, column=lambda one: one.comparer_label),
         _rated(name, "", rows, banks, _released(), {}),
     ]
 
@@ -350,7 +350,7 @@ def _comparers(some: Sequence[Entry]) -> dict[str, dict[str, EntryValue]]:
     """Return by source of the discovery scores a function for each metric."""
     found: dict[str, dict[str, EntryValue]] = {}
     if any(one.metrics.get("hdr") is not None for one in some):
-        found[some[0].compared] = {name: metric_getter(name.lower()) for name in RATES}
+        found[some[0].comparer_label] = {name: metric_getter(name.lower()) for name in RATES}
     for one in some:
         for by, told in one.rated:
             if "released" in told:

@@ -140,8 +140,8 @@ EVALUATION = Evaluation(
     about="pass rates and Top-1/2/3 of three answers on the hidden observations, by round",
     families=None,
     metrics=METRICS,
-    of_problem=problem_metrics,
-    every_space=True,
+    problem_metrics=problem_metrics,
+    needs_all_predictions=True,
     main=("consistency", "beta", "gamma", "top1", "top3"),
 )
 

@@ -22,14 +22,14 @@ def steps(facts: Facts) -> Iterator[Step]:
     """Yield the steps that change colours and may help in a state."""
     if facts.fits:
         yield from _map(facts)
-    if not facts.keeps:
+    if not facts.may_keep_size:
         return
     for c in facts.usual_colours:
         if len(facts.any_colour) > 2:
             yield _each(f"0 if v == {c} else v", f"delete the {colour_name(c)} cells", 2.8)
             yield _each(f"v if v == {c} else 0", f"keep only the {colour_name(c)} cells", 2.8)
-    for c in facts.gone:
-        for d in [d for d in facts.paints if d not in facts.any_colour]:
+    for c in facts.removed_colours:
+        for d in [d for d in facts.paint_colours if d not in facts.any_colour]:
             says = f"make the {colour_name(c)} cells {colour_name(d)}"
             yield _each(f"{d} if v == {c} else v", says, 2.7)
     for code, which in _BY_COUNT:
@@ -59,7 +59,7 @@ def steps(facts: Facts) -> Iterator[Step]:
             3.1,
         )
         if facts.fits:
-            for d in facts.paints[:2]:
+            for d in facts.paint_colours[:2]:
                 yield Step(
                     f"one = {code}\ng = [[{d} if v == one else v for v in row] for row in g]",
                     f"make {which} {colour_name(d)}",
@@ -86,7 +86,7 @@ def steps(facts: Facts) -> Iterator[Step]:
         3.0,
     )
     if facts.fits:
-        for d in facts.paints[:3]:
+        for d in facts.paint_colours[:3]:
             yield _each(f"{d} if v else 0", f"make every coloured cell {colour_name(d)}", 2.7)
             yield _each(f"v or {d}", f"make the background {colour_name(d)}", 2.7)
             yield _each(

@@ -51,7 +51,7 @@ _TESTS = [eval(f"lambda i, j, g, row: bool({text})") for text, _, _ in PLACES]
 
 def steps(facts: Facts) -> Iterator[Step]:
     """Yield the steps that clear or paint places and may help in a state."""
-    if not facts.keeps:
+    if not facts.may_keep_size:
         return
     masks = _masks(tuple(facts.shapes)) if facts.fits else []
     paints = [c for c in facts.goal.made_colours if c]
@@ -92,7 +92,7 @@ def _masks(shapes: tuple[tuple[int, int], ...]) -> list[list[NDArray[np.bool_]]]
 
 def _agrees(facts: Facts, masks: list[NDArray[np.bool_]], kind: str, k: int = 0) -> bool:
     """Return whether the step makes the outputs."""
-    for mask, here, out in zip(masks, facts.arrays, facts.wanted, strict=True):
+    for mask, here, out in zip(masks, facts.arrays, facts.output_arrays, strict=True):
         where = mask if kind in ("0", "k") else mask & ((here > 0) == (kind == "v and k"))
         if (out[~where] != here[~where]).any() or (out[where] != k).any():
             return False

@@ -50,7 +50,7 @@ MAX_DISTANCE = 5
 
 def steps(facts: Facts) -> Iterator[Step]:
     """Yield the steps that move cells and may help in a state."""
-    if not facts.keeps:
+    if not facts.may_keep_size:
         return
     yield from FALLS
     yield from SLIDES
@@ -110,7 +110,7 @@ def shift_array(a: Array, down: int, right: int, wraps: bool) -> Array:
 
 def _shifts(facts: Facts, wraps: bool) -> Iterator[Step]:
     """Yield the shifts that make every output, and those by one cell as first steps."""
-    here, out = facts.arrays[0], facts.wanted[0]
+    here, out = facts.arrays[0], facts.output_arrays[0]
     before, after = np.bincount(here.ravel(), minlength=10), np.bincount(out.ravel(), minlength=10)
     possible = (before == after).all() if wraps else (after[1:] <= before[1:]).all() and after.any()
     far = min(MAX_DISTANCE, min(min(size) for size in facts.shapes) - 1) if possible else 1
@@ -118,7 +118,7 @@ def _shifts(facts: Facts, wraps: bool) -> Iterator[Step]:
     for d, r in sorted(steps_, key=lambda s: (abs(s[0]) + abs(s[1]), s)):
         if abs(d) + abs(r) == 1 or all(
             (shift_array(a, d, r, wraps) == b).all()
-            for a, b in zip(facts.arrays, facts.wanted, strict=True)
+            for a, b in zip(facts.arrays, facts.output_arrays, strict=True)
         ):
             yield build_shift(d, r, wraps)
 

@@ -24,7 +24,7 @@ class Condition(NamedTuple):
     cost: float
     term: Term
 
-    def denied(self) -> Condition:
+    def negate(self) -> Condition:
         """Return the opposite condition."""
         return Condition(self.no_text, self.no_says, self.text, self.says, self.cost, self.term)
 
@@ -52,7 +52,7 @@ def write_rule(clauses: Sequence[tuple[list[Condition], Colour]], other: Colour)
     terms += [colour.term for _, colour in (*clauses, ((), other)) if colour.term]
     lines = context_lines(terms)
     if len(clauses) == 1 and clauses[0][1].text == "v" and len(clauses[0][0]) == 1:
-        clauses, other = [([clauses[0][0][0].denied()], other)], clauses[0][1]
+        clauses, other = [([clauses[0][0][0].negate()], other)], clauses[0][1]
     cases = _cases(clauses, other)
     said = [f"{case.colour.says} if {case.says}" for case in cases]
     says = f"colour each cell {', '.join([*said, 'else ' + other.says]) if said else other.says}"

@@ -176,7 +176,7 @@ def _conditions(
         right[n] = fits.all()
     if not right.any() or not _explained(look, cells, made, one, right, changed):
         return []
-    conditions, holds = look.conditions()
+    conditions, holds = look.compute_conditions()
     found = []
     for k in np.flatnonzero((~holds | right).all(axis=1))[:20]:
         if _explained(look, cells, made, one, holds[k], changed):

@@ -171,7 +171,7 @@ class ViewedObjects:
         """Return whether every grid has objects in this view, and not too many."""
         return all(0 < len(many) <= MAX_OBJECTS for many in self.objects)
 
-    def values(self, text: str) -> list[Any] | None:
+    def evaluate(self, text: str) -> list[Any] | None:
         """Return the values of an expression for all objects, or None if it fails on one."""
         if text not in self._values:
             made = compile_expression(text.replace("@", "o"))
@@ -189,7 +189,7 @@ class ViewedObjects:
         """Spend the cost of computing the conditions and return whether any budget is left."""
         return budget.charge(0.4 * self.cells + 2.0 * len(self.flat) + 5.0)
 
-    def conditions(self) -> tuple[list[Condition], BoolArray]:
+    def compute_conditions(self) -> tuple[list[Condition], BoolArray]:
         """Return the conditions, cheapest first, and where they hold.
 
         At most six conditions are kept that hold for the same objects.
@@ -222,12 +222,12 @@ class ViewedObjects:
     def _all(self) -> Iterator[tuple[Condition, BoolArray]]:
         yield ALWAYS, np.ones(len(self.flat), bool)
         for number in NUMBERS:
-            values = self.values(number.text)
+            values = self.evaluate(number.text)
             if values is not None and len(set(values)) > 1:
                 yield from self._of_number(number, np.array(values))
         for text, says, negated, cost in TRUTHS:
-            yield from _both(text, says, negated, cost, self.values(text))
-        forms = self.values("tuple(form(o))")
+            yield from _both(text, says, negated, cost, self.evaluate(text))
+        forms = self.evaluate("tuple(form(o))")
         if forms is not None:
             for row, text, says in (
                 (self._alone(forms), "sum(form(x) == form(o) for x in many) == 1", "unique"),
@@ -236,7 +236,7 @@ class ViewedObjects:
                 yield Condition(text, f" whose shape is {says}", 1.3), row
             yield from self._like_a_key(forms)
         for name, noun in (("beside", "touches"), ("within", "has in its box")):
-            sets = self.values(f"frozenset({name}(g, o))")
+            sets = self.evaluate(f"frozenset({name}(g, o))")
             if sets is None:
                 continue
             for colour in sorted({v for one in sets for v in one}):
@@ -251,7 +251,7 @@ class ViewedObjects:
         This is the shape of an object in a colour that all grids have, or the colour of a smaller
         object.
         """
-        tints = self.values("tint(g, @)") or []
+        tints = self.evaluate("tint(g, @)") or []
         held = [{tints[n] for n in np.flatnonzero(self.of == k)} for k in range(len(self.grids))]
         grids = self.of.tolist()
         for colour in sorted(set.intersection(*held)):

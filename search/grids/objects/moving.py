@@ -111,7 +111,7 @@ def _movers(look: ViewedObjects, gone: BoolArray) -> Iterator[tuple[Condition, B
 
     Conditions that also hold for other objects count as slightly more expensive.
     """
-    conditions, holds = look.conditions()
+    conditions, holds = look.compute_conditions()
     fits = np.flatnonzero((holds | ~gone).all(axis=1))
     tight = sorted(fits, key=lambda k: conditions[k].cost + 0.5 * (holds[k] & ~gone).any())
     for k in tight[:5]:
@@ -189,7 +189,7 @@ def _by_colour(
     after: list[NDArray[np.int64]],
 ) -> Iterator[Move]:
     """Yield moves by a constant for each colour, if there are enough objects to tell."""
-    tints = np.array(look.values("tint(g, @)"))
+    tints = np.array(look.evaluate("tint(g, @)"))
     colours = sorted(set(tints[holds].tolist()))
     if not 2 <= len(colours) <= MAX_COLOURS or 2 * holds.sum() < 3 * len(colours):
         return

@@ -216,13 +216,13 @@ def _partial(
     colours: list[int],
 ) -> Iterator[PartialRule]:
     """Yield the plainest rules for each set of objects that a rule can be about."""
-    cells = look.values(area.text)
-    conditions, holds = look.conditions()
+    cells = look.evaluate(area.text)
+    conditions, holds = look.compute_conditions()
     if cells is None:
         return
     done: dict[bytes, int] = {}
     for value in [*constant_values(colours), *PLAIN_VALUES]:
-        given = look.values(value.text)
+        given = look.evaluate(value.text)
         if given is None:
             continue
         allowed = (np.array(given) == wanted) | (wanted == -2)
@@ -297,7 +297,7 @@ def _asked(
         Whether each object must be painted; the colour that it may get (-1 for none, -2 for any);
         and whether all changed cells belong to an object. None if no object has to be painted.
     """
-    cells = look.values(area.text)
+    cells = look.evaluate(area.text)
     if cells is None:
         return None
     left = [c.copy() for c in changed]

@@ -97,7 +97,7 @@ def find_rules(
     """
     if not must.any() or (must & (wanted == -1)).any():
         return
-    conditions, holds = seen.conditions()
+    conditions, holds = seen.compute_conditions()
     options = []
     for value in [*constant_values(colours), *VALUES]:
         given = _given(seen, value)
@@ -118,7 +118,7 @@ def find_rules(
 def _given(seen: ViewedObjects, value: Value) -> NDArray[np.int64] | None:
     if value.text.isdigit():
         return np.full(len(seen.flat), int(value.text))
-    values = seen.values(value.text)
+    values = seen.evaluate(value.text)
     return None if values is None else np.array(values, dtype=np.int64)
 
 
@@ -193,7 +193,7 @@ def _tables(
     """
     numbers = [(n.text.replace("@", "o"), f"its {n.says}", n.cost) for n in NUMBERS]
     for text, says, cost in [*numbers, *((t, s, 0.6) for t, s in RANKS)]:
-        values = seen.values(text)
+        values = seen.evaluate(text)
         if values is None:
             continue
         asked: dict[Any, set[int]] = {}

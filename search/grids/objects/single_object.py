@@ -75,7 +75,7 @@ def _choices(look: ViewedObjects) -> Iterator[Choice]:
     A choice is the first object of each grid that meets a condition. The empty condition counts
     only if every grid has a single object.
     """
-    conditions, holds = look.conditions()
+    conditions, holds = look.compute_conditions()
     starts = np.searchsorted(look.of, np.arange(len(look.objects)))
     found: dict[tuple[int, ...], list[Condition]] = {}
     for condition, row in zip(conditions, holds, strict=True):

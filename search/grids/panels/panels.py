@@ -148,7 +148,7 @@ def _together(facts: Facts, cut: Panels, code: str, says: str, price: float) -> 
             f"{says} and lay them over each other, {how} on top",
             2.9 + price + (0.0 if plain or turned else 0.8) + 0.01 * number,
         )
-    for k in facts.paints:
+    for k in facts.paint_colours:
         for word in ("any", "all"):
             test = f"{word}(cells)"
             yield Step(

@@ -140,7 +140,7 @@ def _chosen(
         yield ALWAYS, _problem(pairs, np.ones(len(pairs), bool))
     if changed.all() or not look.view.text.startswith("objects"):
         return
-    conditions, holds = look.conditions()
+    conditions, holds = look.compute_conditions()
     fits = [k for k in np.flatnonzero((holds | ~changed).all(axis=1)) if not (holds[k] & ~changed).any()]  # fmt: skip
     for k in fits[:2]:
         yield conditions[k], _problem(pairs, holds[k])

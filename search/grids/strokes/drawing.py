@@ -138,7 +138,7 @@ _SPANS = row_and_column_steps(
 
 def steps(facts: Facts) -> Iterator[Step]:
     """Yield the steps that draw on the grid or remove noise and may help in a state."""
-    if not facts.keeps:
+    if not facts.may_keep_size:
         return
     yield from _OWN
     yield from BY_SIZE
@@ -160,7 +160,7 @@ def steps(facts: Facts) -> Iterator[Step]:
             for ways, says in _WAYS if facts.first else _WAYS[:6]:
                 code = f"g = shoot(g, {c}, {ways})"
                 yield Step(code, f"draw lines from the {colour_name(c)} cells {says}", 3.7)
-    for k in facts.paints[:3]:
+    for k in facts.paint_colours[:3]:
         yield from _painted(k)
 
 

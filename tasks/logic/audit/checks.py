@@ -61,15 +61,15 @@ class CheckCounter:
     """Checks by name, in the order in which they were first counted."""
 
     def __init__(self) -> None:
-        self.found: dict[str, Check] = {}
+        self.by_name: dict[str, Check] = {}
 
     def count(self, check: str, of: str, holds: bool, where: str, found: str = "") -> None:
         """Count a case of the check with this name, which is created where it is new."""
-        self.found.setdefault(check, Check(check, of)).count(holds, where, found)
+        self.by_name.setdefault(check, Check(check, of)).count(holds, where, found)
 
     def all(self) -> Iterable[Check]:
         """Return all checks."""
-        return self.found.values()
+        return self.by_name.values()
 
 
 PROMPTS, HOLDOUTS = "prompt worlds", "holdouts"
@@ -137,9 +137,12 @@ def _wrong_counts(world: World, recipe: Recipe) -> Iterator[str]:
 
 
 def _recorded(made: CheckCounter, audited: AuditedWorld, side: str, where: str) -> None:
-    if audited.judged is None:
+    if audited.judgement is None:
         return
-    for key, due in (("optCost", audited.judged.bound), ("goldAlphaCost", audited.judged.cost)):
+    for key, due in (
+        ("optCost", audited.judgement.bound),
+        ("goldAlphaCost", audited.judgement.cost),
+    ):
         what = "lower bound" if key == "optCost" else "cost of the reference"
         is_there = audited.data.get(key)
         made.count(
@@ -150,18 +153,18 @@ def _recorded(made: CheckCounter, audited: AuditedWorld, side: str, where: str) 
 
 def _filtered(made: CheckCounter, one: AuditedInstance) -> None:
     for audited in one.prompts:
-        if audited.judged is None:
+        if audited.judgement is None:
             continue
         where = f"{one.name} {audited.world.id}"
         for said, holds in WORLD_CONDITIONS.items():
-            found = f"cost {audited.judged.cost}, bound {audited.judged.bound}"
+            found = f"cost {audited.judgement.cost}, bound {audited.judgement.bound}"
             made.count(
-                f"{PROMPTS}: {said}", PROMPTS, holds(audited.judged, one.recipe), where, found
+                f"{PROMPTS}: {said}", PROMPTS, holds(audited.judgement, one.recipe), where, found
             )
 
 
 def _range(made: CheckCounter, one: AuditedInstance) -> None:
-    worths = [audited.judged for audited in one.prompts if audited.judged is not None]
+    worths = [audited.judgement for audited in one.prompts if audited.judgement is not None]
     known = len(worths) == len(one.prompts) and all(worth.cost is not None for worth in worths)
     limits = prompt_ranges(worths) if known else None
     for audited in one.holdouts:
@@ -171,9 +174,12 @@ def _range(made: CheckCounter, one: AuditedInstance) -> None:
             isinstance(attempts, int) and 1 <= attempts <= MAX_HOLDOUT_ATTEMPTS, where,
             shorten(attempts),
         )  # fmt: skip
-        if audited.judged is None:
+        if audited.judgement is None:
             continue
-        worth, found = audited.judged, f"cost {audited.judged.cost}, bound {audited.judged.bound}"
+        worth, found = (
+            audited.judgement,
+            f"cost {audited.judgement.cost}, bound {audited.judgement.bound}",
+        )
         if limits is not None:
             found += f"; prompt worlds: cost {limits.cost[0]} to {limits.cost[1]}"
             found += f", gap {limits.gap[0]} to {limits.gap[1]}"

@@ -46,7 +46,7 @@ class AuditedWorld:
 
     world: World
     data: Data
-    judged: Judgement | None
+    judgement: Judgement | None
     meta: Data = field(default_factory=dict)
 
 
@@ -75,7 +75,7 @@ class AuditedInstance:
     recipe: Recipe
     reference: Formula | None
     gold: Data
-    described: Data
+    description: Data
     problem: Data
     prompts: tuple[AuditedWorld, ...]
     holdouts: tuple[AuditedWorld, ...]
@@ -103,7 +103,7 @@ class AuditedSet:
     instances: tuple[AuditedInstance, ...]
     unread: tuple[str, ...]
     unread_holdouts: tuple[str, ...]
-    twice: tuple[str, ...]
+    duplicates: tuple[str, ...]
     strays: tuple[str, ...]
 
 

@@ -61,8 +61,8 @@ def _figures(
             [len(one.world.unknown.get(name, ())) / _atoms(one, 2) for one in worlds],
         )
     yield "unknown atoms", [len(one.world.unknown_atoms) for one in worlds]
-    yield "lower bound", [one.judged.bound if one.judged else None for one in worlds]
-    yield "reference cost", [one.judged.cost if one.judged else None for one in worlds]
+    yield "lower bound", [one.judgement.bound if one.judgement else None for one in worlds]
+    yield "reference cost", [one.judgement.cost if one.judgement else None for one in worlds]
     yield "slack", [_slack(one) for one in worlds]
     yield "reference valid", [None if _cost(one) is _NONE else float(_cost(one) is not None)
                               for one in worlds]  # fmt: skip
@@ -75,13 +75,13 @@ _NONE = -1
 
 
 def _cost(one: AuditedWorld) -> int | None:
-    return _NONE if one.judged is None else one.judged.cost
+    return _NONE if one.judgement is None else one.judgement.cost
 
 
 def _slack(one: AuditedWorld) -> int | None:
-    if one.judged is None or one.judged.cost is None:
+    if one.judgement is None or one.judgement.cost is None:
         return None
-    return one.judged.cost - one.judged.bound
+    return one.judgement.cost - one.judgement.bound
 
 
 def _atoms(one: AuditedWorld, places: int) -> int:
@@ -112,7 +112,7 @@ def check_files(found: AuditedSet) -> Iterable[Check]:
         for sentence in some:
             made.count(single if both in sentence else read, what, False, sentence)
     for one in found.instances:
-        made.count("ids are unique", INSTANCES, one.name not in found.twice, one.name)
+        made.count("ids are unique", INSTANCES, one.name not in found.duplicates, one.name)
     for name in found.strays:
         made.count("holdouts: belong to an instance", "holdouts", False, name)
     return made.all()
@@ -144,17 +144,17 @@ def _reference(made: CheckCounter, one: AuditedInstance) -> None:
                one.name, shorten(one.difficulty))  # fmt: skip
     fits = one.code in one.recipe.theories
     made.count("the regime has the theory", INSTANCES, fits, one.name, one.code)
-    tier = one.described.get("alphaTier", one.gold.get("alphaTier"))
+    tier = one.description.get("alphaTier", one.gold.get("alphaTier"))
     made.count(
         "the tier of the template is one of the regime's and difficulty's", INSTANCES,
         tier in list(one.recipe.tiers), one.name, f"tier {shorten(tier)}",
     )  # fmt: skip
     seed = one.problem.get("seedAlpha")
-    if isinstance(seed, dict) and "goldChanged" in one.described:
+    if isinstance(seed, dict) and "goldChanged" in one.description:
         changed = seed.get("alpha") != text
         made.count(
             "goldChanged says whether the planted formula was replaced", INSTANCES,
-            one.described["goldChanged"] is changed, one.name,
+            one.description["goldChanged"] is changed, one.name,
         )  # fmt: skip
 
 
@@ -172,7 +172,7 @@ def _worlds(made: CheckCounter, one: AuditedInstance) -> None:
 
 
 def _totals(made: CheckCounter, one: AuditedInstance) -> None:
-    worths = [audited.judged for audited in one.prompts if audited.judged is not None]
+    worths = [audited.judgement for audited in one.prompts if audited.judgement is not None]
     if len(worths) < len(one.prompts):
         return
     for said, holds in SET_CONDITIONS.items():
@@ -191,7 +191,7 @@ def _totals(made: CheckCounter, one: AuditedInstance) -> None:
     due_of = {
         "numTrainWorlds": len(stored), "perWorldOptCosts": stored, "aggregateOptCost": there
     }  # fmt: skip
-    wrong = [key for key, due in due_of.items() if one.described.get(key, due) != due]
+    wrong = [key for key, due in due_of.items() if one.description.get(key, due) != due]
     made.count("the description agrees with the worlds", INSTANCES, not wrong, one.name,
                ", ".join(wrong))  # fmt: skip
 
@@ -237,7 +237,7 @@ def _holdouts(made: CheckCounter, one: AuditedInstance) -> None:
     count = len(one.holdouts)
     made.count(f"{HOLDOUTS} holdouts", INSTANCES, count == HOLDOUTS, one.name, str(count))
     costs = [
-        [audited.judged.cost if audited.judged else None for audited in side]
+        [audited.judgement.cost if audited.judgement else None for audited in side]
         for side in (one.prompts, one.holdouts)
     ]
     if count and not any(None in side for side in costs):
@@ -256,7 +256,7 @@ def _competitors(made: CheckCounter, one: AuditedInstance) -> None:
         fits = isinstance(cost, int) and isinstance(total, int) and cost - total == recorded > 0
         made.count("the recorded cheater costs more than the reference", INSTANCES, fits, one.name,
                    f"{shorten(cost)} and {shorten(total)}")  # fmt: skip
-    worths = [audited.judged for audited in one.prompts]
+    worths = [audited.judgement for audited in one.prompts]
     if one.reference is None or any(w is None or w.cost is None for w in worths):
         return
     total = sum(w.cost or 0 for w in worths if w is not None)
@@ -290,7 +290,7 @@ def _templates(made: CheckCounter, some: Sequence[AuditedInstance]) -> None:
     uses: dict[tuple[str, str, str], Counter[str]] = {}
     for one in some:
         key = (one.regime, one.code, one.recipe.difficulty)
-        template = one.described.get("templateId", one.gold.get("alphaTemplateId"))
+        template = one.description.get("templateId", one.gold.get("alphaTemplateId"))
         uses.setdefault(key, Counter())[str(template)] += 1
     for (regime, code, difficulty), counted in uses.items():
         most = max_uses(sum(counted.values()))

@@ -54,7 +54,7 @@ def mask_while_valid(
     in each round, and keep their order.
     """
     least, most = recipe.unknown
-    wanted = (most - stream.below(2, len(worlds))).tolist()
+    wanted = (most - stream.integers(2, len(worlds))).tolist()
     orders = [_order(stream, len(world.names)) for world in worlds]
     now = list(worlds)
     for _ in range(MAX_TRIES):
@@ -73,7 +73,7 @@ Atom = tuple[str, tuple[int, int]]
 def _order(stream: RandomStream, size: int) -> dict[str, list[Atom]]:
     """Return the atoms of each relation in a random order."""
     return {
-        name: [(name, divmod(int(one), size)) for one in stream.shuffled(size * size)]
+        name: [(name, divmod(int(one), size)) for one in stream.permutation(size * size)]
         for name in RELATIONS
     }
 
@@ -103,7 +103,7 @@ class Candidate(NamedTuple):
     """A world and the results of the reference in it."""
 
     world: World
-    judged: Judgement
+    judgement: Judgement
 
 
 @dataclass
@@ -125,19 +125,19 @@ class CandidateSource:
     rule: Formula
     recipe: Recipe
     size: int | None
-    drawn: int = 0
+    worlds_drawn: int = 0
     batches: Iterator[int] = field(default_factory=count)
 
-    def more(self) -> list[Candidate]:
+    def next_batch(self) -> list[Candidate]:
         """Return the candidates of the next batch."""
         stream = RandomStream(f"{self.text} batch {next(self.batches)}")
         worlds = draw_worlds(stream, self.recipe, BATCH_SIZE, self.size)
-        self.drawn += len(worlds)
+        self.worlds_drawn += len(worlds)
         if self.recipe.regime == "partial":
             worlds = mask_at_random(stream, worlds, self.recipe)
-        worlds = self.plausible(worlds)
+        worlds = self.filter_plausible(worlds)
         most = min(len(worlds), MAX_JUDGED[self.recipe.regime])
-        found = [worlds.world(place, "W") for place in range(most)]
+        found = [worlds.to_world(place, "W") for place in range(most)]
         if self.recipe.regime == "skeptical":
             found = mask_while_valid(stream, found, self.theory, self.rule, self.recipe)
         if not found:
@@ -149,16 +149,18 @@ class CandidateSource:
             if not world_fault(worth, self.recipe)
         ]
 
-    def plausible(self, worlds: WorldTables) -> WorldTables:
+    def filter_plausible(self, worlds: WorldTables) -> WorldTables:
         """Return the worlds where the rule is valid and cheap with unknown atoms taken as false."""
         violation = self.theory.violation
         assert violation is not None
         violated = worlds.extent(violation)
         bound = violated.sum(axis=1)
-        most = self.recipe.share * worlds.inside.sum(axis=1) + (self.recipe.regime == "partial")
+        most = self.recipe.max_exception_share * worlds.inside.sum(axis=1) + (
+            self.recipe.regime == "partial"
+        )
         kept = (bound >= 1) & (bound <= most)
-        worlds, violated = worlds.picked(kept), violated[kept]
+        worlds, violated = worlds.select(kept), violated[kept]
         covered = worlds.extent(self.rule)
         valid = ~(violated & ~covered).any(axis=1)
         slack = covered.sum(axis=1) - violated.sum(axis=1)
-        return worlds.picked(valid & (slack <= 1))
+        return worlds.select(valid & (slack <= 1))

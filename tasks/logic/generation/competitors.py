@@ -81,7 +81,7 @@ def build_pool(
 ) -> list[Competitor]:
     """Return all competitors of the reference, no two of which behave alike."""
     changed = mutants(reference, theory)
-    drawn = [changed[place] for place in stream.shuffled(len(changed))]
+    drawn = [changed[place] for place in stream.permutation(len(changed))]
     some = [Competitor(f"mined-{place}", "mined", one) for place, one in enumerate(mined)]
     seen = {behaviour(reference)}
     kept = []

@@ -55,13 +55,13 @@ WORLD_CONDITIONS: Mapping[str, Callable[[Judgement, Recipe], bool]] = {
     "the reference is valid": lambda one, recipe: one.cost is not None,
     "an exception is needed": lambda one, recipe: one.bound >= 1,
     "the reference costs little more than the lower bound": lambda one, recipe: (
-        one.cost is None or one.cost - one.bound <= recipe.slack
+        one.cost is None or one.cost - one.bound <= recipe.max_slack
     ),
     "few of the elements need to be exceptions": lambda one, recipe: (
-        one.bound <= recipe.share * one.elements
+        one.bound <= recipe.max_exception_share * one.elements
     ),
     "the reference marks few of the elements": lambda one, recipe: (
-        one.cost is None or one.cost <= recipe.marked * one.elements
+        one.cost is None or one.cost <= recipe.max_covered_share * one.elements
     ),
 }
 # Conditions on all prompt worlds together.
@@ -111,9 +111,9 @@ HOLDOUT_CONDITIONS: Mapping[str, Callable[[Judgement, PromptRanges], bool]] = {
 }
 
 
-def holdout_fault(one: Judgement, of: PromptRanges) -> str:
+def holdout_fault(one: Judgement, ranges: PromptRanges) -> str:
     """Return the first condition that a holdout does not meet, or ""."""
-    return next((said for said, holds in HOLDOUT_CONDITIONS.items() if not holds(one, of)), "")
+    return next((said for said, holds in HOLDOUT_CONDITIONS.items() if not holds(one, ranges)), "")
 
 
 # --- How often a template may be used within a theory, a difficulty and a regime (ABD, section 5).
@@ -137,7 +137,7 @@ class TemplateUses:
         self.templates: Counter[tuple[str, ...]] = Counter()
         self.instances: Counter[tuple[str, ...]] = Counter()
 
-    def may(self, regime: str, difficulty: str, theory: str, template: str) -> bool:
+    def allows(self, regime: str, difficulty: str, theory: str, template: str) -> bool:
         """Return whether the template may be used in the next instance."""
         key = (regime, difficulty, theory)
         return self.templates[(*key, template)] < max_uses(self.instances[key] + 1)

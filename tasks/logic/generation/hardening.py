@@ -36,7 +36,7 @@ def compute_costs(
     """
     worlds = tuple(one.world for one in candidates)
     prepared = PreparedWorlds(source.theory, worlds, source.recipe.regime)
-    bounds = [one.judged.bound for one in candidates]
+    bounds = [one.judgement.bound for one in candidates]
     found = np.zeros((len(competitors), len(worlds)), np.int64)
     for row, one in enumerate(competitors):
         try:
@@ -79,20 +79,20 @@ class CandidatePool:
             return False
         self.batches += 1
         known = {_content(one.world) for one in self.candidates}
-        fresh = [one for one in self.source.more() if _content(one.world) not in known]
+        fresh = [one for one in self.source.next_batch() if _content(one.world) not in known]
         if fresh:
             more = compute_costs(fresh, self.source, self.competitors)
             self.costs = np.hstack([self.costs, more]) if self.candidates else more
             self.candidates += fresh
         return True
 
-    def reference(self, chosen: Sequence[int]) -> int:
+    def reference_cost(self, chosen: Sequence[int]) -> int:
         """Return the cost of the reference in the chosen candidates."""
-        return sum(self.candidates[place].judged.cost or 0 for place in chosen)
+        return sum(self.candidates[place].judgement.cost or 0 for place in chosen)
 
-    def left(self, chosen: Sequence[int]) -> NDArray[np.int64]:
+    def survivors(self, chosen: Sequence[int]) -> NDArray[np.int64]:
         """Return the indices of the competitors that survive the chosen candidates."""
-        return find_survivors(self.costs[:, list(chosen)], self.reference(chosen))
+        return find_survivors(self.costs[:, list(chosen)], self.reference_cost(chosen))
 
 
 def _content(world: World) -> tuple[object, ...]:
@@ -106,7 +106,7 @@ def choose_worlds(pool: CandidatePool, recipe: Recipe, wanted: int) -> list[int]
             return None
     chosen = list(range(wanted // 2))
     while True:
-        left = pool.left(chosen)
+        left = pool.survivors(chosen)
         if len(left):
             if len(chosen) == recipe.budget:
                 return None
@@ -128,10 +128,10 @@ def _best(pool: CandidatePool, chosen: list[int], left: NDArray[np.int64]) -> in
     """
     while True:
         free = [place for place in range(len(pool.candidates)) if place not in chosen]
-        own = np.array([pool.candidates[place].judged.cost or 0 for place in free], np.int64)
+        own = np.array([pool.candidates[place].judgement.cost or 0 for place in free], np.int64)
         of_left = pool.costs[left]
         more = of_left[:, free] - own
-        lead = of_left[:, chosen].sum(axis=1) - pool.reference(chosen)
+        lead = of_left[:, chosen].sum(axis=1) - pool.reference_cost(chosen)
         beaten = (lead[:, None] + more >= MARGIN).sum(axis=0)
         dearer = np.minimum(more, MARGIN).sum(axis=0)
         order = np.lexsort((np.arange(len(free)), -dearer, -beaten))
@@ -145,7 +145,7 @@ def _pruned(pool: CandidatePool, chosen: list[int], wanted: int) -> list[int] | 
     while len(chosen) > wanted:
         for place in chosen:
             rest = [one for one in chosen if one != place]
-            if not len(pool.left(rest)):
+            if not len(pool.survivors(rest)):
                 chosen = rest
                 break
         else:

@@ -40,7 +40,7 @@ def are_equal_worlds(one: World, other: World) -> bool:
 
 def choose_holdouts(source: CandidateSource, prompts: Sequence[Candidate]) -> list[Holdout] | None:
     """Return the holdouts, or None where the attempts do not suffice."""
-    limits = prompt_ranges([one.judged for one in prompts])
+    limits = prompt_ranges([one.judgement for one in prompts])
     target = limits.mean_cost * HOLDOUTS
     found: list[Holdout] = []
     attempts = duplicates = 0
@@ -49,7 +49,7 @@ def choose_holdouts(source: CandidateSource, prompts: Sequence[Candidate]) -> li
         others = [*(one.world for one in prompts), *(one.candidate.world for one in found)]
         if any(are_equal_worlds(candidate.world, other) for other in others):
             duplicates += 1
-        elif not holdout_fault(candidate.judged, limits):
+        elif not holdout_fault(candidate.judgement, limits):
             one = Holdout(candidate, attempts, duplicates)
             if len(found) < HOLDOUTS:
                 found.append(one)
@@ -70,20 +70,22 @@ def choose_holdouts(source: CandidateSource, prompts: Sequence[Candidate]) -> li
 def _stream(source: CandidateSource) -> Iterator[Candidate]:
     dry = 0
     while dry < MAX_EMPTY_BATCHES:
-        some = source.more()
+        some = source.next_batch()
         dry = 0 if some else dry + 1
         yield from some
 
 
 def _cost(some: Sequence[Holdout]) -> int:
-    return sum(one.candidate.judged.cost or 0 for one in some)
+    return sum(one.candidate.judgement.cost or 0 for one in some)
 
 
 def _exchange(found: list[Holdout], new: Holdout, target: float) -> None:
     """Replace the holdout by which the mean comes nearest to the target, if it comes nearer."""
     now = _cost(found)
     away = [
-        abs(now - (one.candidate.judged.cost or 0) + (new.candidate.judged.cost or 0) - target)
+        abs(
+            now - (one.candidate.judgement.cost or 0) + (new.candidate.judgement.cost or 0) - target
+        )
         for one in found
     ]
     best = min(range(len(found)), key=lambda place: (away[place], place))

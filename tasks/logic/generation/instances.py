@@ -90,7 +90,7 @@ class Reference(NamedTuple):
     id: str
     tier: int
     source: str
-    worths: tuple[Judgement, ...]
+    judgements: tuple[Judgement, ...]
 
     @property
     def text(self) -> str:
@@ -100,12 +100,12 @@ class Reference(NamedTuple):
     @property
     def cost(self) -> int:
         """Cost in all prompt worlds."""
-        return sum(one.cost or 0 for one in self.worths)
+        return sum(one.cost or 0 for one in self.judgements)
 
     @property
     def bound(self) -> int:
         """Lower bound in all prompt worlds."""
-        return sum(one.bound for one in self.worths)
+        return sum(one.bound for one in self.judgements)
 
 
 def refine_reference(
@@ -129,9 +129,9 @@ def _alternatives(
     of_library = [one for tier in recipe.tiers for one in templates_in_tier(theory, tier)]
     changed = mutants(seed.formula, theory)
     some: list[Template] = [
-        of_library[place] for place in stream.shuffled(len(of_library))[:MAX_TEMPLATES]
+        of_library[place] for place in stream.permutation(len(of_library))[:MAX_TEMPLATES]
     ]
-    others = [changed[place] for place in stream.shuffled(len(changed))[:MAX_MUTANTS]]
+    others = [changed[place] for place in stream.permutation(len(changed))[:MAX_MUTANTS]]
     return [
         *((one.formula, one.id, one.tier, "template") for one in some),
         *((one, f"{seed.id} changed", seed.tier, "mutant") for one in others),
@@ -175,8 +175,8 @@ class GeneratedInstance:
     holdouts: tuple[Holdout, ...]
     seed: int
     number: int
-    drawn: int
-    tries: int
+    worlds_drawn: int
+    templates_tried: int
 
     @property
     def margin(self) -> int:
@@ -234,7 +234,7 @@ def _instance(
         stream = RandomStream(text)
         name = first
         if attempt >= TRIES_PER_THEORY:
-            name = made.theories[int(stream.below(len(made.theories)))]
+            name = made.theories[int(stream.integers(len(made.theories)))]
         theory = find_published(name)
         assert theory is not None
         template = draw_template(theory, made, stream, used)
@@ -245,7 +245,7 @@ def _instance(
             used.count(made.regime, made.difficulty, name, template.id)
             code = theory.names[-1]
             name = f"{made.regime.upper()}_{code}_gen{seed}_{number:03d}"
-            return replace(found, id=name, seed=seed, number=number, tries=attempt + 1)
+            return replace(found, id=name, seed=seed, number=number, templates_tried=attempt + 1)
     raise UsageError(
         f"problem {number} of seed {seed}: none of {MAX_TRIES} templates passed the filters;"
         " try another seed"
@@ -272,10 +272,10 @@ def draw_template(
     open_ = [
         one
         for one in templates_in_tier(theory, tier)
-        if used.may(made.regime, made.difficulty, theory.names[0], one.id)
+        if used.allows(made.regime, made.difficulty, theory.names[0], one.id)
         and behaviour(one.formula) != before
     ]
-    return open_[int(stream.below(len(open_)))] if open_ else None
+    return open_[int(stream.integers(len(open_)))] if open_ else None
 
 
 def try_template(
@@ -291,8 +291,8 @@ def try_template(
     """
     stream = RandomStream(f"{text} choices")
     least, most = made.sizes
-    size = least + int(stream.below(most - least + 1)) if made.one_size else None
-    wanted = made.worlds[0] + int(stream.below(made.worlds[1] - made.worlds[0] + 1))
+    size = least + int(stream.integers(most - least + 1)) if made.one_size else None
+    wanted = made.worlds[0] + int(stream.integers(made.worlds[1] - made.worlds[0] + 1))
     rivals = build_pool(theory, template.formula, stream, mined)
     source = CandidateSource(f"{text} prompts", theory, template.formula, made, size)
     worlds = CandidatePool(source, rivals)
@@ -304,15 +304,20 @@ def try_template(
         for place, one in enumerate(worlds.candidates[k] for k in chosen)
     ]
     planted = Reference(
-        template.formula, template.id, template.tier, "seed", tuple(one.judged for one in prompts)
+        template.formula,
+        template.id,
+        template.tier,
+        "seed",
+        tuple(one.judgement for one in prompts),
     )
-    if set_fault(planted.worths, made):
+    if set_fault(planted.judgements, made):
         return None
     reference = refine_reference(planted, theory, [one.world for one in prompts], made, stream)
     costs = worlds.costs[:, chosen]
     if reference is not planted:
         prompts = [
-            one._replace(judged=worth) for one, worth in zip(prompts, reference.worths, strict=True)
+            one._replace(judgement=worth)
+            for one, worth in zip(prompts, reference.judgements, strict=True)
         ]
         mine = behaviour(reference.formula)
         others = [k for k, one in enumerate(rivals) if behaviour(one.formula) != mine]
@@ -339,6 +344,6 @@ def try_template(
         holdouts=tuple(kept),
         seed=0,
         number=0,
-        drawn=source.drawn + hidden.drawn,
-        tries=0,
+        worlds_drawn=source.worlds_drawn + hidden.worlds_drawn,
+        templates_tried=0,
     )

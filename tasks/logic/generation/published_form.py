@@ -51,7 +51,7 @@ class _Extremes:
             prepared = PreparedWorlds(
                 theory, tuple(complete_world(one, filled) for one in worlds), "full"
             )
-            violated, covered = prepared.extents(rule)
+            violated, covered = prepared.full_extents(rule)
             self.covers.append(covered.sum(axis=1).tolist())
             self.violations.append(violated.sum(axis=1).tolist())
             if not filled:
@@ -61,7 +61,7 @@ class _Extremes:
                 ]
                 antecedent = theory.antecedent
                 assert antecedent is not None  # of a published theory
-                self.before = prepared.extents(antecedent)[1].sum(axis=1).tolist()
+                self.before = prepared.full_extents(antecedent)[1].sum(axis=1).tolist()
 
 
 def instance_record(one: GeneratedInstance) -> dict[str, Json]:
@@ -70,7 +70,7 @@ def instance_record(one: GeneratedInstance) -> dict[str, Json]:
     of_gold = _Extremes(one.theory, prompts, one.reference.formula)
     of_seed = _Extremes(one.theory, prompts, one.seed_reference.formula)
     worlds = [_prompt(one, place, of_gold) for place in range(len(prompts))]
-    optimal = [candidate.judged.bound for candidate in one.worlds]
+    optimal = [candidate.judgement.bound for candidate in one.worlds]
     shares = [
         bound / len(candidate.world.names)
         for bound, candidate in zip(optimal, one.worlds, strict=True)
@@ -99,8 +99,8 @@ def instance_record(one: GeneratedInstance) -> dict[str, Json]:
         "generatorVersion": VERSION,
         "seed": one.seed,
         "number": one.number,
-        "worldsDrawn": one.drawn,
-        "templatesTried": one.tries,
+        "worldsDrawn": one.worlds_drawn,
+        "templatesTried": one.templates_tried,
         "competitors": one.competitors,
     }
     if recipe.one_size:
@@ -124,7 +124,7 @@ def instance_record(one: GeneratedInstance) -> dict[str, Json]:
 
 
 def _prompt(one: GeneratedInstance, place: int, gold: _Extremes) -> dict[str, Json]:
-    candidate, seed_worth = one.worlds[place], one.seed_reference.worths[place]
+    candidate, seed_worth = one.worlds[place], one.seed_reference.judgements[place]
     world = _world(candidate, gold, place, one.recipe.regime)
     if one.recipe.regime != "skeptical":
         world["_requiredAbCost"] = gold.violations[0][place]
@@ -143,7 +143,7 @@ def _prompt(one: GeneratedInstance, place: int, gold: _Extremes) -> dict[str, Js
 
 def _world(candidate: Candidate, of: _Extremes, place: int, regime: str) -> dict[str, Json]:
     """Return the fields that prompt worlds and holdouts have in common."""
-    world, worth = candidate.world, candidate.judged
+    world, worth = candidate.world, candidate.judgement
     cost = worth.cost or 0
     made: dict[str, Json] = {
         "worldId": world.id,
@@ -278,10 +278,10 @@ def holdout_rows(one: GeneratedInstance) -> list[dict[str, Json]]:
     worlds = [holdout.candidate.world for holdout in one.holdouts]
     of = _Extremes(one.theory, worlds, one.reference.formula)
     prompt_mean = one.reference.cost / len(one.worlds)
-    costs = [holdout.candidate.judged.cost or 0 for holdout in one.holdouts]
+    costs = [holdout.candidate.judgement.cost or 0 for holdout in one.holdouts]
     rows: list[dict[str, Json]] = []
     for place, holdout in enumerate(one.holdouts):
-        worth = holdout.candidate.judged
+        worth = holdout.candidate.judgement
         rows.append(
             {
                 "schemaVersion": "abd_holdout_record_v1",

@@ -47,7 +47,7 @@ class WorldTables:
     def __len__(self) -> int:
         return len(self.inside)
 
-    def picked(self, places: NDArray[np.int64] | Bools) -> WorldTables:
+    def select(self, places: NDArray[np.int64] | Bools) -> WorldTables:
         """Return the worlds at these indices, or where this mask is true."""
         return WorldTables(
             self.inside[places],
@@ -79,7 +79,7 @@ class WorldTables:
         found: Bools = np.concatenate(parts) if parts else np.zeros((0, size), bool)
         return found
 
-    def world(self, place: int, name: str) -> World:
+    def to_world(self, place: int, name: str) -> World:
         """Return one of the worlds, with elements named a0, a1 and so on."""
         count = int(self.inside[place].sum())
         true = {name: _tuples(table[place]) for name, table in self.true.items()}
@@ -108,7 +108,7 @@ def draw_worlds(
         size: the size of all worlds, or None for a size of its own for each.
     """
     least, most = recipe.sizes
-    sizes = least + stream.below(most - least + 1, count)
+    sizes = least + stream.integers(most - least + 1, count)
     if size is not None:
         sizes[:] = size
     inside = element_mask(sizes, most if size is None else size)

@@ -57,9 +57,9 @@ class Recipe:
     tiers: Mapping[int, float]
     worlds: tuple[int, int]
     budget: int
-    slack: int
-    share: float
-    marked: float
+    max_slack: int
+    max_exception_share: float
+    max_covered_share: float
     floors: tuple[int, int]
 
 

@@ -97,8 +97,8 @@ def as_problem(one: GeneratedInstance) -> Problem:
             "reference_cost": one.reference.cost,
             "difficulty": one.recipe.difficulty,
             "scenario": SCENARIOS[one.recipe.regime],
-            "bounds": [candidate.judged.bound for candidate in one.worlds],
-            "hidden_bounds": [holdout.candidate.judged.bound for holdout in one.holdouts],
+            "bounds": [candidate.judgement.bound for candidate in one.worlds],
+            "hidden_bounds": [holdout.candidate.judgement.bound for holdout in one.holdouts],
             "holdouts_published": len(one.holdouts),
         },
     )

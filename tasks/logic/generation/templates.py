@@ -28,11 +28,11 @@ class Shape(NamedTuple):
     """A property of an element, as a function that writes its formula about a variable."""
 
     name: str
-    about: Callable[[str, str], str]  # (variable, unused letters) -> formula
+    write_about: Callable[[str, str], str]  # (variable, unused letters) -> formula
 
     def text(self) -> str:
         """Return the formula about `x`."""
-        return self.about("x", LETTERS)
+        return self.write_about("x", LETTERS)
 
 
 def _edge(relation: str, one: str, other: str) -> str:
@@ -57,20 +57,20 @@ def self_loop(relation: str) -> Shape:
 
 def negation(shape: Shape) -> Shape:
     """Return the negation of a shape."""
-    return Shape(f"not-{shape.name}", lambda x, spare: f"(not {shape.about(x, spare)})")
+    return Shape(f"not-{shape.name}", lambda x, spare: f"(not {shape.write_about(x, spare)})")
 
 
 def conjunction(*shapes: Shape) -> Shape:
     """Return the conjunction of shapes."""
     name = "&".join(shape.name for shape in shapes)
-    return Shape(name, lambda x, spare: _joined(*(shape.about(x, spare) for shape in shapes)))
+    return Shape(name, lambda x, spare: _joined(*(shape.write_about(x, spare) for shape in shapes)))
 
 
 def disjunction(one: Shape, other: Shape) -> Shape:
     """Return the disjunction of two shapes."""
     return Shape(
         f"{one.name}|{other.name}",
-        lambda x, spare: f"(or {one.about(x, spare)} {other.about(x, spare)})",
+        lambda x, spare: f"(or {one.write_about(x, spare)} {other.write_about(x, spare)})",
     )
 
 
@@ -79,7 +79,7 @@ def diamond(relation: str, inner: Shape | None = None) -> Shape:
 
     def about(x: str, spare: str) -> str:
         y = spare[0]
-        rest = [] if inner is None else [inner.about(y, spare[1:])]
+        rest = [] if inner is None else [inner.write_about(y, spare[1:])]
         return f"(exists {y} {_joined(_edge(relation, x, y), *rest)})"
 
     return Shape(_named("some", relation, inner), about)
@@ -90,7 +90,7 @@ def box(relation: str, inner: Shape) -> Shape:
 
     def about(x: str, spare: str) -> str:
         y = spare[0]
-        return f"(forall {y} (implies {_edge(relation, x, y)} {inner.about(y, spare[1:])}))"
+        return f"(forall {y} (implies {_edge(relation, x, y)} {inner.write_about(y, spare[1:])}))"
 
     return Shape(_named("every", relation, inner), about)
 
@@ -101,8 +101,8 @@ def two_successors(relation: str, one: Shape | None = None, other: Shape | None 
     def about(x: str, spare: str) -> str:
         y, z, rest = spare[0], spare[1], spare[2:]
         parts = [_edge(relation, x, y), _edge(relation, x, z), f"(not (= {y} {z}))"]
-        parts += [] if one is None else [one.about(y, rest)]
-        parts += [] if other is None else [other.about(z, rest)]
+        parts += [] if one is None else [one.write_about(y, rest)]
+        parts += [] if other is None else [other.write_about(z, rest)]
         return f"(exists {y} (exists {z} {_joined(*parts)}))"
 
     said = ",".join("-" if part is None else part.name for part in (one, other))
@@ -131,10 +131,12 @@ def unique_successor(
 
     def about(x: str, spare: str) -> str:
         y, z, rest = spare[0], spare[1], spare[1:]
-        here = [_edge(relation, x, y)] + ([] if inner is None else [inner.about(y, rest)])
-        there = [_edge(relation, x, z)] + ([] if inner is None else [inner.about(z, spare[2:])])
+        here = [_edge(relation, x, y)] + ([] if inner is None else [inner.write_about(y, rest)])
+        there = [_edge(relation, x, z)] + (
+            [] if inner is None else [inner.write_about(z, spare[2:])]
+        )
         last = f"(forall {z} (implies {_joined(*there)} (= {z} {y})))"
-        also = [] if further is None else [further.about(y, rest)]
+        also = [] if further is None else [further.write_about(y, rest)]
         return f"(exists {y} {_joined(*here, *also, last)})"
 
     name = _named("one", relation, inner)
@@ -149,7 +151,7 @@ def meeting_successors(one: str, other: str, inner: Shape | None = None) -> Shap
 
     def about(x: str, spare: str) -> str:
         y, z, w, rest = spare[0], spare[1], spare[2], spare[3:]
-        end = [] if inner is None else [inner.about(w, rest)]
+        end = [] if inner is None else [inner.write_about(w, rest)]
         meet = f"(exists {w} {_joined(_edge(one, y, w), _edge(other, z, w), *end)})"
         return f"(exists {y} (exists {z} {_joined(_edge(one, x, y), _edge(other, x, z), meet)}))"
 
@@ -183,7 +185,7 @@ def returning_successor(relation: str, inner: Shape | None = None) -> Shape:
 
     def about(x: str, spare: str) -> str:
         y = spare[0]
-        rest = [] if inner is None else [inner.about(y, spare[1:])]
+        rest = [] if inner is None else [inner.write_about(y, spare[1:])]
         return f"(exists {y} {_joined(_edge(relation, x, y), _edge(relation, y, x), *rest)})"
 
     return Shape(_named("back", relation, inner), about)

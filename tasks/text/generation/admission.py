@@ -85,7 +85,7 @@ GRID: tuple[AdmissionSet, ...] = (
 def make_twin(one: AdmissionSet) -> AdmissionSet:
     """Return the counterintuitive twin of a set."""
     folder = one.folder.replace("admission/", f"{_TWINS}/")
-    return replace(one, folder=folder, cases=reverse_cases(one.cases, one.tops))
+    return replace(one, folder=folder, cases=reverse_cases(one.cases, one.maxima))
 
 
 SETS_BY_NAME: Mapping[str, AdmissionSet] = {
@@ -99,18 +99,18 @@ class AdmissionGenerator:
     name = "admission"
     about = "applicants: grades, counts and truth values; 13 difficulties and their twins"
 
-    def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+    def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:
         """Return the names of the 26 sets with their tags."""
         return {name: _tags(name) for name in SETS_BY_NAME}
 
-    def more(self, seed: int) -> Iterator[str]:
+    def iter_further_names(self, seed: int) -> Iterator[str]:
         """Yield names of sets with random rules without end."""
         number = 0
         while True:
             yield f"admission-{seed}-{number}"
             number += 1
 
-    def made(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
+    def generate(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
         """Return the data set with this name."""
         if name not in SETS_BY_NAME:
             return random_admission.generate_set(seed, int(name.rpartition("-")[2]))
@@ -118,7 +118,7 @@ class AdmissionGenerator:
         draw = random.Random(f"{name} {seed}")
         rule = complete_rule(one.cases)
         rows = {
-            split: draw_balanced(one.columns, rule, ROWS_PER_SPLIT // 2, draw, one.tops)
+            split: draw_balanced(one.columns, rule, ROWS_PER_SPLIT // 2, draw, one.maxima)
             for split in ("train", "val", "test")
         }
         splits = add_noise(make_clean_splits(rows), one.noise, LABELS, noise, f"{name} {seed}")
@@ -133,7 +133,7 @@ class AdmissionGenerator:
             "counterintuitive": name.startswith(_TWINS),
             "seed": seed,
         }
-        columns = build_columns(one.columns, one.tops)
+        columns = build_columns(one.columns, one.maxima)
         return build_labelled_data(
             name, columns, LABELS, splits, _ABOUT, build_findings(one.cases), [rule], told
         )

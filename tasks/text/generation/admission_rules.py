@@ -38,7 +38,7 @@ class AdmissionSet:
     cases: tuple[Case, ...]
     noise: float = 0.0
     distractors: int = 0
-    tops: Mapping[str, int] = field(default_factory=dict)
+    maxima: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def depth(self) -> int:

@@ -43,13 +43,13 @@ class Field:
         """The kind of the column: "choice", "number" or "truth"."""
         return "choice" if self.values else "number" if self.high else "truth"
 
-    def drawn(self, draw: random.Random) -> Json:
+    def draw_value(self, draw: random.Random) -> Json:
         """Draw a value."""
         if self.values:
             return draw.choice(self.values)
         return draw.randint(self.low, self.high) if self.high else draw.random() < 0.5
 
-    def told(self) -> dict[str, Json]:
+    def describe(self) -> dict[str, Json]:
         """Return the description of the column in the form of `Columns.about`."""
         return {
             "kind": self.kind,
@@ -87,9 +87,9 @@ FIELDS: Mapping[str, Field] = {
 }
 
 
-def build_columns(names: Sequence[str], tops: Mapping[str, int]) -> Columns:
-    """Return the named columns; `tops` replaces the maximum of some counts."""
-    about = {name: _field(name, tops).told() for name in names}
+def build_columns(names: Sequence[str], maxima: Mapping[str, int]) -> Columns:
+    """Return the named columns; `maxima` replaces the maximum of some counts."""
+    about = {name: _field(name, maxima).describe() for name in names}
     return Columns(about, "fields", LABELS)
 
 
@@ -99,26 +99,28 @@ def _field(name: str, tops: Mapping[str, int]) -> Field:
 
 
 def draw_balanced(
-    names: Sequence[str], rule: Rule, each: int, draw: random.Random, tops: Mapping[str, int]
+    names: Sequence[str], rule: Rule, per_label: int, draw: random.Random, maxima: Mapping[str, int]
 ) -> list[Observation]:
-    """Draw `each` records with each label of a rule that covers every record, in random order.
+    """Draw `per_label` records with each label of a rule that covers every record, in random order.
 
     Args:
         names: The columns.
         rule: The rule.
-        each: The number of records per label.
+        per_label: The number of records per label.
         draw: The random generator.
-        tops: Columns with another maximum.
+        maxima: Columns with another maximum.
 
     Raises:
         DataError: A label is too rare.
     """
-    columns = build_columns(names, tops)
-    fields = {name: _field(name, tops) for name in names}
-    left = dict.fromkeys(LABELS, each)
+    columns = build_columns(names, maxima)
+    fields = {name: _field(name, maxima) for name in names}
+    left = dict.fromkeys(LABELS, per_label)
     found: list[Observation] = []
     for _ in range(_MOST // _BATCH):
-        records = [{name: one.drawn(draw) for name, one in fields.items()} for _ in range(_BATCH)]
+        records = [
+            {name: one.draw_value(draw) for name, one in fields.items()} for _ in range(_BATCH)
+        ]
         labels = apply_rule(records, rule, columns, LABELS)
         for record, label in zip(records, labels, strict=True):
             if label is not None and left[label]:

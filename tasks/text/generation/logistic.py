@@ -46,7 +46,7 @@ class LogisticModel:
     weights: Weights
     intercepts: Weights
 
-    def codes(self) -> dict[tuple[int, ...], int]:
+    def predict_codes(self) -> dict[tuple[int, ...], int]:
         """Return the index of the label of each choice of phrases."""
         choices = self.topic.choices
         scores = self.intercepts[:, None] + self.weights[:, np.array(choices)].sum(axis=2)
@@ -55,7 +55,7 @@ class LogisticModel:
 
 
 def draw_model(
-    topic: Topic, count: int, dropout: float, draw: np.random.Generator, leaning: bool = False
+    topic: Topic, count: int, dropout: float, draw: np.random.Generator, as_expected: bool = False
 ) -> LogisticModel:
     """Draw a model in which each label has at least a share of `MIN_LABEL_SHARE` of the posts.
 
@@ -64,7 +64,7 @@ def draw_model(
         count: Number of phrases with a weight; they are all phrases of count / 5 types.
         dropout: The share of these weights that is set to 0.
         draw: The random generator.
-        leaning: Whether weights agree with expectation: above 1 for the label that a phrase
+        as_expected: Whether weights agree with expectation: above 1 for the label that a phrase
             suggests, below -1 for the others.
 
     Raises:
@@ -72,16 +72,16 @@ def draw_model(
     """
     labels = len(topic.labels)
     for _ in range(_TRIES):
-        types = draw.permutation(len(topic.types))[: count // len(topic.places[0])]
-        places = [place for one in sorted(types) for place in topic.places[one]]
+        types = draw.permutation(len(topic.types))[: count // len(topic.type_indices[0])]
+        places = [place for one in sorted(types) for place in topic.type_indices[one]]
         weights = np.zeros((labels, len(topic.phrases)))
         weights[:, places] = draw.uniform(-MAX_WEIGHT, MAX_WEIGHT, (labels, len(places)))
-        if leaning:
+        if as_expected:
             weights = _leaning(topic, weights)
         dropped = draw.permutation(labels * len(places))[: round(dropout * labels * len(places))]
         weights[dropped // len(places), np.array(places)[dropped % len(places)]] = 0.0
         model = LogisticModel(topic, weights, draw.uniform(-MAX_INTERCEPT, MAX_INTERCEPT, labels))
-        counts = Counter(model.codes().values())
+        counts = Counter(model.predict_codes().values())
         if min(counts[code] for code in range(labels)) >= MIN_LABEL_SHARE * len(topic.choices):
             return model
     raise DataError(
@@ -94,7 +94,7 @@ def _leaning(topic: Topic, weights: Weights) -> Weights:
     sizes = 1.0 + np.abs(weights) * (MAX_WEIGHT - 1) / MAX_WEIGHT
     signs = np.full(weights.shape, -1.0)
     for place, phrase in enumerate(topic.phrases):
-        signs[phrase.leaning, place] = 1.0
+        signs[phrase.expected_label, place] = 1.0
     return np.where(weights == 0.0, 0.0, sizes * signs)
 
 
@@ -115,7 +115,9 @@ def build_findings(
     return found
 
 
-def model_parameters(model: LogisticModel, weighted: Sequence[int], turned: int) -> dict[str, Json]:
+def model_parameters(
+    model: LogisticModel, weighted: Sequence[int], rotation: int
+) -> dict[str, Json]:
     """Return the weights and intercepts of the model by label.
 
     Together with the findings they state the complete rule: the label whose intercept and weights
@@ -124,14 +126,14 @@ def model_parameters(model: LogisticModel, weighted: Sequence[int], turned: int)
     Args:
         model: The model.
         weighted: Indices of the phrases with a weight.
-        turned: The number of positions by which the labels are rotated.
+        rotation: The number of positions by which the labels are rotated.
 
     Returns:
         {"weights": label -> the weight of each phrase of `weighted`, "intercepts": label -> its
         intercept}.
     """
     names = model.topic.labels
-    labels = [names[(code + turned) % len(names)] for code in range(len(names))]
+    labels = [names[(code + rotation) % len(names)] for code in range(len(names))]
     weights = {
         label: [float(own[place]) for place in weighted]
         for label, own in zip(labels, model.weights, strict=True)
@@ -166,7 +168,7 @@ def _cases(
     if len(set(codes.values())) == 1:
         return [(next(iter(codes.values())), ())]
     alike: dict[tuple[tuple[tuple[int, ...], int], ...], list[int]] = {}
-    for place in topic.places[depth]:
+    for place in topic.type_indices[depth]:
         rest = tuple((c[depth + 1 :], code) for c, code in codes.items() if c[depth] == place)
         alike.setdefault(rest, []).append(place)
     found = []
@@ -187,7 +189,7 @@ def _sentences(conditions: Sequence[Condition], label: str) -> list[Rule]:
     found: list[Rule] = []
     some: list[Condition] = []
     for one in conditions:
-        if some and len(_one([*some, one], label).written()) > MAX_SENTENCE_CHARACTERS:
+        if some and len(_one([*some, one], label).to_text()) > MAX_SENTENCE_CHARACTERS:
             found.append(_one(some, label))
             some = []
         some.append(one)
@@ -242,7 +244,7 @@ def describe_likelihoods(
     elif weights[high] < 0:
         most, least = "a bit unlikely", "highly unlikely"
     return (
-        f'If the {kind} of a {item} is "{phrase.form("third")}", it is {most} to'
+        f'If the {kind} of a {item} is "{phrase.render_form("third")}", it is {most} to'
         f" {verdict.format(labels[high])} and {least} to {verdict.format(labels[low])}."
     )
 

@@ -90,15 +90,15 @@ class MarineGenerator:
     name = "marine"
     about = "hours of sunlight by clarity of the water and clouds, as numbers"
 
-    def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+    def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:
         """Return the name of the only set with its tag."""
         return {"marine": frozenset(("marine",))}
 
-    def more(self, seed: int) -> Iterator[str]:
+    def iter_further_names(self, seed: int) -> Iterator[str]:
         """Return no further names."""
         return iter(())
 
-    def made(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
+    def generate(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
         """Return the data set with this name."""
         draw = random.Random(f"{name} {seed}")
         about = {key: {"kind": "number", "about": told} for key, (told, _, _) in _COLUMNS.items()}

@@ -26,11 +26,11 @@ class TopicPhrase(Protocol):
         ...
 
     @property
-    def leaning(self) -> int:
+    def expected_label(self) -> int:
         """The index of the label that the phrase suggests."""
         ...
 
-    def form(self, name: str) -> str:
+    def render_form(self, name: str) -> str:
         """Return the phrase in the form with this name."""
         ...
 
@@ -49,9 +49,9 @@ class Phrase:
     third: str
     gerund: str
     core: str
-    leaning: int
+    expected_label: int
 
-    def form(self, name: str) -> str:
+    def render_form(self, name: str) -> str:
         """Return the phrase with a form of its verb.
 
         Args:
@@ -92,10 +92,10 @@ class Topic:
     @property
     def choices(self) -> list[tuple[int, ...]]:
         """All choices of one phrase per type, as indices into `phrases`, (625, 4)."""
-        return list(product(*self.places))
+        return list(product(*self.type_indices))
 
     @property
-    def places(self) -> list[range]:
+    def type_indices(self) -> list[range]:
         """The indices of the phrases of each type."""
         starts = [sum(len(some) for _, some in self.types[:n]) for n in range(len(self.types))]
         return [
@@ -103,13 +103,15 @@ class Topic:
             for start, (_, some) in zip(starts, self.types, strict=True)
         ]
 
-    def plain(self, choice: Sequence[int]) -> str:
+    def render_plain(self, choice: Sequence[int]) -> str:
         """Return a choice of phrases as a text with one line per type."""
         phrases = self.phrases
         lines = zip(self.types, choice, strict=True)
-        return "\n".join(f"{name}: {phrases[place].form('third')}" for (name, _), place in lines)
+        return "\n".join(
+            f"{name}: {phrases[place].render_form('third')}" for (name, _), place in lines
+        )
 
-    def told(self, template: str, choice: Sequence[int]) -> str:
+    def fill_template(self, template: str, choice: Sequence[int]) -> str:
         """Return a template filled with a choice of phrases."""
         phrases = self.phrases
         return template.format(*(_Forms(phrases[place]) for place in choice))
@@ -122,7 +124,7 @@ class _Forms:
         self._phrase = phrase
 
     def __getattr__(self, name: str) -> str:
-        return self._phrase.form(name)
+        return self._phrase.render_form(name)
 
 
 def mentions_any(*phrases: TopicPhrase) -> Comparison:

@@ -129,7 +129,7 @@ def build_labelled_data(
     description: str,
     known: Sequence[Rule | str],
     optimal: Sequence[Rule],
-    told: Mapping[str, Json],
+    extra_properties: Mapping[str, Json],
 ) -> LabelledData:
     """Build the data set of a generator.
 
@@ -141,7 +141,7 @@ def build_labelled_data(
         description: What the data set is about.
         known: The findings, as rules or sentences.
         optimal: Rules that label every row as the clean rule does.
-        told: Further `task_properties` for metadata.json.
+        extra_properties: Further `task_properties` for metadata.json.
 
     Raises:
         DataError: A split has only one label, which is a fault of the generator.
@@ -152,13 +152,13 @@ def build_labelled_data(
     sizes = {split: len(rows) for split, rows in splits.rows.items()}
     shares = {split: changed / sizes[split] for split, changed in splits.changed.items()}
     properties: dict[str, Json] = {
-        **told,
+        **extra_properties,
         "effective_noise": {split: round(share, 4) for split, share in shares.items()},
         "best_accuracy": {split: round(1 - share, 4) for split, share in shares.items()},
         "labels": dict(sorted(splits.labels.items())),
-        "optimal": [rule.written() for rule in optimal],
+        "optimal": [rule.to_text() for rule in optimal],
     }
-    findings = [one if isinstance(one, str) else one.written() for one in known]
+    findings = [one if isinstance(one, str) else one.to_text() for one in known]
     return LabelledData(
         name,
         DEFAULT_LABEL_NAME,
@@ -209,18 +209,18 @@ class Generator(Protocol):
         """A description in one line."""
         ...
 
-    def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+    def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:
         """Return the names of the standard data sets with their tags, easy ones first."""
         ...
 
-    def more(self, seed: int) -> Iterator[str]:
+    def iter_further_names(self, seed: int) -> Iterator[str]:
         """Yield names of further data sets, endlessly or none at all.
 
         They are used when `--problems N` exceeds the number of standard sets.
         """
         ...
 
-    def made(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
+    def generate(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
         """Return the data set with this name."""
         ...
 
@@ -240,7 +240,7 @@ def select_set_names(
     Raises:
         UsageError: No set has one of the tags, or none has all of them.
     """
-    there = generator.sets(seed)
+    there = generator.list_sets(seed)
     wanted = [one.strip() for one in (level or "").split(",") if one.strip()]
     tags = sorted(set().union(*there.values()))
     for one in wanted:
@@ -254,6 +254,6 @@ def select_set_names(
     if count is None:
         return found
     if count > len(found) and not wanted:
-        others = generator.more(seed)
+        others = generator.iter_further_names(seed)
         found += [name for _, name in zip(range(count - len(found)), others, strict=False)]
     return found[:count]

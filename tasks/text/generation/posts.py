@@ -83,7 +83,7 @@ class PostGenerator:
 
     topic: Topic
     with_twin: bool
-    written: Mapping[str, Json] = field(default_factory=dict)
+    written_properties: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -95,11 +95,11 @@ class PostGenerator:
         """A description in one line."""
         return f"{self.topic.description} Six levels, subtle and plain, and a grid of 64"
 
-    def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+    def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:
         """Return the names of the sets with their tags."""
         return {name: self._tags(name, level) for name, level in self.levels().items()}
 
-    def more(self, seed: int) -> Iterator[str]:
+    def iter_further_names(self, seed: int) -> Iterator[str]:
         """Return no further names."""
         return iter(())
 
@@ -127,7 +127,7 @@ class PostGenerator:
         number = own.removeprefix("level")[0]
         return frozenset((number, f"level{number}", "plain" if level.plain else "subtle", own))
 
-    def made(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
+    def generate(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
         """Return the data set with this name."""
         level = self.levels()[name]
         topic = self.topic
@@ -143,7 +143,7 @@ class PostGenerator:
             "subtlety": not level.plain,
             "num_impactful_feature": level.count,
             "seed": seed,
-            **self.written,
+            **self.written_properties,
         }
         if level.count == 1:
             codes, known, best = self._one_phrase(draw)
@@ -151,7 +151,7 @@ class PostGenerator:
             model = logistic.draw_model(
                 topic, level.count, level.dropout, draw, level.twin is not None
             )
-            codes = model.codes()
+            codes = model.predict_codes()
             weighted = [
                 place for place in range(len(topic.phrases)) if model.weights[:, place].any()
             ]
@@ -159,7 +159,7 @@ class PostGenerator:
                 codes = {choice: (code + 1) % len(topic.labels) for choice, code in codes.items()}
             else:
                 told["worded"] = logistic.describe_weights(model)
-            told |= logistic.model_parameters(model, weighted, turned=1 if level.twin else 0)
+            told |= logistic.model_parameters(model, weighted, rotation=1 if level.twin else 0)
             known = logistic.build_findings(topic, codes, weighted)
             best = logistic.build_optimal_rules(topic, codes)
         told["true_num_hypotheses"] = len(known)
@@ -169,9 +169,9 @@ class PostGenerator:
             Observation({TEXT_COLUMN: text}, topic.labels[code])
             for choice, code in codes.items()
             for text in (
-                [topic.plain(choice)]
+                [topic.render_plain(choice)]
                 if level.plain
-                else [topic.told(template, choice) for template in topic.templates]
+                else [topic.fill_template(template, choice) for template in topic.templates]
             )
         ]
         splits = make_clean_splits(split_rows(rows, random.Random(f"{base} {seed}")))

@@ -60,7 +60,7 @@ class Condition:
             return bool(got >= self.value)
         return bool(got == self.value)
 
-    def written(self) -> str:
+    def to_text(self) -> str:
         """Return the condition in the words of the judge's grammar."""
         kind = _COLUMNS[self.column]["kind"]
         if kind == "number":
@@ -107,7 +107,7 @@ def generate_set(seed: int, number: int) -> LabelledData:
 
 def describe_rule(rule: Rule) -> str:
     """Return the rule as one sentence."""
-    cases = [" and ".join(one.written() for one in some) for some in rule]
+    cases = [" and ".join(one.to_text() for one in some) for some in rule]
     whole = "; ".join(f"if {case}, the label is {LABELS[0]}" for case in cases)
     return f"{whole[0].upper()}{whole[1:]}; otherwise {LABELS[1]}."
 

@@ -84,15 +84,15 @@ class ShoeGenerator:
     name = "shoe"
     about = "customers and the colour of their shoes, in three variants"
 
-    def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+    def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:
         """Return the names of the three variants with their tags."""
         return {name: frozenset((variant,)) for variant, name in _NAMES.items()}
 
-    def more(self, seed: int) -> Iterator[str]:
+    def iter_further_names(self, seed: int) -> Iterator[str]:
         """Return no further names."""
         return iter(())
 
-    def made(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
+    def generate(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
         """Return the data set with this name."""
         variant = next(key for key, own in _NAMES.items() if own == name)
         rules = build_findings(variant)

@@ -38,7 +38,7 @@ class Definition:
     about: str = ""
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The name with its description, if there is one."""
         return f"{self.name}: {self.about}" if self.about else self.name
 
@@ -54,15 +54,15 @@ class WrittenPhrase:
         forms: The text in the slot of each template.
     """
 
-    said: str
+    text: str
     core: str
-    leaning: int
+    expected_label: int
     forms: tuple[str, ...] = ()
 
-    def form(self, name: str) -> str:
+    def render_form(self, name: str) -> str:
         """Return the form for template N if the name is `tN`, else the phrase on its own."""
         number = name.removeprefix("t")
-        return self.forms[int(number)] if number.isdecimal() else self.said
+        return self.forms[int(number)] if number.isdecimal() else self.text
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Template:
     pieces: tuple[str, ...]
     slots: tuple[int, ...]
 
-    def around(self, kind: int, types: Sequence[str]) -> tuple[str, str]:
+    def split_at_slot(self, kind: int, types: Sequence[str]) -> tuple[str, str]:
         """Return the text before and after the slot of a type, with other slots as `[type]`."""
         at = self.slots.index(kind)
         marks = [f"[{types[one]}]" for one in self.slots] + [""]
@@ -85,12 +85,12 @@ class Template:
         before = "".join(told[: at + 1]).removesuffix(marks[at])
         return before, "".join(told[at + 1 :])
 
-    def shown(self, types: Sequence[str]) -> str:
+    def render(self, types: Sequence[str]) -> str:
         """Return the text with its slots as `[type]`."""
         marks = [f"[{types[one]}]" for one in self.slots] + [""]
         return "".join(piece + mark for piece, mark in zip(self.pieces, marks, strict=True))
 
-    def format_string(self, number: int) -> str:
+    def to_format_string(self, number: int) -> str:
         """Return the text in the form of `Topic.templates`.
 
         `{2.t0}` is the phrase of the third type in template 0.
@@ -132,7 +132,7 @@ class Draft:
         """The names of the labels."""
         return [one.name for one in self.labels]
 
-    def topic(self) -> Topic:
+    def build_topic(self) -> Topic:
         """Return the complete topic.
 
         Raises:
@@ -143,7 +143,7 @@ class Draft:
             phrases = []
             for one in some:
                 forms = tuple(self.forms[number, place] for number in range(len(self.templates)))
-                phrases.append(WrittenPhrase(one.said, one.core, one.leaning, forms))
+                phrases.append(WrittenPhrase(one.text, one.core, one.expected_label, forms))
                 place += 1
             found.append((kind.name, tuple(phrases)))
         topic = Topic(
@@ -151,25 +151,25 @@ class Draft:
             self.description,
             tuple(self.label_names),
             tuple(found),
-            tuple(one.format_string(number) for number, one in enumerate(self.templates)),
+            tuple(one.to_format_string(number) for number, one in enumerate(self.templates)),
             ITEM,
             "be labelled {}",
         )
         _check(topic)
         return topic
 
-    def told(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, Json]:
         """Return the parts as JSON for metadata.json."""
         return {
             "labels": [{"name": one.name, "about": one.about} for one in self.labels],
             "types": [{"name": one.name, "about": one.about} for one in self.types],
             "phrases": [
-                {"type": kind.name, "phrase": one.said, "stays": one.core,
-                 "leans_to": self.label_names[one.leaning]}
+                {"type": kind.name, "phrase": one.text, "stays": one.core,
+                 "leans_to": self.label_names[one.expected_label]}
                 for kind, some in zip(self.types, self.phrases, strict=True)
                 for one in some
             ],
-            "templates": [one.shown(self.kinds) for one in self.templates],
+            "templates": [one.render(self.kinds) for one in self.templates],
             "forms": [
                 [self.forms[number, place] for place in range(sum(map(len, self.phrases)))]
                 for number in range(len(self.templates))
@@ -181,8 +181,8 @@ def _check(topic: Topic) -> None:
     """Check that the judge finds in every text the phrases put into it, and no others."""
     texts, inside = [], []
     for choice in topic.choices:
-        told = [topic.told(template, choice) for template in topic.templates]
-        for text in [topic.plain(choice), *told]:
+        told = [topic.fill_template(template, choice) for template in topic.templates]
+        for text in [topic.render_plain(choice), *told]:
             texts.append({"text": text})
             inside.append(choice)
     if len({one["text"] for one in texts}) < len(texts):
@@ -203,16 +203,16 @@ def _check(topic: Topic) -> None:
 
 
 def build_metadata(
-    draft: Draft, by: Json, given: Mapping[str, str], more: Mapping[str, Json]
+    draft: Draft, model: Json, sources: Mapping[str, str], call_facts: Mapping[str, Json]
 ) -> dict[str, Json]:
     """Return `task_properties` of metadata.json.
 
     Args:
         draft: The parts.
-        by: The settings of the model.
-        given: The parts that the model did not write, and where each came from.
-        more: Facts about the model calls.
+        model: The settings of the model.
+        sources: The parts that the model did not write, and where each came from.
+        call_facts: Facts about the model calls.
     """
     parts = ("description", "labels", "types", "phrases", "templates", "forms")
-    source = {part: given.get(part, "model") for part in parts}
-    return {"written": {"by": by, "from": source, **more, **draft.told()}}
+    source = {part: sources.get(part, "model") for part in parts}
+    return {"written": {"by": model, "from": source, **call_facts, **draft.to_json()}}

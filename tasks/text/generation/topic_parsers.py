@@ -58,8 +58,8 @@ class ParsedItems(Generic[T]):
         wrong: A sentence about each item that does not.
     """
 
-    good: tuple[T, ...]
-    wrong: tuple[str, ...] = ()
+    valid: tuple[T, ...]
+    faults: tuple[str, ...] = ()
 
 
 def _items(said: str, count: int) -> list[Item]:
@@ -80,12 +80,12 @@ def contains_tokens(part: Sequence[str], whole: Sequence[str]) -> bool:
 # --- labels and types -----------------------------------------------------------------
 
 
-def parse_labels(said: str, draft: Draft, count: int) -> ParsedItems[Definition]:
+def parse_labels(answer: str, draft: Draft, count: int) -> ParsedItems[Definition]:
     """Parse new labels, one line `NAME: what it is` each, that the draft does not have yet."""
     good: list[Definition] = []
     wrong: list[str] = []
     taken = {normalize_label(name) for name in draft.label_names}
-    for item in _items(said, count):
+    for item in _items(answer, count):
         one = _named(item.sentence)
         why = find_label_fault(one.name) or (
             "there is such a label already" if normalize_label(one.name) in taken else ""
@@ -115,7 +115,7 @@ def find_label_fault(name: str) -> str:
     return ""
 
 
-def parse_types(said: str, draft: Draft, count: int) -> ParsedItems[Definition]:
+def parse_types(answer: str, draft: Draft, count: int) -> ParsedItems[Definition]:
     """Parse new types of phrases, one line `name: what it is` each.
 
     Blanks and hyphens in a name become `_`.
@@ -123,7 +123,7 @@ def parse_types(said: str, draft: Draft, count: int) -> ParsedItems[Definition]:
     good: list[Definition] = []
     wrong: list[str] = []
     taken = {*draft.kinds, *(normalize_type_name(name) for name in draft.label_names)}
-    for item in _items(said, count):
+    for item in _items(answer, count):
         one = _named(item.sentence.strip("[]"))
         name = normalize_type_name(one.name.strip("[] "))
         why = ""
@@ -153,14 +153,14 @@ def _named(item: str) -> Definition:
 
 
 def _reads(rule: Rule, labels: Sequence[str]) -> bool:
-    got = compile_sentence(rule.written(), public_facts(_COLUMNS, labels))
-    return isinstance(got, Rule) and got.written() == rule.written()
+    got = compile_sentence(rule.to_text(), public_facts(_COLUMNS, labels))
+    return isinstance(got, Rule) and got.to_text() == rule.to_text()
 
 
 # --- phrases --------------------------------------------------------------------------
 
 
-def parse_phrases(said: str, draft: Draft, kind: int, count: int) -> ParsedItems[WrittenPhrase]:
+def parse_phrases(answer: str, draft: Draft, kind: int, count: int) -> ParsedItems[WrittenPhrase]:
     """Parse new phrases of a type, one line `verb [words that stay] | LABEL` each.
 
     A phrase must differ from those of all types in the draft. Together the phrases of a type must
@@ -170,8 +170,8 @@ def parse_phrases(said: str, draft: Draft, kind: int, count: int) -> ParsedItems
     wrong: list[str] = []
     before = [one for some in draft.phrases for one in some]
     labels = {normalize_label(name): place for place, name in enumerate(draft.label_names)}
-    unheard = set(range(len(labels))) - {one.leaning for one in draft.phrases[kind]}
-    for item in _items(said, count):
+    unheard = set(range(len(labels))) - {one.expected_label for one in draft.phrases[kind]}
+    for item in _items(answer, count):
         phrase, label = _parted(_bare(item.sentence), labels)
         said_so = tidied(_BRACKETS.sub(r"\1", phrase)).strip(" .;")
         leaning = labels.get(normalize_label(label))
@@ -227,8 +227,8 @@ def _phrase_fault(said: str, core: str, others: Iterable[WrittenPhrase], draft: 
         return f"at most {MAX_LOOSE_WORDS} words stand outside the brackets"
     for one in others:
         theirs = tokenize(one.core)
-        if contains_tokens(kept, tokenize(one.said)) or contains_tokens(theirs, own):
-            return f'"{one.said}" and it share the words in brackets, so they cannot be told apart'
+        if contains_tokens(kept, tokenize(one.text)) or contains_tokens(theirs, own):
+            return f'"{one.text}" and it share the words in brackets, so they cannot be told apart'
     for name in draft.kinds:
         if contains_tokens(kept, tokenize(name)):
             return f'the words in brackets are the name of the type "{name}"'
@@ -240,12 +240,12 @@ def _phrase_fault(said: str, core: str, others: Iterable[WrittenPhrase], draft: 
 # --- templates ------------------------------------------------------------------------
 
 
-def parse_templates(said: str, draft: Draft, count: int) -> ParsedItems[Template]:
+def parse_templates(answer: str, draft: Draft, count: int) -> ParsedItems[Template]:
     """Parse new templates, one line with a slot `[type]` for each type each."""
     good: list[Template] = []
     wrong: list[str] = []
     taken = {_frame(one) for one in draft.templates}
-    for item in _items(said, count):
+    for item in _items(answer, count):
         text = _bare(item.sentence)
         one, why = _template(text, draft)
         if one is not None and _frame(one) in taken:
@@ -298,7 +298,7 @@ def _slots(kinds: Sequence[str]) -> str:
 
 
 def parse_forms(
-    said: str, draft: Draft, number: int, kind: int, count: int
+    answer: str, draft: Draft, number: int, kind: int, count: int
 ) -> ParsedItems[tuple[int, str]]:
     """Parse the forms that phrases take in a slot.
 
@@ -308,12 +308,12 @@ def parse_forms(
         Pairs (index of the phrase within its type, text in the slot).
     """
     before, after = (
-        " ".join(one.split()) for one in draft.templates[number].around(kind, draft.kinds)
+        " ".join(one.split()) for one in draft.templates[number].split_at_slot(kind, draft.kinds)
     )
     phrases = draft.phrases[kind]
     good: dict[int, str] = {}
     wrong: list[str] = []
-    for item in _items(said, count):
+    for item in _items(answer, count):
         text = _bare(item.sentence)
         form = _slot(text, before, after)
         if form is None:
@@ -357,13 +357,13 @@ def _begun(form: str, before: str) -> str:
 
 
 def _form_fault(form: str, phrase: WrittenPhrase, draft: Draft, around: tuple[str, str]) -> str:
-    words, own = tokenize(form), tokenize(phrase.said)
+    words, own = tokenize(form), tokenize(phrase.text)
     if not form or set(form) & set("[]{}|\n") or any(c in ".!?;" for c in form):
         return "in the slot stands a part of a sentence, without brackets and full stops"
-    if len(form.split()) > len(phrase.said.split()) + MAX_ADDED_WORDS:
-        return f'it adds more than {MAX_ADDED_WORDS} words to "{phrase.said}"'
+    if len(form.split()) > len(phrase.text.split()) + MAX_ADDED_WORDS:
+        return f'it adds more than {MAX_ADDED_WORDS} words to "{phrase.text}"'
     if added := (_denials(words) - _denials(own)) | (_denials(own) - _denials(words)):
-        return f'with "{min(added)}" it says the contrary of "{phrase.said}"'
+        return f'with "{min(added)}" it says the contrary of "{phrase.text}"'
     whole = tokenize(f"{_SLOT.sub('|', around[0])} {form} {_SLOT.sub('|', around[1])}")
     for one in (one for some in draft.phrases for one in some):
         if one is not phrase and contains_tokens(tokenize(one.core), whole):

@@ -38,17 +38,17 @@ class DecisionTreeGenerator:
     name = "tree"
     about = "applicants: a random decision tree of depth 1 to 4"
 
-    def sets(self, seed: int) -> Mapping[str, frozenset[str]]:
+    def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:
         """Return the names of the standard data sets with their depth as a tag."""
         return {
             _name(number): frozenset((f"depth_{_depth(number)}",)) for number in range(SET_COUNT)
         }
 
-    def more(self, seed: int) -> Iterator[str]:
+    def iter_further_names(self, seed: int) -> Iterator[str]:
         """Yield the names of further trees without end."""
         return (_name(number) for number in count(SET_COUNT))
 
-    def made(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
+    def generate(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:
         """Return the data set with this name."""
         number = int(name.rpartition("_")[2])
         draw = random.Random(f"{name} {seed}")
@@ -87,7 +87,7 @@ def _paths(columns: Sequence[str], depth: int, draw: random.Random) -> list[Path
     about = build_columns(columns, {})
     for _ in range(_TRIES):
         paths = _grow_paths(columns, depth, draw, ())
-        records = [{name: FIELDS[name].drawn(draw) for name in columns} for _ in range(_SHOWN)]
+        records = [{name: FIELDS[name].draw_value(draw) for name in columns} for _ in range(_SHOWN)]
         rows = PreparedRows(records, public_facts(about, LABELS))
         if all(np.mean(_conjunction(some).holds(rows)) >= _LEAST / len(paths) for some, _ in paths):
             return paths

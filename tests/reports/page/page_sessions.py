@@ -77,18 +77,20 @@ def write(
             async def made(response: Any = response) -> Outcome:
                 return Outcome(response)
 
-            await journal.once(CallKey(session, problem, path), "tool", request, made)
+            await journal.record_once(CallKey(session, problem, path), "tool", request, made)
         for problem, records in problems:
             for one in records:
-                await ledger.step(one)
+                await ledger.record_step(one)
             if status != "running":
-                await ledger.end(problem.id, *(ends or {}).get(problem.id, ("done", "three_bad")))
+                await ledger.record_end(
+                    problem.id, *(ends or {}).get(problem.id, ("done", "three_bad"))
+                )
 
     with Store.open(path, write=True) as store:
         session = store.create_session(told, [(problem, space) for problem, _ in problems])
         asyncio.run(record(store, session))
         if status != "running":
-            store.set_session(session, status=status, seconds=1.0, **fields)
+            store.update_session(session, status=status, seconds=1.0, **fields)
     return session
 
 

@@ -23,7 +23,7 @@ def told(made):
     from peirce.store import Store
 
     with Store.open(made.store, write=False) as store:
-        return json.loads(json.dumps(Contents(store, list(made.names.values())).overview()))
+        return json.loads(json.dumps(Contents(store, list(made.names.values())).build_overview()))
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def told(store):
     path, *sessions = store
     with Store.open(path, write=False) as opened:
         contents = Contents(opened, sessions)
-        return contents.overview(), list(contents.problems())
+        return contents.build_overview(), list(contents.iter_problems())
 
 
 def test_a_session_says_what_was_run_and_how_it_ended(store, told):
@@ -109,9 +109,9 @@ def test_what_was_named_twice_stands_once_and_few_are_compared(store):
     path, first, _second = store
     with Store.open(path, write=False) as opened:
         assert [
-            one["session"] for one in Contents(opened, [first, first]).overview()["sessions"]
+            one["session"] for one in Contents(opened, [first, first]).build_overview()["sessions"]
         ] == [first]
-        assert Contents(opened, [first]).overview()["differences"] == []
+        assert Contents(opened, [first]).build_overview()["differences"] == []
     assert MAX_COMPARED == 6
 
 
@@ -123,7 +123,7 @@ def test_sessions_of_two_tasks_are_not_compared_though_their_problems_have_the_s
         for task in ("list_functions", "acre", "list_functions")
     )
     with Store.open(path, write=False) as opened:
-        found = Contents(opened, [one, other, again]).overview()["differences"]
+        found = Contents(opened, [one, other, again]).build_overview()["differences"]
     assert [(pair["first"], pair["second"]) for pair in found] == [(one, again)]
 
 
@@ -134,7 +134,7 @@ def test_the_first_sessions_of_each_task_are_compared_wherever_they_stand(tmp_pa
     ]
     last = [write(path, [(problem, [])]) for _ in range(MAX_COMPARED + 1)]
     with Store.open(path, write=False) as opened:
-        found = Contents(opened, [*others, *last]).overview()["differences"]
+        found = Contents(opened, [*others, *last]).build_overview()["differences"]
     pairs = [(pair["first"], pair["second"]) for pair in found]
     assert pairs == list(combinations(last[:MAX_COMPARED], 2))
 
@@ -148,7 +148,7 @@ def test_problems_are_whole_and_the_same_one_by_one(store, told):
     with Store.open(path, write=False) as opened:
         contents = Contents(opened, [first, second])
         for session, name, whole in problems:
-            assert contents.problem(session, name) == whole
+            assert contents.build_problem(session, name) == whole
 
 
 def test_an_opened_problem_is_that_of_the_store(told):
@@ -195,7 +195,7 @@ def test_a_text_that_is_too_long_is_cut_and_says_so(tmp_path):
         path, [(problem, steps(problem, ("x" * 30_000, judged(problem, "y" * 30_000))))]
     )
     with Store.open(path, write=False) as opened:
-        whole = Contents(opened, [session]).problem(session, "p")
+        whole = Contents(opened, [session]).build_problem(session, "p")
     assert whole["hypotheses"][0]["text"] == "y" * MAX_TEXT_CHARS + " … (30,000 characters)"
     assert whole["steps"][0]["answers"][0]["text"].startswith("x" * MAX_TEXT_CHARS + " …")
 
@@ -203,7 +203,7 @@ def test_a_text_that_is_too_long_is_cut_and_says_so(tmp_path):
 def test_all_families_agree_with_the_store(made):
     with Store.open(made.store, write=False) as opened:
         for name, session in made.names.items():
-            overview = Contents(opened, [session]).overview()
+            overview = Contents(opened, [session]).build_overview()
             (one,) = overview["sessions"]
             verdicts = Counter(
                 judged.verdict.value

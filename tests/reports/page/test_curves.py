@@ -40,7 +40,7 @@ def test_a_problem_that_has_ended_stays_at_its_last_value(course):
 
 
 def test_a_bank_holds_what_it_had_until_it_grows(course):
-    course.banks([
+    course.add_bank_growth([
         {"problem": "p", "step": 1, "size": 2, "accuracy": 0.5},
         {"problem": "p", "step": 3, "size": 4, "accuracy": 0.75},
         {"problem": "q", "step": 2, "size": 1, "accuracy": None},

@@ -92,8 +92,8 @@ def test_the_same_are_those_that_predict_alike_everywhere(rows):
 
 
 def test_a_value_is_shown_where_it_was_seen_elsewhere():
-    values = KnownValues.of([[1, 2], "on", object()])
-    known = dict((repr(value), code) for code, value in values.known.items())
+    values = KnownValues.from_values([[1, 2], "on", object()])
+    known = dict((repr(value), code) for code, value in values.by_code.items())
     assert len(known) == 2  # what is no value of the equality rule has no code
     (one,) = parted([[known["'on'"]], [5]], values)["inputs"]
     assert one["groups"] == [{"hypotheses": [10], "value": "on"}, {"hypotheses": [20]}]

@@ -169,7 +169,7 @@ def test_a_problem_is_given_by_its_place_as_the_file_has_it(client, store):
     from peirce.store import Store
 
     with Store.open(path, write=False) as opened:
-        whole = [value for _, _, value in Contents(opened, [session]).problems()]
+        whole = [value for _, _, value in Contents(opened, [session]).iter_problems()]
     assert [json.loads(json.dumps(one)) for one in whole] == [
         client.json(f"/problem?session={session}&place={place}") for place in (0, 1)
     ]
@@ -295,7 +295,7 @@ def test_it_closes_while_a_request_runs(store, monkeypatch):
         go.wait(30)
         return "late"
 
-    monkeypatch.setattr(viewer, "page", stuck)
+    monkeypatch.setattr(viewer, "get_page", stuck)
     asking = threading.Thread(target=lambda: Client(viewer).ask("/"), daemon=True)
     asking.start()
     try:
@@ -344,7 +344,7 @@ def test_an_error_of_the_page_is_one_line(store, monkeypatch, capsys):
     def fails(have):
         raise KeyError("a key\nof two lines")
 
-    monkeypatch.setattr(viewer, "overview", fails)
+    monkeypatch.setattr(viewer, "get_overview", fails)
     try:
         status, _, text = Client(viewer).ask("/overview")
         assert status == 500 and "KeyError" in text

@@ -33,7 +33,7 @@ def test_classes_give_the_overlap_of_the_whole_product() -> None:
     one = rule("If math is one of A, B and papers is at least 3, the label is admitted.", problem)
     other = rule("If papers is more than 1 and english is not F, the label is admitted.", problem)
     space = InputSpace(problem)
-    cells = space.cells((one, other))
+    cells = space.inputs_for((one, other))
     assert len(cells) == 2 * 3 * 2  # grades told apart, papers below 2, of 2, from 3, …
     assert cells.weights.sum() == pytest.approx(1)
     rows = PreparedRows([row.input for row in problem.hidden], problem.public)
@@ -50,7 +50,7 @@ def test_a_product_that_is_too_large_is_drawn_and_says_so(monkeypatch: pytest.Mo
         "If math is A and english is A and papers is 3 and donated is true, admitted.", problem
     )
     space = InputSpace(problem)
-    assert len(space.cells((one,))) == 8 and space.drawn
+    assert len(space.inputs_for((one,))) == 8 and space.drawn
 
 
 def test_rules_that_no_drawn_input_tells_apart_are_not_called_the_same(
@@ -79,7 +79,7 @@ def test_columns_that_are_compared_with_each_other_are_taken_together() -> None:
     space = InputSpace(problem)
     more, fewer = (rule(f"If a is {w} than b, the label is x.", problem) for w in ("more", "less"))
     both = rule("If a is more than b and c is true, the label is x.", problem)
-    assert len(space.cells((more,))) == 16
+    assert len(space.inputs_for((more,))) == 16
     assert overlap(more, fewer, space) == 0 < overlap(more, both, space) < 1
     assert space.variables(both) == {"a", "b", "c"}
 

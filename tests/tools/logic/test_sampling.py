@@ -31,9 +31,9 @@ KNOWN = [0.716624, 0.183329, 0.71586]
 def test_numbers_are_uniform():
     some = RandomStream("uniform").uniform(20_000)
     assert abs(some.mean() - 0.5) < 0.01 and some.min() >= 0 and some.max() < 1
-    counts = np.bincount(RandomStream("below").below(7, 21_000), minlength=7)
+    counts = np.bincount(RandomStream("below").integers(7, 21_000), minlength=7)
     assert counts.min() > 2_700 and len(counts) == 7
-    assert sorted(RandomStream("s").shuffled(9)) == list(range(9))
+    assert sorted(RandomStream("s").permutation(9)) == list(range(9))
 
 
 def test_as_many_atoms_as_asked_for_and_each_as_likely():

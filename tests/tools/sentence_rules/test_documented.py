@@ -56,4 +56,4 @@ def test_a_documented_sentence_is_what_the_page_says(kind: str, sentence: str) -
         return
     rule = compile_sentence(sentence, PUBLIC[kind])
     assert isinstance(rule, Rule), rule
-    assert compile_sentence(rule.written(), PUBLIC[kind]) == rule
+    assert compile_sentence(rule.to_text(), PUBLIC[kind]) == rule

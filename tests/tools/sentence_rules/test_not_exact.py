@@ -237,7 +237,7 @@ def test_words_of_a_columns_name_and_description_and_neutral_ones_may_stand_ther
               "description": "Predict whether a graduate will be admitted."}  # fmt: skip
     got = compile_sentence(sentence, public)
     assert isinstance(got, Rule), got
-    assert column in got.written()
+    assert column in got.to_text()
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_any_text_gives_a_rule_that_is_read_back_or_a_reason(sentence: str) -> N
     for public in (REVIEWS, STUDENTS, TWEETS):
         got = compile_sentence(sentence, public)
         if isinstance(got, Rule):
-            assert compile_sentence(got.written(), public) == got
+            assert compile_sentence(got.to_text(), public) == got
         else:
             assert got.reason
 

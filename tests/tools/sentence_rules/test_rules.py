@@ -26,7 +26,7 @@ STUDENTS: dict[str, Any] = {
 def codes(sentence: str, public: Any, rows: list[Any]) -> list[int]:
     rule = compile_sentence(sentence, public)
     assert isinstance(rule, Rule), rule
-    assert compile_sentence(rule.written(), public) == rule
+    assert compile_sentence(rule.to_text(), public) == rule
     return [int(code) for code in rule.codes(PreparedRows(rows, public))]
 
 

@@ -71,7 +71,7 @@ def test_rows_are_no_longer_than_what_the_model_holds(base: Path, tmp_path: Path
     short = make_short_model(tmp_path / "short", base, positions=24)
     rows = [Observation("rain " * 40 if n % 2 else "sun " * 40, f"{n % 2}") for n in range(12)]
     data = LabelledSet("long", ("0", "1"), {"train": rows, "val": rows, "ind": rows})
-    fitted = fit(find_base(str(short)).found, data, ClassifierSettings(epochs=1), tmp_path / "out")
+    fitted = fit(find_base(str(short)).files, data, ClassifierSettings(epochs=1), tmp_path / "out")
     assert fitted.cut == 36 and len(fitted.predicted["ind"]) == 12
 
 

@@ -25,8 +25,8 @@ POOLS = {stage: list(range(100 * place, 100 * place + 9)) for place, stage in en
 
 def course(monkeypatch, **changed):
     """One whose probes measure nothing."""
-    settings = TrainConfig.of({"examples": 64, "period": 16, "batch": 8, **changed})
-    schedule = make_schedule("momentum", STAGES, settings.momentum())
+    settings = TrainConfig.from_mapping({"examples": 64, "period": 16, "batch": 8, **changed})
+    schedule = make_schedule("momentum", STAGES, settings.momentum_settings())
     tokens = SimpleNamespace(references={})
     mixture = Mixture(POOLS, settings.seed, settings.period)
     made = CurriculumCallback(settings, schedule, mixture, tokens, ListLog(), None, None, None)
@@ -53,16 +53,16 @@ def test_a_checkpoint_brings_back_what_was_said_seen_and_spent(monkeypatch, tmp_
     first = course(monkeypatch)
     first.guard.note(["Something is left out."])
     first.guard.sampled(0, {"instruction_following": 0.9})
-    first.guard.probed(16, {"gear": {"chosen_logratio": -9.0}})
+    first.guard.check_probes(16, {"gear": {"chosen_logratio": -9.0}})
     first.schedule.update(dict.fromkeys(STAGES, 0.7))
     first.schedule.update({"parsing": 0.5, "consistency": 0.6, "gear": 0.7})
     first.references.known[3, 7] = -12.345678901234567
     first.examples, first._before = 16, 1_000.0
     folder = tmp_path / "checkpoint-2"
     folder.mkdir()
-    first.saved(folder, {"training": "a"})
+    first.complete_checkpoint(folder, {"training": "a"})
     second = course(monkeypatch)
-    second.restore(folder)
+    second.load_arrays(folder)
     assert second.examples == 16 and 1_000 <= second.seconds < 1_100
     assert second.guard.said == first.guard.said and len(second.guard.said) == 2
     assert second.schedule.history == first.schedule.history != course(monkeypatch).schedule.history
@@ -74,13 +74,13 @@ def test_a_checkpoint_brings_back_what_was_said_seen_and_spent(monkeypatch, tmp_
 def test_a_state_that_lacks_something_is_one_sentence(monkeypatch, tmp_path):
     (tmp_path / "checkpoint-2").mkdir()
     first = course(monkeypatch)
-    first.saved(tmp_path / "checkpoint-2", {"training": "a"})
+    first.complete_checkpoint(tmp_path / "checkpoint-2", {"training": "a"})
     path = tmp_path / "checkpoint-2" / "curriculum.json"
     whole = json.loads(path.read_text())
     for name in ("mixture", "schedule", "guard", "seconds"):
         path.write_text(json.dumps({key: value for key, value in whole.items() if key != name}))
         with pytest.raises(DataError, match=f"has no '{name}': remove it"):
-            course(monkeypatch).restore(tmp_path / "checkpoint-2")
+            course(monkeypatch).load_checkpoint(tmp_path / "checkpoint-2")
 
 
 @pytest.mark.parametrize(

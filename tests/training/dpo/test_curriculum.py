@@ -115,7 +115,7 @@ def test_a_loss_that_rises_counts_as_no_improvement():
 def test_with_the_defaults_weights_stay_within_the_known_range_and_move(lag):
     draw = random.Random(5)
     course = MomentumSchedule(STAGES, MomentumSettings(lag=lag))
-    assert course.reach() == pytest.approx((3 * 0.10 / 0.36, 3 * 0.13 / 0.33))
+    assert course.weight_range() == pytest.approx((3 * 0.10 / 0.36, 3 * 0.13 / 0.33))
     for _ in range(400):
         course.update({stage: draw.choice((0.0, 0.3, START, 2.0)) for stage in STAGES})
     seen = [weight for weights in course.history for weight in weights.values()]
@@ -134,7 +134,7 @@ def test_weights_of_an_ordinary_curve_are_not_constant():
 
 def test_bounds_that_bind_bind_and_are_not_normalised_again():
     course = MomentumSchedule(STAGES, MomentumSettings(w_min=0.95, w_max=1.05))
-    assert course.reach() == (0.95, 1.05)
+    assert course.weight_range() == (0.95, 1.05)
     for update in range(7):
         last = course.update(losses_at(update))
     assert last == {"parsing": 1.05, "consistency": pytest.approx(0.9878, abs=5e-5), "gear": 0.95}
@@ -194,10 +194,10 @@ def test_a_state_read_back_in_mid_course_goes_on_to_the_last_digit(name, lag):
         whole = make_schedule(name, momentum=settings)
         for losses in probes[:stop]:
             whole.update(losses)
-        saved = json.dumps(whole.state())
+        saved = json.dumps(whole.state_dict())
         resumed = make_schedule(name, momentum=settings)
-        resumed.restore(json.loads(saved))
-        assert json.dumps(resumed.state()) == saved
+        resumed.load_state_dict(json.loads(saved))
+        assert json.dumps(resumed.state_dict()) == saved
         for losses in probes[stop:]:
             assert resumed.update(losses) == whole.update(losses)
         assert list(resumed.history) == list(whole.history)
@@ -213,35 +213,35 @@ def test_a_weight_given_out_cannot_change_the_course():
 
 
 def test_a_state_of_another_schedule_or_setting_is_refused():
-    saved = MomentumSchedule(STAGES).state()
+    saved = MomentumSchedule(STAGES).state_dict()
     with pytest.raises(UsageError, match="schedule momentum, not fixed"):
-        make_schedule("fixed").restore(saved)
+        make_schedule("fixed").load_state_dict(saved)
     with pytest.raises(UsageError, match=r"settings .*0\.1.* not .*0\.2"):
-        MomentumSchedule(STAGES, MomentumSettings(alpha=0.2)).restore(saved)
+        MomentumSchedule(STAGES, MomentumSettings(alpha=0.2)).load_state_dict(saved)
     with pytest.raises(UsageError, match="with stages"):
-        MomentumSchedule(STAGES[:2]).restore(saved)
+        MomentumSchedule(STAGES[:2]).load_state_dict(saved)
 
 
 @pytest.mark.parametrize("key", ["settings", "averages", "before", "history"])
 def test_a_state_that_lacks_something_is_refused(key):
-    saved = MomentumSchedule(STAGES).state()
+    saved = MomentumSchedule(STAGES).state_dict()
     del saved[key]
     with pytest.raises(DataError, match=key):
-        MomentumSchedule(STAGES).restore(saved)
+        MomentumSchedule(STAGES).load_state_dict(saved)
     with pytest.raises(DataError):
-        MomentumSchedule(STAGES).restore(None)
+        MomentumSchedule(STAGES).load_state_dict(None)
 
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
 def test_a_loss_that_is_no_number_ends_the_course_and_changes_nothing(loss):
     course = MomentumSchedule(STAGES)
     course.update(losses_at(0))
-    before = course.state()
+    before = course.state_dict()
     with pytest.raises(PeirceError, match=r"stage gear is (nan|inf)"):
         course.update({**losses_at(1), "gear": loss})
     with pytest.raises(PeirceError, match="No probe loss of the stage gear"):
         course.update({"parsing": 0.1, "consistency": 0.1})
-    assert course.state() == before
+    assert course.state_dict() == before
 
 
 @pytest.mark.parametrize(

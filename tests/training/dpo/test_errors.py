@@ -40,7 +40,7 @@ def trained(base, tmp_path_factory):
     return train(
         str(base),
         TABLE,
-        TrainConfig.of(SMALL),
+        TrainConfig.from_mapping(SMALL),
         tmp_path_factory.mktemp("trained") / "out",
         ListLog(),
     )
@@ -50,7 +50,14 @@ def refused(base, out, said, table=TABLE, kind=UsageError, **changed):
     resume = changed.pop("resume", False)
     log = ListLog()
     with pytest.raises(kind) as caught:
-        train(str(base), table, TrainConfig.of({**SMALL, **changed}), out, log, resume=resume)
+        train(
+            str(base),
+            table,
+            TrainConfig.from_mapping({**SMALL, **changed}),
+            out,
+            log,
+            resume=resume,
+        )
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not log.points
@@ -69,7 +76,7 @@ def test_an_adapter_as_base(base, tmp_path):
 def test_a_tokenizer_without_a_chat_template_unless_none_is_wanted(base, tmp_path):
     bare = make_model(tmp_path / "bare", template=None)
     refused(bare, tmp_path / "out", f"'{bare}' has no chat template")
-    plain = TrainConfig.of({**SMALL, "chat_template": "plain"})
+    plain = TrainConfig.from_mapping({**SMALL, "chat_template": "plain"})
     assert train(str(bare), TABLE, plain, tmp_path / "plain", ListLog()).status == "done"
 
 
@@ -91,13 +98,13 @@ def test_a_template_that_refuses_or_never_ends(base, tmp_path, template, said):
 def test_a_template_given_for_the_training_goes_with_what_was_trained(base, tmp_path):
     path = tmp_path / "own.jinja"
     path.write_text("{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}A:")
-    ended = train(str(base), TABLE, TrainConfig.of({**SMALL, "chat_template": str(path)}),
+    ended = train(str(base), TABLE, TrainConfig.from_mapping({**SMALL, "chat_template": str(path)}),
                   tmp_path / "out", ListLog())  # fmt: skip
     assert AutoTokenizer.from_pretrained(ended.model).chat_template == path.read_text()
 
 
 def test_pairs_of_no_stage_that_could_be_probed(base, tmp_path):
-    table = dataclasses.replace(TABLE, prompt_split=["train"] * len(TABLE.prompts)).named()
+    table = dataclasses.replace(TABLE, prompt_split=["train"] * len(TABLE.prompts)).with_digest()
     refused(base, tmp_path / "out", "no validation pairs", table)
 
 
@@ -138,7 +145,10 @@ def test_two_processes_never_train_in_one_folder(base, tmp_path):
         refused(base, tmp_path / "out", "Another process is training in")
     # Nothing was begun: the folder is free again.
     log = ListLog()
-    assert train(str(base), TABLE, TrainConfig.of(SMALL), tmp_path / "out", log).status == "done"
+    assert (
+        train(str(base), TABLE, TrainConfig.from_mapping(SMALL), tmp_path / "out", log).status
+        == "done"
+    )
 
 
 def test_a_missing_extra_is_one_sentence(base, tmp_path, monkeypatch):
@@ -165,7 +175,7 @@ def test_a_training_that_knew_fewer_settings_goes_on(base, trained, tmp_path):
     for name in ("precompute", "keep"):
         del held["settings"][name]
     (out / "training.json").write_text(json.dumps(held | {"digest": "0" * 64}))
-    settings = TrainConfig.of(SMALL)
+    settings = TrainConfig.from_mapping(SMALL)
     assert train(str(base), TABLE, settings, out, ListLog(), resume=True).status == "done"
     refused(base, out, "with precompute True, not False", precompute=False, resume=True)
 
@@ -211,7 +221,10 @@ def largest_file(size):
 def test_a_full_disk_is_one_sentence_and_a_resume_goes_on(base, tmp_path, full, size):
     """Of an adapter its weights do not fit, of a whole model the state of the optimizer, which torch
     writes."""
-    out, settings = tmp_path / "out", TrainConfig.of({**SMALL, "full": full, "lora_rank": 16})
+    out, settings = (
+        tmp_path / "out",
+        TrainConfig.from_mapping({**SMALL, "full": full, "lora_rank": 16}),
+    )
     with (
         largest_file(size),
         pytest.raises(PeirceError, match="cannot be written, is the disk full"),

@@ -12,23 +12,23 @@ FALLEN = {"parsing": {"chosen_logratio": -0.51}, "gear": {"chosen_logratio": -0.
 
 def test_a_chosen_log_ratio_below_the_bound_is_said_once_a_stage():
     guard = OveroptimizationGuard(TrainConfig())
-    guard.probed(1_280, FALLEN)
-    guard.probed(2_560, FALLEN)
-    (said,) = guard.said
+    guard.check_probes(1_280, FALLEN)
+    guard.check_probes(2_560, FALLEN)
+    (said,) = guard.messages
     assert (
         "After 1,280 examples" in said
         and "stage parsing" in said
         and "(log-ratio -0.51, below -0.5)" in said
     )
-    assert guard.stops == ""
+    assert guard.stop_reason == ""
 
 
 def test_answers_that_can_be_read_less_often_than_before_training_are_a_warning():
     guard = OveroptimizationGuard(TrainConfig())
     for examples, share in ((0, 0.9), (16, 0.95), (32, 0.86), (48, 0.84)):
-        assert guard.said == ()
-        guard.sampled(examples, {"instruction_following": share, "consistent": 0.0})
-    (said,) = guard.said
+        assert guard.messages == ()
+        guard.check_samples(examples, {"instruction_following": share, "consistent": 0.0})
+    (said,) = guard.messages
     assert "After 48 examples 84.0% of sampled answers can be read, 90.0% before" in said
 
 
@@ -38,19 +38,19 @@ def test_answers_that_can_be_read_less_often_than_before_training_are_a_warning(
 )  # fmt: skip
 def test_only_what_the_setting_names_ends_a_training(stop, by_ratio, by_answers):
     guard = OveroptimizationGuard(TrainConfig(stop=stop))
-    guard.probed(1, FALLEN)
-    assert bool(guard.stops) is by_ratio
+    guard.check_probes(1, FALLEN)
+    assert bool(guard.stop_reason) is by_ratio
     other = OveroptimizationGuard(TrainConfig(stop=stop))
-    other.sampled(0, {"instruction_following": 0.9})
-    other.sampled(1, {"instruction_following": 0.1})
-    assert bool(other.stops) is by_answers
+    other.check_samples(0, {"instruction_following": 0.9})
+    other.check_samples(1, {"instruction_following": 0.1})
+    assert bool(other.stop_reason) is by_answers
 
 
 def test_a_guard_goes_on_from_its_state_with_the_first_value():
     guard = OveroptimizationGuard(TrainConfig())
-    guard.sampled(0, {"instruction_following": 0.9})
-    guard.probed(1, FALLEN)
+    guard.check_samples(0, {"instruction_following": 0.9})
+    guard.check_probes(1, FALLEN)
     other = OveroptimizationGuard(TrainConfig())
-    other.restore(guard.state())
-    other.sampled(2, {"instruction_following": 0.8})
-    assert len(other.said) == 2 and "90.0% before" in other.said[1]
+    other.load_state_dict(guard.state_dict())
+    other.check_samples(2, {"instruction_following": 0.8})
+    assert len(other.messages) == 2 and "90.0% before" in other.messages[1]

@@ -90,9 +90,9 @@ def test_resume_after_any_number_of_draws_gives_the_same_next_draws(name):
     course = course_of(name, 9)
     whole = Mixture(POOLS, seed=2, period=48).draws(course.history, 0, 480)
     for start in range(0, 481, 7):
-        saved = json.loads(json.dumps(course.state()))  # the history of weights comes back too
+        saved = json.loads(json.dumps(course.state_dict()))  # the history of weights comes back too
         resumed = make_schedule(name)
-        resumed.restore(saved)
+        resumed.load_state_dict(saved)
         again = Mixture(POOLS, seed=2, period=48)
         assert again.draws(resumed.history, start, 480) == whole[start:]
 
@@ -122,13 +122,13 @@ def test_a_pool_is_used_up_before_a_pair_comes_again():
         of_stage = [draw for draw in drawn if draw.stage == stage]
         turns = [of_stage[at : at + len(pool)] for at in range(0, len(of_stage), len(pool))]
         for number, turn in enumerate(turns):
-            assert {draw.turn for draw in turn} == {number}
+            assert {draw.epoch for draw in turn} == {number}
             assert len({draw.pair for draw in turn}) == len(turn)
         for turn in turns[:-1]:
             assert {draw.pair for draw in turn} == set(pool)
         orders = {tuple(draw.pair for draw in turn) for turn in turns[:-1]}
         assert len(orders) == len(turns) - 1  # every pass is shuffled anew
-    assert max(draw.turn for draw in drawn) > 8
+    assert max(draw.epoch for draw in drawn) > 8
 
 
 def test_the_first_pair_of_a_pass_is_any_pair_of_the_pool():
@@ -141,10 +141,10 @@ def test_the_first_pair_of_a_pass_is_any_pair_of_the_pool():
 def test_what_is_used_of_a_pool_is_what_was_drawn():
     mixture = Mixture(POOLS, period=48)
     course = course_of("single:gear", 1)
-    used = mixture.used(course.history, 62)
+    used = mixture.usage(course.history, 62)
     assert used["gear"] == (62, 31) and used["parsing"] == (0, 70)
     drawn = mixture.draws([UNEQUAL] * 5, 0, 200)
-    assert {s: use.draws for s, use in mixture.used([UNEQUAL] * 5, 200).items()} == counted(drawn)
+    assert {s: use.draws for s, use in mixture.usage([UNEQUAL] * 5, 200).items()} == counted(drawn)
 
 
 def test_every_schedule_draws_the_same_number_of_examples():
@@ -152,7 +152,7 @@ def test_every_schedule_draws_the_same_number_of_examples():
     for name in ("momentum", "fixed", "single:parsing", "single:consistency", "single:gear"):
         course = course_of(name, 6)
         assert len(mixture.draws(course.history, 0, 300)) == 300
-        assert sum(use.draws for use in mixture.used(course.history, 300).values()) == 300
+        assert sum(use.draws for use in mixture.usage(course.history, 300).values()) == 300
 
 
 def test_schedules_of_one_seed_take_the_pairs_of_a_stage_in_the_same_order():
@@ -169,7 +169,7 @@ def test_draws_depend_on_the_seed_and_not_on_the_order_of_the_pools():
     turned = dict(reversed(shuffled.items()))
     here, there = Mixture(POOLS, 5, 48), Mixture(turned, 5, 48)
     assert here.draws([EQUAL], 0, 48) == there.draws([EQUAL], 0, 48)
-    assert here.state() == there.state()
+    assert here.state_dict() == there.state_dict()
     assert here.draws([EQUAL], 0, 48) != Mixture(POOLS, 6, 48).draws([EQUAL], 0, 48)
 
 
@@ -181,14 +181,14 @@ def test_draws_are_those_of_every_machine():
 
 def test_a_training_resumed_on_other_pairs_is_refused():
     mixture = Mixture(POOLS, 5, 48)
-    saved = json.loads(json.dumps(mixture.state()))
-    mixture.check(saved)
+    saved = json.loads(json.dumps(mixture.state_dict()))
+    mixture.check_state_dict(saved)
     with pytest.raises(UsageError, match="with seed 5, not 6"):
-        Mixture(POOLS, 6, 48).check(saved)
+        Mixture(POOLS, 6, 48).check_state_dict(saved)
     with pytest.raises(UsageError, match="with period 48, not 50"):
-        Mixture(POOLS, 5, 50).check(saved)
+        Mixture(POOLS, 5, 50).check_state_dict(saved)
     with pytest.raises(UsageError, match="with pools"):
-        Mixture({**POOLS, "gear": range(1000, 1030)}, 5, 48).check(saved)
+        Mixture({**POOLS, "gear": range(1000, 1030)}, 5, 48).check_state_dict(saved)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ SMALL = {"examples": 48, "period": 16, "batch": 8, "device_batch": 4, "probe_pai
 
 
 def small(**changed):
-    return TrainConfig.of({**SMALL, **changed})
+    return TrainConfig.from_mapping({**SMALL, **changed})
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def base(tmp_path_factory):
 def run(base, out, table=TABLE, *, resume=False, interrupt=None, sampled=None, **changed):
     log = ListLog()
     trained = train(str(base), table, small(**changed), out, log, resume=resume,
-                    interrupt=interrupt, sampled=sampled)  # fmt: skip
+                    interrupt=interrupt, measure_samples=sampled)  # fmt: skip
     return trained, log
 
 
@@ -92,7 +92,9 @@ def momentum(base, tmp_path_factory):
 
 def test_batches_hold_what_the_mixture_draws_by_the_logged_weights(momentum):
     _, log, drawn = momentum
-    pools = {stage: TABLE.where(number, "train").tolist() for number, stage in enumerate(STAGES)}
+    pools = {
+        stage: TABLE.positions(number, "train").tolist() for number, stage in enumerate(STAGES)
+    }
     history = [{stage: log.points[at, stage, "weight"] for stage in STAGES} for at in (0, 16, 32)]
     assert history[1] != history[0]  # else any weights would do
     wanted = Mixture(pools, 0, 16).draws(history, 0, 48)
@@ -182,7 +184,7 @@ def test_the_last_probe_is_what_the_saved_weights_give_in_plain_transformers(req
     after.eval()
     for number, stage in enumerate(STAGES):  # the probe holds all validation pairs
         ratios = []
-        for pair in TABLE.where(number, "validation"):
+        for pair in TABLE.positions(number, "validation"):
             messages, *answers = TABLE.texts(pair)
             ratios.append([
                 answer_logp(after, tokenizer, list(messages), one)
@@ -205,7 +207,9 @@ def test_the_curve_is_that_of_plain_trl_on_the_same_pairs(base, fixed, tmp_path)
     from peft import LoraConfig
     from trl import DPOConfig, DPOTrainer
 
-    pools = {stage: TABLE.where(number, "train").tolist() for number, stage in enumerate(STAGES)}
+    pools = {
+        stage: TABLE.positions(number, "train").tolist() for number, stage in enumerate(STAGES)
+    }
     drawn = Mixture(pools, 0, 16).draws([dict.fromkeys(STAGES, 1.0)] * 3, 0, 48)
     tokenizer = AutoTokenizer.from_pretrained(base)
     rows = []

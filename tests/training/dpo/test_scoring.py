@@ -38,7 +38,7 @@ def tokenizer(base):
 
 def wording_of(folder, **changed):
     """The form that a training gives to prompts of this model."""
-    settings = TrainConfig.of({"device": "cpu", **changed})
+    settings = TrainConfig.from_mapping({"device": "cpu", **changed})
     return load_base(find_base(str(folder)), settings, "cpu").wording
 
 
@@ -49,10 +49,10 @@ def wording(base):
 
 def test_the_reference_scores_no_answer_twice_over_a_stop(base, tmp_path, monkeypatch):
     scored = []
-    work = Scorer.reference
-    monkeypatch.setattr(Scorer, "reference", lambda self, keys: scored.append(list(keys)) or work(self, keys))  # fmt: skip
+    work = Scorer.reference_logps
+    monkeypatch.setattr(Scorer, "reference_logps", lambda self, keys: scored.append(list(keys)) or work(self, keys))  # fmt: skip
     told = {"examples": 32, "period": 16, "batch": 8, "probe_pairs": 4, "lora_rank": 2, "device": "cpu"}  # fmt: skip
-    settings, calls = TrainConfig.of(told), []
+    settings, calls = TrainConfig.from_mapping(told), []
     stop = lambda: calls.append(1) or len(calls) == 3
     train(str(base), TABLE, settings, tmp_path / "out", ListLog(), interrupt=stop)
     probe, *before = scored
@@ -66,26 +66,26 @@ def test_the_reference_scores_no_answer_twice_over_a_stop(base, tmp_path, monkey
 
 def test_references_come_back_to_the_last_digit():
     first = ReferenceLogps()
-    first.known = {(3, 7): -12.345678901234567, (0, 1): -1e-300}
+    first.logps = {(3, 7): -12.345678901234567, (0, 1): -1e-300}
     second = ReferenceLogps()
-    second.restore(*first.arrays())
-    assert second.known == first.known
+    second.load_arrays(*first.to_arrays())
+    assert second.logps == first.logps
     empty = ReferenceLogps()
-    empty.restore(*ReferenceLogps().arrays())
-    assert empty.known == {}
+    empty.load_arrays(*ReferenceLogps().to_arrays())
+    assert empty.logps == {}
 
 
 def test_tokens_are_the_prompt_as_it_is_asked_then_the_answer_and_its_end(tokenizer, wording):
     tokens = PairTokens(TABLE, wording, 2, 2_048)
-    pairs = TABLE.where(None, "train")
-    assert tokens.fitting(pairs, 10**9) == pairs.tolist()
+    pairs = TABLE.positions(None, "train")
+    assert tokens.select_fitting(pairs, 10**9) == pairs.tolist()
     for pair in pairs.tolist():
         prompt, chosen, rejected = TABLE.texts(pair)
         example = tokens[pair]
         assert example["prompt_ids"] == wording.tokens(prompt)
         for name, answer in (("chosen_ids", chosen), ("rejected_ids", rejected)):
             whole = tokenizer.decode(example["prompt_ids"] + example[name])
-            assert whole == wording.text(prompt) + answer + "<|im_end|>"
+            assert whole == wording.render_prompt(prompt) + answer + "<|im_end|>"
         assert example.keys() == {"prompt_ids", "chosen_ids", "rejected_ids"}
 
 
@@ -109,21 +109,23 @@ def test_as_many_pairs_as_are_wanted_fit_though_long_ones_stand_between(wording)
     table = make_table(24, long=6)
     tokens = PairTokens(table, wording, 2, 300)
     order = shuffle_pairs(np.arange(len(table)), 3, "test")
-    found = tokens.fitting(order, 50)
-    assert len(found) == 50 and not tokens.refused & set(found)
+    found = tokens.select_fitting(order, 50)
+    assert len(found) == 50 and not tokens.too_long & set(found)
     assert found == [pair for pair in order.tolist() if pair >= 36][:50]  # six pairs a prompt
-    assert tokens.refused and max(tokens.refused) < 36
+    assert tokens.too_long and max(tokens.too_long) < 36
 
 
 def test_a_pool_is_drawn_by_the_seed_among_all_pairs_of_its_stage_and_split(wording):
     tokens = PairTokens(TABLE, wording, 2, 2_048)
     first, again, other = (draw_pools(TABLE, tokens, "train", 7, seed) for seed in (1, 1, 2))
-    assert first == again and not tokens.refused
+    assert first == again and not tokens.too_long
     for number, stage in enumerate(STAGES):
-        there = TABLE.where(number, "train").tolist()
+        there = TABLE.positions(number, "train").tolist()
         assert len(set(first[stage])) == 7 and set(first[stage]) <= set(there)
         assert first[stage] != there[:7] and first[stage] != other[stage]
-    assert draw_pools(TABLE, tokens, "train", 10**6, 1)["gear"] != TABLE.where(2, "train").tolist()
+    assert (
+        draw_pools(TABLE, tokens, "train", 10**6, 1)["gear"] != TABLE.positions(2, "train").tolist()
+    )
 
 
 def test_the_order_of_pairs_is_of_the_seed_and_the_purpose_and_of_nothing_else():

@@ -16,7 +16,7 @@ def test_the_defaults_are_those_of_the_paper():
     )
     assert (told.batch, told.examples, told.period, told.probe_pairs) == (32, 51_200, 1_280, 300)
     assert (told.updates, told.periods) == (1_600, 40)
-    assert told.momentum() == MomentumSettings()
+    assert told.momentum_settings() == MomentumSettings()
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_the_defaults_are_those_of_the_paper():
 )
 def test_a_value_that_makes_no_sense_is_one_sentence(values, said):
     with pytest.raises(UsageError) as caught:
-        TrainConfig.of(values)
+        TrainConfig.from_mapping(values)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -51,24 +51,24 @@ def test_a_value_that_makes_no_sense_is_one_sentence(values, said):
 def test_options_lie_over_a_file_and_numbers_may_be_written_as_yaml_reads_them(tmp_path):
     path = tmp_path / "train.yaml"
     path.write_text("learning_rate: 1e-4\nbeta: 0.1\nfull: true\nfour_bit: null\n")
-    told = TrainConfig.of({**TrainConfig.names_in(path), "beta": 0.2})
+    told = TrainConfig.from_mapping({**TrainConfig.read_yaml(path), "beta": 0.2})
     assert (told.learning_rate, told.beta, told.full, told.four_bit) == (1e-4, 0.2, True, None)
-    assert TrainConfig.of(told.record()) == told
+    assert TrainConfig.from_mapping(told.to_record()) == told
     path.write_text("seed: 2026-13-45\n")
     with pytest.raises(UsageError, match="seed"):
-        TrainConfig.of(TrainConfig.names_in(path))
+        TrainConfig.from_mapping(TrainConfig.read_yaml(path))
     for text in ("- a list\n", "a: [\n", "[" * 3_000):
         path.write_text(text)
         with pytest.raises(DataError, match=r"train\.yaml"):
-            TrainConfig.names_in(path)
+            TrainConfig.read_yaml(path)
 
 
 def test_the_digest_is_of_what_decides_the_weights_alone():
     told = TrainConfig()
     beside = {"save_every": 3, "keep": 1, "report_to": "wandb", "stop": "either", "sample_every": 4}
-    assert TrainConfig.of({**told.record(), **beside}).digest == told.digest
+    assert TrainConfig.from_mapping({**told.to_record(), **beside}).digest == told.digest
     for changed in ({"seed": 1}, {"w_max": 1.5}, {"device_batch": 4}, {"schedule": "fixed"}):
-        assert TrainConfig.of({**told.record(), **changed}).digest != told.digest
+        assert TrainConfig.from_mapping({**told.to_record(), **changed}).digest != told.digest
 
 
 def test_every_setting_says_what_it_means():

@@ -46,9 +46,11 @@ def trained(base: Path, folder: Path) -> tuple[DPOTrainer, list[float]]:
 
 def test_trl_trains_on_an_exported_set_in_both_forms(base: Path, tmp_path: Path) -> None:
     export(TABLE, tmp_path / "turns", "hf")
-    export(TABLE, tmp_path / "texts", "hf", ModelText(base).text)
+    export(TABLE, tmp_path / "texts", "hf", ModelText(base).render_prompt)
     (turns, first), (texts, second) = (trained(base, tmp_path / n) for n in ("turns", "texts"))
-    assert len(turns.train_dataset) == len(texts.train_dataset) == len(TABLE.where(split="train"))
+    assert (
+        len(turns.train_dataset) == len(texts.train_dataset) == len(TABLE.positions(split="train"))
+    )
     for losses in (first, second):
         assert losses == [pytest.approx(math.log(2), abs=1e-6)]
     tokenizer = AutoTokenizer.from_pretrained(base)

@@ -135,7 +135,10 @@ def test_lengths_are_those_of_the_whole_text(table: PairTable, base: Path) -> No
     from transformers import AutoTokenizer
 
     text, tokenizer = ModelText(base), AutoTokenizer.from_pretrained(base)
-    prompts, answers = text.prompts(table.prompts), text.answers(table.answers)
+    prompts, answers = (
+        text.count_prompt_tokens(table.prompts),
+        text.count_answer_tokens(table.answers),
+    )
     for place in range(len(table)):
         asked, *both = table.texts(place)
         for said, at in zip(both, (table.chosen[place], table.rejected[place]), strict=True):
@@ -148,7 +151,7 @@ def test_lengths_are_those_of_the_whole_text(table: PairTable, base: Path) -> No
 def test_plain_prompts_go_through_the_chat_template(
     table: PairTable, base: Path, tmp_path: Path
 ) -> None:
-    export(table, tmp_path / "out", "hf", ModelText(f"hf:{base}").text)
+    export(table, tmp_path / "out", "hf", ModelText(f"hf:{base}").render_prompt)
     row = rows_of(tmp_path / "out" / "data" / "train.parquet")[0]
     content = table.prompts[table.prompt[row["pair"]]][0]["content"]
     assert row["prompt"] == f"<|im_start|>user\n{content}<|im_end|>\n<|im_start|>assistant\n"
@@ -179,7 +182,7 @@ def test_a_base_that_will_not_do_is_one_sentence(base: Path, tmp_path: Path) -> 
         ModelText(make_model(tmp_path / "bare", None))
     refusing = make_model(tmp_path / "strict", "{{ raise_exception('no user here') }}")
     with pytest.raises(DataError, match="'strict' refuses the conversation: no user here"):
-        ModelText(refusing).text([{"role": "user", "content": "a"}])
+        ModelText(refusing).render_prompt([{"role": "user", "content": "a"}])
     broken = make_model(tmp_path / "broken")
     (broken / "tokenizer.json").write_text(json.dumps({"version": "1.0"}))
     with pytest.raises(UsageError, match=r"base model '.*broken' holds no tokenizer"):

@@ -236,14 +236,14 @@ def test_a_problem_is_in_one_split_for_every_number_of_observations(store: Store
     splits = Splits()
     assert len(set(table.prompt_split)) == 3
     for name, split in zip(table.prompt_problem, table.prompt_split, strict=True):
-        assert split is splits.of(problem(name))
+        assert split is splits.split_of(problem(name))
 
 
 def test_problems_that_look_alike_count_in_the_strictest_split(store: Store) -> None:
     """All show the same pairs: to a model they are one problem."""
     names = [f"p{i}" for i in range(12)]
     made = build_pairs(store, [many(store, names, offset=0)], PairChoices())
-    own = [Splits().of(problem(name)) for name in names]
+    own = [Splits().split_of(problem(name)) for name in names]
     assert set(own) == set(Split)
     assert set(made.table.prompt_split) == {Split.HELD_OUT}
     outside = sum(split is not Split.HELD_OUT for split in own)

@@ -72,7 +72,9 @@ def one_each(task: str, answers: list[str | Reply], **options: object) -> list[s
 def firsts(table: PairTable, stage: Stage) -> list[tuple[str, str]]:
     """Chosen and rejected without a context."""
     return [
-        table.texts(i)[1:] for i in table.where(stage) if table.prompt_context[table.prompt[i]] == 0
+        table.texts(i)[1:]
+        for i in table.positions(stage)
+        if table.prompt_context[table.prompt[i]] == 0
     ]
 
 
@@ -136,7 +138,7 @@ def test_an_answer_cut_at_the_token_limit_is_no_malformed_one(lists: dict[str, o
     """What the judge of a session says of it is what the harvest looks for."""
     cut = one_each("list_functions", [TAIL, WRONG, Reply('("It', finish="length")], **lists)
     table, report = table_of(str(lists["store"]), cut)
-    assert report["left_out"]["cut"] == 2 and not len(table.where(Stage.PARSING))
+    assert report["left_out"]["cut"] == 2 and not len(table.positions(Stage.PARSING))
 
 
 @pytest.mark.parametrize("store_of", ["closed", "owned"])

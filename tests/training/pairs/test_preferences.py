@@ -167,7 +167,7 @@ def check_definition(pool):
     assert len(got) == len(set(got))
     assert set(got) == expected
     assert int(pairs.ties.sum()) == ties
-    assert int(pairs.found.sum()) == len(expected)
+    assert int(pairs.counts_before_cap.sum()) == len(expected)
     for (context, stage, chosen, rejected), high, low in zip(
         got, pairs.chosen_score, pairs.rejected_score, strict=True
     ):
@@ -204,9 +204,9 @@ def test_a_hand_worked_problem():
     assert gear_pairs.keys() == expected.keys()
     for pair, scores in expected.items():
         assert gear_pairs[pair] == pytest.approx(scores, abs=1e-15)
-    assert pairs.found.tolist() == [[4, 3, 2], [9, 6, 2], [6, 3, 0]]
+    assert pairs.counts_before_cap.tolist() == [[4, 3, 2], [9, 6, 2], [6, 3, 0]]
     assert pairs.ties.tolist() == [1, 1, 0]
-    assert pairs.all_contexts.tolist() == [1, 3, 3]
+    assert pairs.context_counts.tolist() == [1, 3, 3]
 
 
 def test_a_context_of_two_is_worked_by_hand():
@@ -334,7 +334,7 @@ def test_drawing_from_very_many_pairs_makes_none_of_the_others():
     pool = Pool(kinds > 0, kinds == 2, codes, np.arange(h)[:, None] % 11 > np.array([3, 5]))
     pairs = preference_pairs(pool, Caps((1, 1, 0), (1000, 100, 0)), seed=1)
     assert np.bincount(pairs.stage).tolist() == [1100, 1100, 1100]
-    assert pairs.found[0, Stage.PARSING] == 10_000 * 20_000
+    assert pairs.counts_before_cap[0, Stage.PARSING] == 10_000 * 20_000
     assert pairs.chosen.nbytes < 20_000
 
 

@@ -76,8 +76,8 @@ def test_answers_without_faults_are_consistent_and_differ_from_those_before(
             assert all(function(list(o.input)) == o.output for o in lesson.shown)
             contexts[answer.context] += 1
             if answer.context:
-                assert all(f"- {said}" in answer.after for said in texts)
-                assert read.description not in texts and answer.after.endswith("another:")
+                assert all(f"- {said}" in answer.prompt_suffix for said in texts)
+                assert read.description not in texts and answer.prompt_suffix.endswith("another:")
             if answer.context or not texts:
                 texts.add(read.description)
     assert contexts[0] >= 60 and contexts[1] > 2

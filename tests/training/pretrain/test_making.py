@@ -75,7 +75,7 @@ def test_it_is_used_again_and_other_settings_are_refused(
     made: run.PretrainResult, tmp_path: Path
 ) -> None:
     again = run.pretrain(TINY, made.out)
-    assert again.used and again.record == made.record
+    assert again.reused and again.record == made.record
     with pytest.raises(UsageError, match=r"other settings \(seed 0, not 1\)"):
         run.pretrain(TINY.model_copy(update={"seed": 1}), made.out)
     (tmp_path / "x").write_text("mine")
@@ -108,7 +108,7 @@ def test_packed_lessons_say_what_single_sequences_say(
     lessons = run.LessonStream(TINY, lambda said: None)
     trees = []
     for lesson in lessons:
-        trees.append(LessonTokenizer(tokenizer).tree(lesson))
+        trees.append(LessonTokenizer(tokenizer).build_tree(lesson))
         if len(trees) == 12:
             break
     batch = next(pack_rows([*trees, trees[0]], 300, 2, tokenizer.pad_token_id))
@@ -116,7 +116,7 @@ def test_packed_lessons_say_what_single_sequences_say(
         logits = model(
             input_ids=torch.from_numpy(batch.tokens),
             position_ids=torch.from_numpy(batch.positions),
-            attention_mask=torch.from_numpy(batch.seen()),
+            attention_mask=torch.from_numpy(batch.attention_mask()),
         ).logits
         checked = 0
         for row, number in {(0, 0), (0, 1), (1, 0)}:
@@ -135,7 +135,7 @@ def test_outputs_and_answers_have_weight_and_inputs_none(made: run.PretrainResul
 
     _, tokenizer = load_model(made.out)
     lesson = next(iter(run.LessonStream(TINY, lambda said: None)))
-    tree = LessonTokenizer(tokenizer).tree(lesson)
+    tree = LessonTokenizer(tokenizer).build_tree(lesson)
     trunk = tree.branch == 0
     weighted = tokenizer.decode(tree.targets[trunk & (tree.weights > 0)])
     inputs = lesson.prompt.split("->")[0]
