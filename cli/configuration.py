@@ -44,7 +44,7 @@ class Configuration:
         model_args: K=V arguments of the proposer, with lower precedence than flags.
         roles: {role: {key: value}} of the other roles of a session.
         scorer: The same for the scorer, which only `rate` reads.
-        found: (key, value, source) of every setting.
+        settings: (key, value, source) of every setting.
     """
 
     defaults: dict[str, Any] = field(default_factory=dict)

@@ -29,7 +29,7 @@ WithoutMemorising = Annotated[
     ),
 )
 def evaluate(
-    what: Annotated[
+    names: Annotated[
         list[str] | None,
         typer.Argument(
             help="Sessions (default: last), after the name of an evaluation (abd, gear, hypobench,"
@@ -63,7 +63,7 @@ def evaluate(
     from ..reports import evaluations
     from ..reports.screen import summaries, text
 
-    words = list(what or [])
+    words = list(names or [])
     if words[:1] == ["training"]:
         _curves(words[1:], store, out, as_json)
         return
@@ -99,7 +99,7 @@ def _curves(names: list[str], store: str | None, out: str | None, as_json: bool)
     epilog=o.examples("peirce study defeasible last", "peirce study general 4f1c 9a --out tables/")
 )
 def study(
-    what: Annotated[
+    name: Annotated[
         list[str],
         typer.Argument(
             help="defeasible or general, then sessions (default: last), which are joined by problem"
@@ -140,7 +140,7 @@ def study(
     from ..reports.screen import summaries, text
 
     result = run_study(
-        *what, seed=seed, draws=draws, all_pairs=all_pairs, distinct=distinct,
+        *name, seed=seed, draws=draws, all_pairs=all_pairs, distinct=distinct,
         without_memorising=without_memorising, contexts=contexts, pairs=pairs, store=store, out=out,
     )  # fmt: skip
     emit([result]) if as_json else summaries.print_study(text.create_console(), result)

@@ -46,7 +46,7 @@ class Sizes:
         problem: the problem.
         space: number of inputs in the sample space S.
         settings: settings as the session records them.
-        ends: whether the model may run out of hypotheses (a search, a record).
+        may_end: whether the model may run out of hypotheses (a search, a record).
     """
 
     problem: Problem

@@ -141,7 +141,7 @@ class SearchStyle:
         answer: Returns the text of an answer, from a description and what the oracle takes.
         tool, argument: Name and argument of the tool that tests a hypothesis; "" where it calls
             none.
-        mends: Whether the search also repairs hypotheses of others.
+        repairs: Whether the search also repairs hypotheses of others.
         facts: Returns what the engine learns besides the shown pairs, from `View.public` and the
             requested trade-off; None for nothing.
     """

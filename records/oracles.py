@@ -159,7 +159,7 @@ class Judge(Protocol):
 class Oracles:
     """The oracles of a session, injected by the runner; None where a session lacks one.
 
-    `others` holds the oracles of families from other packages, by name.
+    `custom` holds the oracles of families from other packages, by name.
     """
 
     execute: Execute | None = None

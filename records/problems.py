@@ -37,7 +37,7 @@ class InputSet:
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything known about a problem. Agents receive only `view()`, which has no hidden part."""
+    """Everything known about a problem. Agents receive only `make_view()`, which has no hidden part."""
 
     id: str
     task: str

@@ -82,9 +82,9 @@ class SearchEngine:
 
     Args:
         name: Name in the registry.
-        serves: Returns whether the engine supports problems with such pairs [input, output].
-        prepared: Converts the sample space into the engine's form; called once per space.
-        problem: Creates a problem under search.
+        supports: Returns whether the engine supports problems with such pairs [input, output].
+        prepare_space: Converts the sample space into the engine's form; called once per space.
+        create_problem: Creates a problem under search.
     """
 
     name: str

@@ -204,7 +204,7 @@ class Store:
         """Return one session as a dict.
 
         Its keys are session, created, status, settings, versions, problems, problems_done,
-        problems_failed, and the fields passed to `set_session`.
+        problems_failed, and the fields passed to `update_session`.
         """
         return _sessions.sessions(self._reading, self._is_owned, session)[0]
 

@@ -83,7 +83,7 @@ class AnswerSummary:
         hypothesis: Its first hypothesis, or None where it has none.
         verdict: The verdict on that hypothesis.
         reason: The reason of the verdict, or why there is no hypothesis.
-        hypotheses: The number of hypotheses in the answer.
+        hypothesis_count: The number of hypotheses in the answer.
         codes: Digest of the vector of that hypothesis's predictions over S; None where there is
             none or the predictions were never requested.
         reasons: Digest of the vector of reasons over S; None as for codes.

@@ -25,11 +25,11 @@ class Entry:
         hypothesis: `Hypothesis.digest`.
         hits: Visits on which it was right.
         misses: Visits on which it was wrong.
-        passed: Visits on which it did not apply.
+        inapplicable: Visits on which it did not apply.
         t: The time of the last visit.
         right: The observations that it was right on.
         reward: The reward as of the last visit.
-        fresh: Whether it entered since the last cut.
+        is_newcomer: Whether it entered since the last cut.
     """
 
     hypothesis: Digest

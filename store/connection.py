@@ -298,7 +298,7 @@ class Database:
     `query` may be called from any thread.
 
     Attributes:
-        writing: The connection for the one thread that writes.
+        write_connection: The connection for the one thread that writes.
     """
 
     def __init__(self, path: Path, *, write: bool) -> None:

@@ -87,7 +87,7 @@ class Trainings:
         Args:
             training: The id of the training.
             status: One of `STATUSES`; "stopped" means that a guard stopped it.
-            fields: Values that are stored with the training and returned by `training()`.
+            fields: Values that are stored with the training and returned by `get()`.
         """
         if status not in STATUSES:
             raise StoreError(f"a training's status is one of {', '.join(STATUSES)}, not {status!r}")

@@ -23,7 +23,7 @@ class Base:
 
     Attributes:
         name: A folder, or an id on the hub.
-        found: The files of the model.
+        files: The files of the model.
         weights: A digest of the weights alone (`agents.local.files.weights_digest`).
     """
 

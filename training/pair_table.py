@@ -29,7 +29,7 @@ _TOGETHER = 1 << 20  # characters that are hashed at once
 
 @dataclass(frozen=True)
 class PairTable(PairColumns):
-    """A validated `PairColumns`; its digest is an empty string until `named` sets it.
+    """A validated `PairColumns`; its digest is an empty string until `with_digest` sets it.
 
     Raises:
         ValueError: Lengths, shapes, dtypes or positions do not fit each other.

@@ -52,12 +52,12 @@ class Fault(Exception):
     """One request that gave no answer.
 
     Attributes:
-        again: Whether a retry may help.
+        retryable: Whether a retry may help.
         refused: Whether every other request will fail in the same way.
-        asked_s: How long the endpoint asked to wait, in seconds.
+        wait_s: How long the endpoint asked to wait, in seconds.
         part: The optional part of the request that the endpoint does not support.
         unreachable: No model is running there, for any request.
-        passing: The request was refused, but gateways also send this status for single requests.
+        may_be_temporary: The request was refused, but gateways also send this status for single requests.
             An endpoint that has answered before is not judged by it.
         usage: The tokens that the endpoint reported for the request, which are paid.
     """

@@ -84,7 +84,7 @@ class ChatFormat:
     def tokenize_prompt(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()
     ) -> list[int]:
-        """Return the tokens of a conversation's prompt. Raises as `text`."""
+        """Return the tokens of a conversation's prompt. Raises as `render_prompt`."""
         return self.tokenize([self.render_prompt(messages, tools)])[0]
 
     def render_prompt(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> str:
@@ -111,7 +111,7 @@ class ChatFormat:
         return self._rendered([_turn(message) for message in messages], (), prompt=False)
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of each text; the texts begin with what `text` returned."""
+        """Return the tokens of each text; the texts begin with what `render_prompt` returned."""
         # As in transformers: a template has already written the special tokens.
         special = self.template == PLAIN
         found: list[list[int]] = self.tokenizer(list(texts), add_special_tokens=special)[

@@ -53,7 +53,7 @@ class Answer:
     Attributes:
         tokens: The tokens without the end token.
         ended: False if the token limit ended the answer.
-        made: The number of generated tokens including the end token, as endpoints count.
+        token_count: The number of generated tokens including the end token, as endpoints count.
         broken: Whether the logits were NaN.
     """
 
@@ -150,7 +150,7 @@ class Decoder:
     def add_prompts(self, prompts: Sequence[Prompt]) -> None:
         """Read the prompts except their last tokens, which the next step reads.
 
-        If this fails, the prompts are among the rows all the same, for `leave_all`.
+        If this fails, the prompts are among the rows all the same, for `abort_all`.
         """
         first = len(self.rows)
         # An earlier long prompt left a large buffer.

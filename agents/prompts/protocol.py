@@ -216,13 +216,13 @@ def _task(view: View, words: FamilyWords, answer_format: str) -> list[str]:
     return [words.instructions.strip(), words.contract(answer_format).strip(), observations]
 
 
-def describe_unreadable(reason: str, said: str = "") -> str:
+def describe_unreadable(reason: str, text: str = "") -> str:
     """Return the feedback for an answer without a hypothesis.
 
     Args:
-        said: The text in place of a hypothesis.
+        text: The text in place of a hypothesis.
     """
-    return f"{said[:MAX_UNREADABLE_CHARACTERS]}\n{NO_HYPOTHESIS.format(reason=reason.rstrip('.'))}".strip()
+    return f"{text[:MAX_UNREADABLE_CHARACTERS]}\n{NO_HYPOTHESIS.format(reason=reason.rstrip('.'))}".strip()
 
 
 def _list(earlier: Sequence[PastAnswer], words: FamilyWords, whole: bool) -> list[str]:

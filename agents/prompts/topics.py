@@ -177,8 +177,8 @@ def forms_prompt(
 
 
 def retry_prompt(
-    asked: Sequence[Message],
-    said: str,
+    messages: Sequence[Message],
+    answer: str,
     wrong: Sequence[str],
     good: Sequence[str],
     lacking: int,
@@ -195,8 +195,8 @@ def retry_prompt(
     kept = f"Kept, and not to be given again:\n{_bullets(good)}\n\n" if good else ""
     told = _AGAIN.format(faults=faults, kept=kept, count=lacking, which=which).strip()
     return [
-        *asked,
-        {"role": "assistant", "content": said or "(no answer)"},
+        *messages,
+        {"role": "assistant", "content": answer or "(no answer)"},
         {"role": "user", "content": told},
     ]
 

@@ -57,9 +57,9 @@ class CallCounts:
     """Counts of calls.
 
     Args:
-        asked: calls that were made now.
+        requested: calls that were made now.
         recorded: calls that the file held.
-        again: calls, of both kinds, that repeat a question after an answer broke a rule.
+        retries: calls, of both kinds, that repeat a question after an answer broke a rule.
         usage: tokens of both kinds.
     """
 

@@ -123,8 +123,8 @@ class ProblemBank:
     Args:
         problem: the problem.
         bank: the sentences of its bank, best first.
-        brought: known findings that the user provides.
-        about: the variables of each true sentence that is an exact rule, filled in for discovery.
+        user_findings: known findings that the user provides.
+        variables: the variables of each true sentence that is an exact rule, filled in for discovery.
     """
 
     problem: Problem

@@ -286,8 +286,8 @@ class StoredSession:
     """A stored session.
 
     Args:
-        told: its fields other than metrics, as in `evaluate_session`.
-        answered: its finished problems with their answers.
+        summary: its fields other than metrics, as in `evaluate_session`.
+        answers: its finished problems with their answers.
     """
 
     summary: dict[str, Json]

@@ -235,7 +235,7 @@ class FeatureScale:
     """The scaling of features of shape (n, m).
 
     Args:
-        middle: the centre of each feature.
+        centre: the centre of each feature.
         spread: the standard deviation of each feature.
     """
 

@@ -61,7 +61,7 @@ class RowJudge:
         return predictions_from_codes(await self.judge_texts(sentence, texts))
 
     async def judge_exactly(
-        self, sentence: str, texts: InputSet, told: Mapping[str, Json]
+        self, sentence: str, texts: InputSet, public: Mapping[str, Json]
     ) -> Predictions:
         """Return the predictions of an exact rule, without a model and without the journal.
 

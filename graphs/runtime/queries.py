@@ -40,8 +40,8 @@ class Role:
     """A role of a session.
 
     Args:
-        model: the settings of its model, as the session records them.
-        who: the model that plays it; None where only the journal answers.
+        model_settings: the settings of its model, as the session records them.
+        proposer: the model that plays it; None where only the journal answers.
     """
 
     model_settings: Json

@@ -105,14 +105,14 @@ class Evaluation:
         about: One-line description.
         families: Families that it can score; None means all.
         metrics: Its metrics, in the order of tables.
-        of_problem: Computes the metrics of one problem.
+        problem_metrics: Computes the metrics of one problem.
         stratum: Returns the stratum of a problem within which the bootstrap resamples. None
             resamples over all problems.
         note: What a reader of scores from the store alone has to know.
-        over_rows: Intervals over rows, for tasks where a problem is a complete data set. They
+        row_intervals: Intervals over rows, for tasks where a problem is a complete data set. They
             replace the intervals of a session with one problem, which has none otherwise.
-        of_bank: Metrics of the hypotheses that a session keeps, added to those of its steps.
-        every_space: Whether it needs the predictions over S of inconsistent hypotheses too.
+        bank_metrics: Metrics of the hypotheses that a session keeps, added to those of its steps.
+        needs_all_predictions: Whether it needs the predictions over S of inconsistent hypotheses too.
         main: Metrics that the screen shows unless all are asked for; empty means all.
     """
 
@@ -147,7 +147,7 @@ class Evaluation:
             results: Metrics of each problem.
             seed: Seed of the bootstrap.
             resamples: Number of bootstrap samples.
-            rows: Intervals of each problem over its rows (from `over_rows`), used if there is one
+            rows: Intervals of each problem over its rows (from `row_intervals`), used if there is one
                 problem.
         """
         strata = None if self.stratum is None else list(map(self.stratum, problems))

@@ -87,16 +87,16 @@ class ReportSection:
 
     Args:
         name: Name of the evaluation.
-        add: Returns what it adds to the result and the files of `peirce eval`.
-        rated: Returns for a session, by problem, metrics that raters gave and the steps do not
+        build_output: Returns what it adds to the result and the files of `peirce eval`.
+        read_ratings: Returns for a session, by problem, metrics that raters gave and the steps do not
             hold.
-        sheets: Whether it takes sheets that people filled in (`--ratings`).
+        takes_sheets: Whether it takes sheets that people filled in (`--ratings`).
         evaluate: Returns the complete result instead, for an evaluation that judges stored answers
             again.
-        table: Returns the table of a result with too many sessions for one column each.
+        build_table: Returns the table of a result with too many sessions for one column each.
         show: Prints below the metrics of a result.
         show_session: Prints below the line of each session.
-        finish: Prints at the end of a run, from the session that `run` returns.
+        show_at_end: Prints at the end of a run, from the session that `run` returns.
     """
 
     name: str

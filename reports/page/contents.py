@@ -227,7 +227,7 @@ class Contents:
         self._spaces = SpaceCache(store)
 
     def build_overview(self, *, live: bool = False) -> dict[str, Json]:
-        """Return everything except the details that `problem` and `problems` return."""
+        """Return everything except the details that `build_problem` and `iter_problems` return."""
         told = [self._session(session) for session in self._sessions]
         return {
             "version": 1,

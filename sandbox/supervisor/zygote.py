@@ -48,8 +48,8 @@ class Link:
     """A started zygote with the stream to it.
 
     Attributes:
-        held: The input sets that it keeps, with their sizes, in order of latest use.
-        adds: Layers around the zygote in addition to those that it reports.
+        kept_inputs: The input sets that it keeps, with their sizes, in order of latest use.
+        extra_layers: Layers around the zygote in addition to those that it reports.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Job:
         code: The source as UTF-8.
         entry: The function's name as UTF-8.
         text: The inputs as a JSON list of `count` values.
-        also: Jobs over further sets, to run in the same child if the calls keep no state.
+        further_jobs: Jobs over further sets, to run in the same child if the calls keep no state.
     """
 
     code: bytes

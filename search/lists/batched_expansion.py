@@ -287,7 +287,7 @@ class Outcome(NamedTuple):
     Attributes:
         plan: The plan.
         codes: Fingerprint of each program's value.
-        there: Indices of the programs that are defined.
+        defined: Indices of the programs that are defined.
         right: Pairs of the index of a program that is right on some shown pair, and the mask of
             those pairs.
     """

@@ -282,15 +282,15 @@ def _reaches(text: Text, index: int) -> str:
     return f"len({text}) > {index}" if index > 0 else f"len({text}) >= {-index}"
 
 
-def generate_term(node: Node, base: str, whole: str = "x") -> Text:
+def generate_term(node: Node, base: str, input_name: str = "x") -> Text:
     """Return a term or predicate as Python over v and i."""
     if node.op == "const":
         return Text(str(node.args[0]), 1 if node.args[0] < 0 else ATOM)
     if node.op in TERMS or node.op in PREDICATES:
         code, _, level = TERMS.get(node.op) or PREDICATES[node.op]
-        parts = [generate_term(part, base, whole) for part in node.args]
+        parts = [generate_term(part, base, input_name) for part in node.args]
         return Text(code.format(*parts), level)
-    return feature_text(node.op, base, whole)
+    return feature_text(node.op, base, input_name)
 
 
 def mentions_base(node: Node) -> bool:

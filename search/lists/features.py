@@ -24,7 +24,7 @@ class Feature:
         code: Python text over v, i, {x} and {X}.
         cost: Cost of the feature.
         level: Precedence of the Python text.
-        whole: Whether the value is the same for all elements of a list.
+        per_list: Whether the value is the same for all elements of a list.
     """
 
     name: str
@@ -158,10 +158,10 @@ def compile_feature(code: str) -> Callable[[list[int], list[int]], list[int]]:
     return made
 
 
-def feature_text(name: str, base: str, whole: str) -> Text:
+def feature_text(name: str, base: str, input_name: str) -> Text:
     """Return the Python text of a feature, with the names of the list and of the whole input."""
     feature = FEATURES.get(name) or INPUT_FEATURES[name]
-    return Text(feature.code.format(x=base, X=whole), feature.level)
+    return Text(feature.code.format(x=base, X=input_name), feature.level)
 
 
 def find_feature(name: str) -> Feature | None:

@@ -131,9 +131,9 @@ class Features:
         self._blocks = None
         self.lanes.release()
 
-    def smallest(self, some: NDArray[np.int64], count: int) -> Integers:
+    def smallest(self, places: NDArray[np.int64], count: int) -> Integers:
         """Return the `count` smallest of some features."""
-        return some[np.argsort(self.sizes[some], kind="stable")[:count]]
+        return places[np.argsort(self.sizes[places], kind="stable")[:count]]
 
     def add(self, recipes: Sequence[Recipe], values: Bools) -> Integers:
         """Add the features that are new, the smallest of each value, and return their indices."""
@@ -193,10 +193,10 @@ class Features:
         rows = [self.lanes.atom_table(name).reshape(-1) for name in names]
         return self.add([Recipe("atom", name=name) for name in names], np.array(rows))
 
-    def add_negations(self, some: Integers) -> Integers:
+    def add_negations(self, places: Integers) -> Integers:
         """Add the negations of some features."""
-        values = ~self.values[some] & self.inside
-        return self.add([Recipe("not", one=int(place)) for place in some], values)
+        values = ~self.values[places] & self.inside
+        return self.add([Recipe("not", one=int(place)) for place in places], values)
 
     def add_connected(self, kind: Kind, ones: Integers, others: Integers) -> Integers:
         """Add each of `ones` connected with each of `others`; `implies` is added both ways."""
@@ -218,12 +218,12 @@ class Features:
         return concatenate_places(found)
 
     def add_neighbour_grades(
-        self, kinds: Collection[Kind], guards: Iterable[Guard], some: Integers
+        self, kinds: Collection[Kind], guards: Iterable[Guard], grades: Integers
     ) -> Integers:
         """Add properties of the elements related by each guard, of each kind except `pair`."""
         found = []
-        for start in range(0, len(some), step := self._step()):
-            part = some[start : start + step]
+        for start in range(0, len(grades), step := self._step()):
+            part = grades[start : start + step]
             table = self._table(self.values[part])
             for guard in guards:
                 related = self.lanes.relation_table(guard)
@@ -270,9 +270,9 @@ class Features:
 
     # --- the same formulas over other worlds ----------------------------------
 
-    def evaluate_over(self, lanes: Lanes, some: Collection[int]) -> dict[int, Bools]:
+    def evaluate_over(self, lanes: Lanes, positions: Collection[int]) -> dict[int, Bools]:
         """Return the values of some features over other worlds, (worlds, size) each."""
-        wanted = self._parts(some)
+        wanted = self._parts(positions)
         found: dict[int, Bools] = {}
         groups: dict[tuple[int, Kind, Guard], list[int]] = {}
         depths: dict[int, int] = {}
@@ -286,7 +286,7 @@ class Features:
                 part = places[start : start + step]
                 rows = self._over(lanes, kind, guard, [self.recipes[p] for p in part], found)
                 found.update(zip(part, rows & lanes.inside, strict=True))
-        return {place: found[place] for place in some}
+        return {place: found[place] for place in positions}
 
     def _parts(self, some: Collection[int]) -> list[int]:
         wanted, left = set(some), list(some)

@@ -144,7 +144,7 @@ class Completions(NamedTuple):
 
     Args:
         lanes: The completions.
-        of: Index of the prompt world of each, ascending, (worlds,).
+        world_of_lane: Index of the prompt world of each, ascending, (worlds,).
     """
 
     lanes: Lanes

@@ -78,8 +78,8 @@ class CandidateRules:
     """The candidates of a problem under any trade-off; a pure function of problem and budget.
 
     Attributes:
-        weighed: Candidates that are the best at some price.
-        likely: How likely each is valid in further worlds.
+        weighed_rules: Candidates that are the best at some price.
+        validity_odds: How likely each is valid in further worlds.
         plainest: Indices of the smallest features.
         plainest_rows: The elements they cover, (features, structures, size).
     """

@@ -345,9 +345,9 @@ def _shape(kind: OneOf["and", "or"], one: Shape, other: Shape) -> Shape | None:
     return Shape(kind, parts=tuple(parts)) if len(set(parts)) == len(parts) else None
 
 
-def narrow(some: Iterable[PricedRule], evidence: Evidence, count: int) -> Sequence[PricedRule]:
+def narrow(rules: Iterable[PricedRule], evidence: Evidence, count: int) -> Sequence[PricedRule]:
     """Return `count` of the rules, taking the best at each price in turn."""
-    whole = list(some)
+    whole = list(rules)
     costs, sizes = (np.array([one[at] for one in whole], np.int64) for at in (1, 2))
     held = np.array([one.held for one in whole])
     return [whole[place] for place in evidence.take_in_turn(costs, sizes, held, count)]

@@ -92,14 +92,14 @@ def merge_atoms(one: Atoms, other: Atoms) -> Atoms:
     )
 
 
-def select_atoms(atoms: Atoms, given: NDArray[np.int64], most: int = MOST_CONDITIONS) -> Atoms:
+def select_atoms(atoms: Atoms, labels: NDArray[np.int64], most: int = MOST_CONDITIONS) -> Atoms:
     """Return at most `most` conditions: those most associated with any label.
 
     Later steps build tables of all pairs of conditions.
     """
     if len(atoms.conditions) <= most:
         return atoms
-    scores = [association(holds, given) for holds in atoms.holds]
+    scores = [association(holds, labels) for holds in atoms.holds]
     some = sorted(sorted(range(len(scores)), key=lambda at: (-scores[at], at))[:most])
     columns, column = np.unique(atoms.column[some], return_inverse=True)
     dearer = math.log2(atoms.columns / len(columns))  # each was chosen among all columns
@@ -114,11 +114,11 @@ def select_atoms(atoms: Atoms, given: NDArray[np.int64], most: int = MOST_CONDIT
     )
 
 
-def association(marks: NDArray[np.bool_], given: NDArray[np.int64]) -> float:
+def association(marks: NDArray[np.bool_], labels: NDArray[np.int64]) -> float:
     """Return the association of the marked rows (n,) with any label, in standard errors."""
     n, m = len(marks), float(marks.sum())
-    counts = np.bincount(given).astype(np.float64)
-    inside = np.bincount(given[marks], minlength=len(counts))
+    counts = np.bincount(labels).astype(np.float64)
+    inside = np.bincount(labels[marks], minlength=len(counts))
     spread = np.sqrt(counts * (n - counts) * m * (n - m) / (n * n * max(n - 1.0, 1.0)))
     return float(np.abs((inside - counts * m / n) / np.maximum(spread, 1e-9)).max().round(9))
 
@@ -215,21 +215,21 @@ def rounding_unit(low: float, high: float) -> float:
     return size / 2 if spread < 5 * size else size
 
 
-def roundest_number(low: float, high: float, whole: bool) -> float:
+def roundest_number(low: float, high: float, integers_only: bool) -> float:
     """Return the number with the fewest digits from `low` on and below `high`, nearest to `low`.
 
     Args:
         low: Smallest allowed number.
         high: Excluded upper end.
-        whole: Whether only whole numbers are allowed.
+        integers_only: Whether only whole numbers are allowed.
     """
-    if (whole and high - low <= 1) or max(abs(low), abs(high)) > LARGEST:
+    if (integers_only and high - low <= 1) or max(abs(low), abs(high)) > LARGEST:
         return low
     size = 10.0 ** math.ceil(math.log10(max(abs(low), abs(high), 1e-12)) + 1)
     while size > 1e-12:
         for step in (size, size / 2):
             at = math.ceil(low / step - 1e-9) * step
-            if low <= at < high and (not whole or step >= 1):
+            if low <= at < high and (not integers_only or step >= 1):
                 return float(f"{at:.12g}")
         size /= 10
     return low

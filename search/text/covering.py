@@ -82,11 +82,11 @@ class Covering:
         """Return the rows on which a conjunction holds."""
         return np.asarray(self.atoms.holds[list(conjunction)].all(axis=0), np.bool_)
 
-    def worth(self, some: Sequence[Conjunction]) -> float:
+    def worth(self, conjunctions: Sequence[Conjunction]) -> float:
         """Return the worth of some conjunctions less the bits that describe them."""
-        if not some:
+        if not conjunctions:
             return 0.0
-        beside = self._others(some)
+        beside = self._others(conjunctions)
         inside = (beside.covered & self.wanted).sum()
         wrong = (beside.covered & ~self.wanted).sum()
         found = self.evidence.worth(np.array(inside), np.array(wrong), beside.volume)

@@ -81,11 +81,11 @@ class Evidence:
         return total
 
     def uncovered_share(
-        self, standing: Sequence[tuple[int, ...]], some: Sequence[tuple[int, ...]]
+        self, standing: Sequence[tuple[int, ...]], conjunctions: Sequence[tuple[int, ...]]
     ) -> Floats:
         """Return the share of each conjunction's records that no standing one covers, (some,)."""
-        last = np.array([one[-1] for one in some], np.int64)[:, None]
-        return self.uncovered_share_with_atoms(standing, [one[:-1] for one in some], last)[:, 0]
+        last = np.array([one[-1] for one in conjunctions], np.int64)[:, None]
+        return self.uncovered_share_with_atoms(standing, [one[:-1] for one in conjunctions], last)[:, 0]
 
     def uncovered_share_with_atoms(
         self,

@@ -56,9 +56,9 @@ class Generator:
 
     Args:
         size: the number of values, at most `MAX_SIZE`; a value that can arise in two ways counts twice.
-        elements: the number of elements of the largest value.
-        all: returns an iterator over all values.
-        draw: draws one value.
+        max_elements: the number of elements of the largest value.
+        iterate_values: returns an iterator over all values.
+        draw_value: draws one value.
     """
 
     size: int

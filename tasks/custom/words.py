@@ -37,7 +37,7 @@ class OwnWords:
         family: the prompt texts of the family.
         instructions: the instructions of the task and the family together.
         pair: the template of a pair, or None.
-        own: the part of the instructions that the task supplies, in one line.
+        task_text: the part of the instructions that the task supplies, in one line.
     """
 
     family: FamilyWords

@@ -74,7 +74,7 @@ class YamlTask:
 
     Args:
         source: the content of the file.
-        file: {"name", "sha256"} of the file.
+        file_identity: {"name", "sha256"} of the file.
     """
 
     family = "programs"

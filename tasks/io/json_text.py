@@ -32,8 +32,8 @@ class FoundObjects:
 
     Attributes:
         objects: The objects with at least one of the requested keys, in order.
-        bare: Whether the last of them is the whole text.
-        cut: Whether no object was found and one begins in the text but does not end.
+        is_whole_text: Whether the last of them is the whole text.
+        truncated: Whether no object was found and one begins in the text but does not end.
     """
 
     objects: tuple[Mapping[str, Json], ...]

@@ -292,7 +292,7 @@ class Counts(NamedTuple):
     Args:
         true: the true atoms.
         unknown: the unknown atoms.
-        all: all atoms that the elements allow.
+        possible: all atoms that the elements allow.
     """
 
     true: int

@@ -62,7 +62,7 @@ class Logic:
 
     Args:
         strict_contract: whether missing parentheses make an answer malformed.
-        objects: whether a rule may contain names of elements, as the published evaluator allows.
+        allow_element_names: whether a rule may contain names of elements, as the published evaluator allows.
         words: the prompt texts.
     """
 

@@ -73,7 +73,7 @@ class PublishedInstance(NamedTuple):
         regime: the regime of its scenario.
         worlds: the prompt worlds.
         secret: the secret part of the problem, without bounds.
-        held: the number of its worlds with isHeldout, which are left out.
+        heldout_count: the number of its worlds with isHeldout, which are left out.
         other_axioms: whether it lists axioms that are not those of its theory.
     """
 

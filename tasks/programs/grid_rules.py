@@ -58,9 +58,9 @@ class Step:
     Args:
         kind: the function of the catalogue that drew the step.
         code: lines of Python that turn the grid `g` into another.
-        says: a phrase in the imperative, for the description of the rule.
+        phrase: a phrase in the imperative, for the description of the rule.
         pictures: kinds of pictures on which the effect of the step shows.
-        same: whether the step keeps the size of the grid.
+        keeps_size: whether the step keeps the size of the grid.
         colours: colours from 1 to 9 that the pictures should contain.
     """
 

@@ -25,7 +25,7 @@ class Step:
     Args:
         kind: the kind of the step, for example "map" or "guard".
         code: an expression in `x`.
-        says: a phrase in the imperative, for the description of the rule.
+        phrase: a phrase in the imperative, for the description of the rule.
         constants: values that some inputs should contain, so that the effect of the step shows.
     """
 

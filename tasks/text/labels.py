@@ -46,7 +46,7 @@ class Labels:
 
     Attributes:
         generator: Name of the generator that makes rows if there are no data.
-        written: A generator over a topic that a model wrote; it replaces `generator`.
+        written_topic: A generator over a topic that a model wrote; it replaces `generator`.
     """
 
     generator: str = "admission"

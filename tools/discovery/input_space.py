@@ -198,7 +198,7 @@ class InputSpace:
         return self._grid(told, self._by_column(told))
 
     def joint_inputs(self, rules: Iterable[Rule]) -> WeightedInputs | None:
-        """Return one set of inputs for all rules, equivalent to `cells` for every two of them.
+        """Return one set of inputs for all rules, equivalent to `inputs_for` for every two of them.
 
         Returns:
             None if the rules together distinguish more than `MAX_INPUTS` inputs, or if columns are read
@@ -400,7 +400,7 @@ class Slots:
 
     Attributes:
         fillings: The fillings of each slot; a slot that never changes has one.
-        joint: Text between two slots.
+        separator: Text between two slots.
     """
 
     fillings: tuple[tuple[str, ...], ...]

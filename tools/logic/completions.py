@@ -34,7 +34,7 @@ class ThreeValued(NamedTuple):
     Attributes:
         true: Where a value is certainly true.
         false: Where it is certainly false.
-        on: A bit for each unknown atom that an undecided value depends on; 0 where decided.
+        depends_on: A bit for each unknown atom that an undecided value depends on; 0 where decided.
     """
 
     true: Bools

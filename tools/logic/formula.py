@@ -151,10 +151,10 @@ class FormulaBuilder:
             places.append(self.add(node._replace(parts=tuple(places[p] for p in node.parts))))
         return places[-1]
 
-    def formula(self, whole: int) -> Formula:
-        """Return the formula with root `whole`, without the nodes that it does not need."""
-        wanted = {whole}
-        for place in range(whole, -1, -1):
+    def formula(self, root: int) -> Formula:
+        """Return the formula with root `root`, without the nodes that it does not need."""
+        wanted = {root}
+        for place in range(root, -1, -1):
             if place in wanted:
                 wanted.update(self.nodes[place].parts)
         kept = sorted(wanted)

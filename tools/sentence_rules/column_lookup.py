@@ -145,7 +145,7 @@ class ColumnLookup:
         return self.known[key]
 
     def look_up(self, words: tuple[str, ...]) -> str | None:
-        """Find the column of `column` without the cache."""
+        """Find the column of `find_column` without the cache."""
         if len(words) == 1 and (column := self.find_by_name(words[0])):
             return column
         words = tuple(part for word in words for part in re.findall(r"[^\W_]+", word))

@@ -80,14 +80,14 @@ def find_named(cursor: Cursor, bare: Sequence[str]) -> Subject | None:
     return None
 
 
-def find_pair_text(cursor: Cursor, said: Sequence[str]) -> str | None:
+def find_pair_text(cursor: Cursor, words_read: Sequence[str]) -> str | None:
     """Return the column of "the first headline" or "text 2" if there are two texts."""
-    if not cursor.pair or not 1 <= len(said) <= 3:
+    if not cursor.pair or not 1 <= len(words_read) <= 3:
         return None
     names = {word for text in cursor.texts for word in tokenize(text.replace("_", " "))}
-    sides = {find_side(word) for word in said} - {None}
+    sides = {find_side(word) for word in words_read} - {None}
     if len(sides) != 1 or not all(
-        word in words.TEXTS or word in names or find_side(word) is not None for word in said
+        word in words.TEXTS or word in names or find_side(word) is not None for word in words_read
     ):
         return None
     return cursor.texts[sides.pop() or 0]

@@ -88,11 +88,11 @@ class FitResult:
     held: int  # number of training rows used for validation
 
 
-def check_packages(what: str) -> None:
+def check_packages(purpose: str) -> None:
     """Raise UsageError, with the command that installs them, where packages are missing."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
-        raise UsageError(f"{what} needs {', '.join(missing)}: {INSTALL}")
+        raise UsageError(f"{purpose} needs {', '.join(missing)}: {INSTALL}")
 
 
 def fit(

@@ -43,9 +43,9 @@ class OveroptimizationGuard:
     """Warnings of over-optimisation.
 
     Attributes:
-        said: Notes and warnings so far, one sentence each. Each stage is warned about once, and the
+        messages: Notes and warnings so far, one sentence each. Each stage is warned about once, and the
             sampled answers once.
-        stops: The warning that ends the training, or an empty string.
+        stop_reason: The warning that ends the training, or an empty string.
     """
 
     def __init__(self, settings: TrainConfig) -> None:

@@ -68,7 +68,7 @@ class Schedule(Protocol):
         """Return everything that later weights depend on; floats survive JSON exactly."""
 
     def load_state_dict(self, state: Json) -> None:
-        """Continue from `state`.
+        """Continue from `state_dict`.
 
         Raises:
             UsageError: The state is of another schedule, other stages or other settings.

@@ -29,7 +29,7 @@ _BLOCK = 4_096  # pairs that are tokenized at once
 class PairTokens:
     """The pairs of `table` as tokens: a data set of examples for TRL's collator, by pair id.
 
-    Only pairs that `fitting` returned have examples.
+    Only pairs that `select_fitting` returned have examples.
 
     Args:
         table: The pairs.
@@ -38,8 +38,8 @@ class PairTokens:
         max_length: The most tokens of a prompt and an answer.
 
     Attributes:
-        refused: The ids of pairs that were tokenized and are too long.
-        references: Known log-probabilities under the reference model by (prompt, answer); if not
+        too_long: The ids of pairs that were tokenized and are too long.
+        reference_logps: Known log-probabilities under the reference model by (prompt, answer); if not
             empty, examples include them.
     """
 

@@ -29,9 +29,9 @@ class Progress:
         train_loss: The loss of the last update.
         probes: By stage, then by name of `PROBE_METRICS`.
         weights: Weights of the current period, by stage.
-        sampled: The last measurements of the sampler.
-        said: Warnings so far, one sentence each.
-        doing: "train", or a long step in between: "tokens", "reference", "probe", "sample", "save".
+        samples: The last measurements of the sampler.
+        messages: Warnings so far, one sentence each.
+        phase: "train", or a long step in between: "tokens", "reference", "probe", "sample", "save".
     """
 
     examples: int

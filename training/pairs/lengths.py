@@ -100,10 +100,10 @@ class ModelText:
 
 
 class TokenLimit:
-    """A limit of `most` tokens for prompt and answer together (`harvest.Fits`).
+    """A limit of `max_tokens` tokens for prompt and answer together (`harvest.Fits`).
 
     Raises:
-        UsageError: `most` is below 2.
+        UsageError: `max_tokens` is below 2.
     """
 
     def __init__(self, text: ModelText, max_tokens: int) -> None:

@@ -136,11 +136,11 @@ class PooledAnswers:
     """The answers to one question from all sessions.
 
     Attributes:
-        asked: The question.
+        question: The question.
         answers: The answers, sorted by text.
         pool: What `preference_pairs` needs of them.
-        left_out: The number of left-out answers by reason (`EXCLUSION_REASONS`).
-        several: The number of answers with more than one hypothesis.
+        excluded: The number of left-out answers by reason (`EXCLUSION_REASONS`).
+        multiple: The number of answers with more than one hypothesis.
         by_model: Per model, the numbers of answers, malformed, inconsistent and consistent,
             including repeated answers.
     """

@@ -113,7 +113,7 @@ class Answer:
     """An answer of a lesson.
 
     Attributes:
-        after: The part of the prompt after the observations.
+        prompt_suffix: The part of the prompt after the observations.
         text: The text of the answer.
         context: The number of earlier hypotheses in the prompt.
         fault: A field of `Shares`, or an empty string.

@@ -175,7 +175,7 @@ class PretrainResult:
     Attributes:
         out: The folder of the model.
         record: The record in the folder.
-        used: Whether the folder existed already, with the same settings.
+        reused: Whether the folder existed already, with the same settings.
     """
 
     out: Path

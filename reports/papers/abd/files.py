@@ -66,7 +66,7 @@ class ScoredRuns:
         evaluator: Name of the evaluator.
         runs: The sessions.
         problems: The problems.
-        beside: Reference rules of these problems (abd/beside.py).
+        references: Reference rules of these problems (abd/beside.py).
     """
 
     evaluator: str

@@ -115,7 +115,7 @@ class GapSpread(NamedTuple):
 
     Args:
         n: Number of gaps.
-        most: The largest gap.
+        largest: The largest gap.
         over_3: Share strictly above 3.
         over_5: Share strictly above 5.
     """

@@ -117,7 +117,7 @@ class Attempt:
     """An answer as an evaluator reads it.
 
     Args:
-        place: Index among the problem's answers.
+        index: Index among the problem's answers.
         answer: Text of the answer.
         rule: The rule; None if there is none.
         reason: Why there is no rule.

@@ -118,14 +118,14 @@ class ClusteredSums:
         }
 
 
-def share(part: str, whole: str) -> Formula:
+def share(part: str, total: str) -> Formula:
     """Return the formula part / whole."""
-    return lambda sums: sums[part] / sums[whole]
+    return lambda sums: sums[part] / sums[total]
 
 
-def odds_ratio(one: str, other: str, whole: str) -> Formula:
+def odds_ratio(one: str, other: str, total: str) -> Formula:
     """Return the formula (one / (whole - one)) / (other / (whole - other))."""
-    return lambda s: (s[one] * (s[whole] - s[other])) / (s[other] * (s[whole] - s[one]))
+    return lambda s: (s[one] * (s[total] - s[other])) / (s[other] * (s[total] - s[one]))
 
 
 def _resampled(sums: Sums, seed: int, resamples: int) -> Sums:

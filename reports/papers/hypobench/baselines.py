@@ -125,7 +125,7 @@ class BaselineComparison:
         baseline: Name of the baseline.
         n: Number of rows.
         accuracy: Accuracy of the session.
-        of_baseline: Accuracy of the baseline.
+        baseline_accuracy: Accuracy of the baseline.
         p: Two-sided p-value of the exact McNemar test.
     """
 

@@ -84,12 +84,12 @@ def constant_values(colours: list[int]) -> list[Value]:
 
 
 def find_rules(
-    seen: ViewedObjects, must: BoolArray, wanted: NDArray[np.int64], colours: list[int]
+    viewed: ViewedObjects, must: BoolArray, wanted: NDArray[np.int64], colours: list[int]
 ) -> Iterator[Rule]:
     """Yield rules that give every object what it requires, cheapest kinds first.
 
     Args:
-        seen: The objects.
+        viewed: The objects.
         must: Which objects have to be painted, of shape (objects,).
         wanted: The colour that each object may get, of shape (objects,); -1 if it may not be
             painted, -2 if any colour will do.
@@ -97,10 +97,10 @@ def find_rules(
     """
     if not must.any() or (must & (wanted == -1)).any():
         return
-    conditions, holds = seen.compute_conditions()
+    conditions, holds = viewed.compute_conditions()
     options = []
     for value in [*constant_values(colours), *VALUES]:
-        given = _given(seen, value)
+        given = _given(viewed, value)
         if given is not None:
             options.append((value, (given == wanted) | (wanted == -2)))
     found = list(_single(conditions, holds, options, must))
@@ -108,7 +108,7 @@ def find_rules(
         found = list(_joint(conditions, holds, options, must))
     found.sort(key=lambda rule: rule.cost)
     yield from found[:MAX_RULES]
-    yield from _tables(seen, must, wanted, conditions, holds)
+    yield from _tables(viewed, must, wanted, conditions, holds)
     if not found:
         pairs = list(_double(conditions, holds, options, must))
         pairs.sort(key=lambda rule: rule.cost)

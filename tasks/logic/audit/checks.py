@@ -63,9 +63,9 @@ class CheckCounter:
     def __init__(self) -> None:
         self.by_name: dict[str, Check] = {}
 
-    def count(self, check: str, of: str, holds: bool, where: str, found: str = "") -> None:
+    def count(self, check: str, case: str, holds: bool, where: str, found: str = "") -> None:
         """Count a case of the check with this name, which is created where it is new."""
-        self.by_name.setdefault(check, Check(check, of)).count(holds, where, found)
+        self.by_name.setdefault(check, Check(check, case)).count(holds, where, found)
 
     def all(self) -> Iterable[Check]:
         """Return all checks."""

@@ -40,7 +40,7 @@ class AuditedWorld:
     Args:
         world: the world.
         data: its data in the file.
-        judged: the results of the reference in it, or None.
+        judgement: the results of the reference in it, or None.
         meta: the meta data of a holdout.
     """
 
@@ -62,7 +62,7 @@ class AuditedInstance:
         recipe: the recipe of its regime and difficulty.
         reference: the reference, None where the record has none.
         gold: the raw field `gold`.
-        described: the raw field `problemDescription`.
+        description: the raw field `problemDescription`.
         problem: the raw field `problem`.
         prompts: the prompt worlds.
         holdouts: the holdouts.
@@ -95,7 +95,7 @@ class AuditedSet:
         instances: the instances that can be read.
         unread: a sentence for each instance that cannot be read.
         unread_holdouts: a sentence for each holdout that cannot be read.
-        twice: names that occur again.
+        duplicates: names that occur again.
         strays: names of holdouts without an instance.
     """
 

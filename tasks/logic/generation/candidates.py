@@ -116,7 +116,7 @@ class CandidateSource:
         rule: the reference.
         recipe: the recipe.
         size: the size of all worlds, or None for a size of its own for each.
-        drawn: the number of worlds drawn so far.
+        worlds_drawn: the number of worlds drawn so far.
         batches: the numbers of the batches.
     """
 

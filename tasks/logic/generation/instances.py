@@ -83,7 +83,7 @@ class Reference(NamedTuple):
         id: the template or mutant that it comes from.
         tier: the tier of the template.
         source: "seed", "template" or "mutant".
-        worths: the results in the prompt worlds.
+        judgements: the results in the prompt worlds.
     """
 
     formula: Formula
@@ -159,8 +159,8 @@ class GeneratedInstance:
         holdouts: the holdouts.
         seed: the seed of the set.
         number: the number of the instance in the set.
-        drawn: the number of worlds that were drawn for it.
-        tries: the number of templates that were tried.
+        worlds_drawn: the number of worlds that were drawn for it.
+        templates_tried: the number of templates that were tried.
     """
 
     id: str
@@ -253,16 +253,16 @@ def _instance(
 
 
 def draw_template(
-    theory: Theory, made: Recipe, stream: RandomStream, used: TemplateUses
+    theory: Theory, recipe: Recipe, stream: RandomStream, used: TemplateUses
 ) -> Template | None:
     """Draw a template that may be used again, or return None where there is none.
 
     The tier is drawn by the weights of the recipe. The antecedent of the theory is excluded,
     because it is a valid rule wherever there is one.
     """
-    at = float(stream.uniform()) * sum(made.tiers.values())
-    tier = max(made.tiers)
-    for one, weight in made.tiers.items():
+    at = float(stream.uniform()) * sum(recipe.tiers.values())
+    tier = max(recipe.tiers)
+    for one, weight in recipe.tiers.items():
         if at < weight:
             tier = one
             break
@@ -272,7 +272,7 @@ def draw_template(
     open_ = [
         one
         for one in templates_in_tier(theory, tier)
-        if used.allows(made.regime, made.difficulty, theory.names[0], one.id)
+        if used.allows(recipe.regime, recipe.difficulty, theory.names[0], one.id)
         and behaviour(one.formula) != before
     ]
     return open_[int(stream.integers(len(open_)))] if open_ else None
@@ -281,7 +281,7 @@ def draw_template(
 def try_template(
     text: str,
     theory: Theory,
-    made: Recipe,
+    recipe: Recipe,
     template: Template,
     mined: Sequence[Formula] = (),
 ) -> GeneratedInstance | None:
@@ -290,13 +290,13 @@ def try_template(
     Its id, seed, number and number of tries are not set yet.
     """
     stream = RandomStream(f"{text} choices")
-    least, most = made.sizes
-    size = least + int(stream.integers(most - least + 1)) if made.one_size else None
-    wanted = made.worlds[0] + int(stream.integers(made.worlds[1] - made.worlds[0] + 1))
+    least, most = recipe.sizes
+    size = least + int(stream.integers(most - least + 1)) if recipe.one_size else None
+    wanted = recipe.worlds[0] + int(stream.integers(recipe.worlds[1] - recipe.worlds[0] + 1))
     rivals = build_pool(theory, template.formula, stream, mined)
-    source = CandidateSource(f"{text} prompts", theory, template.formula, made, size)
+    source = CandidateSource(f"{text} prompts", theory, template.formula, recipe, size)
     worlds = CandidatePool(source, rivals)
-    chosen = choose_worlds(worlds, made, wanted)
+    chosen = choose_worlds(worlds, recipe, wanted)
     if chosen is None:
         return None
     prompts = [
@@ -310,9 +310,9 @@ def try_template(
         "seed",
         tuple(one.judgement for one in prompts),
     )
-    if set_fault(planted.judgements, made):
+    if set_fault(planted.judgements, recipe):
         return None
-    reference = refine_reference(planted, theory, [one.world for one in prompts], made, stream)
+    reference = refine_reference(planted, theory, [one.world for one in prompts], recipe, stream)
     costs = worlds.costs[:, chosen]
     if reference is not planted:
         prompts = [
@@ -327,14 +327,14 @@ def try_template(
     cheater = find_cheapest_cheater(rivals, costs)
     if cheater is None or not beats_cheater(cheater, reference.cost):
         return None
-    hidden = CandidateSource(f"{text} holdouts", theory, reference.formula, made, size)
+    hidden = CandidateSource(f"{text} holdouts", theory, reference.formula, recipe, size)
     kept = choose_holdouts(hidden, prompts)
     if kept is None:
         return None
     return GeneratedInstance(
         id="",
         theory=theory,
-        recipe=made,
+        recipe=recipe,
         template=template,
         seed_reference=planted,
         reference=reference,

@@ -40,9 +40,9 @@ class Recipe:
         tiers: the tiers of templates with their weights.
         worlds: the least and the most prompt worlds that are kept.
         budget: the most prompt worlds before surplus ones are removed.
-        slack: the most that the reference may cost above the lower bound in a world.
-        share: the largest share of a world's elements that need to be exceptions.
-        marked: the largest share of a world's elements that the reference covers.
+        max_slack: the most that the reference may cost above the lower bound in a world.
+        max_exception_share: the largest share of a world's elements that need to be exceptions.
+        max_covered_share: the largest share of a world's elements that the reference covers.
         floors: the least summed lower bound and the least summed cost.
     """
 

@@ -47,16 +47,16 @@ def target_paths(out: str | Path) -> tuple[Path, ...]:
     return tuple(map(check_writable, found))
 
 
-def save_instances(some: Sequence[GeneratedInstance], out: str | Path) -> tuple[Path, ...]:
+def save_instances(instances: Sequence[GeneratedInstance], out: str | Path) -> tuple[Path, ...]:
     """Write a set of instances, and return the files, holdouts after instances."""
     places = target_paths(out)
     if len(places) == 2:
-        rows = [row for one in some for row in holdout_rows(one)]
-        texts = [format_yaml([instance_record(one) for one in some]), _lines(rows)]
+        rows = [row for one in instances for row in holdout_rows(one)]
+        texts = [format_yaml([instance_record(one) for one in instances]), _lines(rows)]
     elif places[0].name.removesuffix(".gz").endswith(".jsonl"):
-        texts = [_lines(to_own_worlds(one) for one in some)]
+        texts = [_lines(to_own_worlds(one) for one in instances)]
     else:
-        texts = [canonical_json([to_own_worlds(one) for one in some]) + "\n"]
+        texts = [canonical_json([to_own_worlds(one) for one in instances]) + "\n"]
     contents = {
         place: gzip.compress(text.encode(), mtime=0)
         if place.name.endswith(".gz")

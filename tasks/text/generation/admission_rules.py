@@ -30,7 +30,7 @@ class AdmissionSet:
         cases: The cases in which an applicant is admitted.
         noise: The share of labels that are changed.
         distractors: The number of columns that no case uses.
-        tops: Columns with another maximum than usual; see applicants.py.
+        maxima: Columns with another maximum than usual; see applicants.py.
     """
 
     folder: str

@@ -42,7 +42,7 @@ class Phrase:
     Attributes:
         base, third, gerund: The forms of the verb.
         core: The words after the verb.
-        leaning: The index of the label that the phrase suggests.
+        expected_label: The index of the label that the phrase suggests.
     """
 
     base: str

@@ -78,7 +78,7 @@ class PostGenerator:
     Attributes:
         topic: The topic.
         with_twin: Whether there is a pair of counterfactual sets.
-        written: Entries for metadata.json about the model that wrote the topic, if one did.
+        written_properties: Entries for metadata.json about the model that wrote the topic, if one did.
     """
 
     topic: Topic

@@ -48,9 +48,9 @@ class WrittenPhrase:
     """A phrase that a model wrote.
 
     Attributes:
-        said: The phrase on its own.
+        text: The phrase on its own.
         core: The words that occur in every form of it and nowhere else.
-        leaning: The index of the label that it suggests.
+        expected_label: The index of the label that it suggests.
         forms: The text in the slot of each template.
     """
 

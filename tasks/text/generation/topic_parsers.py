@@ -54,8 +54,8 @@ class ParsedItems(Generic[T]):
     """The result of a parser.
 
     Attributes:
-        good: The items that follow the rules.
-        wrong: A sentence about each item that does not.
+        valid: The items that follow the rules.
+        faults: A sentence about each item that does not.
     """
 
     valid: tuple[T, ...]
@@ -71,10 +71,10 @@ def _bare(item: str) -> str:
     return " ".join(straighten_quotes(item).replace("\\[", "[").replace("\\]", "]").split())
 
 
-def contains_tokens(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Return whether the tokens of `part` occur consecutively in `whole`, as the judge requires."""
+def contains_tokens(part: Sequence[str], tokens: Sequence[str]) -> bool:
+    """Return whether the tokens of `part` occur consecutively in `tokens`, as the judge requires."""
     size = len(part)
-    return any(list(whole[at : at + size]) == list(part) for at in range(len(whole) - size + 1))
+    return any(list(tokens[at : at + size]) == list(part) for at in range(len(tokens) - size + 1))
 
 
 # --- labels and types -----------------------------------------------------------------
