@@ -481,7 +481,9 @@ class RunConfig(CompositeSettings):
         built: dict[str, Settings] = {}
         for name, part_class in classes.items():
             before = getattr(base, name)
-            kept = before.given() if type(before) is part_class or name != "method" else {}
+            kept = (
+                before.explicit_values() if type(before) is part_class or name != "method" else {}
+            )
             built[name] = part_class(**{**kept, **values[name]})
         return cls.model_validate(built)
 

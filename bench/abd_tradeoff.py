@@ -88,7 +88,7 @@ async def _judged(problem: Problem, texts: Sequence[str]) -> tuple[dict[str, Any
     ]
     async with open_oracles(of_rules) as tools:
         for evaluator in EVALUATORS:
-            judging = RuleJudge(of_rules.by(evaluator), evaluator, tools.make_oracles())
+            judging = RuleJudge(of_rules.with_evaluator(evaluator), evaluator, tools.make_oracles())
             answers[evaluator] = [_kept(one) for one in await judging.judge_answers(said)]
             for kind, record, in_scope in await judging.judge_known_rules([problem]):
                 beside[kind][evaluator] = _kept(record)

@@ -245,5 +245,5 @@ def doctor(
     from .. import doctor as diagnose
     from ..reports.screen import listings, text
 
-    found = diagnose(store=store, clean=clean, settings=context.obj.shown())
+    found = diagnose(store=store, clean=clean, settings=context.obj.list_settings())
     emit([found]) if as_json else listings.print_doctor(text.create_console(), found)

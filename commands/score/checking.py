@@ -306,8 +306,10 @@ def _check(
                     lines, give
                 )
                 return
-            async with of_text.asked.opened() as proposer:
-                await of_text.judge(form, known, config.data.seed, proposer).lines(lines, give)
+            async with of_text.judge_model.open() as proposer:
+                await of_text.make_judge(form, known, config.data.seed, proposer).judge_lines(
+                    lines, give
+                )
 
     yield from iter_results(judged, CheckRow.from_dict)
 

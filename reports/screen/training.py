@@ -242,7 +242,7 @@ class TrainingProgress(_Screen):
             f"{stage} {one.get('probe_accuracy', float('nan')):.3f}"
             for stage, one in told.probes.items()
         ]
-        sampled = [f"{name.replace('_', ' ')} {value:.3f}" for name, value in told.sampled.items()]
+        sampled = [f"{name.replace('_', ' ')} {value:.3f}" for name, value in told.samples.items()]
         loss = "" if told.train_loss is None else f", loss {told.train_loss:.3f}"
         return (
             f"{told.examples:,} of {told.total:,} examples{loss}; accuracy {', '.join(parts)}"
@@ -262,8 +262,8 @@ class TrainingProgress(_Screen):
         if told.train_loss is not None:
             head.append(f"   loss {told.train_loss:.3f}")
         head.append(f"   {self._rest(told.examples, told.total, self._first or 0, self._began)}")
-        if told.doing in PHASE_TEXTS:
-            head.append(f"   {PHASE_TEXTS[told.doing]}", style="dim")
+        if told.phase in PHASE_TEXTS:
+            head.append(f"   {PHASE_TEXTS[told.phase]}", style="dim")
         parts: list[RenderableType] = [_bar(told.examples, told.total), head]
         if told.probes:
             shown = create_table(
@@ -276,10 +276,12 @@ class TrainingProgress(_Screen):
                     _number(told.weights.get(stage)),
                 )  # fmt: skip
             parts.append(shown)
-        if told.sampled:
-            sampled = (f"{name.replace('_', ' ')} {v:.3f}" for name, v in told.sampled.items())
+        if told.samples:
+            sampled = (f"{name.replace('_', ' ')} {v:.3f}" for name, v in told.samples.items())
             parts.append(Text(f"sampled: {', '.join(sampled)}"))
-        parts += [Text(to_one_line(sentence, 110), style="yellow") for sentence in told.said[-3:]]
+        parts += [
+            Text(to_one_line(sentence, 110), style="yellow") for sentence in told.messages[-3:]
+        ]
         return Group(*parts)
 
 

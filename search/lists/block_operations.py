@@ -181,9 +181,9 @@ def _digit_sums(b: Block) -> IntArray:
 
 
 UNARY_KERNELS: dict[str, Kernel] = {
-    "reverse": lambda b: b.reversed_block.all,
-    "sort": lambda b: b.sorted_block.all,
-    "sort_down": lambda b: b.sorted_block.reversed_block.all,
+    "reverse": lambda b: b.reversed_block.part,
+    "sort": lambda b: b.sorted_block.part,
+    "sort_down": lambda b: b.sorted_block.reversed_block.part,
     "unique": lambda b: b.compress(b.firsts),
     "tail": lambda b: b.slice(1, None),
     "init": lambda b: b.slice(0, -1),
@@ -194,7 +194,7 @@ UNARY_KERNELS: dict[str, Kernel] = {
     "inner": lambda b: b.slice(1, -1),
     "twice": lambda b: b.part + b.part,
     "mirror": _mirror,
-    "mirror_left": lambda b: b.reversed_block.all + b.part,
+    "mirror_left": lambda b: b.reversed_block.part + b.part,
     "stutter": lambda b: _interleaved(b, b.even_codes, b.even_codes),
     "by_itself": lambda b: repeat_each(b, b.values),
     "rotate_left": lambda b: b.slice(1, None) + b.slice(0, 1),

@@ -66,7 +66,7 @@ class ByHand:
         return {"model": "by-hand"}
 
     async def repair(self, view, text):
-        place = sum(1 for one in view.past_answers if one.by)
+        place = sum(1 for one in view.past_answers if one.author)
         self.told.append((text, str(view.past_answers[-1].verdict), view.past_answers[-1].feedback))
         done = place >= len(self.replies)
         return Reply(finish="exhausted") if done else Reply(answer(self.replies[place]))

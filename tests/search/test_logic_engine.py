@@ -54,7 +54,7 @@ SOLVE = ToolSpec("solve", "Judges a rule.", {"type": "object"})
 
 
 def asked(problem, earlier=(), budget=6_000, trade_off="", **more):
-    view = problem.view(space_of(problem.id))
+    view = problem.make_view(space_of(problem.id))
     return {
         "shown": [[o.input, o.output] for o in view.shown],
         "told": {**view.public, "trade_off": trade_off},
@@ -261,7 +261,7 @@ def test_large_domains_are_searched() -> None:
 
 
 def replay_of(workers: int, order: list[int], seed: int) -> dict[int, str]:
-    views = [problem.view(space_of(problem.id)) for problem in generated()[:3]]
+    views = [problem.make_view(space_of(problem.id)) for problem in generated()[:3]]
 
     async def ask() -> dict[int, str]:
         proposer = await open_model("search", {"budget_expansions": 3_000, "workers": workers})
@@ -350,7 +350,7 @@ def test_presets_give_other_answers() -> None:
 
 def test_tool_loop_solves_first_and_answers_when_the_tool_agrees() -> None:
     problem = of_regime("full")
-    view = problem.view(space_of(problem.id))
+    view = problem.make_view(space_of(problem.id))
 
     def after(formula: str, consistent: bool) -> list[dict]:
         arguments = json.dumps({"formula": formula})
