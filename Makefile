@@ -10,7 +10,7 @@ EXTRAS ?= test
 JOBS ?= 2
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q
 
-.PHONY: run test test-search lint soak bench bench-compare lock clean
+.PHONY: run test test-search lint soak bench bench-compare docs lock clean
 
 run: .venv/.core
 	$(BIN)/peirce run list_functions --problems 12 --seed $(SEED) --model search --observations 4 --store runs/first.duckdb
@@ -41,6 +41,12 @@ bench-compare: .venv/.core
 	@test -n "$(A)" -a -n "$(B)" || { echo "usage: make bench-compare A=DIR B=DIR [ONLY=step,gear] [ROUNDS=7]" >&2; exit 2; }
 	$(BIN)/python bench/compare.py $(A) $(B) $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(OUT),--out $(OUT))
 
+# The site of the documentation, in build/site. A link that leads nowhere is an error.
+docs:
+	$(MAKE) .venv/.docs EXTRAS=docs
+	$(BIN)/python docs/generate_reference.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
 # The versions that CI installs (.ci/lock.txt), renewed within the bounds of pyproject.toml. torch is left to
 # .ci/constraints.txt, because its builds differ between indexes. The tool gets an environment of its own.
 lock: | .venv/bin/python
@@ -48,7 +54,7 @@ lock: | .venv/bin/python
 	.venv/lock/bin/python -m pip install --quiet --disable-pip-version-check 'pip-tools>=7.6,<8'
 	CUSTOM_COMPILE_COMMAND="make lock" .venv/lock/bin/pip-compile --quiet --upgrade --strip-extras --no-allow-unsafe --unsafe-package torch --unsafe-package peirce \
 		--no-annotate --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
-		--no-emit-options --constraint .ci/constraints.txt --extra test,local,train,serve,report \
+		--no-emit-options --constraint .ci/constraints.txt --extra test,local,train,serve,report,docs \
 		--output-file .ci/lock.txt pyproject.toml
 
 # mypy finds the package by name through a link to the repository itself.

@@ -10,7 +10,7 @@ Supported problems (search/engines.py): programs from lists of integers to a lis
 integer or a truth value (search/lists); scenes of objects that are on or off (search/acre);
 programs on grids of colours (search/grids); rules about finite worlds (search/logic), which it can
 also repair; sentences about labelled text (search/text), up to twenty per answer. Any other problem
-ends as exhausted, and `Reply.meta` has the reason. docs/search.md describes what each engine finds.
+ends as exhausted, and `Reply.meta` has the reason. docs/explanation/search.md describes what each engine finds.
 """
 
 from __future__ import annotations

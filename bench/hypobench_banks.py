@@ -1,16 +1,16 @@
-"""What the search finds on published data sets, and the sentences themselves (docs/hypobench-banks.md):
+"""Measure the search on published labelled sets and print its sentences (docs/results/labelled-banks.md):
 
-    python bench/hypobench_banks.py DATA --out DIR [--write docs/hypobench-banks.md] [--only shoe,admission]
+    python bench/hypobench_banks.py DATA --out DIR [--write docs/results/labelled-banks.md] [--only shoe,admission]
         [--json FILE]
 
-DATA is a folder with the published layout of shoe, hotel_reviews, dreaddit and admission. Each row of
-`RUNS` is a session of its own: method hypogenic, model search, seed 0, presets as they are. DIR gets a
-line of JSON a session as soon as it is scored (hypobench-banks.jsonl); what it holds is not run again.
-Beside every accuracy stand the baselines, trained on the rows that the session was shown and tested on
-the same rows (reports/papers/hypobench/baselines.py), and p of an exact McNemar test against the best of them.
+DATA is a folder with the published layout of shoe, hotel_reviews, dreaddit and admission. Each row of `RUNS` is a
+separate session: method hypogenic, model search, seed 0, unchanged presets. DIR/hypobench-banks.jsonl gets a line of
+JSON per session as soon as it is scored, and sessions that it holds are not run again. The baselines are trained on
+the rows that the session was shown and tested on the same rows (reports/papers/hypobench/baselines.py); p is that of
+an exact McNemar test against the best of them.
 
-Test rows whose inputs are those of a training row, shown or not, are counted apart. Nothing here chooses
-a setting: no figure of a test row is read by a session.
+Test rows whose inputs are equal to those of a training row, shown or not, are counted separately. No setting is
+chosen here, and no session reads a figure of a test row.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ Row = Mapping[str, Any]
 
 
 def measured(data: str, name: str, shown: int) -> Row:
-    """One session and what it came to."""
+    """Run one session and return its scores and its bank."""
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "banks.duckdb"
@@ -109,7 +109,7 @@ def measured(data: str, name: str, shown: int) -> Row:
 
 
 def training_inputs(data: str, name: str) -> set[str]:
-    """Of all training rows, shown or not."""
+    """Return the inputs of all training rows, shown or not."""
     ((problem, _),) = load_problems("labels", data, ids=[name], observations=str(ALL_ROWS))
     return {canonical_json(row.input) for row in problem.shown}
 
@@ -117,7 +117,7 @@ def training_inputs(data: str, name: str) -> set[str]:
 def apart(
     mine: Sequence[bool], others: Mapping[str, Sequence[bool]], known: Sequence[bool]
 ) -> Row | None:
-    """Of the rows that stand among the training rows: how many, and how many of them are right."""
+    """Count the test rows that are also training rows, and how many of them are right."""
     places = [place for place, one in enumerate(known) if one]
     if not places:
         return None
@@ -128,8 +128,8 @@ def apart(
 
 
 def rules_of(problem: Problem, bank: Sequence[str]) -> Row:
-    """Of a set whose true rules are known: each with how much of it the bank says, the shown rows that
-    it holds on and whether these rows tell it from its neighbours."""
+    """Return each true rule with its overlap with the bank, the number of shown rows it holds on, and
+    whether the shown rows identify it; empty if the true rules are unknown."""
     truths = tuple(problem.secret.get("truths") or ())
     space = InputSpace(problem)
     told = score_exact(truths, bank, space, problem.public) if truths else None
@@ -159,7 +159,7 @@ def holds_on(sentence: str, rows: Sequence[Observation], problem: Problem) -> in
 
 
 def listed_words(problem: Problem, sentence: str) -> int:
-    """How many words, phrases and marks a sentence lists."""
+    """Return how many words, phrases and marks a sentence lists."""
     rule = compile_sentence(sentence, problem.public)
     return len(set(terms_in(rule)))
 
@@ -259,17 +259,17 @@ def rules_table(rows: Sequence[Row]) -> Table:
             row["set"], len(rules), same, known, row["hdr"], row["hdr_identified"],
             row["hdr_released"], row["precision"],
         ))  # fmt: skip
-    heads = ("data set", "true rules", "found on all inputs alike", "identified", "HDR exact",
+    heads = ("data set", "true rules", "found exactly", "identified", "HDR exact",
              "HDR identified", "HDR released", "precision")  # fmt: skip
     return Table(heads, tuple(body))
 
 
 def told(row: Row) -> str:
-    """The bank of one session, and the true rules that it does not say."""
+    """Return the bank of one session, and the true rules that it does not fully state."""
     lines = [f"{number}. {code(sentence)}" for number, sentence in enumerate(row["bank"], 1)]
     missed = [rule for rule in row.get("rules", ()) if rule["overlap"] < 1]
     if missed:
-        lines += ["", "True rules that it does not say, or not wholly:", ""]
+        lines += ["", "True rules that the bank states only in part or not at all:", ""]
         lines += [
             f"- {code(rule['true'])} overlap {rule['overlap']:.2f}"
             + ("" if rule["holds_on"] is None else f", holds on {rule['holds_on']} shown rows")
@@ -280,28 +280,32 @@ def told(row: Row) -> str:
 
 
 def code(sentence: str) -> str:
-    """As Markdown that shows it letter by letter."""
+    """Return Markdown that shows the sentence literally."""
     ticks = "``" if "`" in sentence else "`"
     return f"{ticks}{sentence}{ticks}"
 
 
-HEAD = """# What the search finds on published data, and the sentences
+HEAD = """# Published labelled sets: accuracy and sentences
 
-Made by `python bench/hypobench_banks.py DATA --out DIR --write docs/hypobench-banks.md`: of each set one
-session, `peirce run labels --data DATA --problem SET --observations N --method hypogenic --model search`,
-seed 0, presets as they are. No model, no network. The bank is read by `weighted`: validation rows choose
-its weights, test rows nothing. Baselines ([hypogenic.md](hypogenic.md)) learn from the same shown rows and are
-tested on the same rows. In brackets Wilson's 95% interval over rows; p of an exact McNemar test,
-two-sided, against the best baseline. Words listed: of the sentence of a bank that lists most.
+This page reports how accurately `--model search` predicts labels on published data sets, next to simple baselines, and
+prints every sentence that it found.
 
-The aims were set beside the figures of another TF-IDF: hotel_reviews .872 on test rows and
-.730 on those of another source with 800 rows shown, .759 and .679 with 200; dreaddit .676 and .668."""
-APART = """Test rows whose inputs are also those of a training row, shown or not, apart; sets without such rows
-are left out."""
-DRAWN = """Five samples of the training rows, the first as above; the banks of the others are not printed."""
-RULES = """Of the admission sets the metadata tells what made the labels ([discovery.md](discovery.md)). Identified: the
-shown rows tell the rule from its neighbours. Another rule is found only where of sentences that explain the
-rows alike the plainest happens to be the true one."""
+    python bench/hypobench_banks.py DATA --out DIR --write docs/results/labelled-banks.md
+
+Each set is one session: `peirce run labels --data DATA --problem SET --observations N --method hypogenic --model search`,
+seed 0, unchanged presets, without a model or a network. The bank is read by `weighted`, whose weights are chosen on
+validation rows and never on test rows. The [baselines](../explanation/labelled-text.md#baselines) are trained on the same
+shown rows and tested on the same rows. Brackets hold Wilson's 95% interval over rows. p is that of a two-sided exact
+McNemar test against the best baseline. "Most words listed" is the number of words in the longest word list of a bank.
+
+The aims came from another TF-IDF: with 800 rows shown, .872 on test rows of hotel_reviews and .730 on rows of another
+source; with 200, .759 and .679; for dreaddit .676 and .668."""
+APART = """Test rows whose inputs are equal to those of a training row, shown or not, are counted separately here. Sets without
+such rows are left out."""
+DRAWN = """Five samples of the training rows; the first is the one above. The banks of the others are not printed."""
+RULES = """The metadata of the admission sets states which rules produced the labels
+([discovery scores](../explanation/discovery.md)). A rule is identified if the shown rows distinguish it from similar rules.
+Other rules are found only if, among the sentences that explain the rows equally well, the simplest is the true one."""
 
 
 def bench_rows(rows: Sequence[Row]) -> list[BenchRow]:

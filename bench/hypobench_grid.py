@@ -1,21 +1,21 @@
-"""Whether the search says what made the labels, over all generated sets:
+"""Measure how many true rules the search finds in all generated sets:
 
     python bench/hypobench_grid.py --out DIR                       # every set, two at a time
     python bench/hypobench_grid.py --out DIR --only levels,shoe    # some kinds
-    python bench/hypobench_grid.py --out DIR --redraw --docs       # from the rows there: docs/, too
+    python bench/hypobench_grid.py --out DIR --redraw --docs       # write the pages from the stored rows
     python bench/hypobench_grid.py                                # two easy sets, in a temporary folder
 
-Each set is a session of its own: method hypogenic, model search, presets as they are, the first sample of
-200 training rows, scored on the test rows and by the discovery scores (docs/discovery.md), which ask no
-model. The 184 sets of the paper's grid (admission, shoe, marine, election, personality) and 12 random trees,
-which no mean over all counts. Kinds for --only: a generator, `levels`, `twins`, `grid`, or a pattern of
-names (`personality_controlled/20_*`).
+Each set is one session: method hypogenic, model search, unchanged presets, the first sample of 200 training rows.
+It is scored on the test rows and by the discovery scores (docs/explanation/discovery.md), without a model. There are
+the 184 sets of the paper's grid (admission, shoe, marine, election, personality) and 12 random trees, which no mean
+over the grid includes. Kinds for --only: a generator, `levels`, `twins`, `grid`, or a pattern of names
+(`personality_controlled/20_*`).
 
-DIR/hypobench-grid.jsonl gets a row a set as soon as it is scored, with its bank; a run that was stopped
-goes on where it was. A row keeps the digest of the code that made it, and sets that other code made are
-run again, unless --keep says that they may stay (--score-again: with their banks scored anew). From the
-rows come hypobench-grid.md (by difficulty, and the lowest) and the figure (hypobench_curves.py), beside what
-is published of HypoGeniC, which a model judged. What stands in the page below "## What falls short" was written by a person and stays.
+DIR/hypobench-grid.jsonl gets a row per set, with its bank, as soon as it is scored; a run that was stopped continues
+there. A row holds the digest of the code that made it. Sets measured by other code are run again, unless --keep
+accepts their rows (--score-again scores their banks anew). The rows give hypobench-grid.md (by difficulty, and the
+lowest scores) and the figure (hypobench_curves.py), next to the published figures of HypoGeniC, which a model rated.
+The section "## Where the search falls short" and what follows it was written by a person and is kept.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def report(rows: Sequence[Row], out: Path, docs: bool, seed: int) -> None:
     print(as_text(hypobench_page.lowest(some), None))
     places = [(out / "hypobench-grid.md", out)]
     if docs:
-        places.append((ROOT / "docs" / "hypobench-grid.md", ROOT / "docs" / "figures"))
+        places.append((ROOT / "docs" / "results" / "generated-sets.md", ROOT / "docs" / "figures"))
     paper = [row for row in some if row["generator"] != "tree"]
     drawn = plotting.has_matplotlib() and bool(paper)
     if not plotting.has_matplotlib():
@@ -202,7 +202,7 @@ def report(rows: Sequence[Row], out: Path, docs: bool, seed: int) -> None:
         )
         for form, data in (made or {}).items():
             (figures / f"hypobench-grid{form}").write_bytes(data)
-        figure = "hypobench-grid.svg" if figures == out else "figures/hypobench-grid.svg"
+        figure = "hypobench-grid.svg" if figures == out else "../figures/hypobench-grid.svg"
         page.write_text(hypobench_page.page(some, seed, len(every), figure, page))
 
 
@@ -234,7 +234,9 @@ def main() -> None:
     )
     parser.add_argument("--keep", action="store_true", help="also rows that other code made")
     parser.add_argument("--score-again", action="store_true", help="the banks that are there")
-    parser.add_argument("--docs", action="store_true", help="write docs/hypobench-grid.md as well")
+    parser.add_argument(
+        "--docs", action="store_true", help="write docs/results/generated-sets.md as well"
+    )
     add_json_option(parser)
     options = parser.parse_args()
     only = (options.only or ",".join(NAMES if options.out else EASY)).split(",")

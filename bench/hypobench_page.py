@@ -1,5 +1,7 @@
-"""The page of bench/hypobench_grid.py: tables by difficulty, the sets where least was found, and what a person
-wrote of them, which stays when the page is written again."""
+"""Write the page of bench/hypobench_grid.py: tables by difficulty and the sets with the lowest scores.
+
+The section `OWN` was written by a person and stays when the page is written again.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import hypobench_curves
 from hypobench_curves import Row
 from peirce.reports.files.tables import Cell, Table, as_markdown
 
-OWN = "## What falls short"
+OWN = "## Where the search falls short"
 GRID = "_controlled/"
 AIM = 0.9
 LOWEST = 30
@@ -20,7 +22,7 @@ _HEADS = ("HDR exact", "HDR identified", "HDR released", "precision", "identical
 
 
 def groups(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """Rows by difficulty, each with its name; those that have none are left out."""
+    """Yield (name, rows) of each difficulty that has rows."""
     paper = [row for row in rows if row["generator"] != "tree"]
     for name, some in (
         ("all of the paper's grid", paper),
@@ -50,7 +52,7 @@ def mean_of(rows: Sequence[Row], key: str) -> float | None:
 
 
 def unidentified(rows: Sequence[Row]) -> int:
-    """How many true rules the shown rows do not tell from their neighbours."""
+    """Return how many true rules the shown rows do not identify."""
     return sum(round((1 - row["identified"]) * row["rules"]) for row in rows)
 
 
@@ -66,7 +68,7 @@ def by_difficulty(rows: Sequence[Row]) -> Table:
 
 
 def lowest(rows: Sequence[Row]) -> Table:
-    """The sets where least of the identifiable rules was found, or of all where none is."""
+    """Return the sets with the lowest HDR over identified rules, or over all rules if none is identified."""
     worth = {row["set"]: row["hdr_identified"] for row in rows}
     worth = {
         row["set"]: row["hdr"] if worth[row["set"]] is None else worth[row["set"]] for row in rows
@@ -94,11 +96,11 @@ def lowest(rows: Sequence[Row]) -> Table:
 
 
 def page(rows: Sequence[Row], seed: int, every: int, figure: str, there: Path) -> str:
-    """Markdown. there: the page as it is, whose own words stay."""
+    """Return the page as Markdown. `there` is the present page, whose section `OWN` is kept."""
     paper = [row for row in rows if row["generator"] != "tree"]
     below = sum(row["hdr"] < AIM for row in paper)
     codes = len({row["code"] for row in rows})
-    mixed = " Not all rows were made by one state of the code." if codes > 1 else ""
+    mixed = " Not all rows were made by the same version of the code." if codes > 1 else ""
     own = (
         there.read_text().partition(OWN)[2] if there.exists() else "\n\nNothing was written yet.\n"
     )
@@ -106,17 +108,21 @@ def page(rows: Sequence[Row], seed: int, every: int, figure: str, there: Path) -
     over = "–" if known is None else f"{known:.3f}"
     return f"""# The search on generated sets
 
-`--model search`, method hypogenic, seed {seed}, 200 shown rows a set, presets as they are; made by
+This page reports how many of the true rules `--model search` finds in generated data sets, by their difficulty. Each
+set is one session: method hypogenic, seed {seed}, 200 shown rows, unchanged presets.
 
     python bench/hypobench_grid.py --out DIR --docs
 
-{len(rows)} of the {every} sets were run, {len(paper)} of them of the paper's grid of 184; the others are random trees.{mixed} No model
-made any of these scores ([discovery.md](discovery.md)); those published of HypoGeniC (crosses) are GPT-4o's ratings
-in quarters, on sets that its authors made in the same way. All configurations: .46, .41, .44, .44; base .75 to .94; depth 4
-at best .388; noise .362 and .40; distractors .417 and .383; one-shot O3 on 11 sets .52.
+{len(rows)} of the {every} sets were run; {len(paper)} of them belong to the paper's grid of 184, the others are random trees.{mixed}
+The scores need no model ([discovery scores](../explanation/discovery.md)).
 
-Mean exact HDR {fmean(row["hdr"] for row in paper):.3f}, over the rules that the rows identify {over}; the aims are .9 and 1.
-{below} of {len(paper)} sets are below .9.
+Over the paper's grid, the mean exact HDR is {fmean(row["hdr"] for row in paper):.3f}, and {over} over the rules that the rows identify. The aims are
+.9 and 1. {below} of {len(paper)} sets are below .9.
+
+The published figures for HypoGeniC (crosses in the figure) do not compare directly: GPT-4o rated them in quarters, on
+sets that the authors generated in the same way. They are .46, .41, .44, .44 over all configurations; .75 to .94 at the
+base level; at best .388 at depth 4; .362 and .40 with noise; .417 and .383 with distractors; and .52 for one-shot O3 on
+11 sets.
 
 ![by difficulty]({figure})
 
@@ -124,11 +130,13 @@ Mean exact HDR {fmean(row["hdr"] for row in paper):.3f}, over the rules that the
 
 {as_markdown(by_difficulty(rows))}
 
-"Not identified" counts true rules that the 200 shown rows do not tell from their neighbours.
+"Not identified" counts true rules that the 200 shown rows do not distinguish from similar rules
+([identified rules](../explanation/discovery.md#identified-rules)).
 
-## Where least was found of what the rows identify
+## Sets with the lowest scores
 
-At most {LOWEST} sets, those below .9.
+These are the sets whose HDR over identified rules is below .9 (at most {LOWEST}). Where no rule is identified, the
+exact HDR counts.
 
 {as_markdown(lowest(rows))}
 

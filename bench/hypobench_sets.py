@@ -1,21 +1,23 @@
-"""Whether every generated set is what it says of itself: `python bench/hypobench_sets.py [--seeds 0 1] [--docs]
+"""Check every generated set against what it states: `python bench/hypobench_sets.py [--seeds 0 1] [--docs]
 [--json FILE]`.
 
-Of each of the 184 sets of the paper's grid and of the random trees, by the exact judge and no search:
+The script checks each of the 184 sets of the paper's grid and each random tree with the exact judge, without a
+search. `optimal` is the best rule that can be written as sentences. The *known* sentences are those that a system
+should find (`ground_truth_hypotheses`).
 
-- labels: each split has two at least, so no set has one class;
-- best: `optimal`, the best rule that there is in sentences, never contradicts itself, labels every row, and is
-  as accurate on each split as metadata.json states;
-- itself: `optimal` as the bank and as what there is to find has an exact HDR of 1;
-- known: what there is to find (`ground_truth_hypotheses`), as the bank, has an exact HDR and a precision of 1;
-- weighed: of posts, what there is to find with the stated `weights` (the label whose weights sum to the most
-  where these sentences apply) is the best rule too: as accurate on each split as stated;
-- optimal: the exact HDR of `optimal` as the bank for what there is to find. Of posts these are two things:
-  `optimal` says which combinations have which label, what is known says which label most posts with a
+- fewest labels: the number of labels in the split that has fewest; at least two, so that no set has a single class.
+- best as stated: `optimal` never contradicts itself, labels every row, and is as accurate on each split as
+  metadata.json states.
+- weighed as stated: for posts, the known sentences with the stated `weights` (the label with the largest sum over the
+  sentences that apply) are as accurate on each split as stated.
+- itself: the exact HDR of `optimal`, compared with itself; 1 is right.
+- known, its precision: the exact HDR and the precision of the known sentences as a bank; 1 is right.
+- optimal: the exact HDR of `optimal` as a bank, against the known sentences. Posts may have less than 1, because
+  `optimal` says which combinations have which label, and the known sentences say which label most posts with a
   phrase have.
 
-Table 2 of HypoBench counts 178,750 rows of election and personality each, 7,800 of admission, 3,300 of shoe and
-500 of marine: the rows of a twin stand there with those of its set, and so here.
+Table 2 of HypoBench counts 178,750 rows for election and for personality, 7,800 for admission, 3,300 for shoe and
+500 for marine. It counts the rows of a twin together with those of its set, and so does this table.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from peirce.tools.sentence_rules.rules import NOT_APPLICABLE, Rule
 from peirce.tools.sentence_rules.sentence_compiler import compile_sentence
 from table import Row, add_json_option, write_rows
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "hypobench-sets.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs/results/generated-sets-checked.md"
 NAMES = ("admission", "shoe", "election", "personality", "marine", "tree")
 PUBLISHED = {"election": (78, 178_750), "personality": (76, 178_750), "admission": (26, 7_800),
              "shoe": (3, 3_300), "marine": (1, 500)}  # fmt: skip
@@ -192,7 +194,9 @@ def main() -> None:
         text = f"python bench/hypobench_sets.py --seeds {' '.join(map(str, options.seeds))} --docs"
         rest = __doc__.partition("\n\n")[2]
         PAGE.write_text(
-            f"# The generated sets, checked\n\nMade by\n\n    {text}\n\nSeeds {seeds}; rows are those of one seed. {rest}\n"
+            f"# The generated sets, checked\n\nThis page shows that the generated sets are what their metadata states.\n\n{rest}\n"
+            f"The measures of discovery are defined in [discovery scores](../explanation/discovery.md). The table covers the\n"
+            f"seeds {seeds}; its rows are those of one seed. It was written by\n\n    {text}\n\n"
             f"{as_markdown(told)}\n"
         )
     right = sum(one.right for one in found)

@@ -2,7 +2,7 @@
 [--json FILE]`.
 
 The texts are drawn by a seed, some 100 words each, with words as frequent as in English (Zipf) and
-marks between them; the sentences are of every kind of the grammar (docs/judge.md), lists of 5 to 20
+marks between them; the sentences are of every kind of the grammar (docs/reference/exact-sentences.md), lists of 5 to 20
 entries. Printed, each the median of a few rounds: making the texts ready (once for all sentences),
 compiling, executing, and all of it, of which the aim is less than 2 s for 20 sentences on 10,000
 texts; and the plain way beside it, a regular expression on every text for every sentence.

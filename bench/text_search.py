@@ -1,13 +1,14 @@
-"""What the search on labelled text costs: `python bench/text_search.py [--rows 200 800] [--docs]
+"""Measure the cost of the search on labelled text: `python bench/text_search.py [--rows 200 800] [--docs]
 [--json FILE]`.
 
-Texts of some 100 words of a vocabulary with frequencies as in English (Zipf), drawn by a seed; the
-label hangs on how many words of two short lists a text holds, and one label in ten is changed. Each
-cell of the table is a process of its own: the whole answer is asked for once, with the expansions of
-the preset `standard`; CPU seconds, and the process's peak of memory less what it held after its imports
-and the texts were there. Records of choices, counts and truth values, of which two conjunctions decide,
-are measured over the number of their columns. "Different" counts the words of the texts, or the columns.
---docs writes the tables and the picture of docs/text-search.md.
+Texts have about 100 words, drawn with a seed from a vocabulary with the word frequencies of English (Zipf). The
+label depends on how many words of two short lists a text contains, and one label in ten is changed. Records have
+columns of choices, counts and truth values, and two conjunctions decide the label.
+
+Each cell of the table is measured in a separate process, which asks for the complete answer once, with the
+expansions of the preset `standard`. It gives CPU seconds, and the peak memory of the process minus what it held
+after its imports and with the rows loaded. "Different" is the number of different words in the texts, or of columns.
+--docs writes the tables and the figure of docs/results/text-search-cost.md.
 """
 
 from __future__ import annotations
@@ -177,17 +178,18 @@ def page(found: dict[str, list[Cell]]) -> str:
         for kind, some in found.items()
     )
     rows = " ".join(f"{int(count)}" for count in sorted({cell["rows"] for cell in found["texts"]}))
-    return f"""# What the search on labelled text costs
+    return f"""# The cost of the search on labelled text
 
-One answer of `--model search` (up to 20 sentences) with the expansions of the preset `standard`, CPU
-seconds on one thread; made by
+This page gives the time and memory of one answer of `--model search` (up to 20 sentences) by the number of shown rows,
+with the expansions of the preset `standard`.
 
     python bench/text_search.py --rows {rows} --docs
 
-Texts have 40 to 160 words, drawn by their frequency in English; records have columns of three kinds. Memory is the
-peak above what the process held before the answer was asked for.
+The texts have 40 to 160 words, drawn with the word frequencies of English. The records have columns of three kinds:
+choices, counts and truth values. Times are CPU seconds on one thread. Memory is the peak above what the process held
+before the answer was requested. "Different" is the number of different words in the texts, or of columns.
 
-![seconds and memory](figures/text-search.svg)
+![seconds and memory](../figures/text-search.svg)
 
 {told}
 """
@@ -198,7 +200,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=list(ROWS))
     parser.add_argument("--vocabulary", type=int, nargs="+", default=list(VOCABULARIES))
     parser.add_argument("--columns", type=int, nargs="+", default=list(COLUMNS))
-    parser.add_argument("--docs", action="store_true", help="write docs/text-search.md")
+    parser.add_argument(
+        "--docs", action="store_true", help="write docs/results/text-search-cost.md"
+    )
     parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
     add_json_option(parser)
     options = parser.parse_args()
@@ -220,7 +224,7 @@ def main() -> None:
             ]
     write_rows(options.json, rows)
     if options.docs:
-        (DOCS / "text-search.md").write_text(page(found))
+        (DOCS / "results" / "text-search-cost.md").write_text(page(found))
         made = plotting.render_figure(lambda: draw(found), (".svg",)) or {}
         (DOCS / "figures" / "text-search.svg").write_bytes(made[".svg"])
 

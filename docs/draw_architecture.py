@@ -1,7 +1,8 @@
-"""Draw the architecture in docs/architecture.md: `python docs/draw_architecture.py` writes it anew.
+"""Draw the architecture in docs/reference/architecture.md: run `python docs/draw_architecture.py`.
 
-Between its markers the page holds the tree of folders, each with the first phrase of the docstring of its
-`__init__.py`, and the graph of imports between rooms. tests/docs/test_architecture.py compares both.
+The script replaces the parts between the page's markers: the tree of folders, each with the first sentence of the
+docstring of its `__init__.py`, and the graph of imports between the top-level folders.
+tests/docs/test_architecture.py checks that both are up to date.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "architecture.md"
-APART = {"tests", "bench", "docs", "examples"}  # folders that are no part of the package
+PAGE = ROOT / "docs" / "reference" / "architecture.md"
+APART = {"tests", "bench", "docs", "examples"}  # folders that do not belong to the package
 PART = re.compile(r"(<!-- drawn: (\w+) -->\n```\w*\n)(.*?)(```)", re.S)
 
 
@@ -25,7 +26,7 @@ def module_name(path: Path) -> str:
 
 
 def package_files() -> list[Path]:
-    """The modules of the package in folders, and config.py."""
+    """Return config.py and all modules in the folders of the package."""
     rooms = sorted(
         {one.parent for one in ROOT.glob("*/__init__.py")} - {ROOT / name for name in APART}
     )
@@ -33,8 +34,10 @@ def package_files() -> list[Path]:
 
 
 def imported_modules(path: Path, modules: set[str]) -> set[str]:
-    """The modules of the package that a file imports, inside functions too; not what only type
-    checkers import."""
+    """Return the modules of the package that a file imports.
+
+    Imports inside functions count; imports for type checkers do not.
+    """
     tree = ast.parse(path.read_text("utf-8"))
     package = list(path.relative_to(ROOT).parts[:-1])
     for_types = {
@@ -52,14 +55,14 @@ def imported_modules(path: Path, modules: set[str]) -> set[str]:
 
 
 def import_graph() -> dict[str, set[str]]:
-    """Every module with the modules that it imports."""
+    """Return the modules that each module imports."""
     paths = package_files()
     modules = {module_name(path) for path in paths}
     return {module_name(path): imported_modules(path, modules) for path in paths}
 
 
 def rooms_of(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """The same between rooms, the folders at the top."""
+    """Return the same graph between top-level folders."""
     found: dict[str, set[str]] = {}
     for module, others in graph.items():
         room = module.partition(".")[0]
@@ -68,7 +71,7 @@ def rooms_of(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
 
 
 def reduced(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Without the edges that a longer way says too. graph: without circles."""
+    """Return an acyclic graph without the edges that a longer path implies."""
     below: dict[str, set[str]] = {}
     for node in TopologicalSorter(graph).static_order():
         below[node] = set().union(*({one} | below[one] for one in graph[node]))
@@ -86,9 +89,10 @@ def drawn_imports() -> str:
 
 
 def phrase(path: Path) -> str:
-    """The beginning of a docstring, up to the first stop, colon, semicolon or bracket."""
+    """Return the first sentence of a docstring, without brackets and the final stop."""
     doc = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-    return re.split(r"\.(?=\s|\Z)|[:;(]", " ".join(doc.split()), maxsplit=1)[0].strip()
+    text = re.sub(r" ?\([^)]*\)", "", " ".join(doc.split()))
+    return re.split(r"\.(?=\s|\Z)|:(?=\s+\w+/)", text, maxsplit=1)[0].strip()
 
 
 def folders(folder: Path, depth: int = 0) -> Iterator[str]:

@@ -91,7 +91,7 @@ def tasks_generate(
         format: for labels, the layout: published or huggingface.
         data: for labels:citations, the file of works.
         model: the model that writes the topic of labels:election, labels:personality or
-            labels:subject (docs/labels.md).
+            labels:subject (docs/how-to/generate-labelled-data.md).
         model_arg: further settings of the model.
         about: for labels:subject, the subject, or a file that holds it.
         labels: your own labels; by default the model chooses them.

@@ -342,7 +342,7 @@ def warn_about_missing_layers(tools: OpenedOracle, sandbox: str) -> None:
     """Warn if the sandbox runs here without some of its layers."""
     if missing := [name for name, on in tools.layers.items() if not on]:
         warnings.warn(
-            f"the sandbox {sandbox} runs here without {', '.join(missing)} (docs/safety.md)",
+            f"the sandbox {sandbox} runs here without {', '.join(missing)} (docs/explanation/safety.md)",
             stacklevel=3,
         )
 

@@ -58,13 +58,13 @@ def evaluate(
         solver: for `abd`, the solver to use.
         workers: for `abd`, the number of workers; None for the default.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
-        out: a .csv or .md file for the tables, or a folder for tables and figures (docs/gear.md).
+        out: a .csv or .md file for the tables, or a folder for tables and figures (docs/explanation/gear.md).
         ratings: for `hypobench`, sheets filled by people (`agree`), for its table 8.
 
     Returns:
         Session, task, method, model, number of problems and metrics for each session. `gear` adds
         "settings", a row for each data set, n and model, and "table3". `abd` adds "evaluator",
-        "bootstrap" and "tables" (docs/abd.md).
+        "bootstrap" and "tables" (docs/explanation/exception-rules.md).
 
     Raises:
         UsageError: an option is invalid or does not fit the evaluation.

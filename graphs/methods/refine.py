@@ -36,7 +36,9 @@ class RefineSettings(RepairSettings):
     tool_calls: ToolCalls = 0  # each answer is judged with feedback, so no tool is needed to try it
     feedback: bool | None = True
     max_bad: int | None = None
-    target_gap: TargetGap = 1.0  # for families with costs; docs/abd.md explains the value
+    target_gap: TargetGap = (
+        1.0  # for families with costs; docs/explanation/exception-rules.md explains the value
+    )
 
 
 METHOD = Method(

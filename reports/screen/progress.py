@@ -379,7 +379,9 @@ def _sandbox(event: Mapping[str, Json], operational: Mapping[str, Json]) -> str:
         return "none is needed: nothing that a model writes runs as code"
     missing = ", ".join(name for name, on in layers.items() if not on)
     held = f"{operational.get('sandbox', '')}: {sum(map(bool, layers.values()))} of {len(layers)} layers hold"
-    return held + (f"; warning: NOT active here: {missing} (docs/safety.md)" if missing else "")
+    return held + (
+        f"; warning: NOT active here: {missing} (docs/explanation/safety.md)" if missing else ""
+    )
 
 
 def _calls(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:

@@ -3,7 +3,7 @@
 A candidate's score is gap + node * AST size - holds * P, all per world. The gap is the cost above
 the lower bound (ABD, section 4), and P is the probability that the rule is valid in five further
 worlds. The lowest score is best. The settings were chosen on one half of the development instances;
-docs/abd-results.md says when the other half had been seen.
+docs/results/exception-rules.md says when the other half had been seen.
 """
 
 from __future__ import annotations

@@ -85,7 +85,9 @@ class Evidence:
     ) -> Floats:
         """Return the share of each conjunction's records that no standing one covers, (some,)."""
         last = np.array([one[-1] for one in conjunctions], np.int64)[:, None]
-        return self.uncovered_share_with_atoms(standing, [one[:-1] for one in conjunctions], last)[:, 0]
+        return self.uncovered_share_with_atoms(standing, [one[:-1] for one in conjunctions], last)[
+            :, 0
+        ]
 
     def uncovered_share_with_atoms(
         self,

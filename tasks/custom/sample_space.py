@@ -255,7 +255,9 @@ def evaluate_weights(
         raise error(f"not an expression: {shorten(str(wrong))}") from None
     for node in ast.walk(tree):
         if unknown := _unknown(node):
-            raise error(f"{unknown} is not known in an expression (docs/own-task.md has what is)")
+            raise error(
+                f"{unknown} is not known in an expression (docs/how-to/write-a-task.md has what is)"
+            )
     weights: list[float] = []
     for one in inputs:
         try:

@@ -1,4 +1,4 @@
-"""A user's own task as a YAML file; docs/own-task.md describes it.
+"""A user's own task as a YAML file; docs/how-to/write-a-task.md describes it.
 
 The keys are:
 

@@ -1,6 +1,6 @@
 """Measures of a rule on a problem: validity, cost and gaps on prompt worlds and holdouts.
 
-There are two evaluators (docs/abd.md describes what the published one does):
+There are two evaluators (docs/explanation/exception-rules.md describes what the published one does):
 
 - `exact`: validity, cost and lower bound everywhere as the regime defines them (ABD, section 4);
 - `released`: the results of the published evaluator, as far as they are determined. Names of

@@ -2,7 +2,7 @@
 
 A problem `NAME#K` is sample K of the training rows of the data set `TASK_NAME`; `TASK_NAME` alone is its
 first sample. See text/problems.py for the contents of a problem, text/sources.py for the files, and
-docs/data-text.md and docs/labels.md for the user's view.
+docs/tutorials/labelled-text.md and docs/how-to/generate-labelled-data.md for the user's view.
 
 The module also prints a problem for `tasks show`: its columns and labels, and its first rows.
 """

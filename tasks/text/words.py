@@ -32,7 +32,9 @@ you mean, for instance (words in capitals stand for your own):
 {examples}
 Any other clear sentence will do where none of them fits."""
 
-EXACT_EXAMPLES: Mapping[str, tuple[str, ...]] = {  # by shape; docs/judge.md has the whole grammar
+EXACT_EXAMPLES: Mapping[
+    str, tuple[str, ...]
+] = {  # by shape; docs/reference/exact-sentences.md has the whole grammar
     "text": (
         'If the text mentions one of "WORD", "WORD" or "WORD", the label is LABEL; otherwise LABEL.',
         "If the text has at least NUMBER question marks, the label is LABEL.",
@@ -74,7 +76,7 @@ class TextWords:
     """The prompt texts for one data set.
 
     Attributes:
-        labels, columns, shape, description: From the public part of a problem (docs/labels.md);
+        labels, columns, shape, description: From the public part of a problem (docs/how-to/generate-labelled-data.md);
             empty without a problem, as in a list of families.
     """
 

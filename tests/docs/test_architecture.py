@@ -1,4 +1,4 @@
-"""docs/architecture.md draws the folders and the imports as they are, and names files that exist."""
+"""docs/reference/architecture.md draws the folders and the imports as they are, and names files that exist."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 LABEL = "not run on a GPU"
 # Phrases that say that no GPU is needed, or that a script is skipped without one.
 NO_CLAIM = re.compile(r"no key, no network, no GPU|a GPU or a browser are skipped")

@@ -1,4 +1,4 @@
-"""docs/how-it-works.md draws the compiled graphs of all methods as they are.
+"""docs/explanation/how-it-works.md draws the compiled graphs of all methods as they are.
 
     PEIRCE_REWRITE_DOCS=1 python -m pytest tests/docs/test_graphs_drawn.py
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from peirce.graphs import all_methods
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-it-works.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/explanation/how-it-works.md"
 DRAWN = re.compile(r"(<!-- graph: ([\w, -]+?) -->\n```mermaid\n)(.*?)(```)", re.S)
 METHODS = all_methods()
 

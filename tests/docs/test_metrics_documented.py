@@ -1,4 +1,4 @@
-"""docs/results.md has every metric of every evaluation, with its good direction."""
+"""docs/reference/metrics.md has every metric of every evaluation, with its good direction."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from peirce.reports import evaluations
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "results.md").read_text("utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs/reference/metrics.md").read_text("utf-8")
 METRICS = sorted({(m.name, m.arrow) for one in evaluations() for m in one.metrics})
 
 

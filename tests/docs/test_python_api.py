@@ -1,4 +1,4 @@
-"""docs/python-api.md runs: its blocks of Python, in order, as one script in an empty folder.
+"""docs/how-to/use-from-python.md runs: its blocks of Python, in order, as one script in an empty folder.
 
 A block whose fence says more than `python` needs what a test has not (an endpoint, an hour); it is
 compiled. A traceback names the line of the page, as blocks stand in the script where they do there.
@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 from forked_command import run_script
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "python-api.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/how-to/use-from-python.md"
 TEXT = PAGE.read_text("utf-8")
 BLOCK = re.compile(r"^```python([^\n]*)\n(.*?)^```$", re.S | re.M)
 WHOLE = [(found[1].strip(), found[2], found.start(2)) for found in BLOCK.finditer(TEXT)]

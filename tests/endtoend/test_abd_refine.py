@@ -364,10 +364,12 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def test_the_example_of_the_documentation_runs_and_comes_to_what_it_is_for(tmp_path):
-    page = (DOCS / "data-logic.md").read_text("utf-8")
+    page = (DOCS / "tutorials/exception-rules.md").read_text("utf-8")
     (example,) = re.findall(r"```json neighbours\.json\n(.*?)```", page, re.S)
     (tmp_path / "neighbours.json").write_text(example)
-    (script,) = re.findall(r"```sh\n(.*?)```", (DOCS / "abd.md").read_text("utf-8"), re.S)
+    (script,) = re.findall(
+        r"```sh\n(.*?)```", (DOCS / "explanation/exception-rules.md").read_text("utf-8"), re.S
+    )
     write_program(tmp_path / "peirce")
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(

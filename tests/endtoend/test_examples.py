@@ -178,7 +178,7 @@ def test_a_mistake_in_a_task_file_is_one_sentence(folder):
     assert not list(folder.glob("*.duckdb"))
 
 
-GUIDE = (REPOSITORY / "docs" / "own-task.md").read_text("utf-8")
+GUIDE = (REPOSITORY / "docs/how-to/write-a-task.md").read_text("utf-8")
 WHOLE = [(kind, text) for kind, text in re.findall(r"```(yaml|python)\n(.*?)```", GUIDE, re.S)]
 
 

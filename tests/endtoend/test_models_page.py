@@ -1,4 +1,4 @@
-"""Every `peirce run` of docs/models.md runs as it stands there, but for what it reaches:
+"""Every `peirce run` of docs/how-to/use-a-language-model.md runs as it stands there, but for what it reaches:
 the test's endpoint in place of hosts and ports, a tiny model in place of a folder, fewer problems.
 Commands for endpoints are processes forked from one that has the package imported; those for models
 in a folder run in this process, so that torch is imported once."""
@@ -21,7 +21,7 @@ from faulty_server import FaultyServer
 from forked_command import run_command
 from tiny_model import make_adapter, make_model, require
 
-PAGE = (Path(__file__).parents[2] / "docs" / "models.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/how-to/use-a-language-model.md").read_text("utf-8")
 COMMANDS = [line.strip() for line in PAGE.splitlines() if line.startswith("    peirce run")]
 LESS = ("--problems", "2", "--max-answers", "2", "--workers", "1", "--quiet", "--json")
 

@@ -66,13 +66,13 @@ def test_the_page_has_means_and_keeps_what_a_person_wrote(
     rows.append(row("tree/depth_1_0", hdr=0.0))
     there = tmp_path / "page.md"
     first = page.page(rows, 0, 196, "figure.svg", there)
-    assert "Mean exact HDR 0.750" in first and "1 of 2 sets are below .9" in first
-    assert "not made by one state" not in first
+    assert "mean exact HDR is 0.750" in first and "1 of 2 sets are below .9" in first
+    assert "same version of the code" not in first
     there.write_text(first.partition(page.OWN)[0] + f"{page.OWN}\n\nMy words.\n")
     rows[0]["code"] = "b"
     again = page.page(rows, 0, 196, "figure.svg", there)
     assert again.endswith(f"{page.OWN}\n\nMy words.\n")
-    assert "Not all rows were made by one state of the code" in again
+    assert "Not all rows were made by the same version of the code" in again
     told = {line[0]: line for line in page.by_difficulty(rows).rows}
     assert told["all of the paper's grid"][1] == 2 and told["random trees, depth 1"][1] == 1
     assert told["shoe"][-2:] == (4, 1)

@@ -1,4 +1,4 @@
-"""A user's own worlds and theories as JSON, and the examples of docs/data-logic.md."""
+"""A user's own worlds and theories as JSON, and the examples of docs/tutorials/exception-rules.md."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from peirce.tasks import DataWarning, load_problems, load_task
 from peirce.tools.logic import PreparedWorlds, parse_formula, parse_world, theory_from_json
 
 TASK = load_task("abd")
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data-logic.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/tutorials/exception-rules.md"
 ROW: dict[str, Any] = {
     "id": "mine",
     "regime": "partial",

@@ -1,4 +1,4 @@
-"""Exact rules: sentences about labelled text that are executed without a model (docs/judge.md)."""
+"""Exact rules: sentences about labelled text that are executed without a model (docs/reference/exact-sentences.md)."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 
 `compile_sentence` is defined in sentence_rules/sentence_compiler.py. Rules may also be constructed
 directly; `written()` returns the sentence that compiles to the same rule. The grammar is described
-in docs/judge.md. It does not cover meaning: a sentence about tone, topic or style compiles to
+in docs/reference/exact-sentences.md. It does not cover meaning: a sentence about tone, topic or style compiles to
 `NotExact`, and a model has to judge it.
 """
 

@@ -1,4 +1,4 @@
-"""The evaluation of exception rules (ABD, section 6; definitions and denominators in docs/abd.md).
+"""The evaluation of exception rules (ABD, section 6; definitions and denominators in docs/explanation/exception-rules.md).
 
 Each problem has one prediction (`records.py`). From the store alone, as at the end of a session,
 the prediction is scored on the prompt worlds by the exact evaluator. `peirce eval abd` judges the

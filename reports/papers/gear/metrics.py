@@ -9,8 +9,8 @@ Top-k on the observations are added to the scores (`pass_rates.py`).
 
 Where the published tables use other conventions, these have separate metrics: `beta_of_two` and
 `gamma_of_two` are means over the problems with at least two consistent hypotheses, and
-`consistency_of_parsed` leaves malformed answers out. docs/gear.md has the formulas,
-docs/deviations.md all departures.
+`consistency_of_parsed` leaves malformed answers out. docs/explanation/gear.md has the formulas,
+docs/reference/deviations.md all departures.
 """
 
 from __future__ import annotations

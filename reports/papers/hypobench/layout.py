@@ -180,9 +180,7 @@ FIGURE_3: Mapping[tuple[str, bool], Mapping[str, float]] = {
 
 
 Key = tuple[str, str, str]  # row, column, metric
-MARK_NOTE = (
-    f"{EXACT_MARK} no model made these scores: exact rules did, or a baseline (docs/hypogenic.md)."
-)
+MARK_NOTE = f"{EXACT_MARK} no model made these scores: exact rules did, or a baseline (docs/explanation/labelled-text.md)."
 LONG_COLUMNS = ("table", "source", "row", "column", "metric", "value", "n", "data_sets")
 
 

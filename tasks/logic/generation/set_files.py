@@ -1,4 +1,4 @@
-"""Writes a set of instances to files, in the published form or as JSON (`docs/data-logic.md`).
+"""Writes a set of instances to files, in the published form or as JSON (`docs/tutorials/exception-rules.md`).
 
 All files are written or none, and compressed files contain no time stamp, so that equal sets give
 equal bytes.

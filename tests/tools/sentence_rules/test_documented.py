@@ -1,4 +1,4 @@
-"""docs/judge.md says what the grammar is: every sentence there is exact, or is not where it says so."""
+"""docs/reference/exact-sentences.md says what the grammar is: every sentence there is exact, or is not where it says so."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from peirce.tools.sentence_rules import NotExact, Rule, compile_sentence
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "judge.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/reference/exact-sentences.md"
 PUBLIC: dict[str, Any] = {
     "reviews": {
         "labels": ["deceptive", "truthful"],
