@@ -113,7 +113,7 @@ def method_rows() -> Iterator[list[str]]:
 def configuration_page() -> str:
     head = ["setting", "default", "meaning"]
     sections: dict[str, list[list[str]]] = {}
-    for part in RunConfig.parts().values():
+    for part in RunConfig.part_classes().values():
         sections.setdefault(part.panel, []).extend(session_rows(part))
     text = [CONFIGURATION]
     text += [f"## {title}\n\n{table(head, rows)}" for title, rows in sections.items()]

@@ -102,7 +102,7 @@ def test_a_hypothesis_is_applied_to_the_columns_of_a_row():
 
 
 def test_patterns_hold_their_rows_numbered_anew_for_each():
-    (message,) = prompts().select(view(), [("a", ROWS[:1]), ("b", ())], {"message": "m"})
+    (message,) = prompts().select_pattern(view(), [("a", ROWS[:1]), ("b", ())], {"message": "m"})
     assert message["content"] == (
         "Pattern 1: a\nBEGIN\nCase 1: late (basket 3) -> granted\nEND\n\nPattern 2: b\n\nNew: m"
     )
@@ -120,7 +120,9 @@ def test_patterns_may_be_blocks_of_their_own_rows():
 def test_feedback_pairs_and_summaries():
     (message,) = prompts().refine_with_feedback(view(), "h", [(ROWS[0], "refused")], 5)
     assert message["content"] == "h|BEGIN\nCase 1: late (basket 3) -> granted\nEND\n|5"
-    assert prompts().same(view(), "a", "b") == [{"role": "user", "content": "1. a\n2. b"}]
+    assert prompts().compare_hypotheses(view(), "a", "b") == [
+        {"role": "user", "content": "1. a\n2. b"}
+    ]
     assert prompts().summarise(view(), PAPERS[0]) == [{"role": "user", "content": "T|X"}]
 
 
@@ -131,7 +133,9 @@ def test_with_papers_each_hypothesis_is_to_name_its_own():
 
 def test_roles_that_a_config_lacks_are_asked_in_our_words():
     row = {"message": "m", "basket": 1}
-    assert prompts().relevant(view(), "h", row) == DEFAULT_PROMPTS.judge_relevance(view(), "h", row)
+    assert prompts().judge_relevance(view(), "h", row) == DEFAULT_PROMPTS.judge_relevance(
+        view(), "h", row
+    )
     assert prompts().propose(view(()), 3) == DEFAULT_PROMPTS.propose(view(()), 3)
     assert prompts().propose(view(()), 3, PAPERS) == DEFAULT_PROMPTS.propose(view(()), 3, PAPERS)
     assert prompts().infer_adaptively(

@@ -82,7 +82,7 @@ def decoded(decoder, prompts, at_once=100):
             joining = [
                 waiting.pop(0) for _ in range(min(len(waiting), at_once - len(decoder.rows)))
             ]
-            decoder.join(joining)
+            decoder.add_prompts(joining)
         found |= {id(prompt): answer for prompt, answer in decoder.step()}
     return [found[id(one)] for one in prompts]
 
@@ -174,7 +174,9 @@ def local(model, batch=4):
     decoder = make_decoder(model, SAMPLED, MOST)
     whole = LocalModel(model, None, SAMPLED, MOST, None, batch, decoder)
     wording = SimpleNamespace(
-        tools=False, tokens=lambda messages, tools: messages, reply=lambda n, answer, tools: answer
+        tools=False,
+        tokenize_prompt=lambda messages, tools: messages,
+        parse_reply=lambda n, answer, tools: answer,
     )
     told = {"answers_from": {"name": "tiny"}, "dtype": "float32"}
     return LocalProposer(whole, wording, ThreadPoolExecutor(1), told)

@@ -30,7 +30,7 @@ def write(path, *rows):
 
 def formula_of(answer):
     view = View("one", "abd", "logic", (), PUBLIC, InputSet("none", ()))
-    return load_family("logic").said(view, answer.text)
+    return load_family("logic").extract_hypothesis(view, answer.text)
 
 
 def test_a_formula_is_read_as_it_was_extracted_whatever_stands_in_it(tmp_path):

@@ -41,7 +41,7 @@ def problem(regime: str = "skeptical", name: str = "TH2") -> Problem:
 def test_a_prompt_has_the_task_s_own_words(tmp_path):
     ((problem, space),) = load(tmp_path, WHOLE)
     words = problem_family(problem).words
-    (message,) = build_messages(problem.view(space), words, answer_format="tuple")
+    (message,) = build_messages(problem.make_view(space), words, answer_format="tuple")
     text = message["content"]
     assert text.startswith("A gauge turns a length into a reading.")
     assert "2: 2 cm reads 0.8" in text and "3.9" not in text

@@ -127,7 +127,7 @@ def test_answer_is_a_tuple_of_two_strings_under_the_contract() -> None:
 
 def test_description_with_quotes_still_reads_back() -> None:
     assert read(
-        load_family("programs").search.answer("a \"b\" 'c'", "def f(x):\n    return '\\n'")
+        load_family("programs").search_style.answer("a \"b\" 'c'", "def f(x):\n    return '\\n'")
     ) == (
         "a \"b\" 'c'",
         "def f(x):\n    return '\\n'",
@@ -202,7 +202,7 @@ def replay_of(workers: int, order: list[int]) -> dict[int, str]:
                 sentence, source = read(first.text)
                 earlier = PastAnswer(first.text, (Hypothesis(source, sentence),), Verdict.ACCEPTED)
                 second = await proposer.propose(
-                    View(**{**vars(views[k]), "earlier": (earlier,)}), [], [], 0
+                    View(**{**vars(views[k]), "past_answers": (earlier,)}), [], [], 0
                 )
                 texts[k] = first.text + second.text
             return texts

@@ -1,7 +1,4 @@
-"""Commands on a store whose recorded settings lack keys or hold other types: one sentence each.
-
-Internals: settings are altered through a connection to DuckDB.
-"""
+"""Commands on a store whose recorded settings lack keys or hold other types: one sentence each."""
 
 from __future__ import annotations
 

@@ -49,13 +49,13 @@ class Prompts:
     def infer_many(self, view: View, hypotheses: Sequence[str], input: Json) -> list[Message]:
         return [{"role": "user", "content": f"many|{'+'.join(hypotheses)}|{input['text']}"}]
 
-    def relevant(self, view: View, hypothesis: str, input: Json) -> list[Message]:
+    def judge_relevance(self, view: View, hypothesis: str, input: Json) -> list[Message]:
         return [{"role": "user", "content": f"relevant|{hypothesis}|{input['text']}"}]
 
     def infer_adaptively(self, view: View, patterns: Any, input: Json) -> list[Message]:
         return [{"role": "user", "content": f"adaptively|{_patterns(patterns)}|{input['text']}"}]
 
-    def select(self, view: View, patterns: Any, input: Json) -> list[Message]:
+    def select_pattern(self, view: View, patterns: Any, input: Json) -> list[Message]:
         return [{"role": "user", "content": f"select|{_patterns(patterns)}|{input['text']}"}]
 
 

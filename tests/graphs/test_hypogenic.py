@@ -284,7 +284,7 @@ def dying(messages):
     return told(messages)
 
 here.play(Path(sys.argv[1]), here.problem(here.rows(here.YES_NO)),
-          here.Answering(dying, "told"), concurrency=1, **here.SMALL)
+          here.FunctionProposer(dying, "told"), concurrency=1, **here.SMALL)
 """
 
 

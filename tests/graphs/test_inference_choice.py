@@ -112,13 +112,13 @@ class PairPrompts(bank.Prompts):
     def infer_many(self, view: View, hypotheses: Sequence[str], input: Json) -> list[Message]:
         return [{"role": "user", "content": f"label|{input['first']}|{input['second']}"}]
 
-    def relevant(self, view: View, hypothesis: str, input: Json) -> list[Message]:
+    def judge_relevance(self, view: View, hypothesis: str, input: Json) -> list[Message]:
         return [{"role": "user", "content": f"{hypothesis}|{input['first']}|{input['second']}"}]
 
     def infer_adaptively(self, view: View, patterns: object, input: Json) -> list[Message]:
         return self.infer_many(view, (), input)
 
-    def select(self, view: View, patterns: object, input: Json) -> list[Message]:
+    def select_pattern(self, view: View, patterns: object, input: Json) -> list[Message]:
         return [{"role": "user", "content": f"number|{input['first']}|{input['second']}"}]
 
 

@@ -63,7 +63,7 @@ class Repairs:
         return {"model": "by hand"}
 
     async def repair(self, view, text):
-        self.told.append((text, view.past_answers[-1].by, str(view.past_answers[-1].verdict)))
+        self.told.append((text, view.past_answers[-1].author, str(view.past_answers[-1].verdict)))
         source = self.sources.pop(0) if self.sources else None
         return Reply(finish="exhausted") if source is None else Reply(self.answer(source))
 

@@ -80,7 +80,7 @@ def judged(one, *answers, evaluator="exact", solver="fast", refined=False):
         opened = Solver(solver)
         try:
             judging = RuleJudge(
-                load_family("logic").by(evaluator), evaluator, Oracles(solve=opened)
+                load_family("logic").with_evaluator(evaluator), evaluator, Oracles(solve=opened)
             )
             (record,) = await judging.judge_answers([SessionAnswers(one, answers, refined)])
             (described,) = await judging.describe_problems([one])

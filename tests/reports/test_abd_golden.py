@@ -64,7 +64,7 @@ def counted(evaluator, golden, problems, tmp_path_factory):
         solver = Solver()
         try:
             judging = RuleJudge(
-                load_family("logic").by(evaluator), evaluator, Oracles(solve=solver)
+                load_family("logic").with_evaluator(evaluator), evaluator, Oracles(solve=solver)
             )
             return await judging.judge_answers(
                 [SessionAnswers(problems[row["instance_id"]], [answer])
@@ -186,7 +186,7 @@ def beside(evaluator, problems):
         solver = Solver()
         try:
             judging = RuleJudge(
-                load_family("logic").by(evaluator), evaluator, Oracles(solve=solver)
+                load_family("logic").with_evaluator(evaluator), evaluator, Oracles(solve=solver)
             )
             return await judging.judge_known_rules(list(problems.values()))
         finally:

@@ -1,4 +1,7 @@
-"""Kills and a full disk: what was acknowledged is there, whole, and the store goes on."""
+"""Kills and a full disk: what was acknowledged is there, whole, and the store goes on.
+
+Internals: processes meet at an unfinished store, which only the parts of the store leave behind.
+"""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def test_every_step_of_the_catalogue_is_python_that_shows_on_its_pictures(
                 output = given
             assert repr(given) == before, "a rule must not change its input"
             changed += output != given
-            if step.same and is_grid(output):  # type: ignore[attr-defined]
+            if step.keeps_size and is_grid(output):  # type: ignore[attr-defined]
                 assert (len(output), len(output[0])) == (5, 5)
         assert changed >= 2, step
 

@@ -325,7 +325,7 @@ def test_what_is_generated_reads_back_as_the_same_problems(tmp_path: Path) -> No
 
 def test_a_problem_is_drawn_for_a_person() -> None:
     (problem, _), = load_problems("labels", problems=1)  # fmt: skip
-    said = load_task("labels").drawn(problem)  # type: ignore[attr-defined]
+    said = load_task("labels").draw_problem(problem)  # type: ignore[attr-defined]
     assert max(map(len, said.splitlines())) <= 98
     assert "labels: admitted 100, rejected 100" in said and "200 validation, 200 test" in said
 

@@ -270,7 +270,7 @@ def test_the_sample_space_is_of_validation_rows_and_at_most_100(tmp_path: Path) 
 
 def test_the_identity_of_data_changes_with_any_of_its_files(tmp_path: Path) -> None:
     root = published(tmp_path / "meals", three(), metadata=KNOWN)
-    identity = getattr(load_task("labels"), "identity")  # noqa: B009 - beyond the Protocol
+    identity = getattr(load_task("labels"), "identify_data")  # noqa: B009 - beyond the Protocol
     before = identity(root)
     assert before["name"] == "meals" and before == identity(str(root))
     write(root / "metadata.json", {})
@@ -312,4 +312,4 @@ def test_all_published_data_sets_load(shared_data: Path) -> None:
         assert {one.output for one in (*problem.shown, *problem.hidden)} <= set(
             problem.public["labels"]
         )
-        assert len(load_task("labels").drawn(problem)) < 12_000  # type: ignore[attr-defined]
+        assert len(load_task("labels").draw_problem(problem)) < 12_000  # type: ignore[attr-defined]

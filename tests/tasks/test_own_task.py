@@ -50,7 +50,7 @@ def test_the_rule_holds_for_shown_pairs_and_for_the_space(tmp_path):
         sandbox = await open_sandbox("process", 1)
         try:
             oracles = Oracles(execute=build_executor(sandbox, Limits()))
-            view = problem.view(space)
+            view = problem.make_view(space)
             agreed = [
                 await family.measure_agreement(h, problem.shown, view, oracles) for h in (near, off)
             ]
@@ -279,7 +279,7 @@ def test_own_words_answer_as_the_family_s_do(tmp_path):
     own, family = tasks.problem_family(problem).words, tasks.load_family("programs").words
     assert isinstance(own, OwnWords)
     agreement = Agreement((True, True), ({"value": 0.4}, {"value": 0.8}))
-    view = problem.view(space)
+    view = problem.make_view(space)
     assert own.show_feedback(view, agreement) == family.show_feedback(view, agreement)
     for form in tasks.load_family("programs").answer_formats:
         assert own.contract(form) == family.contract(form)

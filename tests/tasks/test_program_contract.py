@@ -74,7 +74,7 @@ def test_what_keeps_the_contract_is_read_alike():
 def test_the_setting_is_the_familys_and_no_global():
     assert load_family("programs", strict_contract=True) == STRICT
     assert load_family("programs") == FAMILY
-    assert isinstance(FAMILY.read(BREACHED["import"], VIEW), Hypothesis)
+    assert isinstance(FAMILY.parse_hypothesis(BREACHED["import"], VIEW), Hypothesis)
 
 
 def test_the_tool_tells_a_model_of_the_breach_before_it_answers():

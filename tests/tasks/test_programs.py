@@ -200,7 +200,7 @@ def test_predictions_are_codes_over_the_space(live: Any) -> None:
     run, oracles = live
     sources = ["def f(x):\n    return sorted(x)", "def f(x):\n    return [x[0]]"]
     ordered, first = run(FAMILY.predict([_hypothesis(s) for s in sources], SPACE, _view(), oracles))
-    assert ordered.defined.all() and first.undefined() == {"IndexError": 1}
+    assert ordered.defined.all() and first.count_undefined() == {"IndexError": 1}
     assert (ordered.codes == first.codes).tolist() == [False, False, True]
 
 
