@@ -85,7 +85,7 @@ def default_text(value: Any) -> str:
 def session_rows(
     part: type[Settings], leave_out: frozenset[str] = frozenset()
 ) -> Iterator[list[str]]:
-    for option, _, field in part.options():
+    for option, _, field in part.iter_options():
         if option not in leave_out:
             yield [f"`{option}`", default_text(field.default), field.description or ""]
 
@@ -98,9 +98,9 @@ def field_rows(part: type[Settings]) -> Iterator[list[str]]:
 
 def method_rows() -> Iterator[list[str]]:
     """What the methods add to the settings that all of them have, or set to another default."""
-    common = {option: field.default for option, _, field in MethodSettings.options()}
+    common = {option: field.default for option, _, field in MethodSettings.iter_options()}
     for name, method in sorted(all_methods().items()):
-        for option, _, field in method.settings.options():
+        for option, _, field in method.settings.iter_options():
             if option not in common or (field.default != common[option] and option != "method"):
                 yield [
                     f"`{name}`",

@@ -274,7 +274,7 @@ class _Work:
         """Raise DataError if no hypothesis of the bank can be judged; warn if some cannot."""
         from ...tasks.io.messages import warn
 
-        kept, there = len(self.case(None).entries), len(self.problem.public["banks"][0])
+        kept, there = len(self.case(None).stored_entries), len(self.problem.public["banks"][0])
         if not kept:
             raise DataError(f"bank {bank} holds no sentence that can be judged")
         if kept < there:

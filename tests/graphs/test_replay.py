@@ -4,6 +4,7 @@ in a copy of the store is reported by its name; with live tools too."""
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from one_sandbox import in_sandbox
 from peirce.agents.scripted import ScriptedProposer
 from peirce.graphs.runtime.replay import replay_session
 from peirce.store import Store, decode_vector, encode_vector
-from peirce.store.codec import encode_json
 
 SHOWN = [([3], [3]), ([5], [5])]
 IDENTITY = "def f(x):\n    return x"
@@ -98,7 +98,7 @@ def test_an_altered_problem_is_named_and_belongs_to_no_step(recorded):
 def test_a_problem_replaced_with_its_digest_is_named(recorded, make_problem, hidden):
     path, session = recorded
     other = make_problem("one", SHOWN, hidden)
-    values = (encode_json(other.as_json()), other.digest)
+    values = (json.dumps(other.as_json(), sort_keys=True, separators=(",", ":")), other.digest)
     copy = altered(path, "UPDATE problem SET data = ?, digest = ? WHERE problem = 'one'", values)
     found = fields(replay(copy, session))
     assert {problem for problem, _, _ in found} == {"one"}
@@ -108,7 +108,7 @@ def test_a_problem_replaced_with_its_digest_is_named(recorded, make_problem, hid
 def test_a_problem_replaced_by_another_kind_is_named(recorded, make_problem):
     path, session = recorded
     other = make_problem("one", [(3, 3), (None, None)], [(5, {"a": 1})])
-    values = (encode_json(other.as_json()), other.digest)
+    values = (json.dumps(other.as_json(), sort_keys=True, separators=(",", ":")), other.digest)
     copy = altered(path, "UPDATE problem SET data = ?, digest = ? WHERE problem = 'one'", values)
     assert {problem for problem, _, _ in fields(replay(copy, session))} == {"one"}
 
