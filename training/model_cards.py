@@ -201,7 +201,7 @@ def classifier_card(base: str, details: Mapping[str, Json], settings: Json) -> s
         f" pass {details['best']} of {details['epochs']} had the best macro F1 on the validation rows.", "",
         *markdown_table(["rows", "accuracy", "macro F1", "n"], rows), "",
         "Rows by digest:", "", *markdown_table(["rows", "digest"], digests), "", "```yaml",
-        yaml.safe_dump(dict(settings.record()), sort_keys=False).strip(), "```",
+        yaml.safe_dump(dict(settings.to_record()), sort_keys=False).strip(), "```",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 

@@ -226,7 +226,7 @@ class TrainingProgress(_Screen):
     def __call__(self, progress: Any) -> None:
         """Update the display; a new warning or probe result is also printed as a line where needed."""
         self._last = progress
-        if progress.doing == "train" and self._first is None:
+        if progress.phase == "train" and self._first is None:
             self._first, self._began = progress.examples, self._clock()
         for sentence in progress.said[self._said :]:
             self._say(f"Warning: {sentence}")
