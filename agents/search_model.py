@@ -45,12 +45,18 @@ class SearchSettings(ModelSettings):
     """The extent of the search and the number of processes."""
 
     budget_expansions: int | None = setting(
-        None, "candidates looked at before each answer; default: the preset's", ge=1
+        None,
+        "Maximum number of candidates expanded before each answer (default: the preset's).",
+        ge=1,
     )
     preset: Literal["quick", "standard", "thorough", "tight", "safe"] = setting(
-        "standard", "how much is searched, and by which trade-off; `search:PRESET` goes before"
+        "standard",
+        "Preset that sets the extent and the trade-off of the search; `search:PRESET` takes"
+        " precedence.",
     )
-    workers: int | None = setting(None, "processes; default one a core, at most 4", ge=1)
+    workers: int | None = setting(
+        None, "Number of processes (default: one per core, at most 4).", ge=1
+    )
 
     @classmethod
     def from_options(cls, model: str, settings: Mapping[str, Json]) -> Self:
@@ -131,8 +137,9 @@ class SearchProposer:
 
     def _exhausted(self, found: dict[str, Any], said: str) -> Reply:
         if "reason" in found:  # No engine supports such problems.
-            warn(f"{found['reason']}. Other problems end as exhausted, without an answer: name a model for"
-                 " them, as --model openai:NAME or --model http://localhost:8000/v1#NAME")  # fmt: skip
+            warn(f"{found['reason']}. Other problems end without an answer (exhausted). Use"
+                 " another model for them, for example --model openai:NAME or --model"
+                 " http://localhost:8000/v1#NAME")  # fmt: skip
         return _nothing(
             found.get("reason", f"search {said} in {self.budget_expansions:,} expansions")
         )

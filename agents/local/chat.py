@@ -187,7 +187,7 @@ class ChatFormat:
             known = set(find_undeclared_variables(tree))
         if self.tools and "tools" not in known:
             raise UsageError(
-                f"the chat template of model {self._name!r} knows no tools: leave tools=true out"
+                f"the chat template of model {self._name!r} does not support tools: omit tools=true"
             )
         for key in tuple(self._variables):
             if key not in known - TEMPLATE_VARIABLES and known_only:
@@ -195,7 +195,7 @@ class ChatFormat:
             elif key not in known - TEMPLATE_VARIABLES:
                 valid = ", ".join(sorted(known - TEMPLATE_VARIABLES)) or "none"
                 raise UsageError(
-                    f"model {self._name!r} takes no setting {key!r}, and its chat template has no"
+                    f"model {self._name!r} does not take a setting {key!r}, and its chat template has no"
                     f" such variable: it has {valid}"
                 )
 
@@ -318,7 +318,7 @@ def _bounded(what: str) -> Iterator[None]:
         nonlocal lines
         lines += event == "line"
         if lines > MOST_LINES:
-            raise Unavailable(f"{what} comes to no end: it was left after {MOST_LINES:,} steps")
+            raise Unavailable(f"{what} does not end: it was stopped after {MOST_LINES:,} steps")
         return in_template
 
     def entered(frame: FrameType, event: str, argument: Any) -> Any:

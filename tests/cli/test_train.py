@@ -26,7 +26,7 @@ def test_every_setting_has_a_flag_with_its_default(peirce) -> None:
     for name in TrainConfig.model_fields:
         assert f"--{name.replace('_', '-')}" in out
     told = " ".join(out.replace("│", " ").split())
-    assert "of DPO (0.5)" in told and "--four-bit --no-four-bit" in told
+    assert "Beta of the DPO loss (0.5)" in told and "--four-bit --no-four-bit" in told
 
 
 def test_settings_of_a_training_do_not_come_from_peirce_toml(peirce, tmp_path) -> None:
@@ -45,18 +45,27 @@ def test_settings_of_a_training_do_not_come_from_peirce_toml(peirce, tmp_path) -
 def test_what_does_not_go_together_is_one_sentence(peirce) -> None:
     Path("file").touch()
     for arguments, sentence in (
-        (["--list", "--merge", "a"], "--merge and --list: one of them at a time"),
-        (["--merge", "a", "--out", "b", "--schedule", "fixed"], "--merge takes no --schedule"),
-        (["--merge", "a", "--out", "file/b"], "file: no folder"),
+        (["--list", "--merge", "a"], "--merge and --list cannot be combined: use one of them"),
+        (["--merge", "a", "--out", "b", "--schedule", "fixed"], "--merge does not take --schedule"),
+        (["--merge", "a", "--out", "file/b"], "cannot be created; choose another folder"),
         (
             ["--base", "a", "--out", "b", "--seed", str(2**32)],
             "seed is 4294967296; it must be from",
         ),
-        (["--labels", "a", "--out", "b", "--pairs", "last"], "--labels takes no --pairs"),
-        (["--base", "a", "--out", "b", "--skip-bad"], "a training on pairs takes no --skip-bad"),
-        (["--base", "a", "--out", "b", "--epochs", "3"], "a training on pairs takes no --epochs"),
-        (["--base", "a"], "name the folder to write: --out DIR"),
-        (["--out", "a"], "name the model to train"),
+        (["--labels", "a", "--out", "b", "--pairs", "last"], "--labels does not take --pairs"),
+        (
+            ["--base", "a", "--out", "b", "--skip-bad"],
+            "a training on pairs does not take --skip-bad",
+        ),
+        (
+            ["--base", "a", "--out", "b", "--epochs", "3"],
+            "a training on pairs does not take --epochs",
+        ),
+        (["--base", "a"], "no output folder is given: use --out DIR"),
+        (
+            ["--out", "a"],
+            "no model to train is given: use --base DIR (a folder, or an id of the Hugging Face hub)",
+        ),
     ):
         code, out, err = peirce("train", *arguments)
         assert (code, out) == (2, "") and sentence in err and err.count("\n") == 1, err

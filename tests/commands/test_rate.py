@@ -106,10 +106,13 @@ def test_what_cannot_be_rated_is_refused_in_one_sentence(made, tmp_path: Path) -
     session, store = made(truths=TRUE)
     for name in ("novelty", "plausibility"):
         with pytest.raises(
-            UsageError, match=f"{name} of school#0 cannot be rated: no known finding"
+            UsageError,
+            match=f"{name} of school#0 cannot be rated, because there are no known findings",
         ):
             rated(session, store, Rater(), scores=[name])
-    with pytest.raises(UsageError, match="no model rates"):
+    with pytest.raises(
+        UsageError, match="no model is given to rate hypotheses: choose one with --scorer-model"
+    ):
         list(peirce.rate(session, store=store))
     with pytest.raises(UsageError, match="search rates nothing"):
         list(peirce.rate(session, store=store, scorer_model="search"))
@@ -134,7 +137,10 @@ def test_a_data_sets_name_alone_is_its_first_sample(made) -> None:
 
 def test_discovery_without_true_sentences_is_refused(made) -> None:
     session, store = made(findings=FINDINGS)
-    with pytest.raises(UsageError, match="nobody knows what made its labels"):
+    with pytest.raises(
+        UsageError,
+        match=r"cannot be rated, because the true rules of its labels are unknown \(ground_truth_hypotheses in metadata.json\)",
+    ):
         rated(session, store, Rater(), scores=["discovery"])
 
 
@@ -158,7 +164,7 @@ def test_the_evaluation_shows_both_and_says_who_made_them(made, capsys) -> None:
     with pytest.raises(SystemExit):
         cli.main(["eval", session, "--store", str(store)])
     said = capsys.readouterr().out
-    assert "by exact rules; no model made them" in said
+    assert "come from exact rules, not from a model" in said
     assert "rated by scripted" in said and "released hdr 0.375" in said
 
 
@@ -169,9 +175,9 @@ def test_a_file_that_holds_no_ratings_is_refused_by_its_line(made, tmp_path: Pat
                   {"kind": ["feature"]}, {"hypothesis": 1}, {"true": None}):  # fmt: skip
         bad = tmp_path / "bad.jsonl"
         bad.write_text(json.dumps(good) + "\n" + json.dumps(good | wrong) + "\n")
-        with pytest.raises(DataError, match="line 2: no rating"):
+        with pytest.raises(DataError, match="line 2: not a rating: "):
             peirce.agree(session, sheet=tmp_path / "s.csv", scores=bad, store=store)
-        with pytest.raises(DataError, match="line 2: no rating"):
+        with pytest.raises(DataError, match="line 2: not a rating: "):
             rated(session, store, Rater(), ratings=bad)
 
 
@@ -226,6 +232,5 @@ def test_ctrl_c_says_how_to_go_on(made) -> None:
             connection.close()
     assert (rating.returncode, out) == (130, b"")
     assert (
-        said
-        == b"peirce: stopped; what was rated is kept, and the same command goes on from there\n"
+        said == b"peirce: stopped. The ratings so far are kept; run the same command to continue.\n"
     )

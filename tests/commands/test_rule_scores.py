@@ -234,7 +234,7 @@ def test_what_cannot_be_is_said_before_anything_is_judged(setting):
         peirce.evaluate(session, store=setting.store, evaluator="published")
     with pytest.raises(UsageError, match="no solver 'cvc5'"):
         peirce.evaluate(session, store=setting.store, solver="cvc5")
-    with pytest.raises(UsageError, match="evaluation gear knows no evaluator 'released': abd does"):
+    with pytest.raises(UsageError, match="evaluation gear has no evaluator 'released'; abd does"):
         peirce.evaluate(session, name="gear", store=setting.store, evaluator="released")
     assert peirce.evaluate(session, name="gear", store=setting.store)["sessions"]
 
@@ -246,7 +246,7 @@ def test_the_command_names_the_evaluator_and_prints_the_same_object_as_json(sett
               "--store", setting.store, "--quiet"]
     )  # fmt: skip
     assert brought.exit_code == 0, brought.output
-    assert "prompt worlds alone" in brought.stdout
+    assert "prompt worlds only" in brought.stdout
     given = ["eval", "abd", "--store", setting.store, "--evaluator", "released"]
     told = runner.invoke(app, [*given, "--json"])
     assert json.loads(told.stdout) == peirce.evaluate(store=setting.store, evaluator="released")

@@ -105,7 +105,7 @@ def test_rounds_and_wrong_rows_widen_the_range_of_hypogenic(meals):
     judge = {"judge": "model", "inference": "multi"}
     once = planned(meals, "hypogenic", model=FunctionProposer(Model(MANY), "m"), **judge)
     twice = planned(meals, "hypogenic", model=FunctionProposer(Model(MANY), "m"), rounds=2, **judge)
-    # 20 rows, 10 of them first: one regeneration in the first round, two more in the second
+    # 20 rows, 10 of them in the first prompt: one regeneration in the first round, two more in the second
     assert once["proposer"] == {"least": 1, "most": 2}
     assert twice["proposer"] == {"least": 1, "most": 4}
     assert once["judge"]["least"] == twice["judge"]["least"]
@@ -124,7 +124,9 @@ def test_all_rows_in_one_prompt_are_checked_against_what_the_model_holds(meals):
     calls = peirce.plan("labels", data=meals.data, method="io", **options)
     assert 300 < calls["prompt_tokens"] < 3_000
     holds = {"model_arg": {"context_tokens": 300}}
-    with pytest.raises(UsageError, match=r"with 24 rows, is about \d+ tokens, .* holds 300"):
+    with pytest.raises(
+        UsageError, match=r"with 24 rows, is about \d+ tokens, .* context length is 300"
+    ):
         peirce.plan("labels", data=meals.data, method="io", **options, **holds)
     with pytest.raises(UsageError, match="show fewer rows with --examples"):
         peirce.run("labels", data=meals.data, method="io", store=meals.store, **options, **holds)

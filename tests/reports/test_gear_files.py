@@ -119,7 +119,7 @@ def test_memorising_hypotheses_are_counted_and_can_be_left_out_of_every_table(
     assert without["settings"][1]["undefined"] == {"ValueError": 2}
     assert whole["settings"][0]["metrics"] == without["settings"][0]["metrics"]
     said = (tmp_path / "w" / "volumes.md").read_text()
-    assert "Without the 6 hypotheses that memorise" in said
+    assert "Excluding the 6 hypotheses that memorise" in said
 
 
 def test_pairs_that_judge_nothing_are_left_out_and_counted_unless_asked_for(store, monkeypatch):
@@ -187,7 +187,7 @@ def test_figures_are_drawn_twice_alike_and_show_names_as_they_are(store, tmp_pat
 
 def test_a_folder_in_the_place_of_a_file_is_refused(store, tmp_path, no_figures):
     (tmp_path / "out" / "volumes.csv").mkdir(parents=True)
-    with pytest.raises(peirce.records.UsageError, match="a folder, where a file"):
+    with pytest.raises(peirce.records.UsageError, match="this is a folder, but a file"):
         evaluate(store, out=tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["volumes.csv"]
 
@@ -197,9 +197,13 @@ def test_an_out_that_cannot_be_is_refused_before_anything_is_scored(store, tmp_p
     (tmp_path / "file").write_text("")
     name = () if verb == "evaluate" else ("general",)
     for out in (tmp_path / "file" / "out", tmp_path / "file" / "a.csv"):
-        with pytest.raises(peirce.records.UsageError, match="file: no folder"):
+        with pytest.raises(
+            peirce.records.UsageError, match="cannot be created; choose another folder"
+        ):
             getattr(peirce, verb)(*name, store=store[0], out=out)
-    with pytest.raises(peirce.records.UsageError, match="into a folder; name one"):
+    with pytest.raises(
+        peirce.records.UsageError, match="several files are written, so give a folder"
+    ):
         getattr(peirce, verb)(*name, store=store[0], out=tmp_path / "one.TXT")
     assert not (tmp_path / "one.TXT").exists()
 

@@ -148,7 +148,7 @@ def test_a_killed_zygote_is_replaced_and_its_batch_run_again() -> None:
 
 
 def test_a_hypothesis_that_takes_its_zygote_down_is_a_crash_of_its_own() -> None:
-    """No hypothesis can, where the layers hold; so somebody else does it for it."""
+    """No hypothesis can, where the layers are active; so somebody else does it for it."""
     mark = b"def f(x):\n    return 'fatal'"
 
     async def session() -> Batch:
@@ -203,7 +203,7 @@ def test_what_cannot_be_is_refused_in_one_sentence() -> None:
         asyncio.run(open_sandbox("proces"))
     with pytest.raises(UsageError, match="workers is 0"):
         asyncio.run(open_sandbox("process", workers=0))
-    with pytest.raises(UsageError, match="workers is 1000000; give 256 or fewer"):
+    with pytest.raises(UsageError, match="workers is 1000000: it must be at most 256"):
         asyncio.run(open_sandbox("process", workers=1_000_000))
 
 

@@ -148,7 +148,7 @@ def test_counting_alone_needs_no_ownership(lists: dict[str, object], store_of: s
     if store_of == "owned":
         with Store.open(store, write=True):
             counted = peirce.pairs(*sessions, store=store, dry_run=True)
-            with pytest.raises(StoreError, match="is being written by process"):
+            with pytest.raises(StoreError, match="is writing to"):
                 peirce.pairs(*sessions, store=store)
     else:
         counted = peirce.pairs(*sessions, store=store, dry_run=True)
