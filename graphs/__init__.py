@@ -36,7 +36,7 @@ class Method:
         about: one line for people.
         families: the families of tasks that it works on; None for all.
         build: returns its compiled graph. The graph takes `steps.START_STATE`, with a `case.Case`
-            as context (`memory.case_of` makes one without a store).
+            as context (`memory.make_case` makes one without a store).
         settings: the class of its settings, with their defaults.
         asks: whether it calls a model; False where recorded answers are read (imported).
         aim: what its prompts ask for after the first answer.

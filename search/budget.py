@@ -41,7 +41,7 @@ class Preset(NamedTuple):
 
     Args:
         expansions: Number of candidates to examine.
-        trade_off: Name of a trade-off for rules about worlds (logic/choice.py); "" selects the
+        trade_off: Name of a trade-off for rules about worlds (logic/ranking.py); "" selects the
             default. Engines that search programs ignore it.
     """
 

@@ -2,7 +2,7 @@
 
 An engine is a `SearchEngine` in the registry (records/registry.py). The first engine that supports
 the shown pairs is used; the engines after it are not imported. A problem may raise
-`following.NotSearched`. `earlier` lists the texts of all earlier answers in order, and `skip` holds
+`following.UnsupportedProblem`. `earlier` lists the texts of all earlier answers in order, and `skip` holds
 the texts that must not be proposed again. A problem's answers are a pure function of its arguments:
 cached state only saves time.
 """

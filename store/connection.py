@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # --- The tables of a store, and its version.
 #
 # Every key is structural (session, problem, path or step, and positions within it), so writing a
-# row again changes nothing. Digests are SHA-256 in hex. JSON columns hold JSON text. `cells.py`
+# row again changes nothing. Digests are SHA-256 in hex. JSON columns hold JSON text. `codec.py`
 # documents how text columns hold lone surrogates. Times are UTC, and seconds are wall clock.
 #
 # Version 4 adds the tables of pairs and trainings to version 3 and changes nothing else. A store of
@@ -43,7 +43,7 @@ TABLES: dict[str, str] = {
     #   ordinal: order of creation; `last` is the highest.  created: ISO 8601.
     #   status: running, done, interrupted, budget, failed.
     #   settings: everything that shapes the run. The key "operational" holds what must not
-    #   change its results.  fields: the fields passed to `set_session` (seconds, metrics, …).
+    #   change its results.  fields: the fields passed to `update_session` (seconds, metrics, …).
     "session": """
         session VARCHAR PRIMARY KEY, ordinal BIGINT NOT NULL, created VARCHAR NOT NULL,
         status VARCHAR NOT NULL, settings VARCHAR NOT NULL, fields VARCHAR NOT NULL""",
@@ -259,7 +259,7 @@ def rows_by_problem(
         reader: The connection.
         select: "SELECT problem, … FROM table". The problem is left out of the returned rows.
         session: The session's id.
-        problems: Ids of problems as their cells hold them (`cells.text_cell`).
+        problems: Ids of problems as their cells hold them (`cells.encode_text`).
         order: The columns of ORDER BY.
         where: A further condition that begins with AND.
     """

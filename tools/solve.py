@@ -1,7 +1,7 @@
 """The oracle `solve`, which judges a rule exactly in worlds (family `logic`, records.Solve).
 
 The fast path (`logic/judging.py`) answers first. A question beyond its reach goes to Z3
-(`logic/solving.py`) in separate processes. With the solver `z3` every question goes there, which is
+(`logic/z3_solver.py`) in separate processes. With the solver `z3` every question goes there, which is
 how the fast path is tested. Z3 is bounded by its own resource count and killed by a wall clock from
 outside. Reaching either limit is reported as a reason, never as a verdict.
 """

@@ -94,7 +94,7 @@ def render_prompt(
         view: `view.shown` is O_n. Earlier answers in the view are ignored.
         context: Earlier hypotheses in the order of proposal; each appears as an accepted answer, by
             its description.
-        words: The words of the problem's family (`tasks.family_of(problem).words`).
+        words: The words of the problem's family (`tasks.problem_family(problem).words`).
         answer_format: The answer format that the prompt asks for.
         template: The prompt template.
 

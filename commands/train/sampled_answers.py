@@ -42,7 +42,7 @@ class ValidationPrompt:
 class SampleMetrics:
     """The metrics "instruction_following" and "consistent" over sampled answers.
 
-    It implements `training.dpo.progress.Sampled`. "consistent" is left out where judging a
+    It implements `training.dpo.progress.MeasureSamples`. "consistent" is left out where judging a
     hypothesis needs a model.
 
     Args:

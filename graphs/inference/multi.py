@@ -17,7 +17,7 @@ from .selection import decide_by_vote, entry_log_odds
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict labels (see `reading.Strategy`). It asks at `multi/ROW` (`asking.place_of`)."""
+    """Predict labels (see `reading.Strategy`). It asks at `multi/ROW` (`asking.row_digest`)."""
     if not reading.entries:
         return RowPredictions(await fill_undecided(reading, [None] * len(inputs), inputs))
     decided = await (

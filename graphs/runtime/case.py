@@ -109,7 +109,7 @@ class Case:
     """Everything that a node works with.
 
     It holds the settings and open resources of the session, and the memory of earlier steps and of
-    the current one. `graphs.runtime.memory.case_of` makes one without a store.
+    the current one. `graphs.runtime.memory.make_case` makes one without a store.
     """
 
     session: str

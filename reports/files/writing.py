@@ -19,7 +19,7 @@ def check_paths(paths: Iterable[Path]) -> None:
     """Check that files can be written to all paths.
 
     Raises:
-        UsageError: For a path that `tasks.io.files.writable` refuses, a file in the place of a
+        UsageError: For a path that `tasks.io.files.check_writable` refuses, a file in the place of a
             folder, or a folder without write permission.
     """
     for path in paths:

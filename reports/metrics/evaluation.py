@@ -304,7 +304,7 @@ def evaluate_session(
         problems by status. "breaches" and "malformed" are those of `Tally` over the scored
         problems. "memorising" counts memorising hypotheses, which `options.without_memorising`
         leaves out. "left_out_pairs" counts hidden pairs by which no hypothesis can be judged, left
-        out unless `options.all_pairs`. "details" holds a `results.Detail` per problem for tables.
+        out unless `options.all_pairs`. "details" holds a `results.ProblemDetail` per problem for tables.
         "rows" holds {"problem", metric: interval over its rows, …} per problem, if the evaluation
         has them.
     """

@@ -317,7 +317,7 @@ def print_baselines(
 
     Args:
         metrics: Metrics of the session, by name.
-        baselines: Baselines per problem, as `baselines.beside_session` returns them.
+        baselines: Baselines per problem, as `baselines.session_baselines` returns them.
     """
     from ..papers.hypobench.metrics import SPLITS
 

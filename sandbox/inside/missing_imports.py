@@ -16,7 +16,7 @@ import symtable
 import warnings
 from collections.abc import Iterable
 
-# For each name: the module that has it, or "" for a module itself. All are permitted (harmless.py).
+# For each name: the module that has it, or "" for a module itself. All are permitted (allowlist.py).
 PROVIDED = {
     **dict.fromkeys(("bisect", "collections", "copy", "functools", "heapq", "itertools", "math",
                      "operator", "re", "string"), ""),

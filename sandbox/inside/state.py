@@ -6,7 +6,7 @@ input; one that could reach further runs twice, in two orders. An error upwards 
 downwards gives a wrong result: anything that is not understood is `BEYOND`.
 
 The argument: Three kinds of object persist: those of the module's namespace, of the imported
-modules, and of the interpreter. Modules never become values, only the names of harmless.py are read
+modules, and of the interpreter. Modules never become values, only the names of allowlist.py are read
 from them, and no name or attribute that leads to frames, globals, classes or dictionaries is
 allowed. So the second and third kind can only change by a store to an attribute of a foreign
 function or class, and where a source stores attributes at all, none of these may be a value. If the

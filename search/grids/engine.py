@@ -1,7 +1,7 @@
 """Search engine for tasks on grids of colours.
 
 A program is proposed only if its own Python text, when run, gives all shown outputs. Proposals come
-in the order that following.py defines. A program that fails or returns no grid on a part of the
+in the order that novelty.py defines. A program that fails or returns no grid on a part of the
 sample space is proposed later.
 """
 
@@ -26,7 +26,7 @@ SPACE_SIZE = 240  # number of inputs on which novelty is judged
 # Maximum number of cells of these inputs, if enough are that small: large grids are slow
 MAX_SMALL_CELLS = 225
 SAMPLE_SIZE = 60  # number of inputs on which a candidate is run first
-# Share of the expansions that goes to the search for small grids in a corner (canvas.py)
+# Share of the expansions that goes to the search for small grids in a corner (corners.py)
 CORNER_SHARE = 0.3
 MAX_RANKED = 500  # maximum number of programs that are written out, cheapest first
 PARTIAL_COST = 6.0  # added to the cost of a program that returns a grid nowhere in the space

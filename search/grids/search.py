@@ -1,6 +1,6 @@
 """Best-first search over grid programs for one problem.
 
-States are expanded in the order of their cost, by the steps of the catalogue (operations.py) and by
+States are expanded in the order of their cost, by the steps of the catalogue (catalogue.py) and by
 the finders. A finder is a function `(state, goal, budget) -> Iterator[Step]`. From the pairs, it
 derives single steps that turn the grids of a state into the outputs, instead of trying steps one by
 one. The next piece of work is the cheapest one: the cost of the state, plus its estimated distance

@@ -1,6 +1,6 @@
 """Helper functions that look at whole grids, and those that remove noise (cleaning.py).
 
-helpers.py explains what a helper is.
+step_functions.py explains what a helper is.
 """
 
 from __future__ import annotations

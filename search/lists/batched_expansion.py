@@ -268,7 +268,7 @@ class Plan:
         return (self.prices[0] + parts).tolist()  # type: ignore[no-any-return]
 
     def mask_modest(self, program: Node) -> list[bool]:
-        """Return which programs over this one are modest (`grammar.modest`)."""
+        """Return which programs over this one are modest (`grammar.is_modest`)."""
         inner = list_operations(program)
         growing = any(o in GROWING for o in inner)
         many = sum(o in MULTIPLYING for o in inner)

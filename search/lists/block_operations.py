@@ -1,6 +1,6 @@
 """List operations on whole blocks of lists at once, by fingerprint.
 
-An operation here, or in ahead.py if it takes numbers, does to a block what the operation of the
+An operation here, or in batched_expansion.py if it takes numbers, does to a block what the operation of the
 same name in grammar.py does to a list. It returns the results without building lists where slices
 and sums are enough. An operation that has no block version runs by its Python text; a test compares
 all block versions with the texts.

@@ -1,6 +1,6 @@
 """Search engine for functions of a list of integers.
 
-A hypothesis is proposed only if its own Python text gives all shown outputs. following.py describes
+A hypothesis is proposed only if its own Python text gives all shown outputs. novelty.py describes
 the order of the answers.
 """
 

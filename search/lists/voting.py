@@ -3,7 +3,7 @@
 Three short pairs leave many rules open. Each rule has a weight that falls with its cost, and a
 prediction has the total weight of the rules that share it. A rule that shares most predictions of
 the likely rules is itself likelier than its cost alone suggests. The next answer is therefore the
-novel one (following.py) with the lowest cost minus `SHARE_WORTH` times its mean share. After `FEW`
+novel one (novelty.py) with the lowest cost minus `SHARE_WORTH` times its mean share. After `FEW`
 answers, no answer may cost much more than the cheapest rule: such an answer would be novel but
 seldom right.
 """

@@ -1,6 +1,6 @@
 """Search engine for worlds with exceptions (ABD): proposes rules as S-expressions.
 
-The first answer is the best rule of the trade-off (choice.py). Later answers must be novel
+The first answer is the best rule of the trade-off (ranking.py). Later answers must be novel
 (search/novelty.py). Earlier answers can be evaluated here even if a model gave them.
 """
 

@@ -4,7 +4,7 @@ In the full and the skeptical regime a conjunction of valid rules is valid, so r
 exceptions are found by pairing valid rules. Disjunctions combine features that each cover a part of
 the violations. Costs over the completions at hand (lanes.py) are exact in the full regime. They are
 lower bounds in the skeptical regime, where more completions may also refute a rule, and upper
-bounds in the partial regime. Every proposed rule is judged exactly (choice.py).
+bounds in the partial regime. Every proposed rule is judged exactly (ranking.py).
 """
 
 from __future__ import annotations

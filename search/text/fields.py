@@ -5,7 +5,7 @@ two labels the sentences are about the one with the better rule. One conjunction
 sentence. Several become one sentence with a clause each, followed by one sentence each (only the
 latter if they cover all rows and labels). If no rule pays for the bits that describe it, the most
 significant single condition is used, provided it is significant. Further significant conditions
-(chance.py) follow as sentences of one condition.
+(significance.py) follow as sentences of one condition.
 
 `meta` says for every condition how the rows support it: how many rows of other labels only this
 condition excludes, how many bits it is worth, and which other conditions would do as well on these

@@ -10,7 +10,7 @@ The keys are:
     hidden         hidden pairs, in the same form
     problems       instead of these two: {ID: {observations: […], hidden: […]}, …}
     data           instead of either: a file in the same folder, in the form of the task `examples`
-    sample_space   {inputs: […]}, {file: …} or {generate: …} (space.py), and weights;
+    sample_space   {inputs: […]}, {file: …} or {generate: …} (sample_space.py), and weights;
                    without it, S as the task `examples` makes it from the inputs
     equality       which differences of outputs do not count (checks.py); without it, none
 

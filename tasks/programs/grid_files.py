@@ -209,7 +209,7 @@ def _solutions(path: Path) -> Path | None:
 
 
 def data_identity(path: str | Path, form: GridFileOptions) -> dict[str, Json]:
-    """Return `files.identity` of the one file that is read, or `files.joint_identity` of all."""
+    """Return `files.identity` of the one file that is read, or `files.identify_files` of all."""
     place = expand_home(path)
     files = find_files(path, form)
     files += [beside for one in files if (beside := _solutions(one))]

@@ -12,7 +12,7 @@ them. HDR = FDR x RC.
 (overlap.py) and matched one to one for the largest sum of overlaps. FDR is the share of true parts
 that are matched, RC is their mean overlap, and HDR is the product. Precision is the sum of overlaps
 divided by the number of different statements in the bank; a sentence that is no exact rule counts
-as one. Sentences are compared both as a whole and case by case (parts.py). The way with the higher
+as one. Sentences are compared both as a whole and case by case (rule_cases.py). The way with the higher
 HDR counts, and among equal ones that with the higher precision. A bank of 20 guesses gains nothing
 from their number.
 

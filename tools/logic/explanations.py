@@ -60,7 +60,7 @@ class Explanation(NamedTuple):
 
 
 def explain_rule(prepared: PreparedWorlds, rule: Formula) -> tuple[Explanation, ...]:
-    """Return the explanation for each world. Raises `judging.Beyond`."""
+    """Return the explanation for each world. Raises `fast_path.BeyondFastPath`."""
     if prepared.regime == "full":
         return _full(prepared, rule)
     found = prepared.find_undecided(rule)

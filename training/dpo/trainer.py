@@ -4,7 +4,7 @@ Import it late, because it imports torch, transformers and TRL. These parts of T
  - its data set preparation: pairs are tokenized already (`tokens.py`), many share an answer, and a
    pair that is too long is refused, where TRL truncates it;
  - its precomputed reference, which needs all pairs of a set before the first step: most pairs of a
-   large set are never drawn (`scoring.References` scores the pairs of a period when it begins);
+   large set are never drawn (`scoring.ReferenceLogps` scores the pairs of a period when it begins);
  - its bfloat16 adapters on a 4-bit base: at a learning rate of 1e-5 most updates are less than half
    of the last digit there and are rounded away, so all trained weights are float32;
  - its model card and its telemetry.
@@ -160,7 +160,7 @@ def make_trainer(
 
 
 class AnswerSampler:
-    """Samples answers of the model in training (`progress.Ask`), keeping the global random state.
+    """Samples answers of the model in training (`progress.SampleAnswers`), keeping the global random state.
 
     Args:
         trainer: The trainer.

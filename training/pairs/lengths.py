@@ -100,7 +100,7 @@ class ModelText:
 
 
 class TokenLimit:
-    """A limit of `max_tokens` tokens for prompt and answer together (`harvest.Fits`).
+    """A limit of `max_tokens` tokens for prompt and answer together (`harvest.LengthLimit`).
 
     Raises:
         UsageError: `max_tokens` is below 2.

@@ -300,7 +300,7 @@ def preference_pairs(pool: Pool, caps: Caps | None = None, seed: int = 0) -> Pai
         pool: The answers.
         caps: Caps on contexts and pairs; None uses the defaults.
         seed: The seed of the draws. A caller with several pools uses a seed for each
-            (`draws.key_of`).
+            (`draws.hash_key`).
 
     Raises:
         UsageError: The weights are no valid sizes.

@@ -83,7 +83,7 @@ class ScoredRuns:
         evaluator: Name of the evaluator.
         runs: The sessions.
         problems: The problems.
-        references: Reference rules of these problems (abd/beside.py).
+        references: Reference rules of these problems (abd/reference_rules.py).
     """
 
     evaluator: str

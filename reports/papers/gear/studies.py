@@ -2,9 +2,9 @@
 
 Rows are indexed by data set, n (the number of shown pairs), m (the number of hidden pairs drawn)
 and, in the second study, k (the size of the context). They cover problems joined across sessions
-and models (`joining.py`). If a data set has more than one n, rows with n "all" pool them; k "all"
+and models (`joined_problems.py`). If a data set has more than one n, rows with n "all" pool them; k "all"
 pools the context sizes. Each row counts what it leaves out. Values have the form {value, low, high,
-n} with n problems and a bootstrap interval over problems (`joining.py`).
+n} with n problems and a bootstrap interval over problems (`joined_problems.py`).
 
 Study `run_defeasible`: pass_rate is the share of consistent hypotheses that m hidden pairs do not
 refute. It and the gamma of these survivors are means over problems of means over draws, as in the

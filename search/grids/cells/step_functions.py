@@ -1,6 +1,6 @@
 """Helper functions for rules of single cells, on a place in a grid or on the cells of an object.
 
-helpers.py explains what a helper is.
+step_functions.py explains what a helper is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Helper functions on objects, which are lists of cells, and on parts of grids.
 
-helpers.py explains what a helper is.
+step_functions.py explains what a helper is.
 """
 
 from __future__ import annotations

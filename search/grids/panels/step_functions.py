@@ -1,6 +1,6 @@
 """Helper functions that find rooms (rooms.py), and those on parts of grids and on templates.
 
-helpers.py explains what a helper is.
+step_functions.py explains what a helper is.
 """
 
 from __future__ import annotations

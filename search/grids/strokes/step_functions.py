@@ -1,6 +1,6 @@
 """Helper functions that compute where strokes go (strokes.py).
 
-helpers.py explains what a helper is. A start is (row, column, step down, step to the right). A
+step_functions.py explains what a helper is. A start is (row, column, step down, step to the right). A
 stroke is a list of (row, column, colour). If `c` is 0, cells of any colour are meant.
 """
 

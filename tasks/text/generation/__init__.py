@@ -8,7 +8,7 @@ Each is a task `labels:NAME` that makes data sets from a seed without a model:
 The generators are admission, shoe, election, personality, marine and tree; `labels:citations` reads
 a file of works instead (citations.py). Every data set is a pure function of the seed and its name.
 For election, personality and a user's own `subject`, a model may write the parts of the texts
-(written.py, commands/data/topics.py).
+(topic_draft.py, commands/data/topics.py).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Starting from a base set (one column, one condition, no noise), each of four difficulties is raised
 alone: 1, 5, 10 or 15 findings; 1 to 4 conditions per finding; 0, 10, 20 or 30% of labels changed;
 0, 3, 6 or 10 columns that are irrelevant. Each split has 200 rows. Beyond 26, `--problems`
-continues with records that follow a random rule (drawn.py).
+continues with records that follow a random rule (random_admission.py).
 
 There are two differences from the published sets:
 

@@ -18,7 +18,7 @@ from ....tools.sentence_rules.terms import Term
 
 
 class TopicPhrase(Protocol):
-    """A phrase, written by this project (`Phrase`) or by a model (written.py)."""
+    """A phrase, written by this project (`Phrase`) or by a model (topic_draft.py)."""
 
     @property
     def core(self) -> str:

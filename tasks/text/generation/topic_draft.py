@@ -3,7 +3,7 @@
 The parts are those of HypoBench, section 2 and appendix B.3: labels, types of phrases, five phrases
 per type, templates with a slot for each type, and a form of each phrase that fits the slot of each
 template. Beyond the paper, each phrase has a core: words that occur in all its forms and nowhere
-else, so that a rule of the exact judge finds the phrase. written_rules.py holds the rules for each
+else, so that a rule of the exact judge finds the phrase. topic_parsers.py holds the rules for each
 part.
 """
 
