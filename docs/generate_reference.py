@@ -146,8 +146,8 @@ def configuration_page() -> str:
         for kind, one in TRAININGS.items()
     ]
     text.append(
-        "## Pretraining\n\nThese are settings of `peirce pretrain`.\n\n"
-        + table(head, field_rows(PretrainSettings))
+        "## Pretraining\n\n**Not run on a GPU:** the large size was never trained on one.\n\n"
+        "These are settings of `peirce pretrain`.\n\n" + table(head, field_rows(PretrainSettings))
     )
     return "\n".join(text)
 
