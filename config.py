@@ -44,44 +44,66 @@ class DataConfig(Settings):
 
     panel = "Data"
     data: PathLike | None = setting(
-        None, "Published or your own file or folder, plain or gzip; else the task's generator.",
+        None, "File or folder with the data, published or your own, plain or gzip (default: the"
+              " task's generator).",
         metavar="PATH",
     )  # fmt: skip
-    problems: int | None = setting(None, "The first N problems (generated ones: 12).", metavar="N")
-    problem: Sequence[str] = setting((), "This problem alone; repeatable.", metavar="ID")
+    problems: int | None = setting(
+        None,
+        "Use only the first N problems (default: all of a file; 12 generated ones).",
+        metavar="N",
+    )
+    problem: Sequence[str] = setting(
+        (), "Use only the problem with this ID. May be repeated.", metavar="ID"
+    )
     sample: int | None = setting(
-        None, "N problems of the data, drawn by the seed whatever --observations is.", metavar="N"
+        None,
+        "Draw N problems from the data at random. The draw depends only on --seed, not on"
+        " --observations.",
+        metavar="N",
     )
     subset: Sequence[str] = setting(
-        (), "Only problems of this split, as preference pairs are split: train, validation,"
-        " held-out; repeatable.", metavar="SPLIT",
+        (), "Use only problems of this split of the preference pairs: train, validation or"
+            " held-out. May be repeated.", metavar="SPLIT",
     )  # fmt: skip
-    split_seed: int = setting(0, "Which problems stand in which split.", metavar="N")
+    split_seed: int = setting(0, "Seed that assigns problems to splits.", metavar="N")
     fractions: Sequence[Number] | None = setting(
-        None, "Groups of problems for training, for validation, held out (.5,.1,.4).",
+        None, "Shares of problem groups for training, for validation and held out (default:"
+              " .5,.1,.4).",
         metavar="A,B,C",
     )  # fmt: skip
     fixed: PathLike | None = setting(
-        None, "Groups whose split is given: JSON, an object of lists by split.", metavar="FILE"
+        None,
+        "JSON file that fixes the split of some groups: an object with a list of groups"
+        " for each split.",
+        metavar="FILE",
     )
     observations: int | PathLike | None = setting(
-        None, "Show N pairs drawn from each problem's, or those of a file in GEAR's form; the rest"
-        " is hidden. Else the original split.", metavar="N|FILE",
+        None, "Show N randomly drawn pairs of each problem, or the pairs listed in a file in"
+              " GEAR's format, and hide the others (default: the original split).", metavar="N|FILE",
     )  # fmt: skip
     space: PathLike | None = setting(
-        None, "A sample space as JSONL, an input a line; else the task's own.", metavar="FILE"
+        None,
+        "Sample space as JSONL with one input per line (default: the task's own).",
+        metavar="FILE",
     )
     seed: int = setting(
-        0, "Of problems made or drawn, of drawn observations and of the model's sampling."
+        0,
+        "Random seed for generating or drawing problems, drawing observations and sampling"
+        " from the model.",
     )
     label: str | None = setting(
-        None, "Of labelled text: the column of the labels, where no config names it.",
+        None, "For labelled text: the column that holds the labels, if no config of the data"
+              " set names it.",
         metavar="COLUMN",
     )  # fmt: skip
     ood: str | None = setting(
-        None, "Of labelled text: which OOD file, where there are several.", metavar="NAME"
+        None,
+        "For labelled text: the out-of-distribution (OOD) file to use, if there are several.",
+        metavar="NAME",
     )
-    skip_bad: bool = setting(False, "Leave out unreadable records of the data, and count them; else the first is an error.")  # fmt: skip
+    skip_bad: bool = setting(False, "Skip unreadable records of the data and count them (default: the first one is an"
+        " error).")  # fmt: skip
 
 
 class ModelConfig(Settings):
@@ -89,28 +111,41 @@ class ModelConfig(Settings):
 
     panel = "Model and method"
     model: str | Proposer = setting(
-        "search", "search, openai:NAME, http://host:port/v1#NAME, hf:FOLDER (hf:ID,"
-        " hf:BASE+ADAPTER), recorded:FILE or scripted:FILE.",
+        "search", "Model that proposes hypotheses: search (the default), openai:NAME,"
+            " http://host:port/v1#NAME, hf:FOLDER (hf:ID, hf:BASE+ADAPTER), recorded:FILE or"
+            " scripted:FILE.",
     )  # fmt: skip
-    temperature: Number | None = setting(None, "Of the model's sampling; 0 is greedy.")
-    top_p: Number | None = setting(None, "Of the model's sampling.")
-    max_tokens: int | None = setting(None, "Of one answer (local models: 1024).")
+    temperature: Number | None = setting(
+        None, "Sampling temperature of the model; 0 is greedy decoding."
+    )
+    top_p: Number | None = setting(
+        None,
+        "Nucleus sampling: sample from the most likely tokens whose probabilities add up to"
+        " this value.",
+    )
+    max_tokens: int | None = setting(
+        None, "Maximum number of tokens per answer (local models: 1024)."
+    )
     reasoning_effort: str | None = setting(
-        None, "A word of the endpoint, as low or high.", metavar="WORD"
+        None,
+        "Reasoning effort that is sent to the endpoint, for example low or high.",
+        metavar="WORD",
     )
     timeout_s: Number | None = setting(
-        None, "Of one request with its whole answer, in seconds (300)."
+        None, "Time limit in seconds for one request, including its complete answer (300)."
     )
-    retries: int | None = setting(None, "Of one call to an endpoint after its first request (5).")
+    retries: int | None = setting(None, "Maximum number of retries per call to an endpoint (5).")
     model_arg: KeyValues = setting(
-        (), "Any other setting of the model, or field of an endpoint's request; V is JSON or text;"
-        " repeatable.", metavar="K=V",
+        (), "Any other setting of the model, or a field of the request to an endpoint. V is"
+            " JSON or text. May be repeated.", metavar="K=V",
     )  # fmt: skip
     budget_expansions: int | None = setting(
-        None, "How far `search` looks before each answer (150,000)."
+        None, "Maximum number of candidates that `search` expands before each answer (150,000)."
     )
     preset: str | None = setting(
-        None, "Of `search`: quick, standard, thorough; of rules about worlds also tight, safe."
+        None,
+        "Preset of `search`: quick, standard or thorough; for rules about worlds also"
+        " tight or safe.",
     )
 
     @field_validator("model", mode="plain")
@@ -124,14 +159,16 @@ class RolesConfig(Settings):
     """Models that play the other roles of a session, where the proposer does not."""
 
     panel = "Model and method"
-    judge_model: str | None = setting(None, "Labels texts, where it is not the proposer.")
-    literature_model: str | None = setting(None, "Reads papers, where it is not the proposer.")
+    judge_model: str | None = setting(None, "Model that labels texts (default: the proposer).")
+    literature_model: str | None = setting(None, "Model that reads papers (default: the proposer).")
     role: Sequence[str] = setting(
-        (), "Of the model of judge or literature, as judge.temperature=0; repeatable.",
+        (), "Set a model setting of the role judge or literature, for example"
+            " judge.temperature=0. May be repeated.",
         metavar="ROLE.K=V",
     )  # fmt: skip
     roles: Mapping[str, Any] | None = setting(
-        None, "Settings of roles by name: {\"judge\": {\"model\": …, \"temperature\": …}}.",
+        None, "Model settings of each role by name: {\"judge\": {\"model\": …, \"temperature\":"
+              " …}}.",
         flag=False,
     )  # fmt: skip
 
@@ -140,12 +177,15 @@ class RaterConfig(Settings):
     """The model that rates stored hypotheses for `peirce rate`. No session uses it."""
 
     panel = "Model and method"
-    scorer_model: str | None = setting(None, "Rates hypotheses.")
+    scorer_model: str | None = setting(None, "Model that rates hypotheses.")
     role: Sequence[str] = setting(
-        (), "Of the scorer's model, as scorer.temperature=0; repeatable.", metavar="ROLE.K=V"
+        (),
+        "Set a model setting of the scorer, for example scorer.temperature=0. May be repeated.",
+        metavar="ROLE.K=V",
     )
     roles: Mapping[str, Any] | None = setting(
-        None, "Settings of it by name: {\"scorer\": {\"model\": …, \"temperature\": …}}.",
+        None, "Model settings of the scorer by name: {\"scorer\": {\"model\": …,"
+              " \"temperature\": …}}.",
         flag=False,
     )  # fmt: skip
 
@@ -153,42 +193,45 @@ class RaterConfig(Settings):
 MethodName: TypeAlias = Annotated[
     str,
     shared_setting(
-        "How a session goes: abduce, refine, io, t3, imported for recorded answers; on labelled text"
-        " also hypogenic, hyporefine, literature, union, zero-shot-gen, direct, infer."
+        "Method of the session: abduce (the default), refine, io, t3, or imported for recorded"
+        " answers; on labelled text also hypogenic, hyporefine, literature, union,"
+        " zero-shot-gen, direct or infer."
     ),
 ]
 MaxAnswers: TypeAlias = Annotated[
     int,
     shared_setting(
-        "At most so many answers a problem (25; refine 8; io asks once).", ge=1, le=1_000_000
+        "Maximum number of answers per problem (25; refine 8; io always 1).", ge=1, le=1_000_000
     ),
 ]
 ToolCalls: TypeAlias = Annotated[
     int,
     shared_setting(
-        "At most so many tool calls an answer (4; refine and io 0); 0 offers the model no tools.",
+        "Maximum number of tool calls per answer; 0 offers the model no tools (4; refine and io"
+        " 0).",
         ge=0, le=1_000,
     ),
 ]  # fmt: skip
 Feedback: TypeAlias = Annotated[
     bool | None,
     shared_setting(
-        "Whether the next prompt says where an answer failed (default: where the model takes no"
-        " tools)."
+        "Tell the model in the next prompt where its answer failed (default: only if the model"
+        " takes no tools)."
     ),
 ]
 Template: TypeAlias = Annotated[
     Literal["full", "compact"],
     shared_setting(
-        "Of prompts: full (the default), or compact, few tokens for small models.",
+        "Prompt template: full (the default), or compact, which uses fewer tokens for small"
+        " models.",
         metavar="full|compact",
     ),
 ]
 TargetGap: TypeAlias = Annotated[
     Number | None,
     shared_setting(
-        "Of refine on abd: stop at a valid rule whose cost is so near to its lower bound, a prompt"
-        " world (1.0).", metavar="GAP", ge=0,
+        "For refine on abd: stop at a valid rule whose cost exceeds its lower bound by at most"
+        " this much per prompt world (1.0).", metavar="GAP", ge=0,
     ),
 ]  # fmt: skip
 
@@ -207,14 +250,14 @@ class MethodSettings(Settings):
     max_bad: int | None = 3  # in total, not in a row (GEAR, section 4.1)
     feedback: Feedback = None
     answer_format: str | None = setting(
-        None, "What an answer looks like; for programs tuple, json or fenced_function."
+        None, "Format of an answer; for programs tuple, json or fenced_function."
     )
     strict_contract: bool = setting(
-        False, "An answer that breaches its contract (imports, a second function, …) is malformed;"
-        " else it runs and the breach is counted.",
+        False, "Judge an answer that violates its contract (imports, a second function, …)"
+               " malformed (default: it runs, and the violation is counted).",
     )  # fmt: skip
     history: Literal["descriptions", "chat"] = setting(
-        "descriptions", "How earlier hypotheses are shown: descriptions or chat."
+        "descriptions", "How prompts show earlier hypotheses: descriptions (the default) or chat."
     )
     template: Template = "full"
 
@@ -224,8 +267,8 @@ class RepairSettings(MethodSettings):
 
     target_gap: TargetGap = None
     repair: str | Repairer | None = setting(
-        None, "Of refine on abd: search mends and shrinks each answer that falls short of the"
-        " target.", metavar="search",
+        None, "For refine on abd: `search` repairs and shortens each answer that does not reach"
+              " the target.", metavar="search",
     )  # fmt: skip
 
     @field_validator("repair", mode="plain")
@@ -258,77 +301,101 @@ class TextSettings(Settings):
 
     panel = "Labelled text"
     examples: int | None = setting(
-        10, "Rows in the first prompt, or all of them (10; with model search all).",
+        10, "Number of rows in the first prompt, or all (10; with model search all).",
         metavar="N|all", ge=1,
     )  # fmt: skip
     hypotheses: int = setting(
-        10, "Hypotheses asked for in one prompt (10; io and refine 5; with model search 20).",
+        10, "Number of hypotheses requested per prompt (10; io and refine 5; with model search"
+            " 20).",
         metavar="N", ge=1,
     )  # fmt: skip
-    top: int = setting(10, "The best of the bank, which a row is given to (k).", flag=False, ge=1)
-    alpha: Number = setting(0.5, "Weight of exploration in the reward.", flag=False, ge=0)
+    top: int = setting(
+        10, "Number of best hypotheses of the bank that predict each row (k).", flag=False, ge=1
+    )
+    alpha: Number = setting(0.5, "Weight of the exploration term in the reward.", flag=False, ge=0)
     scale: Number = setting(
         0.8,
-        "A row is wrong where scale * top * row / rows of them are not right.",
+        "Row number i of n counts as wrong if scale * top * i / n of these hypotheses predict"
+        " it incorrectly.",
         flag=False,
         ge=0,
     )
     wrong: int = setting(
-        10, "Wrong rows that make the bank ask for new hypotheses.", flag=False, ge=1
+        10, "Number of wrong rows after which new hypotheses are generated.", flag=False, ge=1
     )
-    capacity: int = setting(20, "Hypotheses that the bank holds.", flag=False, ge=1)
+    capacity: int = setting(20, "Maximum number of hypotheses in the bank.", flag=False, ge=1)
     rounds: int = setting(
-        1, "Passes through the rows (1); of method t3, on any task, its rounds (5).", metavar="N",
+        1, "Number of passes through the rows (1); for method t3, on any task, its number of"
+           " rounds (5).", metavar="N",
         ge=0,
     )  # fmt: skip
     rewrites: int = setting(
-        6, "Of hyporefine, at each regeneration: literature, data, literature, …", flag=False, ge=0
+        6,
+        "For hyporefine: number of rewrites at each regeneration, alternately from"
+        " literature and from data.",
+        flag=False,
+        ge=0,
     )
     tau: Number = setting(
-        0.7, "Share of the rows it covers that a consistent sentence is right on (0.7).",
+        0.7, "Share of its covered rows that a sentence must predict correctly to be consistent"
+             " (0.7).",
         metavar="SHARE", ge=0,
     )  # fmt: skip
     judge: Literal["auto", "exact", "model"] = setting(
-        "auto", "auto: exact rules judge themselves, a model the other sentences; exact: no model is"
-        " asked; model: it judges all.", metavar="auto|exact|model",
+        "auto", "How sentences are applied: auto evaluates exact rules directly and asks a"
+                " model about the others; exact never asks a model; model always does.", metavar="auto|exact|model",
     )  # fmt: skip
     repeats: int = setting(
-        1, "Times that a model judge is asked; the majority counts (1).", metavar="N", ge=1
+        1,
+        "Number of times that the judge model is asked per text; the majority decides (1).",
+        metavar="N",
+        ge=1,
     )
     judge_space: bool = setting(
-        False, "A model judges the sample space too: that many calls a hypothesis.", flag=False
+        False,
+        "Let the judge model label the sample space too, with one call per input and hypothesis.",
+        flag=False,
     )
     prompts: Literal["own", "config"] = setting(
-        "own", "own, or config: the prompts that the data set's config brings (own).",
+        "own", "Prompts to use: own, or config for those in the data set's config (own).",
         metavar="own|config",
     )  # fmt: skip
     banks_all: bool = setting(
-        True, "Also sentences that are not consistent enter the bank (not of abduce).", flag=False
+        True,
+        "Also add inconsistent sentences to the bank (default: true, except for abduce).",
+        flag=False,
     )
     inference: str | None = setting(
-        "multi", "How the bank is read: best, filter-weight, one-step, two-step, multi, weighted, or"
-        " choose, which tries them on validation rows (multi; with model search weighted).",
+        "multi", "How the bank predicts labels: best, filter-weight, one-step, two-step, multi,"
+            " weighted, or choose, which compares these on validation rows (multi; with model"
+            " search weighted).",
         metavar="STRATEGY",
     )  # fmt: skip
     readers: int = setting(
-        5, "Hypotheses that filter-weight, one-step and two-step choose from the bank.",
+        5, "Number of hypotheses that filter-weight, one-step and two-step choose from the bank.",
         flag=False, ge=1,
     )  # fmt: skip
     similarity: Number = setting(
-        0.7, "Share of right rows from which on two are not both chosen.", flag=False, ge=0
+        0.7,
+        "Similarity of their correct rows at which two hypotheses are not both chosen.",
+        flag=False,
+        ge=0,
     )
     pattern_rows: int = setting(
-        5, "Right rows that one-step and two-step show with each hypothesis.", flag=False, ge=0
+        5,
+        "Number of correctly predicted rows that one-step and two-step show with each hypothesis.",
+        flag=False,
+        ge=0,
     )
     shots: int = setting(
-        0, "Of direct: labelled rows in each prompt (0: zero-shot).", metavar="N", ge=0
+        0, "For direct: number of labelled rows in each prompt (0: zero-shot).", metavar="N", ge=0
     )
     validation: int | None = setting(
-        None, "At most so many validation rows score a hypothesis for a choice (all; under a model"
-        " judge 50).", metavar="N", option="validation_rows", ge=0,
+        None, "Maximum number of validation rows used to score a hypothesis (all; with a judge"
+              " model 50).", metavar="N", option="validation_rows", ge=0,
     )  # fmt: skip
     splits: Sequence[Literal["val", "ind", "ood"]] = setting(
-        SPLITS, "Predict these rows alone: val, ind, ood; repeatable.", metavar="SPLIT",
+        SPLITS, "Predict only the rows of this split: val, ind or ood. May be repeated.", metavar="SPLIT",
         option="split",
     )  # fmt: skip
 
@@ -336,7 +403,7 @@ class TextSettings(Settings):
     @classmethod
     def _is_a_share(cls, value: Number, info: Any) -> Number:
         if value > 1:
-            raise UsageError(f"{info.field_name} is {value!r}: it is a share, at most 1")
+            raise UsageError(f"{info.field_name} is {value!r}: it is a share and must be at most 1")
         return value
 
 
@@ -344,19 +411,22 @@ class TextConfig(TextSettings):
     """Settings of labelled text, including the papers and stored banks that a session reads."""
 
     examples: int | Literal["all"] | None = setting(  # type: ignore[assignment]
-        10, "Rows in the first prompt, or all of them (10; with model search all).",
+        10, "Number of rows in the first prompt, or all (10; with model search all).",
         metavar="N|all",
     )  # fmt: skip
     literature: PathLike | None = setting(
-        None, "Papers: a folder or file of PDF, Markdown, text, .bib or .jsonl.", metavar="DIR"
+        None,
+        "Papers to read: a folder or a file in PDF, Markdown, text, .bib or .jsonl format.",
+        metavar="DIR",
     )
     bank: Sequence[PathLike] = setting(
-        (), "A stored bank: a session, or a file of `peirce bank`; repeatable (union).",
+        (), "Stored bank to use: a session, or a file written by `peirce bank --out`. May be"
+            " repeated (union).",
         metavar="SESSION|FILE",
     )  # fmt: skip
     method_arg: KeyValues = setting(
-        (), "Any other setting of a method: on labelled text, as capacity=20, and of a method that"
-        " another package brings; repeatable.",
+        (), "Any other setting of the method, for example capacity=20 on labelled text, or a"
+            " setting of a method from another package. May be repeated.",
         metavar="K=V",
     )  # fmt: skip
 
@@ -366,19 +436,27 @@ class BudgetConfig(Settings):
 
     panel = "Running"
     budget_tokens: int | None = setting(
-        None, "Stop before a model call once so many tokens, in and out, were taken; the rest stays"
-        " open.", metavar="N", gt=0,
+        None, "Stop before the next model call once this many input and output tokens are used."
+              " Unfinished problems stay open.", metavar="N", gt=0,
     )  # fmt: skip
     budget_usd: Number | None = setting(
-        None, "The same in US dollars; needs --price-in and --price-out.", gt=0
+        None,
+        "Stop before the next model call once this many US dollars are spent; needs"
+        " --price-in and --price-out.",
+        gt=0,
     )
-    price_in: Number | None = setting(None, "US dollars a million tokens going in.", ge=0)
-    price_out: Number | None = setting(None, "The same coming out, reasoning included.", ge=0)
+    price_in: Number | None = setting(None, "Price in US dollars per million input tokens.", ge=0)
+    price_out: Number | None = setting(
+        None, "Price in US dollars per million output tokens, including reasoning.", ge=0
+    )
     price_cached: Number | None = setting(
-        None, "The same going in from the endpoint's cache (default: as in).", ge=0
+        None,
+        "Price in US dollars per million input tokens that the endpoint had cached"
+        " (default: --price-in).",
+        ge=0,
     )
     max_failures: int | None = setting(
-        None, "Stop when so many problems failed; the rest stays open.", metavar="N", gt=0
+        None, "Stop once this many problems have failed. The others stay open.", metavar="N", gt=0
     )
 
     @model_validator(mode="after")
@@ -388,7 +466,8 @@ class BudgetConfig(Settings):
         if missing and (self.budget_usd is not None or any(one is not None for one in prices)):
             what = "a price" if self.budget_usd is None else "budget_usd"
             raise UsageError(
-                f"{what} needs {' and '.join(missing)} too, in US dollars a million tokens"
+                f"{what} also needs {' and '.join(missing)}: set prices in US dollars per"
+                " million tokens"
             )
         return self
 
@@ -397,10 +476,14 @@ class SandboxConfig(Settings):
     """Where hypotheses run and which solver evaluates rules."""
 
     panel = "Running"
-    sandbox: str = setting("process", "Where hypotheses run.")
-    strict_sandbox: bool = setting(False, "Refuse to run where a wanted layer is missing.")
+    sandbox: str = setting(
+        "process", "Sandbox that runs hypotheses: process (the default) or docker."
+    )
+    strict_sandbox: bool = setting(False, "Refuse to run if a requested sandbox layer is missing.")
     solver: str = setting(
-        "fast", "What judges rules about worlds: fast (Z3 only where the fast path ends) or z3."
+        "fast",
+        "Solver for rules about worlds: fast (the default, which uses Z3 only if its"
+        " fast path cannot decide) or z3.",
     )
 
 
@@ -409,12 +492,13 @@ class ClusterConfig(Settings):
 
     panel = "Running"
     workers: int | None = setting(
-        None, "Sandbox or solver processes (default: one a core, of the solver one; at most 256).",
+        None, "Number of sandbox or solver processes, at most 256 (default: one per core;"
+              " solver: one).",
         ge=1, le=256,
     )  # fmt: skip
     concurrency: int | None = setting(
-        None, "Problems side by side (default: 8; of a local model half as many again as its batch;"
-        " at most 1,000).", ge=1, le=1_000,
+        None, "Number of problems in progress at the same time, at most 1,000 (default: 8;"
+              " local models: 1.5 times their batch size).", ge=1, le=1_000,
     )  # fmt: skip
 
 
@@ -423,11 +507,14 @@ class StoreConfig(Settings):
 
     panel = "Output"
     store: PathLike | None = setting(
-        None, "The DuckDB file ($PEIRCE_STORE, else peirce.duckdb here).", metavar="FILE"
+        None,
+        "DuckDB file of the store (default: $PEIRCE_STORE, otherwise peirce.duckdb in the"
+        " current folder).",
+        metavar="FILE",
     )
     cache: bool = setting(
-        True, "Whether what another session of the store asked of the same model, with the same"
-        " settings and seed, is answered from there.",
+        True, "Reuse answers that the store holds from other sessions for the same request,"
+              " model, settings and seed.",
     )  # fmt: skip
 
 

@@ -48,8 +48,10 @@ from .model_settings import ModelKind, ModelSettings
 class RecordedSettings(ModelSettings):
     """Settings of a file with answers."""
 
-    of_model: str | None = setting(None, "whose answers, of a file with those of several models")
-    skip_bad: bool = setting(False, "whether records that cannot be read are left out")
+    of_model: str | None = setting(
+        None, "Model whose answers are used, if the file holds answers of several models."
+    )
+    skip_bad: bool = setting(False, "Skip records that cannot be read.")
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,7 @@ def _answers(
         }
         return said, by_problem
     if of_model is not None:
-        raise UsageError(f"{place} does not tell of several models: leave --of-model out")
+        raise UsageError(f"{place} does not hold answers of several models: omit --of-model")
     if (whole := _published_form(place, text, lines)) is not None:
         about = {key: value for key, value in whole.items() if key != "problems"}
         return about, _published(place, text, whole["problems"], bad)

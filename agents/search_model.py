@@ -45,12 +45,18 @@ class SearchSettings(ModelSettings):
     """The extent of the search and the number of processes."""
 
     budget_expansions: int | None = setting(
-        None, "candidates looked at before each answer; default: the preset's", ge=1
+        None,
+        "Maximum number of candidates expanded before each answer (default: the preset's).",
+        ge=1,
     )
     preset: Literal["quick", "standard", "thorough", "tight", "safe"] = setting(
-        "standard", "how much is searched, and by which trade-off; `search:PRESET` goes before"
+        "standard",
+        "Preset that sets the extent and the trade-off of the search; `search:PRESET` takes"
+        " precedence.",
     )
-    workers: int | None = setting(None, "processes; default one a core, at most 4", ge=1)
+    workers: int | None = setting(
+        None, "Number of processes (default: one per core, at most 4).", ge=1
+    )
 
     @classmethod
     def from_options(cls, model: str, settings: Mapping[str, Json]) -> Self:

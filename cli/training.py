@@ -35,7 +35,7 @@ def _with_settings(function: Callable[..., None]) -> Callable[..., None]:
         shown = "" if field.default is None or field.default == "" else f" ({field.default})"
         option = typer.Option(
             both,
-            help=f"{field.description}{shown}.",
+            help=f"{str(field.description).removesuffix('.')}{shown}.",
             rich_help_panel=o.TRAINING_SETTINGS,
             show_default=False,
         )

@@ -34,20 +34,29 @@ CHARACTERS_A_TOKEN = 4  # a rough estimate, corrected by the endpoint's own coun
 class RetrySettings(Settings):
     """Settings for timeouts, retries, waits and rates of requests."""
 
-    timeout_s: Number = setting(300.0, "of one request with its whole answer, default 300", ge=0)
-    retries: int = setting(5, "of one call after its first request, default 5", ge=0)
-    backoff_s: Number = setting(1.0, "before the first retry, doubled for each further one, default 1", ge=0)  # fmt: skip
-    max_wait_s: Number = setting(
-        120.0, "between two requests, default 120; an endpoint that asks for more fails", ge=0
+    timeout_s: Number = setting(
+        300.0, "Time limit in seconds for one request, including its complete answer (300).", ge=0
     )
-    requests_per_minute: int | None = setting(None, "of all calls together, retries too; default no limit", ge=1)  # fmt: skip
-    tokens_per_minute: int | None = setting(None, "in and out, of all calls together; default no limit", ge=1)  # fmt: skip
+    retries: int = setting(5, "Maximum number of retries per call (5).", ge=0)
+    backoff_s: Number = setting(1.0, "Seconds to wait before the first retry; each further retry doubles it (1).", ge=0)  # fmt: skip
+    max_wait_s: Number = setting(
+        120.0,
+        "Maximum wait in seconds between two requests (120). If the endpoint asks for a"
+        " longer wait, the call fails.",
+        ge=0,
+    )
+    requests_per_minute: int | None = setting(None, "Maximum number of requests per minute over all calls, including retries (default: no"
+        " limit).", ge=1)  # fmt: skip
+    tokens_per_minute: int | None = setting(None, "Maximum number of input and output tokens per minute over all calls (default: no"
+        " limit).", ge=1)  # fmt: skip
     context_tokens: int | None = setting(
-        None, "what the model holds; a request estimated above it is not sent; default: what the"
-        " endpoint tells of it, 0: no limit and no check", ge=0,
+        None, "Context length of the model in tokens; a request that is estimated to be longer"
+              " is not sent. 0 disables the check (default: the length that the endpoint"
+              " reports).", ge=0,
     )  # fmt: skip
     outage_s: Number | None = setting(
-        None, "without an endpoint, until the session stops; default 300, 30 where none ever was",
+        None, "Seconds without a reachable endpoint after which the session stops (300; 30 if"
+              " it was never reached).",
         ge=0,
     )  # fmt: skip
 

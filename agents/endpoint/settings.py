@@ -24,21 +24,26 @@ RESERVED_FIELDS = (
 class ChatSettings(ModelSettings, RetrySettings):
     """Settings that shape answers; `RetrySettings` holds those that do not."""
 
-    temperature: Number | None = setting(None, "as the endpoint takes it; without it the endpoint's default", ge=0)  # fmt: skip
-    top_p: Number | None = setting(None, "as the endpoint takes it", ge=0)
-    max_tokens: int | None = setting(None, "of one answer; what is cut there finishes with 'length'", ge=1)  # fmt: skip
+    temperature: Number | None = setting(None, "Sampling temperature (default: the endpoint's).", ge=0)  # fmt: skip
+    top_p: Number | None = setting(
+        None, "Probability mass of nucleus sampling (default: the endpoint's).", ge=0
+    )
+    max_tokens: int | None = setting(None, "Maximum number of tokens per answer; a longer answer is cut and finishes with 'length'.", ge=1)  # fmt: skip
     model_args: Mapping[str, Json] = setting(
-        {}, "further fields of the request, as they are (reasoning_effort, top_k, …)"
+        {}, "Further fields of the request, sent unchanged (reasoning_effort, top_k, …)."
     )
-    api_key_env: str | None = setting(None, "name of the environment variable that holds the key")
+    api_key_env: str | None = setting(
+        None, "Name of the environment variable that holds the API key."
+    )
     send_seed: bool | None = setting(
-        None, "whether a call's seed is sent; default: until the endpoint refuses the field"
+        None, "Send the seed of each call (default: until the endpoint refuses the field)."
     )
-    tools: bool | None = setting(None, "whether the model is offered tools; default: until the endpoint refuses them")  # fmt: skip
+    tools: bool | None = setting(None, "Offer tools to the model (default: until the endpoint refuses them).")  # fmt: skip
     structured: Literal["auto", "always", "never"] = setting(
-        "auto", "whether the answer's JSON schema is sent: auto (where no tools are), always, never"
+        "auto",
+        "When to send the JSON schema of the answer: auto (only without tools), always or never.",
     )
-    stream: bool = setting(False, "take answers in pieces, default false")  # fmt: skip
+    stream: bool = setting(False, "Receive answers as a stream (default: false).")  # fmt: skip
 
     @field_validator("api_key_env", mode="before")
     @classmethod
@@ -54,6 +59,7 @@ class ChatSettings(ModelSettings, RetrySettings):
         for key in self.model_args:
             if key in RESERVED_FIELDS or key in type(self).model_fields:
                 raise UsageError(
-                    f"model_args of model {self.model!r} must not hold {key!r}: it is set apart"
+                    f"model_args of model {self.model!r} must not contain {key!r}: Peirce sets"
+                    " this field itself"
                 )
         return self

@@ -152,15 +152,16 @@ class ReadingSettings(Settings):
     here are 5, 5, 0.7 and 5.
     """
 
-    top: int = setting(5, "entries that vote in filter-weight", ge=1)
-    patterns: int = setting(5, "entries that one-step and two-step select", ge=1)
+    top: int = setting(5, "Number of entries that vote in filter-weight.", ge=1)
+    patterns: int = setting(5, "Number of entries that one-step and two-step select.", ge=1)
     similar: Number = setting(
         0.7,
-        "cosine similarity from which two are not both selected; above 1 excludes no pair",
+        "Cosine similarity at which two entries are not both selected; a value above 1 excludes"
+        " no pair.",
         ge=0,
     )
-    examples: int = setting(5, "right rows shown with each", ge=0)
-    seed: int = setting(0, "draws the examples")
+    examples: int = setting(5, "Number of correctly predicted rows shown with each entry.", ge=0)
+    seed: int = setting(0, "Seed for drawing the example rows.")
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,8 @@ class T3Settings(MethodSettings):
 
     method: MethodName = "t3"
     rounds: int = setting(
-        5, "Its rounds of three answers (5); on labelled text otherwise passes through the rows (1).",
+        5, "Number of rounds of three answers each (5); for other methods on labelled text,"
+           " passes through the rows (1).",
         metavar="N", ge=1,
     )  # fmt: skip
     max_answers: int = 3 * 5

@@ -95,7 +95,7 @@ def test_a_file_of_several_models_names_them_and_gives_the_one_that_is_asked_for
     opened = asyncio.run(open_model(f"recorded:{path}", {"of_model": "other"}))
     assert opened.settings()["recorded"]["model"] == "other"
     own = write(tmp_path / "own.jsonl", {"problem": "1", "step": 1, "answer": "a"})
-    with pytest.raises(UsageError, match="leave --of-model out"):
+    with pytest.raises(UsageError, match="omit --of-model"):
         read_record(own, "other")
 
 

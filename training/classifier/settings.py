@@ -11,18 +11,32 @@ from ..settings import READS_NUMBER, TrainingSettings
 class ClassifierSettings(TrainingSettings):
     """Settings of a classifier; an invalid value raises UsageError."""
 
-    epochs: int = setting(10, "passes at most", ge=1)
-    patience: int = setting(3, "passes without a better one, after which it ends", ge=1)
-    batch: int = setting(16, "rows of one update of the weights", ge=1)
-    learning_rate: Annotated[Number | None, READS_NUMBER] = setting(
-        None, "2e-4 of an adapter, 5e-5 of a whole model, 1e-3 below 10 million weights", gt=0, lt=1
+    epochs: int = setting(10, "Maximum number of epochs.", ge=1)
+    patience: int = setting(
+        3, "Number of epochs without improvement after which training stops.", ge=1
     )
-    warmup: Annotated[Number, READS_NUMBER] = setting(0.1, "part of the updates in which the learning rate rises", ge=0, lt=1)  # fmt: skip
-    weight_decay: Annotated[Number, READS_NUMBER] = setting(0.01, "of AdamW", ge=0)
-    max_length: int = setting(512, "tokens of a row", ge=1)
-    full: bool | None = setting(None, "train all weights; without it by the model's size")
-    lora_rank: int = setting(16, "rank of the adapter", ge=1)
-    lora_alpha: int = setting(32, "scale of the adapter, over its rank", ge=1)
-    lora_dropout: Annotated[Number, READS_NUMBER] = setting(0.05, "of the adapter", ge=0, lt=1)
-    seed: int = setting(0, "of the rows' order and the first weights")
-    report_to: str = setting("none", "trackers that the libraries know, by commas")
+    batch: int = setting(16, "Number of rows per weight update.", ge=1)
+    learning_rate: Annotated[Number | None, READS_NUMBER] = setting(
+        None,
+        "Peak learning rate (default: 2e-4 for an adapter, 5e-5 for all weights, 1e-3"
+        " below 10 million weights).",
+        gt=0,
+        lt=1,
+    )
+    warmup: Annotated[Number, READS_NUMBER] = setting(0.1, "Share of the updates during which the learning rate rises.", ge=0, lt=1)  # fmt: skip
+    weight_decay: Annotated[Number, READS_NUMBER] = setting(0.01, "Weight decay of AdamW.", ge=0)
+    max_length: int = setting(512, "Maximum number of tokens per row.", ge=1)
+    full: bool | None = setting(
+        None, "Train all weights instead of an adapter (default: depends on the model's size)."
+    )
+    lora_rank: int = setting(16, "Rank of the LoRA adapter.", ge=1)
+    lora_alpha: int = setting(
+        32, "LoRA alpha: the adapter is scaled by alpha divided by its rank.", ge=1
+    )
+    lora_dropout: Annotated[Number, READS_NUMBER] = setting(
+        0.05, "Dropout of the LoRA adapter.", ge=0, lt=1
+    )
+    seed: int = setting(0, "Random seed for the order of the rows and the initial weights.")
+    report_to: str = setting(
+        "none", "Experiment trackers of the transformers library, separated by commas."
+    )

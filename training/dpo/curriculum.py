@@ -88,12 +88,18 @@ class DpoSettings(TrainingSettings):
 class MomentumSettings(DpoSettings):
     """Settings of the momentum schedule, with the defaults of GEAR, section 6.2."""
 
-    alpha: Real = setting(0.1, "weight of the newest loss", gt=0, le=1)
-    epsilon: Real = setting(0.1, "what a stage without progress keeps", gt=0)
-    m_max: Real = setting(0.03, "most improvement that counts", gt=0)
-    w_min: Real = setting(0.8, "least weight of a stage (the mean weight is 1)")
-    w_max: Real = setting(1.2, "greatest weight of a stage")
-    lag: Literal[1, 2] = setting(1, "updates between the averages compared: 1 the paper, 2 the released code")  # fmt: skip
+    alpha: Real = setting(0.1, "Weight of the latest probe loss in its moving average.", gt=0, le=1)
+    epsilon: Real = setting(
+        0.1,
+        "Constant added to the improvement of each stage, so that a stage without progress is"
+        " still drawn.",
+        gt=0,
+    )
+    m_max: Real = setting(0.03, "Maximum improvement that is counted.", gt=0)
+    w_min: Real = setting(0.8, "Minimum weight of a stage; the mean weight is 1.")
+    w_max: Real = setting(1.2, "Maximum weight of a stage.")
+    lag: Literal[1, 2] = setting(1, "Number of updates between the two averages that are compared: 1 as in the paper, 2 as"
+        " in the released code.")  # fmt: skip
 
     @model_validator(mode="after")
     def _bounds_hold_the_mean(self) -> Self:

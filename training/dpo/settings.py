@@ -31,67 +31,100 @@ class TrainConfig(DpoSettings):
     """Settings of a DPO training; invalid values and combinations raise UsageError."""
 
     # draws
-    schedule: str = setting("momentum", f"how often each stage is drawn: {', '.join(SCHEDULES)}")
-    examples: int = setting(51_200, "pairs drawn in the whole training", ge=1)
-    period: int = setting(1_280, "examples between two probes, a multiple of batch that divides examples", ge=1)  # fmt: skip
-    batch: int = setting(32, "pairs of one update of the weights", ge=1)
-    seed: int = setting(0, "of the draws, the probes and the adapter's first weights")
+    schedule: str = setting(
+        "momentum", f"Schedule that decides how often each stage is drawn: {', '.join(SCHEDULES)}."
+    )
+    examples: int = setting(51_200, "Total number of pairs drawn for training.", ge=1)
+    period: int = setting(1_280, "Number of examples between two probes; must be a multiple of batch and divide examples.", ge=1)  # fmt: skip
+    batch: int = setting(32, "Number of pairs per weight update.", ge=1)
+    seed: int = setting(
+        0, "Random seed for the draws, the probes and the initial weights of the adapter."
+    )
     # momentum
-    alpha: Real = setting(0.1, "momentum: weight of the newest probe loss in its average")
-    epsilon: Real = setting(0.1, "momentum: what a stage without progress keeps")
-    m_max: Real = setting(0.03, "momentum: most improvement that counts")
-    w_min: Real = setting(0.8, "momentum: least weight of a stage (the mean weight is 1)")
-    w_max: Real = setting(1.2, "momentum: greatest weight of a stage")
+    alpha: Real = setting(
+        0.1, "Momentum schedule: weight of the latest probe loss in its moving average."
+    )
+    epsilon: Real = setting(
+        0.1, "Momentum schedule: constant added to the improvement of each stage."
+    )
+    m_max: Real = setting(0.03, "Momentum schedule: maximum improvement that is counted.")
+    w_min: Real = setting(
+        0.8, "Momentum schedule: minimum weight of a stage; the mean weight is 1."
+    )
+    w_max: Real = setting(1.2, "Momentum schedule: maximum weight of a stage.")
     lag: int = setting(
         1,
-        "momentum: 1 compares with the last average (the paper), 2 with the one before (the released code)",
+        "Momentum schedule: 1 compares with the previous average (the paper), 2 with the one"
+        " before it (the released code).",
     )
     # loss and updates
-    beta: Real = setting(0.5, "of DPO", gt=0)
-    learning_rate: Real = setting(1e-5, "the highest of the schedule", gt=0)
+    beta: Real = setting(0.5, "Beta of the DPO loss.", gt=0)
+    learning_rate: Real = setting(1e-5, "Peak learning rate.", gt=0)
     lr_schedule: Literal["cosine", "linear", "constant_with_warmup", "constant"] = setting(
-        "cosine", "of the learning rate: cosine, linear, constant_with_warmup, constant"
+        "cosine", "Schedule of the learning rate: cosine, linear, constant_with_warmup or constant."
     )
-    warmup: Real = setting(0.1, "part of the updates in which the learning rate rises", ge=0, lt=1)
-    weight_decay: Real = setting(0.0, "of AdamW", ge=0)
-    max_grad_norm: Real = setting(1.0, "gradients are clipped to it", gt=0)
+    warmup: Real = setting(
+        0.1, "Share of the updates during which the learning rate rises.", ge=0, lt=1
+    )
+    weight_decay: Real = setting(0.0, "Weight decay of AdamW.", ge=0)
+    max_grad_norm: Real = setting(1.0, "Maximum norm to which gradients are clipped.", gt=0)
     # trained weights
-    full: bool = setting(False, "train all weights, for small models; without it a LoRA adapter")
-    lora_rank: int = setting(128, "rank of the adapter", ge=1)
-    lora_alpha: int = setting(256, "scale of the adapter, over its rank", ge=1)
-    lora_dropout: Real = setting(0.05, "of the adapter, where dropout is on", ge=0, lt=1)
-    lora_targets: str = setting("all-linear", "where adapters stand: all-linear, or names of modules by commas")  # fmt: skip
-    dropout: bool = setting(False, "leave dropout on; TRL switches it off, and so did the released code")  # fmt: skip
+    full: bool = setting(
+        False, "Train all weights instead of a LoRA adapter; meant for small models."
+    )
+    lora_rank: int = setting(128, "Rank of the LoRA adapter.", ge=1)
+    lora_alpha: int = setting(
+        256, "LoRA alpha: the adapter is scaled by alpha divided by its rank.", ge=1
+    )
+    lora_dropout: Real = setting(
+        0.05, "Dropout of the LoRA adapter; used only with dropout.", ge=0, lt=1
+    )
+    lora_targets: str = setting("all-linear", "Modules that get an adapter: all-linear, or module names separated by commas.")  # fmt: skip
+    dropout: bool = setting(False, "Keep dropout enabled; TRL and the released code disable it.")  # fmt: skip
     # computation
-    device: Literal["auto", "cpu", "cuda", "mps"] = setting("auto", "one of auto, cpu, cuda, mps")
-    four_bit: bool | None = setting(None, "base in 4 bits (NF4); without it on a GPU yes, on a CPU and with full no")  # fmt: skip
+    device: Literal["auto", "cpu", "cuda", "mps"] = setting(
+        "auto", "Device to train on: auto, cpu, cuda or mps."
+    )
+    four_bit: bool | None = setting(None, "Load the base model in 4 bits, NF4 (default: on a GPU, unless full is set).")  # fmt: skip
     compute: Literal["auto", "float32", "bfloat16"] = setting(
-        "auto", "float32 or bfloat16; auto is bfloat16 on a GPU, float32 on a CPU"
+        "auto",
+        "Data type of the computation: float32 or bfloat16; auto is bfloat16 on a GPU"
+        " and float32 on a CPU.",
     )
-    device_batch: int = setting(8, "pairs on a device at once, a divisor of batch; memory, not the result", ge=1)  # fmt: skip
-    recompute: bool | None = setting(None, "recompute activations to save memory; without it above 1 billion weights")  # fmt: skip
-    precompute: bool = setting(True, "log-probabilities of the reference once for each answer, not at each draw")  # fmt: skip
+    device_batch: int = setting(8, "Number of pairs on a device at a time, a divisor of batch; affects memory use, not the"
+        " result.", ge=1)  # fmt: skip
+    recompute: bool | None = setting(None, "Recompute activations to save memory (default: above 1 billion weights).")  # fmt: skip
+    precompute: bool = setting(True, "Compute the reference model's log-probabilities once per answer instead of at each"
+        " draw.")  # fmt: skip
     max_length: int = setting(
-        2_048, "tokens of prompt and answer; a longer pair is refused and counted, never cut", ge=1
+        2_048,
+        "Maximum number of tokens of prompt and answer together; a longer pair is left"
+        " out and counted, never truncated.",
+        ge=1,
     )
-    chat_template: str = setting("", "a Jinja file in place of the model's own, or plain")
+    chat_template: str = setting(
+        "", "Jinja file that replaces the model's chat template, or plain."
+    )
     # probes and warnings
-    probe_pairs: int = setting(300, "validation pairs of each stage that are probed", ge=1)
+    probe_pairs: int = setting(300, "Number of validation pairs per stage in each probe.", ge=1)
     sample_every: int = setting(
-        1, "periods between two samples of the answers, where a sampler is given; 0 never", ge=0
+        1, "Number of periods between two samples of the model's answers; 0 takes no samples.", ge=0
     )
-    sample_tokens: int = setting(512, "most tokens of a sampled answer", ge=1)
-    log_ratio_warning: Real = setting(-0.5, "a chosen log-ratio of a stage below it is a warning")
+    sample_tokens: int = setting(512, "Maximum number of tokens of a sampled answer.", ge=1)
+    log_ratio_warning: Real = setting(
+        -0.5, "Warn if the chosen log-ratio of a stage falls below this value."
+    )
     following_drop: Real = setting(
-        0.05, "instruction following so far below its first value is a warning", ge=0, lt=1
+        0.05, "Warn if instruction following falls this far below its initial value.", ge=0, lt=1
     )
     stop: Literal["never", "following", "log_ratio", "either"] = setting(
-        "never", "which of these warnings ends the training: never, following, log_ratio, either"
+        "never", "Warning that ends the training: never, following, log_ratio or either."
     )
     # checkpoints and trackers
-    save_every: int = setting(1, "periods between two checkpoints", ge=1)
-    keep: int = setting(2, "checkpoints that are kept", ge=1)
-    report_to: str = setting("none", "trackers that the libraries know, by commas (tensorboard, wandb, …)")  # fmt: skip
+    save_every: int = setting(1, "Number of periods between two checkpoints.", ge=1)
+    keep: int = setting(2, "Number of checkpoints to keep.", ge=1)
+    report_to: str = setting("none", "Experiment trackers of the transformers library, separated by commas (tensorboard,"
+        " wandb, …).")  # fmt: skip
 
     def momentum_settings(self) -> MomentumSettings:
         """Return the settings of the momentum schedule."""
@@ -128,9 +161,11 @@ class TrainConfig(DpoSettings):
             told = read_yaml(path, path.read_bytes()).value
         except OSError as error:
             cause = error.strerror or error
-            raise DataError(f"The settings {path} cannot be read: {cause}") from None
+            raise DataError(f"The settings file {path} cannot be read: {cause}") from None
         if not isinstance(told, dict):
-            raise DataError(f"The settings {path} hold no names with values.")
+            raise DataError(
+                f"The settings file {path} must contain a mapping of setting names to values."
+            )
         return told
 
     @field_validator("schedule")
@@ -143,23 +178,29 @@ class TrainConfig(DpoSettings):
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
         if not [one for one in self.lora_targets.split(",") if one.strip()]:
-            raise UsageError("lora_targets names no modules; all-linear is every linear layer.")
+            raise UsageError(
+                "lora_targets names no modules. Use all-linear for every linear layer."
+            )
         if self.period % self.batch:
             raise UsageError(
-                f"A period of {self.period} examples is no multiple of the batch of {self.batch}:"
-                " a probe stands between two updates of the weights."
+                f"The period of {self.period} examples is not a multiple of the batch of"
+                f" {self.batch}: a probe must fall between two weight updates. Change period or"
+                " batch."
             )
         if self.examples % self.period:
             raise UsageError(
-                f"{self.examples} examples are no multiple of the period of {self.period}: the last"
-                " probe stands at the end."
+                f"{self.examples} examples are not a multiple of the period of {self.period}:"
+                " the last probe must fall at the end of the training. Change examples or"
+                " period."
             )
         if self.batch % self.device_batch and self.device_batch < self.batch:
             raise UsageError(
-                f"A batch of {self.batch} pairs cannot be cut into {self.device_batch} at once"
-                " (device_batch)."
+                f"A batch of {self.batch} pairs cannot be divided into parts of"
+                f" {self.device_batch}: device_batch must be a divisor of batch."
             )
         if self.full and self.four_bit:
-            raise UsageError("Weights in 4 bits cannot be trained: full goes without four_bit.")
+            raise UsageError(
+                "Weights in 4 bits cannot be trained: do not combine full with four_bit."
+            )
         self.momentum_settings()
         return self

@@ -17,36 +17,51 @@ class PairsConfig(Settings):
 
     panel = "Pairs"
     max_length: int | None = setting(
-        None, "Leave out pairs of more tokens, prompt and answer together.", metavar="N"
+        None,
+        "Maximum number of tokens of prompt and answer together; longer pairs are left out.",
+        metavar="N",
     )
     contexts: Sequence[int | None] = setting(
-        (1, 20, 190), "The most contexts of 0, 1 and 2 earlier hypotheses of a problem.",
+        (1, 20, 190), "Maximum number of contexts per problem with 0, 1 and 2 earlier hypotheses.",
         metavar="N,N,N|all",
     )  # fmt: skip
     limit: int | None = setting(
-        None, "The most pairs of each stage in each split, tasks alike.", metavar="N"
+        None,
+        "Maximum number of pairs per stage in each split, shared equally among the tasks.",
+        metavar="N",
     )
     per_context: Sequence[int | None] = setting(
-        (2_000, 15, 15), "The most pairs of each stage of a context of that size.",
+        (2_000, 15, 15), "Maximum number of pairs per stage from one context with 0, 1 and 2 earlier"
+            " hypotheses.",
         metavar="N,N,N|all",
     )  # fmt: skip
     ratio: Sequence[int] | None = setting(
-        None, "Of parsing, consistency and gear in each split, as 1:1:1.", metavar="P:C:G"
+        None,
+        "Ratio of parsing, consistency and gear pairs in each split, for example 1:1:1.",
+        metavar="P:C:G",
     )
-    seed: int = setting(0, "Of what is drawn; it moves no problem to another split.")
-    split_seed: int = setting(0, "Which problems stand in which split.", metavar="N")
+    seed: int = setting(
+        0, "Random seed for drawing pairs; it does not change the split of a problem."
+    )
+    split_seed: int = setting(0, "Seed that assigns problems to splits.", metavar="N")
     fractions: Sequence[Number] | None = setting(
-        None, "Groups of problems for training, for validation, held out (.5,.1,.4).",
+        None, "Shares of problem groups for training, for validation and held out (default:"
+              " .5,.1,.4).",
         metavar="A,B,C",
     )  # fmt: skip
     fixed: str | Path | None = setting(
-        None, "Groups whose split is given: JSON, an object of lists by split.", metavar="FILE"
+        None,
+        "JSON file that fixes the split of some groups: an object with a list of groups"
+        " for each split.",
+        metavar="FILE",
     )
     template: str | None = setting(
-        None, "Of the prompts: full or compact (as the sessions have it).", metavar="NAME"
+        None,
+        "Prompt template: full or compact (default: the template of the sessions).",
+        metavar="NAME",
     )
     base: str | Path | None = setting(
-        None, "A model's folder, for its tokenizer and chat template.", metavar="DIR"
+        None, "Folder of the model whose tokenizer and chat template are used.", metavar="DIR"
     )
 
     @field_validator("contexts", "per_context")
@@ -54,8 +69,8 @@ class PairsConfig(Settings):
     def _has_three_numbers(cls, value: Sequence[int | None], info: Any) -> Sequence[int | None]:
         if len(value) != 3:
             raise UsageError(
-                f"{info.field_name} {list(value)}: three numbers are needed, for contexts of 0, 1"
-                " and 2"
+                f"{info.field_name} {list(value)}: give three numbers, for contexts of 0, 1 and"
+                " 2 earlier hypotheses"
             )
         return value
 
@@ -64,7 +79,7 @@ class PairsConfig(Settings):
     def _has_three_parts(cls, value: Sequence[int] | None) -> Sequence[int] | None:
         if value is not None and len(value) != 3:
             raise UsageError(
-                f"ratio {list(value)}: three parts are needed, of parsing, consistency, gear"
+                f"ratio {list(value)}: give three parts, for parsing, consistency and gear"
             )
         return value
 

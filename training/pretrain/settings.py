@@ -40,35 +40,41 @@ class PretrainSettings(Settings):
     Without it, the clock decides when the training ends.
     """
 
-    architecture: Literal["llama", "gpt_neox"] = setting("llama", "of the model")
-    size: Literal["small", "large"] = setting("small", "a key of `SIZES`")
-    minutes: Number = setting(14.0, "of training, after the corpus is made", gt=0)
+    architecture: Literal["llama", "gpt_neox"] = setting(
+        "llama", "Architecture of the model: llama or gpt_neox."
+    )
+    size: Literal["small", "large"] = setting(
+        "small", "Size of the model: small (for a CPU) or large (for a GPU)."
+    )
+    minutes: Number = setting(
+        14.0, "Training time in minutes, not counting the generation of the corpus.", gt=0
+    )
     tokens: int | None = setting(
-        None, "end after so many instead: the same settings then give the same weights on one"
-        " machine", ge=1,
+        None, "Number of tokens to train on instead of a time limit; the same settings then"
+              " give the same weights on one machine.", ge=1,
     )  # fmt: skip
-    seed: int = setting(0, "of what is drawn, and of the first weights")
-    template: Literal["compact"] = setting("compact", "of the prompts")
+    seed: int = setting(0, "Random seed for drawing the data and for the initial weights.")
+    template: Literal["compact"] = setting("compact", "Template of the prompts.")
     tasks: Mapping[str, Number] = setting(
         {"list_functions": 0.7, "acre": 0.22, "mini_arc": 0.05, "arc": 0.03},
-        "with shares of the lessons",
+        "Tasks to train on, with each task's share of the examples.",
     )
-    shares: Shares = setting(Shares(), "of answers with a fault")
+    shares: Shares = setting(Shares(), "Shares of answers with each kind of fault.")
     faults_from: Number = setting(
-        0.6, "part of the course, from 0 to 1, before which no answer has a fault"
+        0.6, "Fraction of the training, from 0 to 1, before which no answer has a fault."
     )
     problems: Mapping[str, int] = setting(
         {"list_functions": 700, "acre": 900, "mini_arc": 1_000, "arc": 1_000},
-        "generated ones that the search answers for the library, by task",
+        "Number of generated problems per task that the search solves to build the corpus.",
     )
 
     @model_validator(mode="after")
     def _has_tasks(self) -> Self:
         if not self.tasks:
-            raise UsageError(f"no tasks to pretrain on: they are of {', '.join(TASKS)}")
+            raise UsageError(f"no tasks to pretrain on: choose from {', '.join(TASKS)}")
         for name, share in self.tasks.items():
             if name not in TASKS:
-                raise UsageError(f"unknown task {name!r}: it is one of {', '.join(TASKS)}")
+                raise UsageError(f"unknown task {name!r}: it must be one of {', '.join(TASKS)}")
             if not share > 0:
                 raise UsageError(f"the share of task {name!r} is {share}: it must be above 0")
         return self
@@ -79,7 +85,7 @@ class PretrainSettings(Settings):
         if error["type"] == "literal_error":
             name = str(error["loc"][0])
             valid = describe_type(cls.model_fields[name].annotation)
-            return f"unknown {name} {error['input']!r}: it is {valid}"
+            return f"unknown {name} {error['input']!r}: it must be {valid}"
         return super().describe_error(error, data)
 
     def as_json(self) -> dict[str, Json]:

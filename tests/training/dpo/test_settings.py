@@ -24,9 +24,9 @@ def test_the_defaults_are_those_of_the_paper():
     [
         ({"beeta": 1}, "did you mean beta?"),
         ({"schedule": "single"}, "valid: momentum, fixed, single:parsing"),
-        ({"period": 48}, "no multiple of the batch of 32"),
-        ({"examples": 2_000}, "no multiple of the period"),
-        ({"device_batch": 5}, "cannot be cut into 5"),
+        ({"period": 48}, "not a multiple of the batch of 32"),
+        ({"examples": 2_000}, "not a multiple of the period"),
+        ({"device_batch": 5}, "cannot be divided into parts of 5"),
         ({"full": True, "four_bit": True}, "4 bits cannot be trained"),
         ({"beta": 0}, "beta is 0.0; it must be above 0"),
         ({"learning_rate": "fast"}, "learning_rate is 'fast'; it must be a number"),
