@@ -21,11 +21,11 @@ from .groups import CommandGroup, examples
 app = typer.Typer(
     name="peirce",
     cls=CommandGroup,
-    help="Agents that discover hypotheses, and a store of all that they did.",
+    help="Discover hypotheses from data with agents, and record every step in a store.",
     epilog=examples(
         "peirce run list_functions --problems 12    # a first session, offline",
-        "peirce tasks list                          # what there is to run on",
-        "peirce labels                              # how to run on a task",
+        "peirce tasks list                          # list the tasks",
+        "peirce labels                              # show how to run a task",
     ),
     add_completion=False,
     no_args_is_help=True,
@@ -36,7 +36,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def _root(
-    version: Annotated[bool, typer.Option("--version", help="The version, and no more.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
     if version:
         typer.echo(f"peirce {__version__}")

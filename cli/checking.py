@@ -26,13 +26,14 @@ def check(
     context: typer.Context,
     task: o.Task,
     answers: Annotated[
-        str, typer.Option(help="JSONL of hypotheses or raw answers.", metavar="FILE")
+        str, typer.Option(help="JSONL file of hypotheses or raw answers.", metavar="FILE")
     ],
     evaluator: o.Evaluator = "exact",
     split: Annotated[
         str | None,
         typer.Option(
-            help="The rows that a sentence is scored on: val, ind, ood (ind, else ood, else val).",
+            help=("Rows on which sentences are scored: val, ind or ood (default: the first of"
+                 " ind, ood, val that the data has)."),
             metavar="SPLIT", rich_help_panel=o.TEXT,
         ),
     ] = None,
@@ -40,7 +41,7 @@ def check(
     as_json: o.AsJson = False,
     **settings: Any,
 ) -> None:  # fmt: skip
-    """Judge hypotheses that you bring; no session, and no model but one that labels texts."""
+    """Judge your own hypotheses without a session; only labelled text may need a model."""
     from .. import check as check_answers
     from ..commands.problems import has_labelled_text
     from ..commands.session.settings import role_settings

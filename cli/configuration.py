@@ -101,7 +101,7 @@ def configure(command: Any, arguments: Sequence[str] = ()) -> Configuration:
     for key, value in top.items():
         if isinstance(value, bool) and key not in flags:  # True would be taken as 1
             raise ConfigurationError(
-                f"{path}: {key} is {str(value).lower()}: it must be no truth value"
+                f"{path}: {key} is {str(value).lower()}: it must not be true or false"
             )
     top = {key: _fitting(f"{path}: {key}", value, key in many) for key, value in top.items()}
     _attach(command, top, made.defaults)
@@ -111,7 +111,7 @@ def configure(command: Any, arguments: Sequence[str] = ()) -> Configuration:
 def _path() -> Path:
     named = os.environ.get(CONFIG_VARIABLE)
     if named and not Path(named).is_file():
-        raise ConfigurationError(f"{CONFIG_VARIABLE} names {named}, which is no file")
+        raise ConfigurationError(f"{CONFIG_VARIABLE} names {named}, which is not a file")
     return Path(named) if named else CONFIG_FILE
 
 
@@ -130,9 +130,9 @@ def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[st
         raise ConfigurationError(f"{path} cannot be read: {error}") from None
     if not os.environ.get(CONFIG_VARIABLE) and (unnamed := unnamed_key_variables(content)):
         raise ConfigurationError(
-            f"{path} asks for the key in {unnamed[0]}: a file of the working folder does not choose "
-            f"which variable is sent; set PEIRCE_PROPOSER_API_KEY_ENV={unnamed[0]} in the "
-            f"environment, or name the file in {CONFIG_VARIABLE}"
+            f"{path} asks for the key in {unnamed[0]}: a file in the working folder may not"
+            f" choose which variable is sent; set PEIRCE_PROPOSER_API_KEY_ENV={unnamed[0]} in"
+            f" the environment, or name the file in {CONFIG_VARIABLE}"
         )
     top: dict[str, Any] = {}
     tables: dict[str, dict[str, Any]] = {}
@@ -149,7 +149,9 @@ def _read(path: Path, options: Collection[str]) -> tuple[dict[str, Any], dict[st
             option = _option_of(role, key)
             if option in options:
                 if option in top:
-                    raise ConfigurationError(f"{path}: {option} is set twice, also by [{role}]")
+                    raise ConfigurationError(
+                        f"{path}: {option} is set twice, at the top level and in [{role}]"
+                    )
                 top[option] = table.pop(key)
     return top, tables
 
@@ -208,7 +210,9 @@ def _take_variable(
     role, _, cell = key.partition("_")
     if key in options:
         if f"PEIRCE_PROPOSER_{key.upper()}" in variables:
-            raise ConfigurationError(f"{name} and PEIRCE_PROPOSER_{key.upper()} set one key twice")
+            raise ConfigurationError(
+                f"{name} and PEIRCE_PROPOSER_{key.upper()} set the same key: keep one of them"
+            )
         made.settings.append((key, value, name))
     elif role == "proposer" and cell in options and cell in role_setting_names():
         made.settings.append((cell, value, name))
@@ -226,7 +230,9 @@ def _take_variable(
         cells = {f"{role}_{cell}": cell for role in ROLE_TABLES for cell in role_setting_names()}
         near = f"proposer_{key}" if key in role_setting_names() else _near(key, [*options, *cells])
         if near:
-            raise ConfigurationError(f"{name} is no setting; did you mean PEIRCE_{near.upper()}?")
+            raise ConfigurationError(
+                f"{name} is not a setting; did you mean PEIRCE_{near.upper()}?"
+            )
         return
     if key == MODEL_ARG or cell == MODEL_ARG:
         made.model_args += value.split()
@@ -240,7 +246,7 @@ def _pairs(value: Any) -> list[str]:
     if not isinstance(pairs, list | tuple) or not all(
         isinstance(one, str) and "=" in one for one in pairs
     ):
-        raise ConfigurationError(f'{MODEL_ARG} must be a table or a list of texts like "K=V"')
+        raise ConfigurationError(f'{MODEL_ARG} must be a table or a list of strings like "K=V"')
     return list(pairs)
 
 
@@ -274,7 +280,7 @@ def _fitting(what: str, value: Any, many: bool) -> Any:
     several = value if isinstance(value, list) else [value]
     nested = any(isinstance(one, list | dict) for one in several)
     if nested or (several is value and not many):
-        must = "a list of texts" if many else "a single value"
+        must = "a list of strings" if many else "a single value"
         raise ConfigurationError(f"{what} is {redact_setting(what, value):.80}: it must be {must}")
     return [str(one) for one in several] if many else value
 
@@ -306,4 +312,8 @@ def _nearest(key: str, known: Collection[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(key, known, 1)
-    return f"; did you mean {near[0]}?" if near else f"; it knows {', '.join(sorted(known))}"
+    return (
+        f"; did you mean {near[0]}?"
+        if near
+        else (f"; the known keys are {', '.join(sorted(known))}")
+    )

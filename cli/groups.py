@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 DATA, MODEL, TEXT = "Data", "Model and method", "Labelled text"
 RUNNING, OUTPUT = "Running", "Output"
-TRAINING_TARGET, TRAINING_SETTINGS = "What is trained", "Settings of a training"
+TRAINING_TARGET, TRAINING_SETTINGS = "Training target", "Training settings"
 # Panels whose settings are read from YAML (--config), not from peirce.toml.
 YAML_PANELS = (TRAINING_TARGET, TRAINING_SETTINGS)
 
 
 def examples(*lines: str) -> str:
     """Return an epilog with command lines to copy, one per line if the terminal is wide enough."""
-    return "\n".join(("To copy:", *(f"  {line}" for line in lines)))
+    return "\n".join(("Examples:", *(f"  {line}" for line in lines)))
 
 
 # --- `peirce TASK`, with or without --help, and `peirce run TASK --help`: examples for that task.
@@ -86,37 +86,38 @@ class TaskCommand(TyperCommand):
 # `peirce --help` imports none of them. A test compares the lines with the docstrings.
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Sessions": {
-        "run": ("running", "Run a session: hypotheses for the problems of a task."),
-        "resume": ("running", "Go on where a session stopped, with the settings that it recorded."),
-        "replay": ("running", "Drive the same graph with the journal alone and compare; exit 1 where they differ."),
-        "import": ("running", "Judge recorded answers: a session without a model."),
-        "sessions": ("reading", "The sessions of a store, also while a run owns it."),
+        "run": ("running", "Search for hypotheses that explain the problems of a task."),
+        "resume": ("running", "Continue a stopped session with its recorded settings."),
+        "replay": ("running", ("Repeat sessions from the journal and compare; exit with 1 if they differ.")),
+        "import": ("running", "Judge recorded answers in a session without a model."),
+        "sessions": ("reading", "List the sessions of a store, even while a run is using it."),
     },
-    "What they found": {
-        "report": ("reporting", "One HTML page of sessions that works from a file."),
-        "view": ("reporting", "The same page, live, while a session runs: served on 127.0.0.1, behind a token."),
-        "show": ("reading", "The problems of a session, or every hypothesis of one of them."),
-        "bank": ("reading", "The hypotheses that a session keeps, best first."),
+    "Results": {
+        "report": ("reporting", "Write sessions as one self-contained HTML page."),
+        "view": ("reporting", ("Serve the report live on 127.0.0.1 while a session runs, protected by a token.")),
+        "show": ("reading", "List the problems of a session, or all hypotheses of one problem."),
+        "bank": ("reading", "List the hypotheses in the bank of a session, best first."),
         "export": ("reading", "Write a session as Parquet, JSONL or a Hugging Face dataset folder."),
     },
-    "How good it is": {
-        "eval": ("reading", "Metrics and tables from the store; never a model call."),
-        "study": ("reading", "The simulation studies of GEAR from the store: defeasible, general."),
-        "rate": ("rating", "A model rates the hypotheses of a session; what was rated before is not asked again."),
-        "agree": ("rating", "How far people and the model that rated a session agree; first a sheet for these people."),
+    "Evaluation": {
+        "eval": ("reading", "Compute metrics and tables from the store, without calling a model."),
+        "study": ("reading", "Run the simulation studies of the GEAR paper on stored sessions."),
+        "rate": ("rating", ("Let a model rate the hypotheses of a session; existing ratings are reused.")),
+        "agree": ("rating", ("Write a rating sheet for people, and measure how well they agree with the model.")),
     },
-    "Hypotheses on your data": {
-        "check": ("checking", "Judge hypotheses that you bring; no session, and no model but one that labels texts."),
-        "predict": ("predicting", "Apply a bank to new rows; no session, nothing is written."),
+    "Your own hypotheses and data": {
+        "check": ("checking", ("Judge your own hypotheses without a session; only labelled text may need a model.")),
+        "predict": ("predicting", "Apply a bank of hypotheses to new data without a session."),
     },
-    "A better proposer": {
-        "pairs": ("pairing", "Preference pairs from sessions, of any models, into the store: what `peirce train` trains on."),
-        "train": ("training", "Train a proposer on preference pairs (DPO, momentum curriculum); merge adapters; classifiers."),
-        "pretrain": ("pretraining", "Train a small model that proposes, on generated problems with the search's answers."),
+    "Training": {
+        "pairs": ("pairing", ("Build preference pairs for `peirce train` from sessions of any model.")),
+        "train": ("training", ("Train a proposer on preference pairs with DPO, merge adapters, or train text"
+            " classifiers.")),
+        "pretrain": ("pretraining", ("Train a small proposer from scratch on problems that `search` solved.")),
     },
-    "What there is": {
-        "tasks": ("tasks", "The tasks: list, show, generate, audit, space."),
-        "doctor": ("reading", "What is here: settings and where each comes from, sandbox layers, models, extras, store."),
+    "Tasks and installation": {
+        "tasks": ("tasks", "List, show, generate and audit problems of the tasks."),
+        "doctor": ("reading", ("Show the settings and their sources, sandbox layers, models, extras and the store.")),
     },
 }  # fmt: skip
 

@@ -181,7 +181,9 @@ def read_numbers(option: str, text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(f"--{option} {text!r}: numbers are needed, as 0.5,0.1,0.4") from None
+        raise UsageError(
+            f"--{option} {text!r}: give numbers separated by commas, for example 0.5,0.1,0.4"
+        ) from None
 
 
 def _option(panel: str, text: str, *names: str, **rest: Any) -> Any:
@@ -191,12 +193,13 @@ def _option(panel: str, text: str, *names: str, **rest: Any) -> Any:
 Task: TypeAlias = Annotated[
     str,
     typer.Argument(
-        help="A task (`peirce tasks list` has them) or the path of your own task file.",
+        help="Name of a task (see `peirce tasks list`) or path of your own task file.",
         show_default=False,
     ),
 ]
 SessionName: TypeAlias = Annotated[
-    str, typer.Argument(help="An id, a unique prefix of one, or last.", metavar="SESSION")
+    str,
+    typer.Argument(help="Session: its id, a unique prefix of the id, or last.", metavar="SESSION"),
 ]
 
 Data: TypeAlias = Annotated[str | None, flag("data")]
@@ -224,27 +227,27 @@ Concurrency: TypeAlias = Annotated[int | None, flag("concurrency")]
 StoreFile: TypeAlias = Annotated[str | None, flag("store")]
 
 Clean: TypeAlias = Annotated[
-    bool, _option(RUNNING, "First remove what crashed sessions left: containers, images, control"
-                  " groups.", "--clean"),
+    bool, _option(RUNNING, "First remove the containers, images and control groups that crashed sessions left"
+        " behind.", "--clean"),
 ]  # fmt: skip
 Evaluator: TypeAlias = Annotated[
     str,
-    _option(RUNNING, "Of rules about worlds: exact, or released, which reproduces the published"
-            " evaluator.", metavar="exact|released"),
+    _option(RUNNING, "Evaluator of rules about worlds: exact, or released to reproduce the published"
+        " evaluator.", metavar="exact|released"),
 ]  # fmt: skip
 FilledSheets: TypeAlias = Annotated[
     list[str] | None,
-    _option(DATA, "A sheet of `agree` that somebody filled, CSV or JSONL, a rater each; repeatable.",
+    _option(DATA, "Sheet from `peirce agree` that one rater filled in, CSV or JSONL. May be repeated.",
             "--ratings", metavar="FILE"),
 ]  # fmt: skip
 DryRun: TypeAlias = Annotated[
-    bool, _option(OUTPUT, "Say how many calls it would take; ask nothing, make no store.",
+    bool, _option(OUTPUT, "Estimate the number of model calls; call no model and create no store.",
                   "--dry-run"),
 ]  # fmt: skip
-Quiet: TypeAlias = Annotated[bool, _option(OUTPUT, "No progress on stderr.", "--quiet", "-q")]
+Quiet: TypeAlias = Annotated[bool, _option(OUTPUT, "Print no progress on stderr.", "--quiet", "-q")]
 AllMetrics: TypeAlias = Annotated[
-    bool, _option(OUTPUT, "Print every metric, not the main ones alone.", "--all-metrics")
+    bool, _option(OUTPUT, "Print all metrics instead of only the main ones.", "--all-metrics")
 ]
 AsJson: TypeAlias = Annotated[
-    bool, _option(OUTPUT, "Data on stdout as JSON, and nothing else there.", "--json")
+    bool, _option(OUTPUT, "Print the results as JSON on stdout, and nothing else there.", "--json")
 ]

@@ -38,29 +38,29 @@ def _option(
 def pairs(
     sessions: Annotated[
         list[str] | None,
-        typer.Argument(help="Sessions, joined by problem and shown pairs (default: last).",
+        typer.Argument(help=("Sessions to build pairs from, joined by problem and shown pairs (default: last)."),
                        metavar="[SESSION]..."),
     ] = None,
     saved: Annotated[
-        str | None, _option(o.OUTPUT, "A set of the store instead of sessions: a digest or last.",
+        str | None, _option(o.OUTPUT, "Use this stored set instead of sessions: its digest, or last.",
                             metavar="SET")
     ] = None,
-    listed: Annotated[bool, _option(o.OUTPUT, "The sets of the store.", "--list")] = False,
-    dry_run: Annotated[bool, _option(o.OUTPUT, "Count, and keep nothing.", "--dry-run")] = False,
+    listed: Annotated[bool, _option(o.OUTPUT, "List the sets in the store.", "--list")] = False,
+    dry_run: Annotated[bool, _option(o.OUTPUT, "Count the pairs without storing them.", "--dry-run")] = False,
     out: Annotated[
-        str | None, _option(o.OUTPUT, "A folder to write the set to.", metavar="DIR")
+        str | None, _option(o.OUTPUT, "Also write the set to this folder.", metavar="DIR")
     ] = None,
     format: Annotated[
-        str, _option(o.OUTPUT, "parquet, or hf: a Hugging Face data set folder.")
+        str, _option(o.OUTPUT, "Format of the files: parquet, or hf for a Hugging Face dataset folder.")
     ] = "parquet",
     plain: Annotated[
-        bool, _option(o.OUTPUT, "Texts by the chat template of --base, not messages.", "--plain")
+        bool, _option(o.OUTPUT, "Write texts formatted with the chat template of --base instead of messages.", "--plain")
     ] = False,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
     **settings: Any,
 ) -> None:  # fmt: skip
-    """Preference pairs from sessions, of any models, into the store: what `peirce train` trains on."""
+    """Build preference pairs for `peirce train` from sessions of any model."""
     from .. import pair_sets
     from .. import pairs as build_pairs
     from ..reports.screen import text, training
@@ -95,7 +95,7 @@ def _whole(option: str, given: str, between: str) -> list[int]:
         return [int(part) for part in given.split(between)]
     except ValueError:
         valid = between.join("NNN")
-        raise UsageError(f"{option} {given!r}: whole numbers are needed, as {valid}") from None
+        raise UsageError(f"{option} {given!r}: give whole numbers in the form {valid}") from None
 
 
 @contextmanager

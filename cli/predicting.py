@@ -29,35 +29,35 @@ def predict(
     bank: Annotated[
         str,
         typer.Option(
-            help="A session with a bank, or a file of `peirce bank --out`.",
+            help="Bank to apply: a session, or a file written by `peirce bank --out`.",
             metavar="SESSION|FILE", rich_help_panel=o.DATA,
         ),
     ],
     data: Annotated[
         str,
         typer.Option(
-            help="Rows with the columns that the bank speaks of: CSV, JSONL, JSON or Parquet, plain"
-            " or gzip; labels may be there. Of a bank of another task: JSONL of inputs, or the task's"
-            " data.",
+            help="Data to predict. For a bank of labelled text: CSV, JSONL, JSON or Parquet,"
+                 " plain or gzip, with the columns that the bank uses; labels are optional. For"
+                 " other banks: JSONL of inputs, or the data of the task.",
             metavar="FILE", rich_help_panel=o.DATA,
         ),
     ],
     problem: Annotated[
         str | None,
-        typer.Option(help="Whose bank, where there are several.", metavar="ID",
+        typer.Option(help="Problem whose bank is applied, if there are several.", metavar="ID",
                      rich_help_panel=o.DATA),
     ] = None,
     label: o.Label = None,
     judge_model: o.JudgeModel = None,
     model: Annotated[
         str | None,
-        typer.Option(help="The same as --judge-model; without either exact rules alone decide.",
+        typer.Option(help=("Same as --judge-model. Without either, only exact rules make predictions."),
                      rich_help_panel=o.MODEL),
     ] = None,
     as_json: o.AsJson = False,
     **settings: Any,
 ) -> None:  # fmt: skip
-    """Apply a bank to new rows; no session, nothing is written."""
+    """Apply a bank of hypotheses to new data without a session."""
     from .. import predict as predict_rows
     from ..commands.score.predicting import is_labelled_text_bank
     from ..commands.session.settings import drop_unsupported_model_options, role_settings

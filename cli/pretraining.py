@@ -28,24 +28,26 @@ def _option(text: str, *names: str, **rest: Any) -> Any:
     )
 )
 def pretrain(
-    out: Annotated[str, _option("The folder to write.", "--out", metavar="DIR")],
-    architecture: Annotated[str, _option("llama or gpt_neox.", metavar="NAME")] = "llama",
+    out: Annotated[str, _option("Folder to write the model to.", "--out", metavar="DIR")],
+    architecture: Annotated[str, _option("Architecture of the model: llama or gpt_neox.", metavar="NAME")] = "llama",
     size: Annotated[
-        str, _option("small (for a CPU) or large (for a GPU).", metavar="NAME")
+        str, _option("Size of the model: small (for a CPU) or large (for a GPU).", metavar="NAME")
     ] = "small",
-    minutes: Annotated[float, _option("Of training.", metavar="N")] = 14.0,
+    minutes: Annotated[float, _option("Training time in minutes.", metavar="N")] = 14.0,
     tokens: Annotated[
-        int | None, _option("Train on so many tokens instead.", metavar="N")
+        int | None, _option("Train on this number of tokens instead of for a fixed time.", metavar="N")
     ] = None,
     tasks: Annotated[
         list[str] | None,
-        _option("list_functions, acre, mini_arc, arc; repeatable (all of them).", "--tasks",
+        _option("Task to train on: list_functions, acre, mini_arc or arc. May be repeated"
+                " (default: all).", "--tasks",
                 metavar="NAME"),
     ] = None,
     seed: o.Seed = 0,
-    template: Annotated[str, _option("Of its prompts: compact.", metavar="NAME")] = "compact",
+    template: Annotated[str, _option("Template of the prompts: compact.", metavar="NAME")] = "compact",
     measure: Annotated[
-        int, _option("Problems by task and number of observations that it is asked at the end.",
+        int, _option(
+            "Number of problems per task and number of observations in the final evaluation.",
                      metavar="N"),
     ] = 24,
     sandbox: o.SandboxName = "process",
@@ -53,7 +55,7 @@ def pretrain(
     quiet: o.Quiet = False,
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
-    """Train a small model that proposes, on generated problems with the search's answers."""
+    """Train a small proposer from scratch on problems that `search` solved."""
     from .. import pretrain as pretrain_model
 
     told = _ProgressLine(quiet)

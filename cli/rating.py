@@ -14,7 +14,7 @@ app = typer.Typer()
 
 ScoresFile = Annotated[
     str | None,
-    typer.Option("--scores-file", help="Where the model's ratings are kept (beside the store).",
+    typer.Option("--scores-file", help=("File that keeps the model's ratings (default: next to the store)."),
                  metavar="FILE", rich_help_panel=o.DATA),
 ]  # fmt: skip
 
@@ -29,18 +29,19 @@ def rate(
     context: typer.Context,
     session: o.SessionName = "last",
     problem: Annotated[
-        str | None, typer.Option(help="One problem alone.", metavar="ID", rich_help_panel=o.DATA)
+        str | None, typer.Option(help="Rate only this problem.", metavar="ID", rich_help_panel=o.DATA)
     ] = None,
     score: Annotated[
         list[str] | None,
         typer.Option(
-            help="discovery, novelty, plausibility, clarity; repeatable (those that the data allow).",
+            help=("Score to rate: discovery, novelty, plausibility or clarity. May be repeated"
+                 " (default: all that the data allows)."),
             metavar="NAME", rich_help_panel=o.DATA,
         ),
     ] = None,
     known: Annotated[
         str | None,
-        typer.Option(help="Findings that are known, a line each, beside the data set's own.",
+        typer.Option(help=("File of known findings, one per line, in addition to those of the data set."),
                      metavar="FILE", rich_help_panel=o.DATA),
     ] = None,
     scores_file: ScoresFile = None,
@@ -51,7 +52,7 @@ def rate(
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
-    """A model rates the hypotheses of a session; what was rated before is not asked again."""
+    """Let a model rate the hypotheses of a session; existing ratings are reused."""
     from .. import rate as rate_session
     from ..commands.session.settings import role_settings
     from ..config import RaterConfig
@@ -69,7 +70,7 @@ def rate(
         emit(rows) if as_json else rating.print_ratings(text.create_console(), rows)
     except KeyboardInterrupt:
         typer.echo(
-            "peirce: stopped; what was rated is kept, and the same command goes on from there",
+            "peirce: stopped. The ratings so far are kept; run the same command to continue.",
             err=True,
         )
         raise
@@ -86,18 +87,18 @@ def agree(
     ratings: o.FilledSheets = None,
     sheet: Annotated[
         str | None,
-        typer.Option(help="Write a sheet for raters, without scores.", metavar="FILE",
+        typer.Option(help="Write an empty sheet for raters to this file.", metavar="FILE",
                      rich_help_panel=o.DATA),
     ] = None,
     items: Annotated[
-        int, typer.Option(help="Pairs on the sheet.", metavar="N", rich_help_panel=o.DATA)
+        int, typer.Option(help="Number of pairs on the sheet.", metavar="N", rich_help_panel=o.DATA)
     ] = 100,
     seed: o.Seed = 0,
     scores_file: ScoresFile = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
-    """How far people and the model that rated a session agree; first a sheet for these people."""
+    """Write a rating sheet for people, and measure how well they agree with the model."""
     from .. import agree as measure_agreement
     from ..reports.screen import rating, text
 

@@ -14,7 +14,8 @@ app = typer.Typer()
 WithoutMemorising = Annotated[
     bool,
     typer.Option(
-        "--without-memorising", help="Leave out hypotheses that memorise what they were shown."
+        "--without-memorising",
+        help=("Exclude hypotheses that memorise the observations they were shown."),
     ),
 ]
 
@@ -32,18 +33,19 @@ def evaluate(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Sessions (default: last), after the name of an evaluation (abd, gear, hypobench,"
-            " t3) if wanted; or training and trainings (default: all), for their curves.",
+            help="Optional name of an evaluation (abd, gear, hypobench, t3), then sessions"
+                 " (default: last). Or training, then trainings (default: all), to get their"
+                 " curves.",
             metavar="[NAME] SESSION...",
         ),
     ] = None,
     by_problem: Annotated[
-        bool, typer.Option("--by-problem", help="Also each problem's values.")
+        bool, typer.Option("--by-problem", help="Also give the values of each problem.")
     ] = False,
     all_metrics: o.AllMetrics = False,
     all_pairs: Annotated[
         bool,
-        typer.Option("--all-pairs", help="Count hidden pairs by which nothing can be judged too."),
+        typer.Option("--all-pairs", help="Also count hidden pairs that cannot be judged."),
     ] = False,
     without_memorising: WithoutMemorising = False,
     evaluator: o.Evaluator = "exact",
@@ -51,14 +53,14 @@ def evaluate(
     workers: o.Workers = None,
     out: Annotated[
         str | None,
-        typer.Option(help="Tables: a .csv or .md file, or a folder, which gets the figures too.",
+        typer.Option(help=("Write the tables to a .csv or .md file, or the tables and figures to a folder."),
                      metavar="DIR|FILE"),
     ] = None,
     ratings: o.FilledSheets = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
-    """Metrics and tables from the store; never a model call."""
+    """Compute metrics and tables from the store, without calling a model."""
     from .. import evaluate as evaluate_sessions
     from ..reports import evaluations
     from ..reports.screen import summaries, text
@@ -102,40 +104,41 @@ def study(
     name: Annotated[
         list[str],
         typer.Argument(
-            help="defeasible or general, then sessions (default: last), which are joined by problem"
-            " and shown pairs.", metavar="NAME [SESSION]...",
+            help="The study, defeasible or general, then sessions (default: last). Sessions are"
+                 " joined by problem and shown pairs.", metavar="NAME [SESSION]...",
         ),
     ],
-    seed: Annotated[int, typer.Option(help="Of what is drawn, and of the intervals.")] = 0,
+    seed: Annotated[int, typer.Option(help=("Random seed for the draws and the confidence intervals."))] = 0,
     draws: Annotated[
-        int, typer.Option(help="Of hidden pairs, for each problem and number of them.")
+        int, typer.Option(help=("Number of draws of hidden pairs for each problem and number of pairs."))
     ] = 5,
     all_pairs: Annotated[
         bool,
-        typer.Option("--all-pairs", help="Hidden pairs by which nothing can be judged count too."),
+        typer.Option("--all-pairs", help="Also count hidden pairs that cannot be judged."),
     ] = False,
     distinct: Annotated[
-        bool, typer.Option("--distinct", help="Hypotheses that predict the same count once.")
+        bool, typer.Option("--distinct", help=("Count hypotheses with the same predictions only once."))
     ] = False,
     without_memorising: WithoutMemorising = False,
     contexts: Annotated[
-        int, typer.Option(help="general: the most contexts of one size and problem.")
+        int, typer.Option(help=("For general: maximum number of contexts of each size per problem."))
     ] = 200,
     pairs: Annotated[
-        int, typer.Option(help="general: as how many comparisons a context counts at most.")
+        int, typer.Option(help="For general: maximum number of comparisons counted per context.")
     ] = 100,
     out: Annotated[
         str | None,
-        typer.Option(help="Tables and a figure: a .csv, .md, .png or .svg file, or a folder.",
+        typer.Option(help=("Write tables or a figure to a .csv, .md, .png or .svg file, or all of them to a"
+            " folder."),
                      metavar="DIR|FILE"),
     ] = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
-    """The simulation studies of GEAR from the store: defeasible, general.
+    """Run the simulation studies of the GEAR paper on stored sessions.
 
-    How many consistent hypotheses hidden pairs refute (defeasible), and whether higher-scored ones
-    pass more often (general)."""
+    The study `defeasible` measures how many consistent hypotheses are refuted by hidden pairs. The
+    study `general` measures whether hypotheses with higher scores pass hidden pairs more often."""
     from .. import study as run_study
     from ..reports.screen import summaries, text
 
@@ -148,7 +151,7 @@ def study(
 
 @app.command(epilog=o.examples("peirce sessions", "peirce sessions --store mine.duckdb"))
 def sessions(store: o.StoreFile = None, as_json: o.AsJson = False) -> None:
-    """The sessions of a store, also while a run owns it."""
+    """List the sessions of a store, even while a run is using it."""
     from .. import sessions as list_sessions
     from ..reports.screen import listings, text
 
@@ -167,12 +170,15 @@ def show(
     session: o.SessionName = "last",
     problem: Annotated[str | None, typer.Argument(metavar="PROBLEM")] = None,
     calls: Annotated[
-        bool, typer.Option("--calls", help="Each model and tool call: tokens, seconds, cost.")
+        bool,
+        typer.Option(
+            "--calls", help=("List each model and tool call with tokens, seconds and cost.")
+        ),
     ] = False,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """The problems of a session, or every hypothesis of one of them."""
+    """List the problems of a session, or all hypotheses of one problem."""
     from .. import show as show_session
     from ..reports.screen import listings, text
 
@@ -194,18 +200,20 @@ def bank(
     session: o.SessionName = "last",
     problem: Annotated[str | None, typer.Argument(metavar="PROBLEM")] = None,
     alpha: Annotated[
-        float | None, typer.Option(help="Rank with this weight of exploration instead.")
+        float | None,
+        typer.Option(help=("Rank with this exploration weight instead of the recorded one.")),
     ] = None,
     history: Annotated[
-        bool, typer.Option("--history", help="How it grew, step by step, instead.")
+        bool, typer.Option("--history", help="Show how the bank changed at each step instead.")
     ] = False,
     out: Annotated[
-        str | None, typer.Option(help="Write it for `--bank FILE`.", metavar="FILE")
+        str | None,
+        typer.Option(help="Write the bank to a file that `--bank` can read.", metavar="FILE"),
     ] = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """The hypotheses that a session keeps, best first."""
+    """List the hypotheses in the bank of a session, best first."""
     from .. import bank as list_bank
     from ..reports.screen import listings, text
 
@@ -223,8 +231,8 @@ def bank(
 @app.command(epilog=o.examples("peirce export last --out export --format parquet"))
 def export(
     session: o.SessionName = "last",
-    out: Annotated[str, typer.Option(help="The folder to write.", metavar="DIR")] = "export",
-    format: Annotated[str, typer.Option(help="parquet, jsonl or huggingface.")] = "parquet",
+    out: Annotated[str, typer.Option(help="Folder to write.", metavar="DIR")] = "export",
+    format: Annotated[str, typer.Option(help="Format: parquet, jsonl or huggingface.")] = "parquet",
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
@@ -241,7 +249,7 @@ def doctor(
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """What is here: settings and where each comes from, sandbox layers, models, extras, store."""
+    """Show the settings and their sources, sandbox layers, models, extras and the store."""
     from .. import doctor as diagnose
     from ..reports.screen import listings, text
 

@@ -13,23 +13,25 @@ from .printing import emit
 app = typer.Typer()
 
 Sessions = Annotated[list[str] | None, typer.Argument(metavar="[SESSION]...", show_default=False,
-                                                      help="By id, prefix or last (the default).")]  # fmt: skip
+                                                      help=("Sessions: ids, unique prefixes of"
+                                                           " ids, or last (the default)."))]  # fmt: skip
 EvaluationName = Annotated[
-    str | None, typer.Option("--eval", help="Metrics of this evaluation.", metavar="NAME")
+    str | None, typer.Option("--eval", help="Show the metrics of this evaluation.", metavar="NAME")
 ]
 
 
 @app.command(epilog=o.examples("peirce report", "peirce report 4f1c 9a --out both.html"))
 def report(
     sessions: Sessions = None,
-    out: Annotated[str, typer.Option(help="The page to write.", metavar="FILE")] = "report.html",
+    out: Annotated[str, typer.Option(help="HTML file to write.", metavar="FILE")] = "report.html",
     evaluation: EvaluationName = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """One HTML page of sessions that works from a file.
+    """Write sessions as one self-contained HTML page.
 
-    It has metrics, figures, every problem drawn, every hypothesis, a comparison of two."""
+    The page shows metrics, figures, drawings of all problems, all hypotheses and a comparison of
+    two sessions."""
     from .. import report as write_report
     from ..reports.screen import text
 
@@ -48,13 +50,16 @@ def report(
 def view(
     sessions: Sessions = None,
     port: Annotated[
-        int, typer.Option(help="On 127.0.0.1; 0 takes a free one.", metavar="N", min=0, max=65535)
+        int,
+        typer.Option(
+            help="Port on 127.0.0.1; 0 chooses a free one.", metavar="N", min=0, max=65535
+        ),
     ] = 0,
     evaluation: EvaluationName = None,
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """The same page, live, while a session runs: served on 127.0.0.1, behind a token."""
+    """Serve the report live on 127.0.0.1 while a session runs, protected by a token."""
     from .. import view as open_viewer
     from ..reports.screen import text
 
@@ -64,7 +69,7 @@ def view(
             emit([{"url": viewer.url, "port": viewer.port}])
         else:
             text.create_console().print(f"page      {viewer.url}", soft_wrap=True)
-            print("Ctrl-C ends it.", file=sys.stderr)
+            print("Press Ctrl-C to stop the server.", file=sys.stderr)
         viewer.serve()
     except KeyboardInterrupt:
         pass

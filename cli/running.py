@@ -39,7 +39,7 @@ def run(
     as_json: o.AsJson = False,
     **settings: Any,
 ) -> None:
-    """Run a session: hypotheses for the problems of a task."""
+    """Search for hypotheses that explain the problems of a task."""
     from .. import plan
     from .. import run as run_session
     from ..reports.screen import summaries, text
@@ -107,9 +107,9 @@ def select_role_flags(
 
 
 RESUME_TEXTS = {
-    "cache": "Whether answers of other sessions are used; else as recorded.",
-    "sandbox": "Where hypotheses run; else as recorded.",
-    "solver": "What judges rules about worlds; else as recorded.",
+    "cache": "Reuse answers of other sessions (default: as recorded).",
+    "sandbox": "Sandbox that runs hypotheses: process or docker (default: as recorded).",
+    "solver": "Solver for rules about worlds: fast or z3 (default: as recorded).",
 }
 
 
@@ -118,14 +118,14 @@ RESUME_TEXTS = {
 def resume(
     session: o.SessionName = "last",
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Also the problems that failed.")
+        bool, typer.Option("--retry-failed", help="Also run the failed problems again.")
     ] = False,
     quiet: o.Quiet = False,
     all_metrics: o.AllMetrics = False,
     as_json: o.AsJson = False,
     **settings: Any,
 ) -> None:
-    """Go on where a session stopped, with the settings that it recorded."""
+    """Continue a stopped session with its recorded settings."""
     from .. import resume as resume_session
     from ..reports.screen.progress import SessionProgress
 
@@ -141,15 +141,18 @@ IMPORT_OPTIONS = ("data", "skip_bad", "observations", "space", "seed", "answer_f
 @app.command("import", epilog=o.examples("peirce import answers.json --data list_function.jsonl"))
 @o.add_flags(*IMPORT_OPTIONS)
 def import_(
-    file: Annotated[str, typer.Argument(help="Recorded answers.", metavar="FILE")],
+    file: Annotated[str, typer.Argument(help="File of recorded answers.", metavar="FILE")],
     task: Annotated[
         str | None,
-        typer.Option(help="Else guessed from the record's data set.", rich_help_panel=o.DATA),
+        typer.Option(
+            help=("Task of the answers (default: derived from the data set that the file names)."),
+            rich_help_panel=o.DATA,
+        ),
     ] = None,
     of_model: Annotated[
         str | None,
         typer.Option(
-            help="Whose answers, where the file holds those of several models.",
+            help="Model whose answers are used, if the file holds answers of several models.",
             metavar="NAME",
             rich_help_panel=o.DATA,
         ),
@@ -159,7 +162,7 @@ def import_(
     as_json: o.AsJson = False,
     **settings: Any,
 ) -> None:
-    """Judge recorded answers: a session without a model."""
+    """Judge recorded answers in a session without a model."""
     from .. import import_recorded
     from ..reports.screen.progress import SessionProgress
 
@@ -171,16 +174,23 @@ def import_(
 @app.command(epilog=o.examples("peirce replay", "peirce replay 4f1c 9a --live --json"))
 def replay(
     sessions: Annotated[
-        list[str] | None, typer.Argument(help="Sessions (default: last).", metavar="SESSION")
+        list[str] | None,
+        typer.Argument(help="Sessions to replay (default: last).", metavar="SESSION"),
     ] = None,
-    live: Annotated[bool, typer.Option("--live", help="Execute the tools again.")] = False,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help=("Execute the tools again instead of reading their results from the journal."),
+        ),
+    ] = False,
     sandbox: o.SandboxName = "process",
     workers: o.Workers = None,
     solver: o.SolverOption = "fast",
     store: o.StoreFile = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """Drive the same graph with the journal alone and compare; exit 1 where they differ."""
+    """Repeat sessions from the journal and compare; exit with 1 if they differ."""
     from .. import replay as replay_session
     from ..reports.screen import listings, text
 

@@ -13,7 +13,7 @@ from .running import DEFAULT_SOURCES, option_source
 
 app = typer.Typer(
     name="tasks",
-    help="The tasks: list, show, generate, audit, space.",
+    help="List, show, generate and audit problems of the tasks.",
     epilog=o.examples("peirce tasks list", "peirce tasks show list_functions"),
     no_args_is_help=True,
 )
@@ -21,7 +21,7 @@ app = typer.Typer(
 
 @app.command("list", epilog=o.examples("peirce tasks list"))
 def tasks_list(as_json: o.AsJson = False) -> None:
-    """Every task with its family."""
+    """List all tasks with their families."""
     from .. import tasks_list as list_tasks
     from ..reports.screen import listings, text
 
@@ -49,7 +49,9 @@ def tasks_show(
     skip_bad: o.SkipBad = False,
     as_json: o.AsJson = False,
 ) -> None:
-    """Problems drawn readably; hidden parts too, but holdouts and references of abd with --json only."""
+    """Show problems in readable form, including hidden parts.
+
+    Holdouts and references of abd are only in the output of --json."""
     from .. import tasks_show as show_problems
     from ..reports.screen import listings, text
 
@@ -79,60 +81,62 @@ def tasks_generate(
     out: Annotated[
         str,
         typer.Option(
-            help="JSONL that --data reads back; of abd also .yaml, .json or a folder (published form),"
-            " of labels a folder.",
+            help="JSONL file to write, which --data can read; for abd also .yaml, .json or a"
+                 " folder (published format); for labels a folder.",
             metavar="PATH",
         ),
     ],
     problems: Annotated[
         int | None,
-        typer.Option(help="How many (100; of labels all that there are).", metavar="N"),
+        typer.Option(help="Number of problems (100; labels: all).", metavar="N"),
     ] = None,
     seed: o.Seed = 0,
     regime: Annotated[
         str | None,
-        typer.Option(help="Of abd: full, partial or skeptical; else in turn.", metavar="NAME"),
+        typer.Option(help="For abd: regime full, partial or skeptical (default: each in turn).", metavar="NAME"),
     ] = None,
     difficulty: Annotated[
         str | None,
         typer.Option(
-            help="easy or hard: of abd (else in turn), and of list_functions, acre, mini_arc and arc"
-            " (easy: rules of one step, grids of at most 64 cells; else all).",
+            help="Difficulty, easy or hard. For abd the default is each in turn. For"
+                 " list_functions, acre, mini_arc and arc, easy means rules of one step and"
+                 " grids of at most 64 cells (default: all).",
             metavar="NAME",
         ),
     ] = None,
     mined: Annotated[
         str | None,
         typer.Option(
-            help="Of abd: a store, whose valid rules compete with those that are planted.",
+            help="For abd: store whose valid rules are used as competitors of the planted rules.",
             metavar="STORE",
         ),
     ] = None,
     level: Annotated[
         str | None,
         typer.Option(
-            help="Of labels: which sets, as 3, 3,plain, grid (election) or depth, noise_10, adv"
-            " (admission).",
+            help="For labels: which data sets to generate, for example 3, 3,plain or grid"
+                 " (election), or depth, noise_10 or adv (admission).",
             metavar="NAME",
         ),
     ] = None,
     noise: Annotated[
         str | None,
-        typer.Option(help="Of labels: exact (the rate itself) or sampled.", metavar="NAME"),
+        typer.Option(help=("For labels: how label noise is applied, exact (precisely the given rate) or"
+            " sampled."), metavar="NAME"),
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(help="Of labels: published or huggingface.", metavar="NAME"),
+        typer.Option(help="For labels: format published or huggingface.", metavar="NAME"),
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option(help="Of labels:citations: a local file of works.", metavar="FILE"),
+        typer.Option(help="For labels:citations: local file of works.", metavar="FILE"),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
-            help="Of labels:election, personality and subject: the model that writes labels, phrases"
-            " and templates anew. Read from the command line alone.",
+            help="For labels:election, personality and subject: model that writes new labels,"
+                 " phrases and templates. Only read from the command line.",
             metavar="MODEL", rich_help_panel=o.MODEL,
         ),
     ] = None,
@@ -140,19 +144,21 @@ def tasks_generate(
     about: Annotated[
         str | None,
         typer.Option(
-            help="Of labels:subject: what the texts are and what their labels say, or a file with it.",
+            help=("For labels:subject: description of the texts and the meaning of their labels,"
+                 " or a file with it."),
             metavar="TEXT|FILE", rich_help_panel=o.MODEL,
         ),
     ] = None,
     labels: Annotated[
         str | None,
-        typer.Option(help="Your own labels, commas between; else the model's.", metavar="A,B,…",
+        typer.Option(help="Labels to use, separated by commas (default: the model chooses them).", metavar="A,B,…",
                      rich_help_panel=o.MODEL),
     ] = None,
     calls: Annotated[
         str | None,
         typer.Option(
-            help="Where the model's answers are kept, and not asked again (OUT.calls.jsonl).",
+            help=("File that keeps the model's answers, so that they are not requested again"
+                 " (OUT.calls.jsonl)."),
             metavar="FILE", rich_help_panel=o.MODEL,
         ),
     ] = None,
@@ -164,7 +170,7 @@ def tasks_generate(
     concurrency: o.Concurrency = None,
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
-    """New problems from a seed, as a file."""
+    """Generate new problems from a seed and write them to a file."""
     from .. import tasks_generate as generate_problems
     from ..commands.session.settings import drop_unsupported_model_options
 
@@ -192,7 +198,7 @@ def tasks_generate(
 
 
 def _answered(event: Mapping[str, Any]) -> None:
-    again = f", answer {event['answer']}" if event["answer"] > 1 else ""
+    again = f", attempt {event['answer']}" if event["answer"] > 1 else ""
     typer.echo(f"{event['part']}: {event['kept']} of {event['of']}{again}", err=True)
 
 
@@ -201,14 +207,17 @@ def tasks_audit(
     file: Annotated[
         str,
         typer.Argument(
-            help="Instances of abd in the published form, holdouts beside them, or their folder.",
+            help=(
+                "File of abd instances in the published format, with the holdouts next to it,"
+                " or their folder."
+            ),
             metavar="FILE",
             show_default=False,
         ),
     ],
     as_json: o.AsJson = False,
 ) -> None:
-    """Checks all that the ABD paper states about a set of instances; exit code 1 where it is not so."""
+    """Check a set of instances against the statements of the ABD paper; exit with 1 on a violation."""
     from .. import tasks_audit as audit_instances
     from ..reports.screen import rating, text
 
@@ -220,14 +229,18 @@ def tasks_audit(
 @app.command("space", epilog=o.examples("peirce tasks space list_functions --out space.jsonl"))
 def tasks_space(
     task: o.Task,
-    out: Annotated[str, typer.Option(help="JSONL that --space reads back.", metavar="PATH")],
+    out: Annotated[
+        str, typer.Option(help="JSONL file to write, which --space can read.", metavar="PATH")
+    ],
     data: o.Data = None,
-    problem: Annotated[str | None, typer.Option(help="Of this problem.", metavar="ID")] = None,
+    problem: Annotated[
+        str | None, typer.Option(help="Write the sample space of this problem.", metavar="ID")
+    ] = None,
     label: o.Label = None,
     skip_bad: o.SkipBad = False,
     as_json: o.AsJson = False,
 ) -> None:
-    """The sample space of a task, as a file."""
+    """Write the sample space of a task to a file."""
     from .. import tasks_space as write_space
 
     space = write_space(task, out, data=data, problem=problem, label=label, skip_bad=skip_bad)

@@ -66,57 +66,63 @@ def _option(text: str, *names: str, metavar: str | None = None) -> Any:
 @_with_settings
 def train(
     base: Annotated[
-        str | None, _option("The model to train: a folder, or an id of the hub.", metavar="DIR")
+        str | None, _option("Model to train: a folder, or an id of the Hugging Face hub.", metavar="DIR")
     ] = None,
     pairs: Annotated[
-        str | None, _option("A set of pairs by its digest or the start of it (last).", metavar="DIGEST")
+        str | None, _option("Stored set of pairs: its digest or the start of it (last).", metavar="DIGEST")
     ] = None,
     out: Annotated[
-        str | None, _option("The folder of the training: checkpoints, weights, card, figures.", metavar="DIR")
+        str | None, _option(
+            "Folder of the training, for checkpoints, weights, model card and figures.", metavar="DIR")
     ] = None,
     config: Annotated[
-        str | None, _option("Settings as YAML, by the names of the flags below.", metavar="FILE")
+        str | None, _option("YAML file of settings, with the names of the flags below.", metavar="FILE")
     ] = None,
     resume: Annotated[
-        bool, _option("Go on with the training in --out from its last checkpoint.", "--resume")
+        bool, _option("Continue the training in --out from its last checkpoint.", "--resume")
     ] = False,
     sample_answers: Annotated[
-        int | None, _option("Answers asked of the model each period, to see whether they can still be"
-                            " read (128; 0 none).", metavar="N"),
+        int | None, _option(
+            "Number of answers sampled from the model in each period, to check that they can"
+            " still be parsed (128; 0 samples none).", metavar="N"),
     ] = None,
     merge: Annotated[
-        str | None, _option("Instead: merge this adapter into --base, as one folder in --out.", metavar="ADAPTER")
+        str | None, _option(
+            "Instead of training, merge this adapter into --base and write the model to --out.", metavar="ADAPTER")
     ] = None,
     labels: Annotated[
-        str | None, _option("Instead: a classifier of labelled text, by all of its training rows; as"
-                            " --data of labels, or labels:GENERATOR.", metavar="DATA"),
+        str | None, _option(
+            "Instead of a proposer, train a classifier on all training rows of this labelled"
+            " text: a path as for --data, or labels:GENERATOR.", metavar="DATA"),
     ] = None,
     problem: Annotated[
-        list[str] | None, _option("Of --labels: this data set alone; repeatable.", "--problem", metavar="NAME")
+        list[str] | None, _option("With --labels: use only this data set. May be repeated.", "--problem", metavar="NAME")
     ] = None,
-    label: Annotated[str | None, _option("Of --labels: the column of the labels.", metavar="COLUMN")] = None,
-    ood: Annotated[str | None, _option("Of --labels: which OOD file.", metavar="NAME")] = None,
+    label: Annotated[str | None, _option("With --labels: column that holds the labels.", metavar="COLUMN")] = None,
+    ood: Annotated[str | None, _option(
+        "With --labels: out-of-distribution (OOD) file to use, if there are several.", metavar="NAME")] = None,
     skip_bad: Annotated[
-        bool, _option("Of --labels: leave out rows that cannot be read, and count them.", "--skip-bad")
+        bool, _option("With --labels: skip rows that cannot be read and count them.", "--skip-bad")
     ] = False,
-    epochs: Annotated[int | None, _option("Of --labels: passes at most (10).", metavar="N")] = None,
+    epochs: Annotated[int | None, _option("With --labels: maximum number of epochs (10).", metavar="N")] = None,
     patience: Annotated[
-        int | None, _option("Of --labels: passes without a better one, after which it ends (3).", metavar="N")
+        int | None, _option(
+            "With --labels: number of epochs without improvement after which training stops (3).", metavar="N")
     ] = None,
-    listed: Annotated[bool, _option("Instead: the trainings of the store.", "--list")] = False,
+    listed: Annotated[bool, _option("Instead of training, list the trainings in the store.", "--list")] = False,
     store: o.StoreFile = None,
     quiet: o.Quiet = False,
     as_json: o.AsJson = False,
     **settings: Any,
 ) -> None:  # fmt: skip
-    """Train a proposer on preference pairs (DPO, momentum curriculum); merge adapters; classifiers."""
+    """Train a proposer on preference pairs with DPO, merge adapters, or train text classifiers."""
     from ..records import UsageError
 
     given = {name: value for name, value in settings.items() if value is not None}
     named = {"--merge": merge, "--labels": labels, "--list": listed or None}
     chosen = [name for name, value in named.items() if value is not None]
     if len(chosen) > 1:
-        raise UsageError(f"{' and '.join(chosen)}: one of them at a time")
+        raise UsageError(f"{' and '.join(chosen)} cannot be combined: use one of them")
     of_labels = {
         "problem": problem or None,
         "label": label,
@@ -138,13 +144,15 @@ def train(
         taken |= {name: value for name, value in given.items() if name in CLASSIFIER_SETTINGS}
     for name, value in rest.items():
         if value is not None and name not in taken:
-            raise UsageError(f"{mode or 'a training on pairs'} takes no --{name.replace('_', '-')}")
+            raise UsageError(
+                f"{mode or 'a training on pairs'} does not take --{name.replace('_', '-')}"
+            )
     options = {name: value for name, value in taken.items() if value is not None}
     if mode == "--list":
         _list(store, as_json)
         return
     if out is None:
-        raise UsageError("name the folder to write: --out DIR")
+        raise UsageError("no output folder is given: use --out DIR")
     if mode == "--merge":
         _merge(str(merge), base, out, as_json)
     elif mode == "--labels":
@@ -189,7 +197,7 @@ def _merge(adapter: str, base: str | None, out: str, as_json: bool) -> None:
         emit([merged])
     else:
         text.create_console().print(
-            f"Merged into {merged.model}: peirce run TASK --model hf:{merged.model}"
+            f"Merged into {merged.model}. Use it with: peirce run TASK --model hf:{merged.model}"
         )
 
 

@@ -224,7 +224,7 @@ def test_examples_of_the_help_stand_on_lines_of_their_own_and_are_commands(peirc
         heading, *lines = command.epilog.split("\n")
         _, out, _ = peirce(*words[1:], "--help")
         shown = [line.strip() for line in out.splitlines()]
-        assert heading == "To copy:" and lines, words
+        assert heading == "Examples:" and lines, words
         for line in map(str.strip, lines):
             assert line in shown, (words, line)
             parts = shlex.split(line, comments=True)

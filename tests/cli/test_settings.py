@@ -82,7 +82,7 @@ def test_a_truth_value_of_the_file_is_no_number(peirce, options, key):
     for value in ("true", "false"):
         Path("peirce.toml").write_text(f"{key} = {value}\n")
         code, _, err = peirce("run", "examples", "--model", "openai:small")
-        assert code == 2 and f"peirce.toml: {key} is {value}: it must be no truth value" in err
+        assert code == 2 and f"peirce.toml: {key} is {value}: it must not be true or false" in err
     Path("peirce.toml").write_text("quiet = true\n")
     assert "taken" in peirce("run", "examples", "--model", "openai:small")[2]
 
@@ -137,8 +137,8 @@ def test_the_configuration_may_lie_elsewhere(peirce, options, monkeypatch):
         ("temperature = 1\n[proposer]\ntemperature = 1", "temperature is set twice"),
         ("top-p = 1\ntop_p = 1", "top_p is set twice"),
         ("[proposer]\nmodel_arg = 3", "model_arg must be a table or a list"),
-        ("problem = {a = 1}", 'peirce.toml: problem is {"a": 1}: it must be a list of texts'),
-        ("problem = [['x']]", 'peirce.toml: problem is [["x"]]: it must be a list of texts'),
+        ("problem = {a = 1}", 'peirce.toml: problem is {"a": 1}: it must be a list of strings'),
+        ("problem = [['x']]", 'peirce.toml: problem is [["x"]]: it must be a list of strings'),
         ("seed = [1]", "peirce.toml: seed is [1]: it must be a single value"),
         ("[proposer]\nmodel = {a = 1}", 'model is {"a": 1}: it must be a single value'),
         ("seed = " + "[" * 9_000, "peirce.toml cannot be read: it is nested too deeply"),

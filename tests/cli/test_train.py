@@ -45,17 +45,17 @@ def test_settings_of_a_training_do_not_come_from_peirce_toml(peirce, tmp_path) -
 def test_what_does_not_go_together_is_one_sentence(peirce) -> None:
     Path("file").touch()
     for arguments, sentence in (
-        (["--list", "--merge", "a"], "--merge and --list: one of them at a time"),
-        (["--merge", "a", "--out", "b", "--schedule", "fixed"], "--merge takes no --schedule"),
+        (["--list", "--merge", "a"], "--merge and --list cannot be combined: use one of them"),
+        (["--merge", "a", "--out", "b", "--schedule", "fixed"], "--merge does not take --schedule"),
         (["--merge", "a", "--out", "file/b"], "file: no folder"),
         (
             ["--base", "a", "--out", "b", "--seed", str(2**32)],
             "seed is 4294967296; it must be from",
         ),
-        (["--labels", "a", "--out", "b", "--pairs", "last"], "--labels takes no --pairs"),
-        (["--base", "a", "--out", "b", "--skip-bad"], "a training on pairs takes no --skip-bad"),
-        (["--base", "a", "--out", "b", "--epochs", "3"], "a training on pairs takes no --epochs"),
-        (["--base", "a"], "name the folder to write: --out DIR"),
+        (["--labels", "a", "--out", "b", "--pairs", "last"], "--labels does not take --pairs"),
+        (["--base", "a", "--out", "b", "--skip-bad"], "a training on pairs does not take --skip-bad"),
+        (["--base", "a", "--out", "b", "--epochs", "3"], "a training on pairs does not take --epochs"),
+        (["--base", "a"], "no output folder is given: use --out DIR"),
         (["--out", "a"], "name the model to train"),
     ):
         code, out, err = peirce("train", *arguments)

@@ -227,5 +227,5 @@ def test_ctrl_c_says_how_to_go_on(made) -> None:
     assert (rating.returncode, out) == (130, b"")
     assert (
         said
-        == b"peirce: stopped; what was rated is kept, and the same command goes on from there\n"
+        == b"peirce: stopped. The ratings so far are kept; run the same command to continue.\n"
     )
