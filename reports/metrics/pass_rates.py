@@ -17,13 +17,23 @@ from ...records import Agreement, JudgedHypothesis, Problem
 from .evaluation import Metric
 
 METRICS = (
-    Metric("train_pass", "higher", "share of shown pairs that an answer gets right"),
-    Metric("test_pass", "higher", "share of hidden pairs that an answer gets right"),
-    Metric("top1", "higher", "the first answer is right on all hidden pairs"),
-    Metric("top2", "higher", "one of the first two answers is right on all hidden pairs"),
-    Metric("top3", "higher", "one of the first three answers is right on all hidden pairs"),
+    Metric("train_pass", "higher", "Share of shown pairs that an answer predicts correctly."),
+    Metric("test_pass", "higher", "Share of hidden pairs that an answer predicts correctly."),
+    Metric(
+        "top1", "higher", "Share of problems whose first answer is correct on all hidden pairs."
+    ),
+    Metric(
+        "top2",
+        "higher",
+        "Share of problems where one of the first two answers is correct on all hidden pairs.",
+    ),
+    Metric(
+        "top3",
+        "higher",
+        "Share of problems where one of the first three answers is correct on all hidden pairs.",
+    ),
 )
-WITHOUT_HIDDEN = Metric("without_hidden", None, "share of problems without hidden pairs")
+WITHOUT_HIDDEN = Metric("without_hidden", None, "Share of problems without hidden pairs.")
 
 
 def pass_rates(problem: Problem, judged: Sequence[JudgedHypothesis]) -> dict[str, float | None]:

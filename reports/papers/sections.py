@@ -8,7 +8,7 @@ from ...records import Json
 from ..files.tables import Table
 from ..metrics.sections import ReportSection, ScoredSessions, SectionOutput
 
-WITHOUT_MEMORISING = "Without the {} hypotheses that memorise what they were shown."
+WITHOUT_MEMORISING = "Excluding the {} hypotheses that memorise the observations they were shown."
 
 
 def _add_study(given: ScoredSessions) -> SectionOutput:

@@ -26,7 +26,7 @@ def test_every_setting_has_a_flag_with_its_default(peirce) -> None:
     for name in TrainConfig.model_fields:
         assert f"--{name.replace('_', '-')}" in out
     told = " ".join(out.replace("│", " ").split())
-    assert "of DPO (0.5)" in told and "--four-bit --no-four-bit" in told
+    assert "Beta of the DPO loss (0.5)" in told and "--four-bit --no-four-bit" in told
 
 
 def test_settings_of_a_training_do_not_come_from_peirce_toml(peirce, tmp_path) -> None:

@@ -226,6 +226,5 @@ def test_ctrl_c_says_how_to_go_on(made) -> None:
             connection.close()
     assert (rating.returncode, out) == (130, b"")
     assert (
-        said
-        == b"peirce: stopped. The ratings so far are kept; run the same command to continue.\n"
+        said == b"peirce: stopped. The ratings so far are kept; run the same command to continue.\n"
     )

@@ -246,7 +246,7 @@ def test_the_command_names_the_evaluator_and_prints_the_same_object_as_json(sett
               "--store", setting.store, "--quiet"]
     )  # fmt: skip
     assert brought.exit_code == 0, brought.output
-    assert "prompt worlds alone" in brought.stdout
+    assert "prompt worlds only" in brought.stdout
     given = ["eval", "abd", "--store", setting.store, "--evaluator", "released"]
     told = runner.invoke(app, [*given, "--json"])
     assert json.loads(told.stdout) == peirce.evaluate(store=setting.store, evaluator="released")

@@ -147,7 +147,7 @@ def test_published_sets_are_predicted_about_as_well_as_others_found(
 
 
 def test_a_problem_without_shown_rows_is_refused():
-    with pytest.raises(ValueError, match="p: no row is shown"):
+    with pytest.raises(ValueError, match="p: no rows are shown"):
         score_baselines(problem(ind=rows("ab")))
 
 
@@ -179,7 +179,7 @@ def test_a_result_that_beats_no_baseline_has_found_nothing():
     p, steps = results(["dry"] * 40)
     (said,) = describe_comparisons(compare_with_baselines(p, steps))
     assert said.startswith("ind, 40 rows: accuracy 0.500 beside majority 0.500, tfidf 0.500; ")
-    assert said.endswith("it does not beat majority (p 1, McNemar): it has found nothing beyond it")
+    assert said.endswith("it does not beat majority (p 1, McNemar): it found nothing beyond this baseline")
 
 
 def test_a_little_more_than_a_baseline_is_not_more():
@@ -226,7 +226,7 @@ def test_without_scikit_learn_the_majority_stands_alone_and_one_sentence_says_so
     said, absent = describe_comparisons(compare_with_baselines(p, steps))
     assert said.endswith("beside majority 0.500; it beats it (p at most 1.91e-06, McNemar)")
     assert absent == (
-        "the baselines tfidf and tree are left out: they need scikit-learn,"
+        "The baselines tfidf and tree are skipped because they need scikit-learn."
         " pip install 'peirce[text]'"
     )
     assert baselines.describe_comparisons([]) == []

@@ -119,7 +119,7 @@ def test_memorising_hypotheses_are_counted_and_can_be_left_out_of_every_table(
     assert without["settings"][1]["undefined"] == {"ValueError": 2}
     assert whole["settings"][0]["metrics"] == without["settings"][0]["metrics"]
     said = (tmp_path / "w" / "volumes.md").read_text()
-    assert "Without the 6 hypotheses that memorise" in said
+    assert "Excluding the 6 hypotheses that memorise" in said
 
 
 def test_pairs_that_judge_nothing_are_left_out_and_counted_unless_asked_for(store, monkeypatch):

@@ -226,7 +226,7 @@ def test_equal_hypotheses_count_as_often_as_they_were_given_unless_distinct(shel
 def test_a_choice_below_one_and_an_unknown_study_are_refused(shelf, choice):
     with pytest.raises(UsageError, match=f"{choice} is 0: it must be at least 1"):
         shelf.study("general", **{choice: 0})
-    with pytest.raises(UsageError, match="no study 'both': there are defeasible and general"):
+    with pytest.raises(UsageError, match="there is no study 'both': choose defeasible or general"):
         shelf.study("both")
 
 

@@ -24,37 +24,54 @@ BOOTSTRAP: Mapping[str, Json] = {
     "unit": "problem",
 }  # fmt: skip
 ABOUT = {
-    "table1a": "Table 1a: the problems.",
-    "table1b": "Table 1b: the theories; problems by regime.",
-    "table2": "Table 2: prompt worlds. prompt_validity_repaired is the paper's PV%,"
-    " prompt_validity its PSV%; sizes and gaps are of valid rules. Below the sessions the planted"
-    " rules and the antecedent of each theory, judged as theirs are.",
-    "table3": "Table 3: prompt worlds by theory, regimes together.",
-    "table4": "Table 4: holdouts, regimes together. ast_size_read is of all rules that were read."
-    " Below the sessions the planted rules and the antecedents.",
-    "table5": "Table 5: holdouts by regime. Below the sessions the planted rules and the antecedents.",
-    "table6": "Table 6: holdouts by the size of the rule, of rules valid on the prompt worlds.",
-    "table6-finer": "Table 6 in finer bins.",
-    "difficulty": "By regime and difficulty.",
-    "paired": "Section 6.5: rules no longer than the planted one (and not it) against longer ones,"
-    " on problems where valid rules of both kinds were given; means over problems.",
-    "tableF1": "Table F.1: prompt worlds beside holdouts. Means over problems of what there is a"
-    " world; the planted rule's cost is of problems where it is valid in all worlds.",
-    "worlds": "The worlds: densities, unknown atoms, lower bounds, costs of the planted rule where"
-    " it is valid.",
-    "tableG1-G3": "Tables G.1 to G.3: gaps by regime and theory. The gap on holdouts is of rules"
-    " valid there, whether or not on the prompt worlds.",
-    "tableG4": "Table G.4: the gaps of valid rules on the prompt worlds; the 90th percentile is"
-    " linear at 0.9 (n - 1).",
-    "tableG5": "Table G.5: growth of the gap by theory, of rules valid on both.",
-    "tableG6": "Table G.6: rules valid on the prompt worlds that are valid on the holdouts.",
+    "table1a": "Table 1a: numbers of problems.",
+    "table1b": "Table 1b: theories, with their number of problems by regime.",
+    "table2": "Table 2: prompt worlds. prompt_validity_repaired is the paper's PV%, and"
+    " prompt_validity is its PSV%. Sizes and gaps are over valid rules. The rows below the"
+    " sessions evaluate the planted rules and the antecedent of each theory in the same"
+    " way.",
+    "table3": "Table 3: prompt worlds by theory, over all regimes.",
+    "table4": "Table 4: holdouts, over all regimes. ast_size_read is over all rules that were parsed."
+    " The rows below the sessions are the planted rules and the antecedents.",
+    "table5": (
+        "Table 5: holdouts by regime. The rows below the sessions are the planted rules and the"
+        " antecedents."
+    ),
+    "table6": "Table 6: holdouts by rule size, over rules that are valid on the prompt worlds.",
+    "table6-finer": "Table 6 with finer bins.",
+    "difficulty": "Metrics by regime and difficulty.",
+    "paired": "Section 6.5: rules that are at most as long as the planted rule (but different from"
+    " it) compared with longer ones, on problems with valid rules of both kinds. Values are"
+    " means over problems.",
+    "tableF1": "Table F.1: prompt worlds compared with holdouts. Values per world, averaged over"
+    " problems. The cost of the planted rule is over problems where it is valid in all"
+    " worlds.",
+    "worlds": "Worlds: densities, unknown atoms, lower bounds, and costs of the planted rule where it"
+    " is valid.",
+    "tableG1-G3": "Tables G.1 to G.3: gaps by regime and theory. The gap on holdouts is over rules that"
+    " are valid there, even if they are not valid on the prompt worlds.",
+    "tableG4": "Table G.4: gaps of valid rules on the prompt worlds. The 90th percentile is"
+    " interpolated linearly at 0.9 (n - 1).",
+    "tableG5": (
+        "Table G.5: increase of the gap by theory, over rules valid on both prompt worlds and"
+        " holdouts."
+    ),
+    "tableG6": "Table G.6: rules that are valid on both the prompt worlds and the holdouts.",
     "tableG7": "Table G.7: valid rules that cost less than the planted one, by theory.",
-    "tableG8": "Table G.8: the same by the size of the planted rule.",
-    "tableH1": "Table H.1: shares of all problems. Repaired answers stand in the other columns too.",
-    "reasons": "Why answers give no rule; syntax apart from scope.",
-    "tableH2": "Table H.2: the first mode that fits, in the order of the columns; repaired answers"
-    " are counted beside. A limit of the solver is a mode of its own, never an invalid rule.",
-    "tableH3": "Table H.3: brittle rules by the quantifiers that stand in them.",
+    "tableG8": (
+        "Table G.8: valid rules that cost less than the planted one, by the size of the planted"
+        " rule."
+    ),
+    "tableH1": (
+        "Table H.1: shares of all problems. Repaired answers are also counted in the other columns."
+    ),
+    "reasons": (
+        "Reasons why answers contain no rule; syntax and scope errors are counted separately."
+    ),
+    "tableH2": "Table H.2: the first failure mode that applies, in the order of the columns. Repaired"
+    " answers are counted separately. A solver limit is a mode of its own and does not"
+    " count as an invalid rule.",
+    "tableH3": "Table H.3: brittle rules by the quantifiers that they contain.",
 }
 
 
@@ -128,8 +145,8 @@ def describe_table(evaluator: str, name: str, table: Table) -> str:
     if not any(isinstance(cell, Mean) and cell.low is not None for cell in cells):
         return named
     return (
-        f"{named} Intervals: {LEVEL:.0%}, percentiles of {RESAMPLES:,} resamples of problems within"
-        f" their regime, seed {SEED}."
+        f"{named} Intervals: {LEVEL:.0%} percentile bootstrap, {RESAMPLES:,} resamples of"
+        f" problems within their regime, seed {SEED}."
     )
 
 

@@ -21,22 +21,45 @@ from .records import Attempt, Record, build_record, choose_attempt, is_refined, 
 
 SEED = 0  # Seed of the intervals.
 METRICS = (
-    Metric("prompt_validity", "higher", "share of rules valid on all prompt worlds as they came"),
-    Metric("prompt_validity_repaired", "higher", "the same, closing parentheses repaired"),
-    Metric("gap", "lower", "cost above the lower bound, a prompt world"),
-    Metric("gref", "lower", "cost above the planted rule's, a prompt world"),
-    Metric("beats_reference", "higher", "share of valid rules that cost less than the planted one"),
-    Metric("ast_size", "lower", "size of valid rules"),
-    Metric("holdout_validity", "higher", "share of rules valid on all holdouts"),
-    Metric("holdout_validity_given_prompt", "higher", "the same, of rules valid on the prompt"),
-    Metric("holdout_gap", "lower", "cost above the lower bound, a holdout"),
-    Metric("delta_gap", "lower", "how much the gap grows, of rules valid on both"),
-    Metric("invalid", "lower", "share of rules invalid on a prompt world"),
-    Metric("parse_error", "lower", "share of answers that give no rule"),
-    Metric("missing", "lower", "share of answers of ten characters or fewer, without a rule"),
-    Metric("auto_closed", "lower", "share of answers whose closing parentheses were missing"),
-    Metric("limited", "lower", "share of rules that a limit of the solver left open"),
-    Metric("ast_size_read", "lower", "size of all rules that were read"),
+    Metric(
+        "prompt_validity",
+        "higher",
+        "Share of rules that are valid on all prompt worlds without repairing parentheses.",
+    ),
+    Metric(
+        "prompt_validity_repaired",
+        "higher",
+        "Share of rules that are valid on all prompt worlds after missing closing parentheses"
+        " are added.",
+    ),
+    Metric("gap", "lower", "Mean cost above the lower bound per prompt world."),
+    Metric("gref", "lower", "Mean cost above that of the planted rule per prompt world."),
+    Metric(
+        "beats_reference", "higher", "Share of valid rules that cost less than the planted rule."
+    ),
+    Metric("ast_size", "lower", "Mean syntax tree size of valid rules."),
+    Metric("holdout_validity", "higher", "Share of rules that are valid on all holdouts."),
+    Metric(
+        "holdout_validity_given_prompt",
+        "higher",
+        "Share of rules valid on all holdouts among those valid on all prompt worlds.",
+    ),
+    Metric("holdout_gap", "lower", "Mean cost above the lower bound per holdout."),
+    Metric(
+        "delta_gap",
+        "lower",
+        "Increase of the gap from prompt worlds to holdouts, for rules valid on both.",
+    ),
+    Metric("invalid", "lower", "Share of rules that are invalid on at least one prompt world."),
+    Metric("parse_error", "lower", "Share of answers that contain no rule."),
+    Metric("missing", "lower", "Share of answers without a rule that have at most ten characters."),
+    Metric("auto_closed", "lower", "Share of answers with missing closing parentheses."),
+    Metric(
+        "limited",
+        "lower",
+        "Share of rules that were not decided because the solver reached a limit.",
+    ),
+    Metric("ast_size_read", "lower", "Mean syntax tree size of all rules that were parsed."),
 )
 NAMES = tuple(metric.name for metric in METRICS)
 
@@ -125,11 +148,11 @@ def record_row(one: Record) -> Mapping[str, float | str | None]:
 
 EVALUATION = Evaluation(
     name="abd",
-    about="validity, cost and size of exception rules, on prompt worlds and holdouts",
+    about="Validity, cost and size of exception rules, on prompt worlds and holdouts.",
     families=frozenset({"logic"}),
     metrics=METRICS,
     problem_metrics=problem_metrics,
     stratum=lambda problem: str(problem.public["theory"]["regime"]),
     main=("prompt_validity", "gap", "ast_size", "holdout_validity", "holdout_gap"),
-    note="evaluator exact, prompt worlds alone: `peirce eval abd` opens the holdouts",
+    note="Exact evaluator on prompt worlds only; `peirce eval abd` also evaluates the holdouts",
 )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # --- Figures of a GEAR study: the six panels of figure 3 and the (gamma, beta) scatter plot.
 
 PANELS = (
-    ("(a) hypotheses a problem (dashed: all; solid: consistent)", "consistent_hypotheses"),
+    ("(a) hypotheses per problem (dashed: all; solid: consistent)", "consistent_hypotheses"),
     ("(b) instruction following", "instruction_following"),
     ("(c) consistency", "consistency"),
     ("(d) beta", "beta"),
@@ -169,7 +169,7 @@ def _over(study: Study, data_sets: Sequence[str]) -> str:
 
 
 def _mean_of(data_sets: Sequence[str]) -> str:
-    return f"{data_sets[0]} alone" if len(data_sets) == 1 else f"mean over {', '.join(data_sets)}"
+    return f"{data_sets[0]} only" if len(data_sets) == 1 else f"mean over {', '.join(data_sets)}"
 
 
 def draw_scatter(study: Study) -> Figure | None:
@@ -206,18 +206,18 @@ def draw_scatter(study: Study) -> Figure | None:
             gamma, beta, s=9, c=shades.to_rgba(np.array(k_of)), lw=0.3, edgecolors="white", zorder=3
         )
         axis.set_title(wrap_text(f"{model}: {len(points)} problems", 3.6), fontsize=9)
-        axis.set_xlabel("gamma, undefined as one more output")
-        axis.set_ylabel("beta, undefined as one more output")
+        axis.set_xlabel("gamma, with undefined as an extra output")
+        axis.set_ylabel("beta, with undefined as an extra output")
         axis.set_ylim(-0.03, 1.08)
         axis.grid(alpha=0.25)
     for axis in axes[len(held) :]:
         axis.set_visible(False)
-    label = "k, consistent hypotheses of a problem"
+    label = "k, consistent hypotheses per problem"
     ticks = MaxNLocator(8, integer=True, min_n_ticks=1)
     figure.colorbar(
         shades, ax=axes[: len(held)], label=label, ticks=ticks, aspect=25 * rows, fraction=0.04
     )
-    said = "Outlined: where k total hypotheses can be (appendix D), with k at the tip"
+    said = "Outlined: possible values for k total hypotheses (appendix D), with k at the tip"
     figure.suptitle(wrap_text(said, width - 0.6), fontsize=9)
     return figure
 
@@ -243,19 +243,20 @@ def _regions(axis: Any, ks: Sequence[int], shades: Any) -> None:
 
 
 ABOUT = {
-    "table3": "Table 3 of the paper: by data set and model, all n together. Intervals are 95%,"
-    " bootstrap over problems. An average over data sets is the mean of their means and names them;"
-    " where it is of fewer, the cell says of which.",
-    "settings": "Each data set, n and model; the averages over data sets at each n name them.",
-    "volumes": "Hypotheses by verdict. Memorising ones are flagged; they stand among the consistent, unless"
-    " they are left out.",
-    "stops": "Why problems ended; bad answers by verdict, all of them and the last of those"
-    " problems that bad answers ended.",
-    "undefined": "Undefined predictions over S by reason, of all hypotheses and of the consistent.",
-    "correlations": "Spearman's rank correlation of each metric with n, over problems, with 95%"
-    " bootstrap intervals over problems; n beside it counts values.",
-    "points": "Undefined counts as one extra output here, as the bounds of appendix D need: these"
-    " are not the gamma and beta of the other tables.",
+    "table3": "Table 3 of the paper: metrics by data set and model, over all n. Intervals are 95%"
+        " bootstrap intervals over problems. An average over data sets is the mean of their"
+        " means and names them. If a cell averages over fewer data sets, it names those.",
+    "settings": ("Metrics by data set, n and model. Averages over data sets at each n name these data"
+        " sets."),
+    "volumes": "Hypotheses by verdict. Memorising hypotheses are flagged; they count as consistent"
+        " unless they are excluded.",
+    "stops": "Reasons why problems ended, and bad answers by verdict: all of them, and the last one"
+        " of each problem that ended because of bad answers.",
+    "undefined": ("Undefined predictions over S by reason, for all hypotheses and for the consistent ones."),
+    "correlations": "Spearman's rank correlation of each metric with n over problems, with 95% bootstrap"
+        " intervals. The column n next to it counts the values.",
+    "points": "Undefined counts as one extra output here, as the bounds of appendix D require. These"
+        " are not the gamma and beta of the other tables.",
 }  # fmt: skip
 
 

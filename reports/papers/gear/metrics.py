@@ -27,20 +27,34 @@ from ...metrics.statistics import Interval
 from ...metrics.statistics import metric_intervals as summarise
 
 METRICS = (
-    Metric("consistency", "higher", "share of answers that agree with all shown observations"),
-    Metric("generalizability", "higher", "share of S where a consistent hypothesis predicts"),
-    Metric("beta", "higher", "mean Jaccard distance between consistent hypotheses"),
-    Metric("gamma", "higher", "distinct predictions an input, consistent hypotheses together"),
-    Metric("hypotheses", "higher", "answers a problem, malformed ones too"),
-    Metric("instruction_following", "higher", "share of answers that are well formed"),
-    Metric("consistent_hypotheses", "higher", "consistent answers a problem"),
-    Metric("accepted", "higher", "answers a problem, consistent and novel"),
-    Metric("redundant", "lower", "answers a problem, consistent but not novel"),
-    Metric("inconsistent", "lower", "answers a problem that contradict an observation"),
-    Metric("malformed", "lower", "answers a problem that give no hypothesis"),
-    Metric("beta_of_two", "higher", "beta of problems with at least two consistent hypotheses"),
-    Metric("gamma_of_two", "higher", "gamma of problems with at least two consistent hypotheses"),
-    Metric("consistency_of_parsed", "higher", "consistent answers among the well-formed ones"),
+    Metric("consistency", "higher", "Share of answers that agree with all shown observations."),
+    Metric(
+        "generalizability",
+        "higher",
+        "Share of the sample space S for which a consistent hypothesis makes a prediction.",
+    ),
+    Metric(
+        "beta", "higher", "Mean Jaccard distance between the predictions of consistent hypotheses."
+    ),
+    Metric(
+        "gamma",
+        "higher",
+        "Mean number of distinct predictions per input over all consistent hypotheses.",
+    ),
+    Metric("hypotheses", "higher", "Number of answers per problem, including malformed ones."),
+    Metric("instruction_following", "higher", "Share of answers that are well formed."),
+    Metric("consistent_hypotheses", "higher", "Number of consistent answers per problem."),
+    Metric("accepted", "higher", "Number of consistent and novel answers per problem."),
+    Metric("redundant", "lower", "Number of consistent but not novel answers per problem."),
+    Metric(
+        "inconsistent", "lower", "Number of answers per problem that contradict an observation."
+    ),
+    Metric("malformed", "lower", "Number of answers per problem that contain no hypothesis."),
+    Metric("beta_of_two", "higher", "beta over problems with at least two consistent hypotheses."),
+    Metric(
+        "gamma_of_two", "higher", "gamma over problems with at least two consistent hypotheses."
+    ),
+    Metric("consistency_of_parsed", "higher", "Share of well-formed answers that are consistent."),
     *pass_rates.METRICS,
     pass_rates.WITHOUT_HIDDEN,
 )
@@ -99,7 +113,7 @@ def summarize(
 
 EVALUATION = Evaluation(
     name="gear",
-    about="consistency, generalizability, beta and gamma of what was proposed",
+    about="Consistency, generalizability, beta and gamma of the proposed hypotheses.",
     families=None,
     metrics=METRICS,
     problem_metrics=problem_metrics,

@@ -142,7 +142,7 @@ def run_study(
         UsageError: For an unknown study, and for settings below 1.
     """
     if name not in STUDIES:
-        raise UsageError(f"no study {name!r}: there are {' and '.join(STUDIES)}")
+        raise UsageError(f"there is no study {name!r}: choose {' or '.join(STUDIES)}")
     chosen = settings or StudySettings()
     for what in ("draws", "contexts", "pairs"):
         if getattr(chosen, what) < 1:

@@ -268,7 +268,7 @@ def _cell(value: Mapping[str, Json], named: Sequence[str], intervals: bool) -> C
     if value["mean"] is None:
         return None
     own = value["data_sets"]
-    note = "" if len(own) == len(named) else f"{', '.join(own)} alone"
+    note = "" if len(own) == len(named) else f"{', '.join(own)} only"
     if intervals:
         return Mean(value["mean"], value["low"], value["high"], note)
     return f"{value['mean']:.3f} ({note})" if note else float(value["mean"])

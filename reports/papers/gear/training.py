@@ -163,7 +163,7 @@ def draw_figures(runs: Sequence[TrainingRun]) -> dict[str, bytes]:
     single = [one for one in runs if one.schedule.startswith(SINGLE)]
     mixed = [one for one in runs if not one.schedule.startswith(SINGLE)]
     wanted: dict[str, Callable[[], Figure | None]] = {
-        "figure6": partial(draw_accuracies, single, "Training on one preference alone"),
+        "figure6": partial(draw_accuracies, single, "Training on one preference"),
         "figure7": partial(draw_accuracies, mixed, "Training on all three preferences"),
         "watch": partial(draw_collapse_signs, runs),
     }
@@ -202,7 +202,7 @@ def draw_accuracies(runs: Sequence[TrainingRun], title: str) -> Figure | None:
 def draw_curriculum(run: TrainingRun) -> Figure | None:
     """Draw losses, averages, improvements and weights of one momentum training, by stage."""
     named = {
-        "probe_loss": "probe loss", "ewma": "average of the loss (E)",
+        "probe_loss": "probe loss", "ewma": "average loss (E)",
         "improvement": "improvement (m)", "weight": "weight (w)",
     }  # fmt: skip
     there = [name for name in named if any(run.get_curve(stage, name) for stage in run.stages)]
@@ -233,14 +233,14 @@ def draw_collapse_signs(runs: Sequence[TrainingRun]) -> Figure | None:
     Columns without data in any training are left out; returns None if none has any.
     """
     columns: dict[str, Callable[[TrainingRun], Curve]] = {
-        "chosen log-ratio, mean of the stages": lambda one: _mean_of(
+        "chosen log-ratio, mean over the stages": lambda one: _mean_of(
             [one.get_curve(stage, "chosen_logratio") for stage in one.stages]
         ),
-        "rejected log-ratio, mean of the stages": lambda one: _mean_of(
+        "rejected log-ratio, mean over the stages": lambda one: _mean_of(
             [one.get_curve(stage, "rejected_logratio") for stage in one.stages]
         ),
-        "sampled instruction following": lambda one: one.get_curve("", "instruction_following"),
-        "sampled consistency": lambda one: one.get_curve("", "consistent"),
+        "instruction following of samples": lambda one: one.get_curve("", "instruction_following"),
+        "consistency of samples": lambda one: one.get_curve("", "consistent"),
     }
     there = {name: of for name, of in columns.items() if any(of(one) for one in runs)}
     if not there:
@@ -353,7 +353,7 @@ def _edges(panel: Any, values: Sequence[Json]) -> None:
 # --- Tables of trainings: first and last values of each stage, and signs of a collapse.
 
 LONG_COLUMNS = ("training", "base", "schedule", "seed", "examples", "stage", "name", "value")
-NO_PROBES = "figures are left out: no probe has been logged yet"
+NO_PROBES = "No figures are written because no probe has been logged yet"
 
 
 def render_files(runs: Sequence[TrainingRun], folder: Path) -> tuple[dict[Path, str | bytes], str]:
@@ -391,7 +391,7 @@ def summary_table(runs: Sequence[TrainingRun]) -> Table:
     """
     stages = list(dict.fromkeys(stage for one in runs for stage in one.stages))
     heads = ("training", "base", "schedule", "seed", "status", "examples",
-             *(f"{stage} accuracy" for stage in stages), "least chosen log-ratio",
+             *(f"{stage} accuracy" for stage in stages), "minimum chosen log-ratio",
              "instruction following", "weights")  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     for one in runs:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 HYPOGENIC, ZERO_SHOT = "HypoGeniC", "zero-shot generation"
 CONTROLS = {
     "size": ("rules", (1, 5, 10, 15)),
-    "depth": ("conditions a rule", (1, 2, 3, 4)),
+    "depth": ("conditions per rule", (1, 2, 3, 4)),
     "noise": ("labels changed, %", (0, 10, 20, 30)),
-    "distractor": ("columns that say nothing", (0, 3, 6, 10)),
+    "distractor": ("irrelevant columns", (0, 3, 6, 10)),
 }  # Label and the paper's values of each control; the first value is that of the base set.
 TASKS = ("election", "personality", "admission", "shoe")
 TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
@@ -284,9 +284,9 @@ def _bars(found: Sequence[Point], figure: str, what: str) -> Figure:
 
 
 def _title(drawn: Figure, about: str, figure: str, order: Sequence[str]) -> None:
-    said = [f"{EXACT_MARK} no model made these"] if any(EXACT_MARK in one for one in order) else []
+    said = [f"{EXACT_MARK} not from a model"] if any(EXACT_MARK in one for one in order) else []
     if figure in "23":
-        said.append("hollow: what the paper's text says, as GPT-4o rated")
+        said.append("hollow: values in the paper's text, as GPT-4o rated")
     drawn.suptitle("\n".join([about, *(["; ".join(said)] if said else [])]), fontsize=10)
 
 

@@ -77,7 +77,10 @@ def render_files(
     points = figures.build_points(some)
     found[folder / "points.csv"] = tables.as_csv(figures.points_table(points))
     if not points:
-        return found, "figures 2 to 6 are left out: no session is on a synthetic data set of theirs"
+        return found, (
+            "Figures 2 to 6 are not written because no session uses one of their synthetic data"
+            " sets"
+        )
     if not plotting.has_matplotlib():
         return found, plotting.MISSING_MATPLOTLIB
     drawn = figures.draw_figures(points)

@@ -180,7 +180,10 @@ FIGURE_3: Mapping[tuple[str, bool], Mapping[str, float]] = {
 
 
 Key = tuple[str, str, str]  # row, column, metric
-MARK_NOTE = f"{EXACT_MARK} no model made these scores: exact rules did, or a baseline (docs/explanation/labelled-text.md)."
+MARK_NOTE = (
+    f"{EXACT_MARK} These scores come from exact rules or a baseline, not from a model"
+    " (docs/explanation/labelled-text.md)."
+)
 LONG_COLUMNS = ("table", "source", "row", "column", "metric", "value", "n", "data_sets")
 
 
@@ -223,7 +226,7 @@ class Grid:
     @property
     def footnotes(self) -> list[str]:
         """Sentences below the table: the contents of a cell, its letters, its mark."""
-        said = [f"A cell: {' / '.join(self.metrics)}."] if any(self.metrics) else []
+        said = [f"Each cell shows {' / '.join(self.metrics)}."] if any(self.metrics) else []
         said += [
             f"{letter}: {len(sets)} data set{'s' * (len(sets) > 1)}: {', '.join(sets)}."
             for sets, letter in self.groups.items()

@@ -42,15 +42,17 @@ from ...metrics.statistics import Interval, bootstrap_rows, wilson_interval
 # made by `peirce rate`.
 
 DISCOVERY_METRICS = (
-    Metric("fdr", "higher", "share of true rules that a sentence of the bank is matched with"),
-    Metric("rc", "higher", "mean overlap with the true rules that are matched"),
-    Metric("hdr", "higher", "fdr x rc: true rules, each by how much of it a sentence of its own says"),
-    Metric("precision", "higher", "overlap with true rules, a sentence of the bank"),
-    Metric("identical", "higher", "share of true rules that a sentence says on all inputs alike"),
-    Metric("identified", None, "share of true rules that the shown rows tell from their neighbours"),
-    Metric("hdr_identified", "higher", "hdr over these rules alone"),
-    Metric("hdr_released", "higher", "as the published evaluation counts, with exact rules as rater"),
-    Metric("hdr_paper", "higher", "as the paper defines it by variables, with exact rules as rater"),
+    Metric("fdr", "higher", "Feature discovery rate (FDR): share of true rules that match a sentence of the bank."),
+    Metric("rc", "higher", "Relationship correctness (RC): mean overlap of the matched sentences with their true"
+        " rules."),
+    Metric("hdr", "higher", "Hypothesis discovery rate (HDR): fdr x rc, the share of the true rules that matched"
+        " sentences express."),
+    Metric("precision", "higher", "Mean overlap of each sentence of the bank with the true rules."),
+    Metric("identical", "higher", "Share of true rules for which a sentence makes the same predictions on all inputs."),
+    Metric("identified", None, "Share of true rules that the shown rows distinguish from similar rules."),
+    Metric("hdr_identified", "higher", "hdr over the identified rules only."),
+    Metric("hdr_released", "higher", "HDR as the published evaluation computes it, with exact rules as the rater."),
+    Metric("hdr_paper", "higher", "HDR as the paper defines it by variables, with exact rules as the rater."),
 )  # fmt: skip
 NAMES = tuple(metric.name for metric in DISCOVERY_METRICS)
 
@@ -98,22 +100,25 @@ GEAR = ("consistency", "generalizability", "beta", "gamma")
 UNREADABLE = "unreadable"  # Reason of a row whose answer names no label.
 
 METRICS = (
-    Metric("accuracy", "higher", "share of test rows that get their label"),
-    Metric("f1", "higher", "macro F1 over the labels of test rows"),
-    *(Metric(f"{name}_{split}", "higher", f"{said} {about}")
+    Metric("accuracy", "higher", "Share of test rows whose label is predicted correctly."),
+    Metric("f1", "higher", "Macro F1 over the labels of the test rows."),
+    *(Metric(f"{name}_{split}", "higher", f"{said} {about}.")
       for split, about in SPLITS.items()
-      for name, said in (("accuracy", "accuracy on"), ("f1", "macro F1 on"))),
-    Metric("mse", "lower", "mean squared error of numbers, in training ranges, over test rows"),
-    *(Metric(f"mse_{split}", "lower", f"the same over {about}") for split, about in SPLITS.items()),
-    Metric("unlabelled", "lower", "share of all rows asked that get no label, for any reason"),
-    Metric("unreadable", "lower", "share of all rows asked where the judge's answer names none"),
-    Metric("hypotheses", None, "different hypotheses that were judged"),
-    Metric("consistency", "higher", "share of the bank that is right on tau of what it covers"),
-    Metric("generalizability", "higher", "share of S that a consistent sentence of the bank labels"),
-    Metric("beta", "higher", "mean Jaccard distance between consistent sentences of the bank"),
-    Metric("gamma", "higher", "distinct labels a text of S, consistent sentences together"),
+      for name, said in (("accuracy", "Accuracy on"), ("f1", "Macro F1 on"))),
+    Metric("mse", "lower", "Mean squared error of numeric labels on the test rows, scaled by the range of the"
+        " training labels."),
+    *(Metric(f"mse_{split}", "lower", f"Mean squared error of numeric labels on {about}.") for split, about in SPLITS.items()),
+    Metric("unlabelled", "lower", "Share of the rows to predict that got no label, for any reason."),
+    Metric("unreadable", "lower", "Share of the rows to predict for which the judge's answer names no label."),
+    Metric("hypotheses", None, "Number of different hypotheses that were judged."),
+    Metric("consistency", "higher", "Share of the bank's sentences that predict at least the share tau of their covered"
+        " rows correctly."),
+    Metric("generalizability", "higher", "Share of the sample space S for which a consistent sentence of the bank predicts a"
+        " label."),
+    Metric("beta", "higher", "Mean Jaccard distance between the predictions of consistent sentences of the bank."),
+    Metric("gamma", "higher", "Mean number of distinct labels per text of S over all consistent sentences."),
     *DISCOVERY_METRICS,
-    *(Metric(name, "higher", f"mean {name} of the bank, 1 to 5, as a model rates it")
+    *(Metric(name, "higher", f"Mean {name} of the bank's sentences, rated from 1 to 5 by a model.")
       for name in QUALITIES),
 )  # fmt: skip
 
@@ -171,7 +176,10 @@ def read_predictions(problem: Problem, steps: Sequence[StepRecord]) -> Inference
         return None
     given = found.get("splits") or {}
     if strange := sorted(given.keys() - problem.secret.get("splits", {}).keys()):
-        raise ValueError(f"{problem.id}: predictions of splits that it lacks: {strange}")
+        raise ValueError(
+            f"{problem.id}: there are predictions for splits that the problem does not have:"
+            f" {strange}"
+        )
     read = [_labelled(problem, split, given[split]) for split in SPLITS if split in given]
     return Inference(str(found.get("strategy") or ""), tuple(one for one in read if one.gold))
 
@@ -211,7 +219,7 @@ def _labelled(problem: Problem, split: str, given: Mapping[str, Json]) -> SplitP
     if len(labels) != len(rows) or any(not 0 <= place < len(true) for place in rows):
         raise ValueError(
             f"{problem.id}: {len(labels)} predictions for {len(rows)} rows of {split}, which has"
-            f" {len(true)}"
+            f" {len(true)} rows"
         )
     return SplitPredictions(
         split, tuple(true[place] for place in rows), labels, rows, given.get("reasons") or {}
@@ -350,7 +358,9 @@ def _of_bank(steps: Sequence[StepRecord]) -> dict[str, float | None]:
 
 EVALUATION = Evaluation(
     name="hypobench",
-    about="accuracy and macro F1 of what a session predicted, discovery scores of its bank",
+    about=(
+        "Accuracy and macro F1 of the predictions of a session, and discovery scores of its bank."
+    ),
     families=frozenset({"text"}),
     metrics=METRICS,
     problem_metrics=problem_metrics,

@@ -135,9 +135,9 @@ def _accuracy(name: str, split: str, real: Sequence[Entry], beside: Published) -
         name,
         f"Table {number} of the paper: accuracy and macro F1 on {about} of real data sets.",
         real, PAPER_METHODS, {"accuracy": metric_getter(f"accuracy_{split}"), "F1": metric_getter(f"f1_{split}")}, beside,
-        note="Baselines learn from exactly the rows that the session was shown. The paper's literature +"
-        " data is in each cell the best of three methods; fine-tuned models learned from the whole"
-        " training split.",
+        note="Baselines are trained on exactly the rows that the session was shown. Each cell"
+             " of the paper's literature + data is the best of three methods; its fine-tuned"
+             " models were trained on the entire training split.",
     )  # fmt: skip
 
 
@@ -156,8 +156,8 @@ def _crossed(
     made_by = ", ".join(dict.fromkeys(one.method for one in own if one.method not in READERS))
     return Grid(
         name,
-        f"Table {number} of the paper: accuracy on {about} of real data sets. A row is who proposed the"
-        " hypotheses, a column who labelled by them.",
+        f"Table {number} of the paper: accuracy on {about} of real data sets. Each row is a"
+        " model that proposed hypotheses, each column a model that predicted labels with them.",
         "proposer", [*rows, *(one for one in MODELS if one not in rows)], columns, ("accuracy",), values,
         beside, f"Banks here: {made_by}; the paper's: literature + data." if made_by else "",
     )  # fmt: skip
@@ -166,8 +166,8 @@ def _crossed(
 def _qualities(real: Sequence[Entry]) -> Grid:
     return _rated(
         "table7",
-        "Table 7 of the paper: novelty, plausibility and clarity (1 to 5) of the hypotheses on real data"
-        " sets, as `peirce rate` had them rated.",
+        "Table 7 of the paper: novelty, plausibility and clarity (1 to 5) of the hypotheses on"
+        " real data sets, from `peirce rate`.",
         [one for one in PAPER_METHODS if not one.endswith("inference")], _banks(real),
         {name: _quality(name) for name in ("novelty", "plausibility", "clarity")}, layout.TABLE_7,
     )  # fmt: skip
@@ -178,10 +178,10 @@ def _agreement(found: Mapping[Key, Average]) -> Grid:
     columns = list(dict.fromkeys(column for _, column, _ in found))
     return Grid(
         "table8",
-        "Table 8 of the paper: agreement of raters, of people by the sheets that --ratings names, of a"
-        " model with each and with what most of them say.",
+        "Table 8 of the paper: agreement between human raters (from the sheets given by"
+        " --ratings), and of a model with each rater and with their majority.",
         "measure", rows, columns, ("",), found, layout.TABLE_8,
-        "The paper's 100 pairs are rated by two people, its model is GPT-4o.",
+        "In the paper, two people rated 100 pairs, and the model was GPT-4o.",
     )  # fmt: skip
 
 
@@ -191,10 +191,10 @@ def _marine(numeric: Sequence[Entry]) -> Grid:
     error = _grid("table11", "", own, rows, {"MSE": metric_getter("mse")}, {})
     return _together(
         "table11",
-        "Table 11 of the paper: squared error of numbers, in ranges of the training labels (marine), and"
-        " true rules found (FDR, RC, HDR).",
+        "Table 11 of the paper: squared error of numeric labels, scaled by the range of the"
+        " training labels (marine), and recovered true rules (FDR, RC, HDR).",
         own, rows, [error, *_discovered("table11", _banks(own), rows)], ("MSE", *RATES),
-        layout.TABLE_11, "The paper's set is not released; its ratings are GPT-4o's.",
+        layout.TABLE_11, "The paper's data set is not released. Its ratings are from GPT-4o.",
     )  # fmt: skip
 
 
@@ -206,18 +206,19 @@ def _discovery(labels: Sequence[Entry]) -> Grid:
     )  # fmt: skip
     return _together(
         "table14",
-        "Table 14 of the paper: true rules found (FDR), how well (RC) and both (HDR) on synthetic data sets."
-        " By exact rules: one sentence for each true rule at most, compared on all inputs; counted as"
-        " published, and of raters: any sentence that shares a variable.",
+        "Table 14 of the paper: recovered true rules (FDR), how correctly they are stated (RC),"
+        " and both combined (HDR) on synthetic data sets. With exact rules, each true rule"
+        " matches at most one sentence, and both are compared on all inputs. In the published"
+        " counts and for raters, any sentence that shares a variable matches.",
         banks, DISCOVERY, [*_discovered("table14", banks, DISCOVERY), counted], RATES, layout.TABLE_14,
-        "The paper's ratings are GPT-4o's.",
+        "The paper's ratings are from GPT-4o.",
     )  # fmt: skip
 
 
 def _synthetic(labels: Sequence[Entry]) -> Grid:
     return _grid(
         "table15",
-        "Table 15 of the paper: accuracy and macro F1 of the test rows of synthetic data sets.",
+        "Table 15 of the paper: accuracy and macro F1 on the test rows of synthetic data sets.",
         labels, [one for one in PAPER_METHODS if one not in REAL_ONLY],
         {"accuracy": metric_getter("accuracy"), "F1": metric_getter("f1")}, layout.TABLE_15,
     )  # fmt: skip
@@ -241,11 +242,13 @@ def _by_set(labels: Sequence[Entry]) -> Grid:
     listed = [row for row, _, _ in layout.TABLE_16 if row != layout.AVERAGE]
     return Grid(
         "table16",
-        "Table 16 of the paper: true rules found on each synthetic data set. The paper prints O3, asked"
-        " once with all training rows for 20 hypotheses.",
+        "Table 16 of the paper: recovered true rules on each synthetic data set. The paper"
+        " reports O3, which was asked once for 20 hypotheses, with all training rows in the"
+        " prompt.",
         "data set", [*dict.fromkeys((*listed, *own_rows)), layout.AVERAGE], columns, RATES, values,
         layout.TABLE_16,
-        "The paper's average is over 11 sets, of which it prints nine. Its preference is personality here.",
+        "The paper averages over 11 data sets but prints only nine. Its data set `preference`"
+        " is called personality here.",
     )  # fmt: skip
 
 

@@ -56,10 +56,18 @@ _GEAR = (
     "hypotheses",
 )
 _OWN = (
-    Metric("constant", "lower", "share of answers that predict one and the same on all of S"),
-    Metric("narrow", "lower", "share of answers that are defined on less than 80% of S"),
+    Metric(
+        "constant",
+        "lower",
+        "Share of answers with the same prediction for every input of the sample space S.",
+    ),
+    Metric(
+        "narrow",
+        "lower",
+        "Share of answers that are defined on less than 80% of the sample space S.",
+    ),
 )
-ROUNDS = Metric("rounds", None, "rounds a problem that hold answers")
+ROUNDS = Metric("rounds", None, "Number of rounds with answers per problem.")
 
 METRICS = (
     *pass_rates.METRICS,
@@ -137,7 +145,7 @@ def summarize(
 
 EVALUATION = Evaluation(
     name="t3",
-    about="pass rates and Top-1/2/3 of three answers on the hidden observations, by round",
+    about="Pass rates and Top-1/2/3 of three answers on the hidden observations, by round.",
     families=None,
     metrics=METRICS,
     problem_metrics=problem_metrics,
@@ -185,12 +193,13 @@ TABLE_4: Mapping[tuple[str, str], tuple[float, ...]] = {
 }  # fmt: skip
 TABLE_2 = {row: told for row, told in TABLE_4.items() if row[1] in (BASE, FIXED, MOMENTUM)}
 ABOUT = (
-    "Sessions with 95% intervals, bootstrap over problems with all their rounds; below, the paper's"
-    " table {number}: held-out problems of its four data sets, five rounds, no intervals. Its beta and"
-    " gamma are of the problems with two consistent hypotheses or more, its consistency is of"
-    " well-formed answers; beside them `beta` (0 below two), `gamma` (from one on) and `consistency`"
-    " (of all answers) by definition. constant: answers that predict one and the same"
-    " on all of S; narrow: defined on less than 80% of S."
+    "Sessions with 95% bootstrap intervals over problems, each with all its rounds. Below them"
+    " is the paper's table {number}: held-out problems of its four data sets, five rounds, no"
+    " intervals. The paper computes beta and gamma only over problems with at least two"
+    " consistent hypotheses, and consistency only over well-formed answers. The columns `beta`"
+    " (0 with fewer than two), `gamma` (with at least one) and `consistency` (over all answers)"
+    " follow the definitions. constant: answers with the same prediction on all of S. narrow:"
+    " answers that are defined on less than 80% of S."
 )
 
 
