@@ -36,7 +36,7 @@ MAX_LISTED = 20  # Maximum number of replay differences or end reasons that are 
 def print_sessions(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     """Print one row per session with its status, task, method and model."""
     if not rows:
-        out.print("No session is in this store.")
+        out.print("This store contains no sessions.")
         return
     shown = create_table(
         "session", "created", "status", "task", "method", "model", "problems", numbers=[6]
@@ -72,13 +72,13 @@ def print_problems(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
             out.print(_read(row["problem"], row["inference"]), soft_wrap=True)
     reasons = Counter((row["cause"], row["reason"]) for row in rows if row["reason"])
     for (cause, reason), count in reasons.most_common(MAX_LISTED):
-        out.print(f"{stop_sentence(cause)}, {count} x: {to_one_line(reason, 300)}", soft_wrap=True)
+        out.print(f"{stop_sentence(cause)} ({count} x): {to_one_line(reason, 300)}", soft_wrap=True)
 
 
 def _read(problem: str, told: Mapping[str, Json]) -> str:
     """Return a line on how a bank was applied and its scores on each split."""
     entries = told["entries"]
-    of = "" if entries is None else f"a bank of {entries} read by "
+    of = "" if entries is None else f"bank of {entries} applied by "
     parts = []
     for split, one in told["splits"].items():
         missing = f", {one['unlabelled']:,} without a label" if one["unlabelled"] else ""
@@ -91,11 +91,11 @@ def _read(problem: str, told: Mapping[str, Json]) -> str:
 def print_hypotheses(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     """Print the output of `peirce show SESSION PROBLEM`: each hypothesis with its results."""
     if not rows:
-        out.print("No answer stands here; `peirce show SESSION` says how the problem ended.")
+        out.print("This problem has no answers. `peirce show SESSION` shows why it ended.")
     for row in rows:
         head = Text.assemble(f"step {row['step']}  ", verdict_text(row["verdict"]))
         if "/repair/" in row.get("path", ""):
-            head.append("  of who repairs", style="dim")
+            head.append("  from the repair model", style="dim")
         if row["reason"]:
             head.append(f"  {to_one_line(row['reason'], 90)}", style="dim")
         out.print(head)
@@ -125,7 +125,7 @@ def _marks(found: Sequence[bool | None]) -> str:
     if len(found) <= MAX_MARKS:
         return format_marks(found)
     right, wrong = (sum(mark is one for mark in found) for one in (True, False))
-    return f"{right} right, {wrong} wrong of {len(found)}"
+    return f"{right} correct, {wrong} wrong of {len(found)}"
 
 
 def _sources(meta: Mapping[str, Json]) -> list[str]:
@@ -136,12 +136,12 @@ def _sources(meta: Mapping[str, Json]) -> list[str]:
 
 def print_calls(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     """Print the output of `peirce show --calls`: one row per call."""
-    shown = create_table("problem", "call", "seconds", "tokens and the rest", numbers=[2])
+    shown = create_table("problem", "call", "seconds", "tokens and cost", numbers=[2])
     for row in rows:
         told = {name: row[f"tokens_{name}"] for name in ("in", "out", "cached", "reasoning")}
         facts = [join_counts(told | {"retries": row["retries"]})]
-        facts += [f"{row['cost_usd']:.6f} dollars"] if row.get("cost_usd") else []
-        facts += [f"repeats session {row['repeats']}"] if row["repeats"] else []
+        facts += [f"{row['cost_usd']:.6f} US dollars"] if row.get("cost_usd") else []
+        facts += [f"reused from session {row['repeats']}"] if row["repeats"] else []
         cells = (
             to_one_line(row["problem"], 20),
             to_one_line(row["path"], 48),
@@ -171,20 +171,21 @@ def print_task(out: Console, task: Mapping[str, Json]) -> None:
         f"{escape_unprintable(task['task'])}: {escape_unprintable(task['about'])}", soft_wrap=True
     )
     if task["takes"]:
-        out.print(f"--data: {escape_unprintable(task['takes'])}", soft_wrap=True)
-    out.print("\nTo copy:")
+        out.print(f"Data (--data): {escape_unprintable(task['takes'])}", soft_wrap=True)
+    out.print("\nExamples:")
     for line in task["commands"]:
         out.print(f"    {escape_unprintable(line)}", soft_wrap=True)
     names = ", ".join(task["methods"])
     out.print(f"\nMethods (--method): {names}", soft_wrap=True)
-    out.print("All options: peirce run --help")
+    out.print("For all options, run: peirce run --help")
 
 
 def print_problem(out: Console, problem: Mapping[str, Json]) -> None:
     """Print a problem in full or as its task draws it, and mark what no agent sees as hidden."""
     out.print(
-        f"{escape_unprintable(problem['task'])}, problem {escape_unprintable(problem['id'])}: {len(problem['shown'])} shown,"
-        f" {len(problem['hidden'])} hidden, a sample space of {problem['space']:,} inputs"
+        f"{escape_unprintable(problem['task'])}, problem {escape_unprintable(problem['id'])}:"
+        f" {len(problem['shown'])} shown and {len(problem['hidden'])} hidden observations,"
+        f" sample space of {problem['space']:,} inputs"
     )
     if "drawn" in problem:
         for line in problem["drawn"].split("\n"):
@@ -243,7 +244,7 @@ def print_check(out: Console, row: Mapping[str, Json]) -> None:
 def print_differences(out: Console, result: Mapping[str, Json]) -> None:
     """Print the first differences of a replay; `--json` prints all of them."""
     found = result["differences"]
-    said = f"{len(found)} differences" if found else "no difference"
+    said = f"{len(found)} differences" if found else "no differences"
     out.print(
         f"session {escape_unprintable(result['session'])}: {result['steps']} steps replayed, {said}"
     )
@@ -255,7 +256,7 @@ def print_differences(out: Console, result: Mapping[str, Json]) -> None:
             soft_wrap=True,
         )
     if len(found) > MAX_LISTED:
-        out.print(f"  and {len(found) - MAX_LISTED} more; --json has them all")
+        out.print(f"  and {len(found) - MAX_LISTED} more; use --json to see all")
 
 
 def print_doctor(out: Console, diagnosis: Mapping[str, Json]) -> None:
@@ -275,19 +276,21 @@ def print_doctor(out: Console, diagnosis: Mapping[str, Json]) -> None:
     keys = ", ".join(
         f"{name} {'set' if there else 'not set'}" for name, there in models["keys"].items()
     )
-    endpoint = escape_unprintable(models["endpoint"] or "none named in the environment")
+    endpoint = escape_unprintable(models["endpoint"] or "none set in the environment")
     out.print(f"models    {', '.join(models['schemes'])}; endpoint: {endpoint}; {keys}")
-    for one in diagnosis["settings"] or [{"key": "none in the environment or a file"}]:
+    for one in diagnosis["settings"] or [{"key": "none set in the environment or a file"}]:
         told = f" = {one['value']} ({one['source']})" if "value" in one else ""
         out.print(f"setting   {escape_unprintable(one['key'] + told)}", soft_wrap=True)
     for name, extra in diagnosis["extras"].items():
         said = (
-            "here"
+            "installed"
             if extra["here"]
-            else f"without {', '.join(extra.get('missing', []))}: {extra['install']}"
+            else (
+                f"missing {', '.join(extra.get('missing', []))}; install with: {extra['install']}"
+            )
         )
         out.print(f"extra     {name}: {said}")
-    out.print(f"gpu       {', '.join(gpu['devices']) or 'none seen'}")
+    out.print(f"gpu       {', '.join(gpu['devices']) or 'none found'}")
     out.print(f"store     {escape_unprintable(store['path'])}: {_store(store)}")
 
 
@@ -307,7 +310,7 @@ def _cleaned(cleaned: Mapping[str, Json] | None) -> Iterator[str]:
 
 def _backend(backend: Mapping[str, Json]) -> str:
     if not backend["here"]:
-        return f"not here ({escape_unprintable(backend['reason'])})"
+        return f"not available ({escape_unprintable(backend['reason'])})"
     active = [escape_unprintable(name) for name, on in backend["layers"].items() if on]
     missing = [escape_unprintable(name) for name, on in backend["layers"].items() if not on]
     return ", ".join(active) + (f"; not active: {', '.join(missing)}" if missing else "")
@@ -315,7 +318,7 @@ def _backend(backend: Mapping[str, Json]) -> str:
 
 def _store(store: Mapping[str, Json]) -> str:
     if not store["here"]:
-        return "not there yet"
+        return "does not exist yet"
     if not store["readable"]:
         return f"cannot be read ({escape_unprintable(store['reason'])})"
     return f"{store['sessions']} sessions, {store['bytes'] / 1e6:.1f} MB"

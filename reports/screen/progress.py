@@ -40,14 +40,15 @@ from .text import (
 VERDICTS = ("accepted", "redundant", "inconsistent", "malformed")
 MAX_PROBLEM_LINES = 10  # Running problems that the live display lists.
 NO_TOOLS_TEXT = (
-    "The model takes no tools here: it is asked without, and told in its next prompt where an answer"
-    " failed (--model-arg tools=true fails with what the endpoint says)."
+    "This model does not accept tools here, so Peirce does not offer any. Instead, the next"
+    " prompt tells the model where its answer failed. Use --model-arg tools=true to see the"
+    " endpoint's error."
 )
 LINE_INTERVAL_S = (1.0, 30.0)  # Plain lines become rarer in a long session.
 SILENCE_INTERVAL_S = (10.0, 60.0)  # The same bounds for lines during silence.
 HEARTBEAT_THREAD = "peirce screen"  # Name of the thread that prints them.
-OPENING = "Opening data, model and sandbox"
-SCORING = "Scoring what was found"
+OPENING = "Opening the data, the model and the sandbox"
+SCORING = "Scoring the hypotheses"
 
 
 @dataclass
@@ -93,6 +94,7 @@ class SessionProgress:
         self._without_tools = False
         self._status = ""
         self._phase = OPENING
+        self._max_answers: int | None = None
         self._over = threading.Event()
         self._picture = (
             Live(console=self._out, refresh_per_second=4, transient=True, get_renderable=self._draw)
@@ -114,7 +116,7 @@ class SessionProgress:
             if self.session and (self._status != "done" or self._failed):
                 again = format_command("resume", self.session, self.store)
                 retry = " --retry-failed" if self._failed else ""
-                self._out.print(f"Go on with: {again}{retry}", soft_wrap=True)
+                self._out.print(f"To continue, run: {again}{retry}", soft_wrap=True)
 
     def __call__(self, event: Mapping[str, Json]) -> None:
         """Handle one event of the runner; unknown event types are ignored.
@@ -131,6 +133,7 @@ class SessionProgress:
     def _on_session(self, event: Mapping[str, Json]) -> None:
         self.session = event["session"]
         self.store = event["settings"].get("operational", {}).get("store", "")
+        self._max_answers = event["settings"].get("max_answers")
         self._total = event["problems"]
         self._ended = self._before = self._total - event.get("open", self._total)
         self._began = self._clock()
@@ -191,7 +194,9 @@ class SessionProgress:
     def _on_stopping(self, event: Mapping[str, Json]) -> None:
         if not self._stopping:
             self._stopping = True
-            self._out.print("Finishing the steps in flight; press Ctrl-C again to leave at once.")
+            self._out.print(
+                "Finishing the steps in progress. Press Ctrl-C again to stop immediately."
+            )
 
     def _on_ended(self, event: Mapping[str, Json]) -> None:
         self._status = event["status"]
@@ -227,16 +232,16 @@ class SessionProgress:
         self._out.print(line, soft_wrap=True)
 
     def _ended_line(self, event: Mapping[str, Json], running: RunningProblem) -> str:
-        what = join_counts({name: running.verdicts[name] for name in VERDICTS}) or "no answer"
+        what = join_counts({name: running.verdicts[name] for name in VERDICTS}) or "no answers"
         status = "" if event["status"] == "done" else f" {event['status']}"
         return (
             f"[{self._ended}/{self._total}] problem {escape_unprintable(event['problem'])}{status}: {what};"
-            f" {stop_sentence(event['cause'])}; {self._time()}"
+            f" {stop_sentence(event['cause'], self._max_answers)}; {self._time()}"
         )
 
     def _progress(self) -> str:
         verdicts = (
-            join_counts({name: self._verdicts[name] for name in VERDICTS}) or "no verdict yet"
+            join_counts({name: self._verdicts[name] for name in VERDICTS}) or "no verdicts yet"
         )
         return f"[{self._ended}/{self._total}] {verdicts}; {self._footer()}; {self._time()}"
 
@@ -246,7 +251,7 @@ class SessionProgress:
         left = self._total - self._ended
         if not now or not left:
             return format_duration(passed)
-        return f"{format_duration(passed)}, about {format_duration(passed / now * left)} to go"
+        return f"{format_duration(passed)}, about {format_duration(passed / now * left)} left"
 
     def _footer(self) -> str:
         flight = sum(len(running.open_calls) for running in list(self._running.values()))
@@ -255,8 +260,8 @@ class SessionProgress:
             "retries": self._sums["retries"],
             "from the journal": self._sums["journal"],
             "from the cache": self._sums["cache"],
-            "tokens in": self._sums["tokens_in"],
-            "tokens out": self._sums["tokens_out"],
+            "input tokens": self._sums["tokens_in"],
+            "output tokens": self._sums["tokens_out"],
         }
         said = [f"{n:,} {name}" for name, n in told.items() if n or name == "in flight"]
         again = [
@@ -265,7 +270,7 @@ class SessionProgress:
             for why in list(running.retry_causes.values())
         ]
         if again:
-            said.insert(1, f"{len(again):,} asked again ({to_one_line(again[-1], 80)})")
+            said.insert(1, f"{len(again):,} retrying ({to_one_line(again[-1], 80)})")
         return ", ".join(said)
 
     # --- the live picture ----------------------------------------------------------
@@ -290,7 +295,10 @@ class SessionProgress:
         parts.append(Text(self._footer(), style="dim"))
         if self._stopping:
             parts.append(
-                Text("finishing the steps in flight; Ctrl-C again leaves at once", "yellow")
+                Text(
+                    "Finishing the steps in progress. Press Ctrl-C again to stop immediately.",
+                    "yellow",
+                )
             )
         return Group(*parts)
 
@@ -333,10 +341,9 @@ def _of_programs(event: Mapping[str, Json]) -> list[tuple[str, str]]:
     return [
         (
             "limits",
-            f"{_answers(settings)}; a hypothesis: "
-            f"{limits.get('input_cpu_s', 0):g} s CPU an input, {limits.get('cpu_s', 0):g} s in all,"
-            f" {limits.get('memory_mb', 0)} MB"
-            + (", under the strict contract" if settings.get("strict_contract") else ""),
+            f"{_answers(settings)}; per hypothesis {limits.get('input_cpu_s', 0):g} s CPU per"
+            f" input, {limits.get('cpu_s', 0):g} s in total, {limits.get('memory_mb', 0)} MB"
+            + (", strict answer contract" if settings.get("strict_contract") else ""),
         ),
         ("sandbox", _sandbox(event, settings.get("operational", {}))),
     ]
@@ -344,17 +351,17 @@ def _of_programs(event: Mapping[str, Json]) -> list[tuple[str, str]]:
 
 def _answers(settings: Mapping[str, Json]) -> str:
     most = settings["max_answers"]
-    said = "1 answer a problem" if most == 1 else f"{most} answers a problem"
+    said = "1 answer per problem" if most == 1 else f"at most {most} answers per problem"
     if "rounds" in settings:
         return f"{said}, in {settings['rounds']} rounds"
     target = settings.get("target_gap")
-    return said if target is None else f"{said}, or a gap of {target:g}"
+    return said if target is None else f"{said}, or until the gap is at most {target:g}"
 
 
 def _model(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> str:
     options = operational.get("model_options") or {}
     given = ", ".join(f"{name} {value}" for name, value in options.items())
-    mended = f", repair by {settings['repair']}" if settings.get("repair") else ""
+    mended = f", repaired by {settings['repair']}" if settings.get("repair") else ""
     url = str(operational.get("model") or "").partition("#")[0]
     where = f" at {url}" if url.startswith(("http://", "https://")) else ""
     return f"{settings['model']}{where}{f' ({given})' if given else ''}{mended}"
@@ -362,13 +369,11 @@ def _model(settings: Mapping[str, Json], operational: Mapping[str, Json]) -> str
 
 def _data(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
     data, shown = settings.get("data"), settings.get("observations")
-    source = (
-        f"{data['name']} (sha256 {data['sha256'][:12]})" if data else "made by the task's generator"
-    )
+    source = f"{data['name']} (sha256 {data['sha256'][:12]})" if data else "generated by the task"
     if isinstance(shown, dict):
-        drawn = f", observations of {shown['name']} (sha256 {shown['sha256'][:12]})"
+        drawn = f", observations from {shown['name']} (sha256 {shown['sha256'][:12]})"
     else:
-        drawn = "" if shown is None else f", {shown} observations of each shown"
+        drawn = "" if shown is None else f", {shown} observations shown per problem"
     some = "" if settings.get("sample") is None else f" drawn with seed {settings['seed']}"
     return f"{source}: {format_count(event['problems'], 'problem')}{some}{drawn}"
 
@@ -376,11 +381,14 @@ def _data(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
 def _sandbox(event: Mapping[str, Json], operational: Mapping[str, Json]) -> str:
     layers = event.get("layers") or {}
     if not layers:
-        return "none is needed: nothing that a model writes runs as code"
+        return "not needed, because no code from a model is executed"
     missing = ", ".join(name for name, on in layers.items() if not on)
-    held = f"{operational.get('sandbox', '')}: {sum(map(bool, layers.values()))} of {len(layers)} layers hold"
+    held = (
+        f"{operational.get('sandbox', '')}: {sum(map(bool, layers.values()))} of"
+        f" {len(layers)} layers are active"
+    )
     return held + (
-        f"; warning: NOT active here: {missing} (docs/explanation/safety.md)" if missing else ""
+        f"; warning: NOT active here: {missing} (see docs/explanation/safety.md)" if missing else ""
     )
 
 
@@ -388,17 +396,20 @@ def _calls(event: Mapping[str, Json], settings: Mapping[str, Json]) -> str:
     """Return the expected number of answers, from the protocol's minimum and maximum."""
     problems = event.get("open", event["problems"])
     if "text" in settings:
-        return "what is open of the session; what stands in the journal is not asked again"
+        return "only the unfinished part of the session; calls in the journal are not repeated"
     if not problems:
-        return "none: no problem is open"
+        return "none, because no problem is unfinished"
     if settings["method"] == "imported":
-        return f"the recorded answers of {format_count(problems, 'problem')}; no model is asked"
+        return f"recorded answers for {format_count(problems, 'problem')}; no model is called"
     most = settings["max_answers"]
     least = most if "rounds" in settings else min(settings.get("max_bad", 1), most)
     some = (
         f"{least * problems:,} to {most * problems:,}" if least < most else f"{most * problems:,}"
     )
-    return f"{some} answer{'s' if most * problems > 1 else ''} (fewer where the model has nothing left to say)"
+    return (
+        f"{some} answer{'s' if most * problems > 1 else ''} (fewer if the model has no more"
+        " candidates)"
+    )
 
 
 SPLIT_NAMES = {"val": "validation", "ind": "test", "ood": "other source"}
@@ -423,14 +434,14 @@ def describe_text_session(event: Mapping[str, Json]) -> list[tuple[str, str]]:
 def _judge(settings: Mapping[str, Json]) -> str:
     text = settings["text"]
     if text["judge"] == "exact":
-        return "exact rules alone; no model is asked about texts"
+        return "exact rules only; no model is asked about texts"
     players = settings.get("operational", {}).get("players") or {}
     model = players["judge"][0] if "judge" in players else settings["model"]
     what = "the model" if "judge" not in players else str(model)
-    times = f", {text['repeats']} answers a question" if text["repeats"] > 1 else ""
+    times = f", {text['repeats']} answers per question" if text["repeats"] > 1 else ""
     if settings["method"] == "direct":
-        return f"{what} labels the rows itself, with {text['shots']} labelled rows in each prompt"
-    rest = "all sentences" if text["judge"] == "model" else "sentences that are no exact rules"
+        return f"{what} labels the rows directly, with {text['shots']} labelled rows in each prompt"
+    rest = "all sentences" if text["judge"] == "model" else "sentences that are not exact rules"
     return f"{what}: {rest}{times}"
 
 
@@ -438,20 +449,27 @@ def _bank(settings: Mapping[str, Json]) -> str:
     text, method = settings["text"], settings["method"]
     if text["inference"] is None:
         return ""
-    read = f"read by {text['inference']}"
+    read = f"applied by {text['inference']}"
     if method in ("hypogenic", "hyporefine", "union"):
-        return f"at most {text['capacity']}, a row to the best {text['top']}, alpha {text['alpha']:g}; {read}"
+        return (
+            f"at most {text['capacity']} hypotheses, the best {text['top']} predict each row,"
+            f" alpha {text['alpha']:g}; {read}"
+        )
     return read
 
 
 def _rows(rows: Mapping[str, int], text: Mapping[str, Json]) -> str:
     examples = text["examples"]
-    first = "" if examples is None or examples >= rows["shown"] else f", {examples} of them first"
+    first = (
+        ""
+        if examples is None or examples >= rows["shown"]
+        else (f", {examples} of them in the first prompt")
+    )
     splits = [
         f"{rows[one]:,} {SPLIT_NAMES[one]} rows ({one})" for one in text["splits"] if rows.get(one)
     ]
-    read = ", ".join(splits) or "no rows: the data has none to predict"
-    return f"{rows['shown']:,} shown{first}; predicted: {read}"
+    read = ", ".join(splits) or "none, because the data has no rows to predict"
+    return f"{rows['shown']:,} shown{first}; to predict: {read}"
 
 
 def _calls_by_role(calls: Mapping[str, Mapping[str, int]]) -> str:

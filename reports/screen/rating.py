@@ -13,7 +13,9 @@ from ...records import Json
 from ..papers.hypobench.metrics import label_scores
 from .text import create_table, escape_unprintable, format_count, to_one_line
 
-EXACT_SCORES_NOTE = "fdr, rc, hdr, precision and their like: by exact rules; no model made them"
+EXACT_SCORES_NOTE = (
+    "The scores fdr, rc, hdr, precision and similar come from exact rules, not from a model."
+)
 _COLUMNS = ("n", "agreement", "within_one", "kappa", "weighted_kappa")
 
 
@@ -21,7 +23,7 @@ def print_ratings(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
     """Print one line per rating as it arrives, then the scores of each problem and their rater."""
     for row in rows:
         if row["kind"] != "summary":
-            score = "unread" if row["score"] is None else f"{row['score']:g}"
+            score = "unreadable" if row["score"] is None else f"{row['score']:g}"
             against = f" | {to_one_line(str(row['true']), 60)}" if row["true"] else ""
             line = (
                 f"{row['kind']:<13}{score:>6}  {to_one_line(str(row['hypothesis']), 60)}{against}"
@@ -47,7 +49,7 @@ def print_agreement(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
             escape_unprintable(f"written   {told['sheet']}: {told['items']} pairs"), soft_wrap=True
         )
         for problem, counts in told["strata"].items():
-            parts = ", ".join(f"{count} of score {score}" for score, count in counts.items())
+            parts = ", ".join(f"{count} with score {score}" for score, count in counts.items())
             out.print(escape_unprintable(f"  {to_one_line(problem, 40)}: {parts}"), soft_wrap=True)
         return
     shown = create_table("question", "one", "other", *_COLUMNS, numbers=range(3, 3 + len(_COLUMNS)))
@@ -89,16 +91,16 @@ def _number(value: Json) -> str:
 # --- Output of `peirce predict`: one line per row, then the number of correct rows.
 
 DECISION_TEXTS = {
-    "hypothesis": "by one sentence",
-    "vote": "by vote",
-    "weights": "by all sentences, weighted",
-    "model": "by the model",
-    "best": "by the best sentence, for no other applies",
-    "no_pattern": "by the best sentence, for the model named none",
-    "majority": "the majority label, for no sentence applies",
-    "unreadable": "the judge's answer names no label",
-    "needs_model": "needs a model (--judge-model)",
-    "oracle": "by the best consistent hypothesis",
+    "hypothesis": "predicted by one sentence",
+    "vote": "predicted by vote",
+    "weights": "predicted by a weighted vote of all sentences",
+    "model": "predicted by the model",
+    "best": "predicted by the best sentence, because no other sentence applies",
+    "no_pattern": "predicted by the best sentence, because the model named none",
+    "majority": "predicted as the majority label, because no sentence applies",
+    "unreadable": "not predicted, because the judge's answer names no label",
+    "needs_model": "not predicted, because this needs a model (--judge-model)",
+    "oracle": "predicted by the best consistent hypothesis",
 }  # The keys are the values of `graphs.inference.Decision`.
 
 
@@ -130,13 +132,17 @@ def print_predictions(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
     if applied:
         out.print(escape_unprintable(to_one_line(applied, 200)), soft_wrap=True)
     if right:
-        out.print(f"{format_count(len(right), 'row')} with an output: {sum(right):,} right")
+        out.print(f"{format_count(len(right), 'row')} with an output: {sum(right):,} correct")
 
 
 def _line(row: Mapping[str, Json]) -> Text:
     line = Text.assemble(f"row {row['row']:>5}  ", (f"{_said(row):<16}", "bold"))
     if "expected" in row:
-        mark = ("right", "green") if row["right"] else (f"not {_short(row['expected'])}", "red")
+        mark = (
+            ("correct", "green")
+            if row["right"]
+            else ((f"wrong, expected {_short(row['expected'])}"), "red")
+        )
         line.append(f"  {mark[0]:<8}", style=mark[1])
     if "prediction" in row:  # All rows share one hypothesis.
         return line
@@ -164,7 +170,7 @@ def _short(value: Json) -> str:
 
 def print_audit(out: Console, audit: Mapping[str, Json]) -> None:
     """Print the checks of an audited data set, those that failed first, and the set's statistics."""
-    shown = create_table("check", "of", "passed", "failed", "first that fail", numbers=[2, 3])
+    shown = create_table("check", "of", "passed", "failed", "first failures", numbers=[2, 3])
     for one in sorted(audit["checks"], key=lambda check: not check["failed"]):
         first = "; ".join(one["offenders"][:2])
         shown.add_row(

@@ -62,7 +62,7 @@ def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None
         *([("scored", evaluation.note)] if evaluation.note else []),
         ("verdicts", join_counts(session.verdicts) or "none"),
         *_faults(session.breaches, session.malformed),
-        *(("ended", line) for line in _ends(session.ends) or ["no problem"]),
+        *(("ended", line) for line in _ends(session.ends) or ["no problems"]),
         *(("failed", line) for line in _failures(session.failed) or ["nothing"]),
         *_costs(session.usage, session.oracle),
         ("time", format_duration(session.seconds)),
@@ -90,7 +90,7 @@ def _only(
 
 def _left_out(evaluation: Evaluation, shown: Sequence[Metric]) -> str:
     number = len(evaluation.metrics) - len(shown)
-    return f"{number} more with --all-metrics, and in --json"
+    return f"{number} more are shown with --all-metrics and in --json"
 
 
 def _named(metrics: Sequence[str]) -> str:
@@ -110,7 +110,9 @@ def _faults(breaches: Mapping[str, int], malformed: Mapping[str, int]) -> list[t
 def _coverage(session: Any) -> str:
     scored = session.problems - len(session.failed)
     return f"{session.status}, {format_count(session.problems, 'problem')}" + (
-        f", of which {len(session.failed)} failed and {scored} are scored" if session.failed else ""
+        f", of which {len(session.failed)} failed and {scored} were scored"
+        if session.failed
+        else ""
     )
 
 
@@ -147,7 +149,11 @@ def _costs(usage: Mapping[str, Json], oracle: str) -> list[tuple[str, str]]:
     seconds = ", ".join(
         f"{format_duration(sums['seconds'])} {escape_unprintable(str(k))}" for k, sums in kinds
     )
-    return [*lines, ("calls", f"took {seconds}, those side by side added up")] if seconds else lines
+    return (
+        [*lines, ("calls", f"{seconds} in total, added up over concurrent calls")]
+        if seconds
+        else lines
+    )
 
 
 def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = False) -> None:
@@ -178,7 +184,7 @@ def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = F
         out.print(_summed(scored))
     section.show(out, result)
     for one in scored if len(scored) <= MAX_SESSION_COLUMNS or "by_problem" in scored[0] else ():
-        left = [f"{count} {status} and not scored" for status, count in one["left_out"].items()]
+        left = [f"{count} {status}, not scored" for status, count in one["left_out"].items()]
         counted = ", ".join([format_count(one["problems"], "problem"), *left, *_marked(one)])
         out.print(f"session {escape_unprintable(one['session'])}: {counted}", soft_wrap=True)
         for name, said in _faults(one["breaches"], one["malformed"]):
@@ -204,7 +210,7 @@ def _summed(scored: Sequence[Mapping[str, Json]]) -> str:
     both = {
         key: sum(one[key] for one in scored) for key in ("problems", "memorising", "left_out_pairs")
     }
-    parts = [f"{count:,} {status} and not scored" for status, count in sorted(left.items())]
+    parts = [f"{count:,} {status}, not scored" for status, count in sorted(left.items())]
     counted = [f"{both['problems']:,} problems", *parts, *_marked(both)]
     return f"{len(scored)} sessions: {', '.join(counted)}"
 
@@ -213,9 +219,13 @@ def _marked(counts: Mapping[str, Json]) -> list[str]:
     """Return notes on memorising hypotheses and on hidden pairs that judge nothing, if any."""
     said = []
     if counts["memorising"]:
-        said.append(f"{counts['memorising']:,} hypotheses memorise (--without-memorising)")
+        said.append(
+            f"{counts['memorising']:,} memorising hypotheses (exclude with --without-memorising)"
+        )
     if counts["left_out_pairs"]:
-        said.append(f"{counts['left_out_pairs']:,} hidden pairs judge nothing (--all-pairs)")
+        said.append(
+            f"{counts['left_out_pairs']:,} hidden pairs cannot be judged (include with --all-pairs)"
+        )
     return said
 
 
@@ -242,10 +252,12 @@ def print_forecast(out: Console, forecast: Mapping[str, Json]) -> None:
     out.print(f"problems  {forecast['problems']:,}")
     for role, calls in forecast["calls"].items():
         if calls["most"] or role == "proposer":
-            out.print(f"{role:<9} {_range(calls)} calls, and retries")
+            out.print(f"{role:<9} {_range(calls)} calls, not counting retries")
     if forecast.get("prompt_tokens"):
-        out.print(f"prompt    the first is about {forecast['prompt_tokens']:,} tokens")
-        out.print("counted   for a model that gives as many hypotheses as it is asked for")
+        out.print(
+            f"prompt    the longest first prompt has about {forecast['prompt_tokens']:,} tokens"
+        )
+        out.print("estimate  assumes that the model returns as many hypotheses as requested")
 
 
 def _range(calls: Mapping[str, int]) -> str:
@@ -275,7 +287,7 @@ def print_written(out: Console, result: Mapping[str, Json]) -> None:
 def _print_sets(out: Console, sets: Sequence[Mapping[str, Json]]) -> None:
     """Print noise and accuracy on the test rows, with "–" where they are unknown."""
     shown = create_table(
-        "set", "rows", "labels", "to find", "changed", "best accuracy", numbers=range(1, 6)
+        "set", "rows", "labels", "true rules", "changed", "best accuracy", numbers=range(1, 6)
     )
     for one in sets:
         shares = [(one.get(key) or {}).get("test") for key in ("effective_noise", "best_accuracy")]
@@ -333,7 +345,10 @@ def print_baselines(
     for line in list(said)[:MAX_LISTED_SENTENCES]:
         out.print(escape_unprintable(line), soft_wrap=True)
     if len(said) > MAX_LISTED_SENTENCES:
-        out.print(f"and {len(said) - MAX_LISTED_SENTENCES} more (peirce eval hypobench --json)")
+        out.print(
+            f"and {len(said) - MAX_LISTED_SENTENCES} more; to see all, run: peirce eval"
+            " hypobench --json"
+        )
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -80,20 +80,27 @@ def join_counts(pairs: Mapping[str, Json]) -> str:
     )
 
 
-# Why a method ended a problem, in the words of a person; the JSON keeps the keys.
+# Why a method ended a problem, as sentences for the screen. The JSON output has the keys.
 STOPS = {
-    "exhausted": "the proposer had nothing more to say",
+    "exhausted": "the proposer had no more candidates",
     "cap": "reached the limit of answers",
     "three_bad": "stopped after three failed answers",
     "bad": "stopped after the allowed number of failed answers",
     "target": "reached the target",
-    "answered": "every question was answered",
-    "opened": "the bank was read",
+    "answered": "all questions were answered",
+    "opened": "the bank was applied",
 }
 
 
-def stop_sentence(cause: str) -> str:
-    """Return why a problem ended, in words; a cause that is not known here as it is."""
+def stop_sentence(cause: str, max_answers: int | None = None) -> str:
+    """Return why a problem ended, in words. An unknown cause is returned as it is.
+
+    Args:
+        cause: The cause that the session recorded.
+        max_answers: The session's limit of answers per problem, if it is known.
+    """
+    if cause == "cap" and max_answers is not None:
+        return f"reached the limit of {format_count(max_answers, 'answer')}"
     return STOPS.get(cause) or to_one_line(cause, 80)
 
 

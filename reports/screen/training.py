@@ -60,7 +60,7 @@ def print_classifiers(out: Console, record: Mapping[str, Json]) -> None:
     splits = [s for s in ("ind", "ood", "val") if any(s in one["scores"] for one in record["sets"])]
     names = {"ind": "test", "ood": "other source", "val": "validation"}
     heads = [h for s in splits for h in (f"accuracy, {names[s]} ↑", "F1 ↑")]
-    shown = create_table("data set", "rows", *heads, "pass", numbers=(1,))
+    shown = create_table("data set", "rows", *heads, "epoch", numbers=(1,))
     for one in record["sets"]:
         cells = []
         for split in splits:
@@ -76,10 +76,11 @@ def print_classifiers(out: Console, record: Mapping[str, Json]) -> None:
     for one in record["sets"]:
         if one["cut"]:
             out.print(
-                f"{escape_unprintable(one['set'])}: {one['cut']:,} rows are longer than what the model is shown"
+                f"{escape_unprintable(one['set'])}: {one['cut']:,} rows were truncated to"
+                " --max-length"
             )
     out.print(
-        "Next: peirce eval hypobench SESSION… --out DIR has them as a row of tables 5, 12 and 15"
+        "Next: peirce eval hypobench SESSION… --out DIR adds them as a row of tables 5, 12 and 15"
     )
 
 
@@ -90,7 +91,7 @@ def _share(of: Mapping[str, Json]) -> str:
 def print_trainings(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
     """Print one row per training."""
     if not rows:
-        out.print("no training yet")
+        out.print("This store contains no trainings.")
         return
     shown = create_table(
         "training",
@@ -123,7 +124,7 @@ def print_trainings(out: Console, rows: Sequence[Mapping[str, Json]]) -> None:
 def print_curves(out: Console, result: Mapping[str, Json]) -> None:
     """Print one row per training and stage with the ends of its curves, then the written files."""
     if not result["trainings"]:
-        out.print("no training on pairs yet")
+        out.print("This store contains no trainings on pairs.")
         return
     shown = create_table("training", "base", "schedule", "seed", "status", "stage", "accuracy ↑", "loss ↓",
                   "chosen log-ratio", numbers=(3,))  # fmt: skip
@@ -147,8 +148,8 @@ def print_curves(out: Console, result: Mapping[str, Json]) -> None:
 
 
 PHASE_TEXTS = {
-    "tokens": "reads the pairs", "reference": "asks the base (the reference)", "probe": "probes",
-    "sample": "samples answers", "save": "saves",
+    "tokens": "reading the pairs", "reference": "evaluating the reference model", "probe": "probing",
+    "sample": "sampling answers", "save": "saving",
 }  # fmt: skip
 
 
@@ -194,7 +195,7 @@ class _Screen:
             begun = self._before() > 0
             if begun and not self.done and (kind is None or issubclass(kind, KeyboardInterrupt)):
                 again = shlex.join(["peirce", "train", "--resume", "--out", self._folder])
-                self._out.print(f"Go on with: {again}", soft_wrap=True)
+                self._out.print(f"To continue, run: {again}", soft_wrap=True)
 
     def _draw(self) -> RenderableType:
         raise NotImplementedError
@@ -256,7 +257,7 @@ class TrainingProgress(_Screen):
     def _draw(self) -> RenderableType:
         told = self._last
         if told is None:
-            return Text("loads the model")
+            return Text("loading the model")
         head = Text()
         head.append(f"{told.examples:,} of {told.total:,} examples")
         if told.train_loss is not None:
@@ -302,8 +303,9 @@ class ClassifierProgress(_Screen):
         epoch = progress["epoch"]
         if epoch is not None:
             self._say(
-                f"{progress['set']}, pass {epoch.number}: loss {epoch.train_loss:.3f}, on validation rows"
-                f" {epoch.loss:.3f}, accuracy {epoch.accuracy:.3f}, macro F1 {epoch.f1:.3f}"
+                f"{progress['set']}, epoch {epoch.number}: training loss {epoch.train_loss:.3f},"
+                f" validation loss {epoch.loss:.3f}, accuracy {epoch.accuracy:.3f}, macro F1"
+                f" {epoch.f1:.3f}"
             )
 
     def _before(self) -> float:
@@ -312,7 +314,7 @@ class ClassifierProgress(_Screen):
     def _draw(self) -> RenderableType:
         told = self._told
         if told is None:
-            return Text("loads the model")
+            return Text("loading the model")
         done, total = told["update"], max(1, told["updates"])
         line = f"{escape_unprintable(told['set'])}: update {done} of at most {total}   "
         line += self._rest(done, total, 0, self._began)
@@ -332,16 +334,16 @@ def _number(value: float | None) -> str:
 
 SPLITS = ("train", "validation", "held-out")
 EXCLUSION_TEXTS = {
-    "repeated": "answers that stood there already",
-    "cut": "answers cut at a token limit",
-    "unanswered": "answers that were tool calls alone",
-    "not_text": "answers that are no Unicode text",
+    "repeated": "duplicate answers",
+    "cut": "answers that were cut at a token limit",
+    "unanswered": "answers that contain only tool calls",
+    "not_text": "answers that are not valid Unicode text",
     "not_judged": "consistent hypotheses without predictions over S or a known cost",
-    "in_another_split": "problems whose observations also stand in a stricter split",
-    "repeated_pairs": "pairs that stood there already",
-    "too_long": "pairs that do not fit the length",
-    "over_limit": "pairs over the limit",
-    "out_of_ratio": "pairs that do not go into the ratio",
+    "in_another_split": "problems whose observations also occur in a stricter split",
+    "repeated_pairs": "duplicate pairs",
+    "too_long": "pairs longer than --max-length",
+    "over_limit": "pairs beyond --limit",
+    "out_of_ratio": "pairs beyond --ratio",
 }
 
 
@@ -356,7 +358,7 @@ def print_pairs(out: Console, report: Mapping[str, Json]) -> None:
                 if sum(of_splits[split].values()):
                     shown.add_row(f"{to_one_line(task, 40)}, {split}", *_cells(of_splits[split]))
     for size, stages in report["by_context"].items():
-        shown.add_row(f"with {size} earlier", *_cells(stages))
+        shown.add_row(f"{size} earlier hypotheses", *_cells(stages))
     out.print(shown)
     out.print()
     models = create_table("model", "answers", "malformed", "inconsistent", "consistent", "chosen",
@@ -371,11 +373,13 @@ def print_pairs(out: Console, report: Mapping[str, Json]) -> None:
         if count:
             out.print(f"left out: {count:,} {EXCLUSION_TEXTS[why]}")
     if report["ties"]:
-        out.print(f"no pair: {report['ties']:,} of equal scores")
+        out.print(f"no pair: {report['ties']:,} pairs of answers have equal scores")
     if report["several"]:
-        out.print(f"{report['several']:,} answers hold several hypotheses: the first one counts")
+        out.print(
+            f"{report['several']:,} answers contain several hypotheses; only the first one is used"
+        )
     for split in report["missing"]:
-        out.print(f"no group of problems is in the split {split}: --fixed FILE puts some there")
+        out.print(f"The split {split} contains no problems. Use --fixed FILE to assign some to it.")
     out.print(
         f"{report['pairs']:,} pairs, {report['prompts']:,} prompts, {report['answers']:,} answers:"
         f" {report['digest'][:12]}"
@@ -388,10 +392,10 @@ def print_pairs(out: Console, report: Mapping[str, Json]) -> None:
 def print_pair_sets(out: Console, sets: Sequence[Mapping[str, Json]]) -> None:
     """Print one row per set of preference pairs in the store."""
     if not sets:
-        out.print("no pairs in this store yet: peirce pairs SESSION makes some")
+        out.print("This store contains no pairs. To build some, run: peirce pairs SESSION")
         return
     shown = create_table(
-        "set", "made", "train", "validation", "held-out", "sessions", numbers=range(2, 6)
+        "set", "created", "train", "validation", "held-out", "sessions", numbers=range(2, 6)
     )
     for one in sets:
         counts = one["counts"]
@@ -412,19 +416,19 @@ def print_pretrained(out: Console, result: Mapping[str, Any]) -> None:
     """Print the folder, size and loss of a pretrained model, and its results on unseen problems."""
     settings = result["settings"]
     if result["used"]:
-        out.print(f"{result['out']}: made before with these settings, used again", markup=False)
+        out.print(f"{result['out']}: already trained with these settings, reused", markup=False)
     else:
         out.print(f"{result['out']}: written", markup=False)
     out.print(
-        f"{settings['architecture']}, {result['parameters']:,} parameters, {result['tokens']:,} tokens in"
-        f" {result['seconds']:,.0f} s, loss {result['loss']}",
+        f"{settings['architecture']}, {result['parameters']:,} parameters, {result['tokens']:,}"
+        f" training tokens in {result['seconds']:,.0f} s, loss {result['loss']}",
         markup=False,
     )
     rows = result.get("measured") or []
     if rows:
         out.print()
         out.print(_figures(rows))
-    out.print(f"next: peirce run TASK --model hf:{result['out']} --template compact", markup=False)
+    out.print(f"Next: peirce run TASK --model hf:{result['out']} --template compact", markup=False)
 
 
 def _figures(rows: list[Mapping[str, Any]]) -> Any:

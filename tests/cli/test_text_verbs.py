@@ -91,12 +91,15 @@ def test_a_run_says_what_it_does_and_ends_with_the_baselines_beside(peirce):
     code, out, err = peirce(*[one for one in RUN if one != "--quiet"])
     assert code == 0
     said = {line.split()[0]: line for line in err.splitlines()}
-    assert "sentences that are no exact rules" in said["judge"]
-    assert "20 shown, 10 of them first" in said["rows"] and "12 test rows (ind)" in said["rows"]
+    assert "sentences that are not exact rules" in said["judge"]
+    assert (
+        "20 shown, 10 of them in the first prompt" in said["rows"]
+        and "12 test rows (ind)" in said["rows"]
+    )
     assert "proposer 1 to 2" in said["calls"] and "sandbox" not in said and "limits" not in said
     assert "majority" in out and "beside" in out
     code, out, _ = peirce("show")
-    assert code == 0 and "meals#0: a bank of 2 read by multi: ind 12 rows, accuracy" in out
+    assert code == 0 and "meals#0: bank of 2 applied by multi: ind 12 rows, accuracy" in out
     code, out, _ = peirce("show", "--json")
     assert json.loads(out)[0]["inference"]["splits"]["ood"]["rows"] == 10
 

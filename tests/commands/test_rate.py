@@ -158,7 +158,7 @@ def test_the_evaluation_shows_both_and_says_who_made_them(made, capsys) -> None:
     with pytest.raises(SystemExit):
         cli.main(["eval", session, "--store", str(store)])
     said = capsys.readouterr().out
-    assert "by exact rules; no model made them" in said
+    assert "come from exact rules, not from a model" in said
     assert "rated by scripted" in said and "released hdr 0.375" in said
 
 

@@ -105,7 +105,7 @@ def test_rounds_and_wrong_rows_widen_the_range_of_hypogenic(meals):
     judge = {"judge": "model", "inference": "multi"}
     once = planned(meals, "hypogenic", model=FunctionProposer(Model(MANY), "m"), **judge)
     twice = planned(meals, "hypogenic", model=FunctionProposer(Model(MANY), "m"), rounds=2, **judge)
-    # 20 rows, 10 of them first: one regeneration in the first round, two more in the second
+    # 20 rows, 10 of them in the first prompt: one regeneration in the first round, two more in the second
     assert once["proposer"] == {"least": 1, "most": 2}
     assert twice["proposer"] == {"least": 1, "most": 4}
     assert once["judge"]["least"] == twice["judge"]["least"]

@@ -420,7 +420,7 @@ def test_more_hypotheses_than_were_asked_for_are_cut_also_where_the_answer_was(t
 
 
 def test_agreement_of_a_judge_is_the_same_in_whatever_order_answers_come(tmp_path):
-    # Three answers a question; of every seventh pair one of them is another: 2/3 agree there.
+    # Three answers per question; of every seventh pair one of them is another: 2/3 agree there.
     def moody(delays):
         class Moody(FunctionProposer):
             async def propose(self, view, messages, tools, seed, schema=None):

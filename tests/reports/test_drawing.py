@@ -25,7 +25,7 @@ def test_a_problem_is_drawn_row_by_row() -> None:
     out = io.StringIO()
     print_problem(Console(file=out, width=100, markup=False), PROBLEM)
     assert out.getvalue().splitlines() == [
-        "arc, problem a: 1 shown, 1 hidden, a sample space of 3 inputs",
+        "arc, problem a: 1 shown and 1 hidden observations, sample space of 3 inputs",
         "  shown, 2 by 2 -> 1 by 3",
         "     1 0  ->   1 0 2",
         "     0 2",

@@ -83,14 +83,14 @@ def test_an_average_names_its_sets_and_scores_without_a_model_are_marked(out: Pa
     assert [row["column"] for row in found] == names
     text = (out / "table14.txt").read_text()
     assert f"A: 1 data set: {BASE}." in text and f"B: 2 data sets: {BASE}, {DEEP}." in text
-    assert "no model made them" in (out / "hypobench.md").read_text()
+    assert "come from exact rules, not from a model" in (out / "hypobench.md").read_text()
     assert "These scores come from exact rules" in text and "1.000 / 1.000 / 1.000 B" in text
 
 
 def test_published_values_stand_beside(out: Path) -> None:
     text = (out / "table14.txt").read_text()
     assert "GPT (paper)" in text.splitlines()[2] and "0.95 / 0.48 / 0.46" in text
-    assert "A cell: FDR / RC / HDR." in text
+    assert "Each cell shows FDR / RC / HDR." in text
     paper = [row for row in lines(out / "table16.csv") if row["source"] == "paper"]
     assert {(r["row"], r["metric"]): r["value"] for r in paper}["average", "HDR"] == "0.52"
 

@@ -79,7 +79,7 @@ def test_the_banner_says_in_under_ten_lines_what_will_run():
     text = "\n".join(lines)
     assert len(lines) < 10
     for said in ("search", "list_function.jsonl", "abababababab", "3 problems", "4 observations",
-                 "25 answers", "1 of 2 layers hold; warning: NOT active here: seccomp", "runs/a b.duckdb", "9 to 75"):  # fmt: skip
+                 "25 answers", "1 of 2 layers are active; warning: NOT active here: seccomp", "runs/a b.duckdb", "9 to 75"):  # fmt: skip
         assert said in text, said
 
 
@@ -93,7 +93,7 @@ def test_plain_lines_say_how_far_it_is_and_how_long_it_will_take():
         {"type": "problem_ended", "problem": "p1", "status": "done", "cause": "cap"}, after=8
     )
     assert stage.lines[-1] == (
-        "[1/3] problem p1: 1 accepted; reached the limit of answers; 10 s, about 20 s to go"
+        "[1/3] problem p1: 1 accepted; reached the limitof 25 answers; 10 s, about 20 s left"
     )
 
 
@@ -101,7 +101,7 @@ def test_where_nothing_happens_a_line_says_what_it_is_at_and_they_become_rarer()
     stage = Stage()
     stage.now = 12.0
     stage.screen._still()
-    assert stage.lines == ["Opening data, model and sandbox; 12 s"]
+    assert stage.lines == ["Opening the data, the model and the sandbox; 12 s"]
     stage.tell(started(1), {"type": "problem_started", "problem": "p1"})
     stage.tell({"type": "call_started", "problem": "p1", "path": "a"})
     before = len(stage.lines)
@@ -109,11 +109,11 @@ def test_where_nothing_happens_a_line_says_what_it_is_at_and_they_become_rarer()
         stage.now += 1
         stage.screen._still()
     still = stage.lines[before:]
-    assert still[0] == "[0/1] no verdict yet; 1 in flight; 10 s"
+    assert still[0] == "[0/1] no verdicts yet; 1 in flight; 10 s"
     assert 60 < len(still) < 120
     stage.tell({"type": "ended", "status": "done"}, after=70)
     stage.screen._still()
-    assert stage.lines[-1].startswith("Scoring what was found; 1:01:")
+    assert stage.lines[-1].startswith("Scoring the hypotheses; 1:01:")
 
 
 def test_a_quiet_screen_starts_no_clock_and_a_picture_brings_its_own():
@@ -137,13 +137,13 @@ def test_the_banner_says_where_a_model_is_asked():
 
 
 def test_where_nothing_runs_as_code_no_sandbox_is_spoken_of():
-    assert any(line.startswith("sandbox  none is needed") for line in banner(started(layers={})))
+    assert any(line.startswith("sandbox  not needed") for line in banner(started(layers={})))
 
 
 def test_one_problem_is_no_problems_and_none_takes_no_calls():
     one, none = banner(started(1)), banner(started(1, open=0))
     assert any(line.startswith("data") and ": 1 problem," in line for line in one)
-    assert "calls    none: no problem is open" in none
+    assert "calls    none, because no problem is unfinished" in none
 
 
 def test_plain_lines_are_few_but_the_last_and_each_new_failure_are_always_there():
@@ -175,7 +175,7 @@ def test_the_footer_counts_requests_in_flight_retries_cache_hits_and_tokens():
     told = stage.screen._footer()
     assert (
         told
-        == "1 in flight, 2 retries, 1 from the journal, 1 from the cache, 200 tokens in, 20 tokens out"
+        == "1 in flight, 2 retries, 1 from the journal, 1 from the cache, 200 input tokens, 20 output tokens"
     )
     stage.tell({"type": "problem_ended", "problem": "p", "status": "failed", "cause": "gone"})
     assert stage.screen._footer().startswith("0 in flight")
@@ -187,15 +187,15 @@ def test_a_request_that_is_made_again_says_why_until_its_answer_comes():
     stage.tell({"type": "call_started", "problem": "p", "path": "a"})
     why = "the connection failed"
     stage.tell({"type": "asked_again", "problem": "p", "path": "a", "cause": why}, after=5)
-    assert stage.lines[-1] == f"[0/1] no verdict yet; 1 in flight, 1 asked again ({why}); 5.0 s"
+    assert stage.lines[-1] == f"[0/1] no verdicts yet; 1 in flight, 1 retrying ({why}); 5.0 s"
     stage.tell(call("p", "a", retries=1))
-    assert "asked again" not in stage.screen._footer()
+    assert "retrying" not in stage.screen._footer()
 
 
 def test_a_model_that_takes_no_tools_is_told_of_once():
     stage = Stage()
     stage.tell(started(3), *({"type": "no_tools", "problem": name} for name in "abc"))
-    assert stage.out.getvalue().count("takes no tools here") == 1
+    assert stage.out.getvalue().count("does not accept tools here") == 1
 
 
 def test_the_live_picture_has_bar_verdicts_problems_and_footer():
@@ -219,8 +219,8 @@ def test_an_unfinished_session_ends_with_the_command_to_go_on():
         stage.tell(started(), {"type": "stopping"}, {"type": "stopping"})
         stage.tell({"type": "ended", "status": "interrupted"})
     assert stage.lines == [
-        "Finishing the steps in flight; press Ctrl-C again to leave at once.",
-        "Go on with: peirce resume abcd --store 'runs/a b.duckdb'",
+        "Finishing the steps in progress. Press Ctrl-C again to stop immediately.",
+        "To continue, run: peirce resume abcd --store 'runs/a b.duckdb'",
     ]
 
 
@@ -260,7 +260,7 @@ def test_why_problems_ended_is_said_once_with_how_many_they_are():
     console = Console(file=out, width=120, markup=False, emoji=False, highlight=False)
     listings.print_problems(console, [row, row, row | {"cause": "cap", "reason": ""}])
     assert out.getvalue().splitlines()[-1] == (
-        "the proposer had nothing more to say, 2 x: none is left [b]"
+        "the proposer had no more candidates (2 x): none is left [b]"
     )
     listings.print_hypotheses(console, [])
     assert "peirce show SESSION" in out.getvalue()

@@ -39,10 +39,10 @@ def printed(draw, *args):
 
 def test_the_start_names_judge_reading_rows_and_calls():
     told = said()
-    assert told["judge"] == "the model: sentences that are no exact rules"
-    assert told["bank"].endswith("read by multi") and "best 10" in told["bank"]
+    assert told["judge"] == "the model: sentences that are not exact rules"
+    assert told["bank"].endswith("applied by multi") and "best 10" in told["bank"]
     assert told["rows"] == (
-        "200 shown, 10 of them first; predicted: 300 validation rows (val), 500 test rows (ind)"
+        "200 shown, 10 of them in the first prompt; to predict: 300 validation rows (val), 500 test rows (ind)"
     )
     assert told["calls"] == "proposer 1 to 20, judge 7"
 
@@ -50,12 +50,12 @@ def test_the_start_names_judge_reading_rows_and_calls():
 @pytest.mark.parametrize(
     ("changed", "judge"),
     [
-        ({"judge": "exact"}, "exact rules alone; no model is asked about texts"),
-        ({"judge": "model", "repeats": 3}, "the model: all sentences, 3 answers a question"),
+        ({"judge": "exact"}, "exact rules only; no model is asked about texts"),
+        ({"judge": "model", "repeats": 3}, "the model: all sentences, 3 answers per question"),
         ({"operational": {"players": {"judge": ["openai:big", {}]}}},
-         "openai:big: sentences that are no exact rules"),
+         "openai:big: sentences that are not exact rules"),
         ({"method": "direct", "inference": None, "shots": 2},
-         "the model labels the rows itself, with 2 labelled rows in each prompt"),
+         "the model labels the rows directly, with 2 labelled rows in each prompt"),
     ],
 )  # fmt: skip
 def test_the_start_names_who_judges(changed, judge):
@@ -91,7 +91,7 @@ def test_baselines_stand_in_a_row_each_with_means_over_problems():
     assert "a#0: ind, 9 rows: no" in out and "a#1: ind, 9 rows: yes" in out
 
 
-@pytest.mark.parametrize(("lines", "more"), [(12, ""), (13, "and 1 more")])
+@pytest.mark.parametrize(("lines", "more"), [(12, ""), (13, "and 1 more; to see all")])
 def test_more_sentences_than_a_screen_takes_are_counted(lines, more):
     said = [f"ind: {number}" for number in range(lines)]
     rows = [row("majority", "ind", 0.5, 0.3)]
@@ -99,7 +99,7 @@ def test_more_sentences_than_a_screen_takes_are_counted(lines, more):
         summaries.print_baselines, {}, [{"problem": "a", "baselines": rows, "said": said}]
     )
     assert "ind: 11" in out and "ind: 12" not in out
-    assert more in out and (" more " in out) == bool(more)
+    assert more in out and (" more" in out) == bool(more)
 
 
 def test_nothing_is_said_where_nothing_was_predicted():
@@ -149,5 +149,5 @@ def test_many_observations_are_counted_and_a_source_is_named():
         "meta": {"source": "one.pdf", "quote": "longer texts"}, "answer": "",
     }  # fmt: skip
     out = printed(listings.print_hypotheses, [shown])
-    assert "shown 70 right, 5 wrong of 200" in out and "not_asked" not in out
+    assert "shown 70 correct, 5 wrong of 200" in out and "not_asked" not in out
     assert 'from one.pdf   "longer texts"' in out and "quote_not_in_source" in out

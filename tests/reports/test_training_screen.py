@@ -34,12 +34,12 @@ def test_bar_state_stages_and_warnings_have_lines_of_their_own() -> None:
     lines = screen_lines(TrainingProgress, 100, began, told)
     assert set(lines[0]) <= set("━╺╸") and len(lines[0]) == 60
     assert lines[1] == (
-        "12,800 of 51,200 examples   loss 0.412   12:34, about 37:42 left   samples answers"
+        "12,800 of 51,200 examples   loss 0.412   12:34, about 37:42 left   sampling answers"
     )
     cells = [line.split() for line in lines[4:7]]
     assert cells == [[stage, "0.610", "0.700", "-0.620", "1.182"] for stage in stages]
     assert lines[7:] == ["sampled: instruction following 0.940", WARNING]
-    assert screen_lines(TrainingProgress, 100) == ["loads the model"]
+    assert screen_lines(TrainingProgress, 100) == ["loading the model"]
 
 
 def test_a_classifier_says_how_far_it_is() -> None:

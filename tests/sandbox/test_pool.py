@@ -148,7 +148,7 @@ def test_a_killed_zygote_is_replaced_and_its_batch_run_again() -> None:
 
 
 def test_a_hypothesis_that_takes_its_zygote_down_is_a_crash_of_its_own() -> None:
-    """No hypothesis can, where the layers hold; so somebody else does it for it."""
+    """No hypothesis can, where the layers are active; so somebody else does it for it."""
     mark = b"def f(x):\n    return 'fatal'"
 
     async def session() -> Batch:

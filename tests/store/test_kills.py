@@ -26,7 +26,7 @@ PEIRCE = [sys.executable, "-m", "peirce"]
 
 
 # Two problems with three steps each. abduce: 12 calls of tools and sandbox, 8 of the model, 6 steps, 2
-# ends; refine: 18 of the sandbox, 6 of the model, 4 of who repairs, 6 steps, 2 ends. t3 in two rounds:
+# ends; refine: 18 of the sandbox, 6 of the model, 4 from the repair model, 6 steps, 2 ends. t3 in two rounds:
 # as abduce in each, but for one pair of ends.
 @pytest.mark.parametrize(
     ("method", "steps", "writes", "every"),

@@ -20,7 +20,7 @@ from peirce.tasks.logic.problems import build_problem as made
 from peirce.tools.logic import PUBLISHED_THEORIES, World, parse_theory
 
 SHOWN = """\
-abd, problem PARTIAL: 1 shown, 1 hidden, a sample space of 48 inputs
+abd, problem PARTIAL: 1 shown and 1 hidden observations, sample space of 48 inputs
   theory  T1 / TH2
   axiom   ∀x (∃y (R(x, y) ∧ P(y)) ∧ ¬Ab(x) → Q(x))
   rules   may hold P, R, S and =; not Ab, Q

@@ -202,10 +202,15 @@ def _told(some: Sequence[BaselineComparison]) -> str:
     )
     if unbeaten is None:
         worst = max(other.p for other in some)
-        verdict = f"it beats {'all' if len(some) > 1 else 'it'} (p at most {worst:.3g}, McNemar)"
+        verdict = (
+            f"the session beats {'all of them' if len(some) > 1 else 'it'} (p at most"
+            f" {worst:.3g}, McNemar)"
+        )
     else:
         why = CHANCE_TEXT if unbeaten.accuracy > unbeaten.baseline_accuracy else NO_BETTER_TEXT
-        verdict = f"it does not beat {unbeaten.baseline} (p {unbeaten.p:.3g}, McNemar): {why}"
+        verdict = (
+            f"the session does not beat {unbeaten.baseline} (p {unbeaten.p:.3g}, McNemar): {why}"
+        )
     return (
         f"{one.split}, {one.n} rows: accuracy {one.accuracy:.3f}, compared with {others}; {verdict}"
     )
