@@ -229,9 +229,9 @@ class TrainingProgress(_Screen):
         self._last = progress
         if progress.phase == "train" and self._first is None:
             self._first, self._began = progress.examples, self._clock()
-        for sentence in progress.said[self._said :]:
+        for sentence in progress.messages[self._said :]:
             self._say(f"Warning: {sentence}")
-        self._said = max(self._said, len(progress.said))
+        self._said = max(self._said, len(progress.messages))
         if progress.probes and dict(progress.probes) != self._probes[1]:
             self._probes = (progress.examples, dict(progress.probes))
             if self._picture is None:

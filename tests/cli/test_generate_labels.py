@@ -101,7 +101,7 @@ SUBJECT = ("generate", "labels:subject", "--about", ABOUT, "--level", "level0", 
 def test_a_model_writes_a_subject_and_each_part_is_said_on_stderr(peirce, script):
     code, out, err = peirce(*SUBJECT, script, "--out", "made")
     assert code == 0
-    assert err.splitlines()[:3] == ["labels: 3 of 3", "types: 0 of 4", "types: 4 of 4, answer 2"]
+    assert err.splitlines()[:3] == ["labels: 3 of 3", "types: 0 of 4", "types: 4 of 4, attempt 2"]
     assert len(err.splitlines()) == 24
     assert "24 asked, 1 again" in out and "made.calls.jsonl" in out
     (line,) = [one for one in out.splitlines() if one.startswith("subject/level0 ")]

@@ -232,7 +232,7 @@ def test_without_scikit_learn_the_majority_stands_alone_and_one_sentence_says_so
         "compared with majority 0.500; the session beats it (p at most 1.91e-06, McNemar)"
     )
     assert absent == (
-        "The baselines tfidf and tree are skipped because they need scikit-learn."
+        "The baselines tfidf and tree are skipped because they need scikit-learn. Install it with:"
         " pip install 'peirce[text]'"
     )
     assert baselines.describe_comparisons([]) == []

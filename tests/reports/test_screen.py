@@ -93,7 +93,7 @@ def test_plain_lines_say_how_far_it_is_and_how_long_it_will_take():
         {"type": "problem_ended", "problem": "p1", "status": "done", "cause": "cap"}, after=8
     )
     assert stage.lines[-1] == (
-        "[1/3] problem p1: 1 accepted; reached the limitof 25 answers; 10 s, about 20 s left"
+        "[1/3] problem p1: 1 accepted; reached the limit of 25 answers; 10 s, about 20 s left"
     )
 
 
