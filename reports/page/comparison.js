@@ -19,7 +19,7 @@ function drawComparison(page) {
   fill();
   return [h("form", { class: "filters", onsubmit: (event) => event.preventDefault() },
     choice("Sessions", pairs.map((pair, at) => [String(at), said(pair)]), String(compared.pair), (value) => { compared.pair = Number(value); fill(); }), metrics),
-    leftOut(page) ? h("p", { class: "note" }, `Of a task the first ${page.compared} sessions are compared; not compared: ${leftOut(page)}.`) : null, place];
+    leftOut(page) ? h("p", { class: "note" }, `Only the first ${page.compared} sessions of a task are compared. These are not compared: ${leftOut(page)}.`) : null, place];
 }
 
 // Sessions that stand behind so many others of their task that they are compared with none.
@@ -41,13 +41,13 @@ function comparisonOf(page, pair, at, find) {
     h("span", { class: "interval" }, signed(one.mean), one.low === null ? null : ` [${signed(one.low)}, ${signed(one.high)}]`), one.n]);
   const link = (session, value, id) => h("a", { href: addressOf(session, id) }, number(value));
   return [h("div", { class: "beside" },
-    table(`Differences over ${plural(pair.problems, "shared problem")}: the second session less the first, with 95% intervals that draw problems`, ["metric", "difference", "problems"], rows),
+    table(`Differences over ${plural(pair.problems, "shared problem")}: second session minus first session, with 95% bootstrap intervals over problems`, ["metric", "difference", "problems"], rows),
     known.length ? h("div", null, scatterOf(known, name, first, second, page.sessions),
       h("p", null, `${name}: higher in the second in ${plural(better, "problem")}, lower in ${worse}, equal in ${known.length - better - worse}.`))
       : h("p", { class: "note" }, `No problem has a value of ${name} in both sessions.`)),
-    known.length ? table(`${name} by problem, the largest difference first`, ["problem", "first", "second", "difference"],
+    known.length ? table(`${name} by problem, largest difference first`, ["problem", "first", "second", "difference"],
       known.slice(0, 300).map((one) => [one.id, link(first.session, one.a, one.id), link(second.session, one.b, one.id), signed(one.b - one.a)])) : null,
-    known.length > 300 ? h("p", { class: "note" }, `${known.length - 300} problems of smaller differences are not listed.`) : null,
+    known.length > 300 ? h("p", { class: "note" }, `${known.length - 300} problems with smaller differences are not listed.`) : null,
   ].filter(Boolean);
 }
 
@@ -61,7 +61,7 @@ function scatterOf(known, name, first, second, sessions) {
   const all = known.flatMap((one) => [one.a, one.b]);
   const [low, high] = [Math.min(0, ...all), Math.max(1, ...all)];
   return chart({
-    title: `${name} by problem`, said: `${plural(known.length, "problem")}; above the line the second session has more`,
+    title: `${name} by problem`, said: `${plural(known.length, "problem")}; above the line, the value of the second session is higher`,
     x: { label: titleOf(first, sessions), low, high }, y: { label: titleOf(second, sessions), low, high }, height: 320,
     draw: (xs, ys) => [s("line", { class: "rule", x1: xs(low), y1: ys(low), x2: xs(high), y2: ys(high) }),
       known.map((one) => s("circle", { class: "point c0", cx: xs(one.a), cy: ys(one.b), r: 3 }, s("title", null, `${one.id}: ${number(one.a)} and ${number(one.b)}`)))],

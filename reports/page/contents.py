@@ -70,7 +70,7 @@ def _settings(
     settings: Mapping[str, Any], operational: Mapping[str, Any], rows: Sequence[ProblemRow]
 ) -> list[tuple[str, str]]:
     layers = operational.get("layers") or {}
-    held = f"{sum(layers.values())} of {len(layers)} layers hold" if layers else ""
+    held = f"{sum(layers.values())} of {len(layers)} layers are active" if layers else ""
     sandbox = ", ".join(one for one in (str(operational.get("sandbox") or ""), held) if one)
     versions = settings.get("versions") or {}
     shown = _shown(rows)
@@ -78,11 +78,11 @@ def _settings(
         ("seed", settings.get("seed")),
         *((name, _file(operational.get(name))) for name in FILE_KEYS),
         ("sample", operational.get("sample")),
-        ("observations shown", "" if shown == str(operational.get("observations")) else shown),
-        ("answers a problem", settings.get("max_answers")),
+        ("shown observations", "" if shown == str(operational.get("observations")) else shown),
+        ("max. answers per problem", settings.get("max_answers")),
         ("answer format", settings.get("answer_format")),
         ("template", settings.get("template")),
-        ("consistent from", (settings.get("text") or {}).get("tau")),
+        ("consistency threshold", (settings.get("text") or {}).get("tau")),
         ("sandbox", sandbox),
         ("peirce", versions.get("peirce")),
         ("python", versions.get("python")),

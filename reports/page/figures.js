@@ -5,9 +5,9 @@ function drawFigures(page) {
   return [
     diversity(page),
     sessions.map((one) => verdictsByStep(one.course.verdicts, sessions.length > 1 ? `, ${one.session}` : "")),
-    overSessions(sessions, "found", "accepted", { title: "Accepted hypotheses after so many answers", x: ["answers a problem", "answers"], y: "accepted a problem", zero: true, row: "accepted" }),
-    overSessions(sessions, "found", "solved", { title: "Problems with an accepted hypothesis", x: ["answers a problem", "answers"], y: "share of problems", zero: true, row: "share with one" }),
-    overSessions(sessions, "bank", "size", { title: "The bank's growth", x: ["step", "step"], y: "hypotheses a problem", row: "size", least: 2 }),
+    overSessions(sessions, "found", "accepted", { title: "Accepted hypotheses by number of answers", x: ["answers per problem", "answers"], y: "accepted per problem", zero: true, row: "accepted" }),
+    overSessions(sessions, "found", "solved", { title: "Problems with an accepted hypothesis", x: ["answers per problem", "answers"], y: "share of problems", zero: true, row: "share of problems" }),
+    overSessions(sessions, "bank", "size", { title: "Size of the bank", x: ["step", "step"], y: "hypotheses per problem", row: "size", least: 2 }),
     overSessions(sessions.filter((one) => one.family === "text"), "bank", "accuracy", { title: "Best accuracy in the bank", x: ["step", "step"], y: "accuracy", row: "best accuracy", least: 2 }),
   ];
 }
@@ -23,7 +23,7 @@ function diversity(page) {
   const said = `${plural(points.length, "problem")}; beta from ${number(betas[0])} to ${number(betas[betas.length - 1])}, gamma up to ${number(widest)}`;
   return chart({
     title: "Diversity: gamma and beta of each problem", said,
-    x: { label: "gamma (distinct predictions an input)", low: 1, high }, y: { label: "beta (mean distance)", low: 0, high: 1 },
+    x: { label: "gamma (distinct predictions per input)", low: 1, high }, y: { label: "beta (mean distance)", low: 0, high: 1 },
     key: [...page.sessions.map((one, place) => (one.points.length ? [`${lookOf(place)} dot`, titleOf(one, page.sessions)] : null)).filter(Boolean),
       ...page.regions.map((one, place) => [`band b${place}`, `possible with ${one.k} hypotheses`])],
     draw: (xs, ys) => [
@@ -31,7 +31,7 @@ function diversity(page) {
       points.map((point) => s("circle", { class: `point ${lookOf(point.place)}`, cx: xs(point.gamma), cy: ys(point.beta), r: 3.2 },
         s("title", null, `${point.problem}: gamma ${number(point.gamma)}, beta ${number(point.beta)}, ${point.k} hypotheses`))),
     ],
-  }, h("p", { class: "note" }, "Undefined counts as one more output here, as the bounds need it."),
+  }, h("p", { class: "note" }, "Undefined counts as an extra output here, as the bounds require."),
     numbersBelow("Gamma and beta of problems", ["problem", "session", "gamma", "beta", "hypotheses"],
       points, (point) => [point.problem, titleOf(point.one, page.sessions), point.gamma, point.beta, point.k]));
 }
@@ -86,6 +86,6 @@ function overSessions(sessions, part, value, { title, x, y, zero, row, least = 1
     y: { label: y, low: 0, high: Math.max(value === "solved" ? 1 : 0, ...all.map(([, told]) => told)) || 1 },
     key: sessions.length > 1 ? curves.map((curve) => [`line ${lookOf(curve.place)}`, name(curve)]) : [],
     draw: (xs, ys) => curves.map((curve, place) => line(lookOf(curve.place), points[place], xs, ys)),
-  }, numbersBelow(title, [by, "session", row, ...(part === "found" ? ["problems asked so far"] : [])],
+  }, numbersBelow(title, [by, "session", row, ...(part === "found" ? ["problems with this many answers"] : [])],
     curves.flatMap((curve) => curve.rows.map((told) => [curve, told])), ([curve, told]) => [told[by], name(curve), told[value], ...(part === "found" ? [told.asked] : [])]));
 }

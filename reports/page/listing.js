@@ -26,7 +26,7 @@ class Listing {
     this.body = h("tbody");
     this.head = h("th", { scope: "col", class: "number" });
     this.more = h("button", { type: "button", hidden: true, onclick: () => { this.drawn += 5 * MOST_ROWS; this.fill(); } }, "Show more");
-    this.place = h("div", { class: "opened", tabindex: -1, role: "region", "aria-label": "The open problem" }, h("p", { class: "note" }, "Open a problem to see its observations and every hypothesis."));
+    this.place = h("div", { class: "opened", tabindex: -1, role: "region", "aria-label": "Selected problem" }, h("p", { class: "note" }, "Select a problem to see its observations and hypotheses."));
     this.take();
   }
 
@@ -47,7 +47,7 @@ class Listing {
 
   draw() {
     const set = (name) => (value) => { this.state[name] = value; this.drawn = MOST_ROWS; this.fill(); };
-    this.box = h("input", { type: "search", id: "search", placeholder: "words of problems, hypotheses, answers", oninput: () => {
+    this.box = h("input", { type: "search", id: "search", placeholder: "search problems, hypotheses and answers", oninput: () => {
       this.region.setAttribute("aria-busy", "true");
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.find(this.box.value).catch(() => this.region.removeAttribute("aria-busy")), PAUSE_MS);
@@ -57,9 +57,9 @@ class Listing {
       h("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() },
         h("label", { class: "wide" }, "Search ", this.box),
         this.several ? choice("Session", [["", "all"], ...this.page.sessions.map((one) => [one.session, `${nameOf(one)} · ${one.session}`])], "", set("session")) : null,
-        choice("Ended", [["", "all"], ...[...new Set([...ends, ...(this.page.live ? ["open"] : [])])].map((one) => [one, words(one)])], "", set("ended")),
-        choice("With verdict", [["", "any"], ["consistent", "consistent"], ["none", "no consistent one"], ...VERDICTS.map((one) => [one, one])], "", set("verdict")),
-        choice("Order", [["given", "as given"], ["name", "by name"], ["most", "most accepted first"],
+        choice("Ended", [["", "all"], ...[...new Set([...ends, ...(this.page.live ? ["open"] : [])])].map((one) => [one, endSentence(one)])], "", set("ended")),
+        choice("With verdict", [["", "any"], ["consistent", "consistent"], ["none", "no consistent hypothesis"], ...VERDICTS.map((one) => [one, one])], "", set("verdict")),
+        choice("Order", [["given", "original order"], ["name", "by name"], ["most", "most accepted first"],
           ...[...this.metrics.values()].map((one) => [`=${one.name}`, `${words(one.name)}, ${one.better === "lower" ? "lowest" : "highest"} first`])], "given", set("order"))),
       this.count,
       this.region = h("div", { class: "scroll list", role: "region", "aria-label": "List of problems", tabindex: 0 },
@@ -125,9 +125,9 @@ class Listing {
     const { session, problem } = row;
     const opened = this.open !== null && this.open.at === row.at;
     return h("tr", { class: opened ? "current" : null, "data-at": row.at },
-      h("th", { scope: "row" }, h("a", { href: addressOf(session.session, problem.id), "aria-current": opened ? "true" : null }, problem.id || "(no name)"),
+      h("th", { scope: "row" }, h("a", { href: addressOf(session.session, problem.id), "aria-current": opened ? "true" : null }, problem.id || "(unnamed)"),
         " ", this.several ? h("small", null, this.titles.get(session)) : null),
-      h("td", null, words(endOf(problem))),
+      h("td", null, endSentence(endOf(problem))),
       h("td", { class: "number" }, number(problem.steps)),
       h("td", null, strip(problem.verdicts)),
       h("td", { class: "number" }, name ? number(this.value(row, name)) : ""));
@@ -153,7 +153,7 @@ class Listing {
     const [held, unfolded] = [this.place.contains(document.activeElement), again ? unfoldedIn(this.place) : []];
     this.place.dataset.at = row.at;
     this.place.setAttribute("aria-label", `Problem ${visible(row.problem.id)}`);
-    this.place.replaceChildren(told ? drawProblem(told, row.session, this.beside(row)) : h("p", null, "The server has no such problem any more."));
+    this.place.replaceChildren(told ? drawProblem(told, row.session, this.beside(row)) : h("p", null, "The server no longer has this problem."));
     unfold(this.place, unfolded);
     if (again) return;
     if (!held || !this.place.contains(document.activeElement)) this.place.focus({ preventScroll: true });
@@ -176,6 +176,7 @@ class Listing {
 
 const COLLATOR = new Intl.Collator("en", { numeric: true });
 const endOf = (problem) => (problem.status === "done" ? problem.cause || "done" : problem.status);
+const endSentence = (end) => (end === "open" ? "not finished" : stopSentence(end));
 
 function hasVerdict({ verdicts }, verdict) {
   const consistent = verdicts[0] + verdicts[1];
@@ -192,7 +193,7 @@ const unfold = (place, names) => detailsOf(place).forEach(([one, name]) => { if 
 // The verdicts of a problem as one bar; in words for those who do not see it.
 function strip(counts) {
   const sum = counts.reduce((a, b) => a + b, 0);
-  const said = VERDICTS.map((name, place) => (counts[place] ? `${counts[place]} ${name}` : null)).filter(Boolean).join(", ") || "no hypothesis";
+  const said = VERDICTS.map((name, place) => (counts[place] ? `${counts[place]} ${name}` : null)).filter(Boolean).join(", ") || "no hypotheses";
   let x = 0;
   return h("span", { class: "strip", title: said },
     s("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", role: "img", "aria-label": said }, VERDICTS.map((name, place) => {

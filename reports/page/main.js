@@ -124,8 +124,8 @@ class Page {
     if (this.page.live && takeToken()) location.reload(); // the address of another server, put into this tab
     if (!location.hash.startsWith("#problem/")) return;
     const row = this.listing.rows.find(({ session, problem }) => [location.hash, encodeURI(location.hash)].includes(addressOf(session.session, problem.id)));
-    if (row) this.listing.show(row).catch(() => this.listing.say("The server does not answer."));
-    else this.listing.say(`There is no problem ${location.hash} on this page.`);
+    if (row) this.listing.show(row).catch(() => this.listing.say("The server does not respond."));
+    else this.listing.say(`This page contains no problem ${location.hash}.`);
   }
 
   key(event) {
@@ -144,7 +144,7 @@ class Page {
     let took = 0;
     for (;;) {
       const running = this.page.sessions.some((one) => one.status === "running");
-      tell(running ? `Running: ${this.page.sessions.map((one) => `${one.problems.length - one.open} of ${plural(one.problems.length, "problem")}`).join(", ")}` : "Ended; this page is up to date.");
+      tell(running ? `Running: ${this.page.sessions.map((one) => `${one.problems.length - one.open} of ${plural(one.problems.length, "problem")}`).join(", ")}` : "The session has ended. This page is up to date.");
       await new Promise((done) => setTimeout(done, Math.max(running ? EVERY_MS : 5 * EVERY_MS, 4 * took)));
       if (document.hidden) continue;
       try {
@@ -155,7 +155,7 @@ class Page {
         took = performance.now() - asked;
       } catch (error) {
         this.page.mark = ""; // what was drawn may be half of an answer: the next one is whole
-        tell("The server does not answer; what stands here is the last that it gave.");
+        tell("The server does not respond. This page shows the last data it sent.");
         await new Promise((done) => setTimeout(done, 5 * EVERY_MS));
       }
     }
@@ -184,7 +184,7 @@ async function start(page) {
       document.title = ["Peirce", ...page.sessions.map((one) => one.task)].slice(0, 4).join(" · ");
       return new Page(page);
     }
-    tell(answer?.status === 503 ? await answer.text() : answer ? "Open the address that peirce view printed, with its token." : "The server does not answer.");
+    tell(answer?.status === 503 ? await answer.text() : answer ? "Open the complete address that `peirce view` printed, including its token." : "The server does not respond.");
     if (answer?.status === 403) return addEventListener("hashchange", () => takeToken() && location.reload());
     await new Promise((done) => setTimeout(done, 5 * EVERY_MS));
   }

@@ -26,9 +26,9 @@ function titleOf(one, sessions) {
 }
 
 function sessionCard(one, several) {
-  const ended = Object.entries(one.ends).map(([why, count]) => `${count} ${words(why)}`);
+  const ended = Object.entries(one.ends).map(([why, count]) => `${count} ${stopSentence(why)}`);
   const failed = Object.keys(one.failed).length;
-  const ends = [...ended, one.open ? `${one.open} open` : null, failed ? `${failed} failed` : null].filter(Boolean).join(", ");
+  const ends = [...ended, one.open ? `${one.open} unfinished` : null, failed ? `${failed} failed` : null].filter(Boolean).join("; ");
   const settings = facts(one.settings.map(([name, value]) => [name, name === "digest" && value ? h("code", null, value.slice(0, 16)) : value]));
   return h("article", { class: "session" },
     h("h3", null, nameOf(one), " ", h("span", { class: `status ${one.status}` }, one.status)),
@@ -36,8 +36,8 @@ function sessionCard(one, several) {
     facts([
       ["session", h("code", null, one.session)],
       ["problems", `${number(one.problems.length)}${ends ? ` (${ends})` : ""}`],
-      ["began", one.created.replace("T", " ").slice(0, 16) + " UTC"],
-      ["took", duration(one.seconds)],
+      ["started", one.created.replace("T", " ").slice(0, 16) + " UTC"],
+      ["duration", duration(one.seconds)],
     ]),
     several ? folded(["Settings", h("span", { class: "unseen" }, ` of ${one.session}`)], settings) : settings);
 }
@@ -62,17 +62,17 @@ function metricsTable(some, sessions, named) {
   });
   const notes = [...new Set(some.map((one) => one.note).filter(Boolean))];
   return [h("h3", null, named ? `Metrics: ${words(some[0].evaluation)}` : "Metrics"),
-    rows.length ? table("Means over problems with 95% bootstrap intervals that draw problems again", ["metric", ...some.map((one) => titleOf(one, sessions))], rows, { class: "metrics" }) : null,
-    absent.length ? h("p", { class: "note" }, `Without a value here: ${absent.join(", ")}.`) : null,
+    rows.length ? table("Means over problems with 95% bootstrap intervals over problems", ["metric", ...some.map((one) => titleOf(one, sessions))], rows, { class: "metrics" }) : null,
+    absent.length ? h("p", { class: "note" }, `These metrics have no value here: ${absent.join(", ")}.`) : null,
     notes.map((note) => h("p", { class: "note" }, note)),
-    known.length ? folded(["What the metrics mean", h("span", { class: "unseen" }, ` of ${words(some[0].evaluation)}`)], h("dl", { class: "meanings" }, known.map(([metric]) => h("div", null, h("dt", null, words(metric.name)), h("dd", null, metric.about))))) : null];
+    known.length ? folded(["Definitions of the metrics", h("span", { class: "unseen" }, ` of ${words(some[0].evaluation)}`)], h("dl", { class: "meanings" }, known.map(([metric]) => h("div", null, h("dt", null, words(metric.name)), h("dd", null, metric.about))))) : null];
 }
 
 function verdictsTable(sessions) {
   const sums = (one) => VERDICTS.map((_, place) => one.problems.reduce((sum, problem) => sum + problem.verdicts[place], 0));
   const rows = sessions.map((one) => [titleOf(one, sessions), ...sums(one), counted(one.breaches), counted(one.malformed)]);
   return [h("h3", null, "Verdicts"),
-    table("Hypotheses by verdict, and what was wrong with answers", ["session", ...VERDICTS, "breaches of the contract", "malformed, by reason"], rows)];
+    table("Hypotheses by verdict, and faults of answers", ["session", ...VERDICTS, "violations of the answer contract", "malformed answers by reason"], rows)];
 }
 
 const counted = (told) => Object.entries(told).map(([name, count]) => `${words(name)} ${count}`).join(", ") || "none";
@@ -81,10 +81,10 @@ function costsTable(sessions) {
   const rows = sessions.flatMap((one) => one.cost.map((row) => [titleOf(one, sessions), row.role, row.calls ?? 0,
     row.tokens_in ?? 0, row.tokens_out ?? 0, row.retries ?? 0, row.repeated ?? 0, duration(row.seconds)]));
   return rows.length ? [h("h3", null, "Calls"),
-    table("Calls by role; seconds of calls side by side are added up", ["session", "role", "calls", "tokens in", "tokens out", "retries", "answered before", "time"], rows)] : null;
+    table("Calls by role. Times are added up over concurrent calls.", ["session", "role", "calls", "input tokens", "output tokens", "retries", "reused answers", "time"], rows)] : null;
 }
 
 function failures(sessions) {
   const rows = sessions.flatMap((one) => Object.entries(one.failed).map(([name, cause]) => [name, titleOf(one, sessions), cause]));
-  return rows.length ? [h("h3", null, "Failed problems"), table("Problems that failed, which no metric counts", ["problem", "session", "cause"], rows)] : null;
+  return rows.length ? [h("h3", null, "Failed problems"), table("Failed problems. No metric includes them.", ["problem", "session", "cause"], rows)] : null;
 }

@@ -1,6 +1,6 @@
 // One problem: what was shown, what was hidden, every hypothesis, and where they part.
 
-const SIGNS = { 1: ["✓", "agrees"], 0: ["✗", "does not agree"], "-": ["?", "undefined"] };
+const SIGNS = { 1: ["✓", "correct"], 0: ["✗", "wrong"], "-": ["?", "undefined"] };
 const SHOWN_ROWS = 30; // observations drawn at once
 const MOST_SIGNS = 24; // observations whose marks stand one by one
 const HIDDEN_OPEN = 6; // hidden observations that need no click
@@ -9,16 +9,16 @@ function drawProblem(told, session, beside = []) {
   const { problem } = told;
   const consistent = told.hypotheses.filter((one) => one.verdict === "accepted" || one.verdict === "redundant").length;
   return h("article", { class: "problem" },
-    h("div", { class: "title" }, h("h3", null, problem.id || "(no name)"), h("p", { class: "beside-links" }, beside.filter(Boolean).map((link) => [link, " "]))),
-    facts([["ended", problem.status === "done" ? words(problem.cause) : `${problem.status} ${problem.cause}`],
+    h("div", { class: "title" }, h("h3", null, problem.id || "(unnamed)"), h("p", { class: "beside-links" }, beside.filter(Boolean).map((link) => [link, " "]))),
+    facts([["ended", problem.status === "done" ? stopSentence(problem.cause) : problem.status === "open" ? "not finished" : `${problem.status} ${problem.cause}`],
       ["hypotheses", `${told.hypotheses.length}, ${consistent} consistent`], ["sample space", plural(problem.space, "input")],
       ["session", h("span", null, nameOf(session), " ", h("code", null, session.session))]]),
     publicOf(problem),
     observations("Shown observations", problem.shown, problem, true),
-    observations("Hidden observations, which the proposer did not see", problem.hidden, problem, problem.hidden.length <= HIDDEN_OPEN),
+    observations("Hidden observations (not shown to the proposer)", problem.hidden, problem, problem.hidden.length <= HIDDEN_OPEN),
     referenceOf(problem),
     h("h4", null, "Hypotheses"),
-    told.hypotheses.length ? h("ol", { class: "hypotheses" }, told.hypotheses.map((one) => hypothesisOf(one, told))) : h("p", { class: "note" }, "None."),
+    told.hypotheses.length ? h("ol", { class: "hypotheses" }, told.hypotheses.map((one) => hypothesisOf(one, told))) : h("p", { class: "note" }, "There are no hypotheses."),
     partingOf(told), callsOf(told));
 }
 
@@ -27,7 +27,7 @@ function publicOf(problem) {
   if (!told.length) return null;
   const theory = problem.public.theory;
   const axioms = theory && isList(theory.axioms) ? theory.axioms : null;
-  return folded(axioms ? "The theory" : "What is said of the problem",
+  return folded(axioms ? "Theory" : "Problem description",
     axioms ? h("ul", null, axioms.map((one) => h("li", null, h("code", null, typeof one === "string" ? one : one.text || JSON.stringify(one))))) : null,
     facts(told.filter(([name]) => !(axioms && name === "theory")).map(([name, value]) => [words(name), picture(value)])));
 }
@@ -42,7 +42,7 @@ function observations(title, pairs, problem, open) {
     list = whole;
     more.remove();
     whole.focus();
-  } }, `Show the other ${rest}`) : null;
+  } }, `Show ${rest} more`) : null;
   return h("details", { open, class: "pairs" }, h("summary", null, `${title} (${pairs.length})`), list, more);
 }
 
@@ -77,7 +77,7 @@ function observationOf([input, output], problem) {
 
 function referenceOf(problem) {
   const told = Object.entries(problem.reference);
-  return told.length ? folded("What is known to be true, which no proposer saw", facts(told.map(([name, value]) => [words(name),
+  return told.length ? folded("Reference solution (not shown to the proposer)", facts(told.map(([name, value]) => [words(name),
     typeof value === "string" && value.includes("\n") ? h("pre", null, value) : picture(value)]))) : null;
 }
 
@@ -103,8 +103,8 @@ function fillHypothesis(details, one, told, raw) {
     ...(code ? [h("pre", null, one.text)] : []),
     scoresOf(one, told),
     ...["shown", "hidden"].filter((name) => one[name] && Object.keys(one[name].got).length).flatMap((name) => failing(name, one[name], told.problem)),
-    ...(asked.length ? [folded(`Tools asked in this step (${asked.length})`, toolCalls(asked))] : []),
-    ...(raw && raw.text !== one.text ? [folded("The answer as it was given", h("pre", null, raw.text || "(nothing)"))] : []));
+    ...(asked.length ? [folded(`Tool calls in this step (${asked.length})`, toolCalls(asked))] : []),
+    ...(raw && raw.text !== one.text ? [folded("Original answer", h("pre", null, raw.text || "(an empty answer)"))] : []));
 }
 
 function scoresOf(one, told) {
@@ -113,18 +113,18 @@ function scoresOf(one, told) {
   return facts([
     ["step", one.step],
     ["coverage", one.coverage === null ? null : number(one.coverage)],
-    ["predicts alone on", alone === undefined ? null : `${percent(alone, 1)} of the sample space`],
+    ["unique predictions", alone === undefined ? null : `on ${percent(alone, 1)} of the sample space`],
     ["undefined", one.undefined && Object.keys(one.undefined).length ? counted(one.undefined) : null],
     ...(bank ? [["rank in the bank", bank.rank], ["reward", number(bank.reward)], ["accuracy", bank.accuracy === null ? null : number(bank.accuracy)], ["visits", bank.visits]] : []),
     ...(one.shown ? Object.entries(one.shown.detail).filter(([, value]) => isNumber(value)).map(([name, value]) => [words(name), number(value)]) : []),
-    ["breaches", one.breaches && one.breaches.length ? one.breaches.map(words).join(", ") : null],
+    ["contract violations", one.breaches && one.breaches.length ? one.breaches.map(words).join(", ") : null],
   ]);
 }
 
 function marksOf(agreement, name) {
   const marks = [...agreement.marks];
   const right = marks.filter((mark) => mark === "1").length;
-  const said = `${name}: ${right} of ${marks.length} agree`;
+  const said = `${name}: ${right} of ${marks.length} correct`;
   if (marks.length > MOST_SIGNS || !marks.length) return h("span", { class: "marks" }, said);
   return h("span", { class: "marks", role: "img", "aria-label": said, title: said },
     `${name} `, marks.map((mark) => h("span", { class: `m${mark === "-" ? "u" : mark}` }, SIGNS[mark][0])));
@@ -141,7 +141,7 @@ function failing(name, agreement, problem) {
     const number = String(Number(place) + 1);
     return logic ? [number, (input && input.id) || "", given(got)] : [number, picture(input), picture(output), given(got)];
   });
-  return [table(`Where it does not agree with ${name} observations`, ["#", ...(logic ? ["world"] : ["input", "output"]), "it gives"], rows, { class: "failing" }),
+  return [table(`Wrong or undefined predictions on ${name} observations`, ["#", ...(logic ? ["world"] : ["input", "output"]), "prediction"], rows, { class: "failing" }),
     told.length > rows.length ? h("p", { class: "note" }, `${told.length - rows.length} more are not listed.`) : null].filter(Boolean);
 }
 
@@ -151,15 +151,15 @@ function partingOf(told) {
   const link = (name) => h("a", { href: `#h${name}`, onclick: (event) => { event.preventDefault(); reveal(name); } }, `h${name}`);
   const list = (names) => names.map((name, place) => [place ? ", " : "", link(name)]);
   const unknown = parting.inputs.some((one) => one.groups.some((group) => !("value" in group)));
-  return [h("h4", null, "Where the consistent hypotheses part"),
-    h("p", { class: "note" }, "Inputs of the sample space, each chosen to tell apart as many hypotheses as it can.",
-      unknown ? " Predictions there are stored as codes: a value is shown where it was seen elsewhere in the problem, else a letter." : "",
-      parting.left_out ? ` Compared are the first ${Object.keys(parting.alone).length} hypotheses; ${parting.left_out} more are left out.` : ""),
+  return [h("h4", null, "Inputs on which the consistent hypotheses differ"),
+    h("p", { class: "note" }, "Each input is from the sample space and chosen to distinguish as many hypotheses as possible.",
+      unknown ? " Predictions are stored as codes. A value is shown if it occurs elsewhere in the problem, otherwise a letter." : "",
+      parting.left_out ? ` Only the first ${Object.keys(parting.alone).length} hypotheses are compared; ${parting.left_out} more are not.` : ""),
     h("ol", { class: "parting" }, parting.inputs.map((one) => h("li", null, picture(one.input),
       h("ul", null, one.groups.map((group, place) => h("li", null, h("span", { class: "pair" }, h("span", null, list(group.hypotheses)), h("span", { class: "to", role: "img", "aria-label": "predict" }, "→"),
         "value" in group ? picture(group.value) : h("span", { class: "value" }, `prediction ${String.fromCharCode(65 + (place % 26))}`)))),
         one.undefined.length ? h("li", null, list(one.undefined), " → undefined") : null)))),
-    parting.same.length ? h("p", null, "The same everywhere: ", parting.same.map((group, place) => [place ? "; " : "", list(group)]), ".") : null];
+    parting.same.length ? h("p", null, "These hypotheses make the same predictions everywhere: ", parting.same.map((group, place) => [place ? "; " : "", list(group)]), ".") : null];
 }
 
 function reveal(name) {
@@ -175,8 +175,8 @@ function callsOf(told) {
   const calls = [...told.calls].sort((a, b) => COLLATOR.compare(orderOf(a), orderOf(b)));
   const rows = calls.map((call) => [call.path, call.kind, call.tokens_in, call.tokens_out, duration(call.seconds), call.retries, ...(before ? [call.repeats ? `from ${call.repeats}` : ""] : [])]);
   const asked = calls.filter((call) => call.said);
-  return folded(`Calls (${told.calls.length})`, asked.length ? [h("h4", null, "Tools that the proposer asked"), toolCalls(asked), h("h4", null, "All calls")] : null,
-    table("Model and tool calls of this problem", ["path", "kind", "tokens in", "tokens out", "time", "retries", ...(before ? ["answered before"] : [])], rows, { unseen: true }));
+  return folded(`Calls (${told.calls.length})`, asked.length ? [h("h4", null, "Tool calls of the proposer"), toolCalls(asked), h("h4", null, "All calls")] : null,
+    table("Model and tool calls of this problem", ["path", "kind", "input tokens", "output tokens", "time", "retries", ...(before ? ["reused answer"] : [])], rows, { unseen: true }));
 }
 
 // Each with its arguments and its result, laid out where they are what a tool is given and gives.

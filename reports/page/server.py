@@ -80,7 +80,9 @@ class Viewer:
         try:
             self._server = _Server((HOST, port), _handler(self))
         except (OSError, OverflowError) as error:
-            raise UsageError(f"--port {port}: cannot be listened on: {error}") from None
+            raise UsageError(
+                f"cannot listen on --port {port}: {error}. Choose another port, or 0 for a free one"
+            ) from None
         self.port = self._server.server_address[1]
 
     @property
@@ -168,14 +170,14 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
             try:
                 asked = urlsplit(self.path)
             except ValueError:
-                return self._say(HTTPStatus.BAD_REQUEST, "This is no address.")
+                return self._say(HTTPStatus.BAD_REQUEST, "This is not a valid address.")
             query = {key: values[0] for key, values in parse_qs(asked.query).items()}
             if self.headers.get("Host") not in (
                 f"{HOST}:{viewer.port}",
                 f"localhost:{viewer.port}",
             ):
                 return self._say(
-                    HTTPStatus.FORBIDDEN, "This server answers under its own name alone."
+                    HTTPStatus.FORBIDDEN, "This server only answers requests to its own address."
                 )
             if asked.path == "/":
                 return self._say(HTTPStatus.OK, viewer.get_page(), "text/html")
@@ -183,7 +185,7 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
             if scheme != "Bearer" or not viewer.check_token(token):
                 return self._say(
                     HTTPStatus.FORBIDDEN,
-                    "Open the address that `peirce view` printed, with its token.",
+                    "Open the complete address that `peirce view` printed, including its token.",
                 )
             try:
                 self._answer(asked.path, query)
@@ -210,7 +212,7 @@ def _handler(viewer: Viewer) -> type[BaseHTTPRequestHandler]:
             else:
                 told = None
             if told is None:
-                return self._say(HTTPStatus.NOT_FOUND, "There is nothing here.")
+                return self._say(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
             self._say(HTTPStatus.OK, told, _JSON)
 
         def _say(self, status: HTTPStatus, text: str, kind: str = "text/plain") -> None:

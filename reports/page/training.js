@@ -1,7 +1,7 @@
 // Trainings: a figure for each curve that the log has of each stage.
 
 // The store does not know whether a training that has not ended still goes on.
-const statusOf = ({ status }) => (status === "running" ? "not ended" : status);
+const statusOf = ({ status }) => (status === "running" ? "not finished" : status);
 
 function drawTraining(trainings) {
   if (!trainings || !trainings.length) return null;

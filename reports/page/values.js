@@ -108,7 +108,7 @@ function worldOf(world, chosen) {
     .map(({ name, mark, of: [from, to] }) => arrow(at.get(from), at.get(to), middle, relations.indexOf(name), { name, mark, from, to }));
   const dots = names.map((name) => elementOf(name, at.get(name), middle, name === chosen,
     atoms.filter(({ of }) => of.length === 1 && of[0] === name).map((one) => one.name + one.mark)));
-  const said = `world ${world.id || ""} of ${names.length} elements${chosen ? `, element ${chosen}` : ""}; ${factsOf(atoms) || "nothing holds"}`;
+  const said = `world ${world.id || ""} of ${names.length} elements${chosen ? `, element ${chosen}` : ""}; ${factsOf(atoms) || "no facts"}`;
   const room = 24;
   const graph = s("svg", { class: "picture world", width: size + 2 * room, height: size,
     viewBox: `${-room} 0 ${size + 2 * room} ${size}`, role: "img", "aria-label": visible(said) }, arrows, dots);

@@ -124,9 +124,9 @@ def test_figures_are_drawn_with_their_numbers(page, told):
     assert titles[0] == "Diversity: gamma and beta of each problem"
     assert sum(title.startswith("Verdicts by step") for title in titles) == len(told["sessions"])
     assert {
-        "Accepted hypotheses after so many answers",
+        "Accepted hypotheses by number of answers",
         "Problems with an accepted hypothesis",
-        "The bank's growth",
+        "Size of the bank",
     } <= set(titles)
     points = sum(len(one["points"]) for one in told["sessions"])
     assert page.count("#overview circle.point") == points

@@ -80,7 +80,7 @@ def test_every_hypothesis_stands_with_its_verdict_and_all_that_it_says(whole, ma
             "one => [...one.querySelectorAll('summary > .marks')].map((one) => one.ariaLabel || one.textContent)",
         )
         assert marks == [
-            [f"{part}: {sum(mark is True for mark in told.marks)} of {len(told.marks)} agree"
+            [f"{part}: {sum(mark is True for mark in told.marks)} of {len(told.marks)} correct"
              for part, told in (("shown", one.shown), ("hidden", one.hidden)) if told is not None]
             for _, one in mine
         ]  # fmt: skip
@@ -266,5 +266,5 @@ def test_the_links_beside_a_title_go_through_the_list(whole, made):
 
 def test_a_problem_that_is_not_there_is_said(whole, made):
     whole.page.evaluate("() => { location.hash = '#problem/nope/%E0%A4%A' }")
-    whole.page.wait_for_selector("text=There is no problem")
+    whole.page.wait_for_selector("text=This page contains no problem")
     assert whole.said == []

@@ -73,7 +73,7 @@ def viewing(stored: tuple[Path, str], port: int = 0) -> Iterator[Any]:
 
 
 ROWS = "#problems tbody tr"
-CLOSED = "text=Open the address that peirce view printed, with its token."
+CLOSED = "text=Open the complete address that `peirce view` printed"
 
 
 def test_a_server_on_another_port_sees_no_token(

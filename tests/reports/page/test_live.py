@@ -102,7 +102,7 @@ def test_the_page_follows_and_keeps_what_a_reader_has_open(tmp_path, request):
         assert page.page.evaluate("() => document.activeElement.id") == "search"
         for number in range(3, 7):
             let(number)
-        page.page.wait_for_selector("text=Ended; this page is up to date.")
+        page.page.wait_for_selector("text=The session has ended. This page is up to date.")
         assert runner.wait(60) == 0
         assert page.all(".list tbody tr td:nth-of-type(2)") == ["3", "3"]
         assert page.page.text_content(".status") == "done"
@@ -114,12 +114,12 @@ def test_the_page_follows_and_keeps_what_a_reader_has_open(tmp_path, request):
         }
         viewer.close()
         page.page.wait_for_selector(
-            "text=The server does not answer; what stands here", timeout=40_000
+            "text=The server does not respond. This page shows", timeout=40_000
         )
         page.page.fill("#search", "one")
         page.page.wait_for_selector(".scroll.list:not([aria-busy])")
         page.page.click("#problems tbody a >> nth=1")
-        page.page.wait_for_selector(".opened >> text=The server does not answer.")
+        page.page.wait_for_selector(".opened >> text=The server does not respond.")
         assert len(page.listed()) == 2  # the last list stays
         assert all("Failed to load resource" in said for said in page.said), page.said
 
@@ -142,7 +142,7 @@ def test_an_answer_that_comes_late_does_not_stop_the_page(tmp_path, request):
         for number in range(1, 7):
             let(number)
         page.page.click("#problems tbody a >> nth=1")
-        page.page.wait_for_selector("text=Ended; this page is up to date.")
+        page.page.wait_for_selector("text=The session has ended. This page is up to date.")
         assert page.all(".list tbody tr td:nth-of-type(2)") == ["3", "3"]
         page.page.wait_for_selector(".hypotheses > li >> nth=2")
         assert page.page.text_content(".problem h3") == "two"

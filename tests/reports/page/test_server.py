@@ -154,7 +154,7 @@ def test_nothing_but_get_is_answered(client, method):
 def test_paths_that_are_not_served_give_nothing(client, store, path):
     _, session, other = store
     status, _, text = client.ask(path.replace("SESSION", session).replace("OTHER", other))
-    assert (status, text) == (404, "There is nothing here.") or (path == "//" and status == 200)
+    assert (status, text) == (404, "There is nothing at this address.") or (path == "//" and status == 200)
 
 
 def test_an_address_that_is_none_is_refused(client):
@@ -242,7 +242,7 @@ def test_it_listens_on_the_loopback_address_alone(client):
 
 def test_a_port_that_is_taken_is_one_sentence(client, store):
     path, session, _ = store
-    with pytest.raises(UsageError, match=rf"--port {client.viewer.port}: cannot be listened on"):
+    with pytest.raises(UsageError, match=rf"cannot listen on --port {client.viewer.port}"):
         peirce.view(session, store=path, port=client.viewer.port)
     with pytest.raises(UsageError, match="--port 70000"):
         peirce.view(session, store=path, port=70_000)

@@ -67,7 +67,7 @@ def test_curves_are_drawn_by_stage_with_their_numbers_below(trained, tab):
     page = tab().goto(trained.file)
     assert page.all("nav a")[-1] == "Training"
     heads = page.all("#training h3")
-    assert heads == ["fixed not ended", "momentum stopped"]
+    assert heads == ["fixed not finished", "momentum stopped"]
     text = page.page.inner_text("#training")
     assert "bypairs" in text and "byout" in text and "others" not in text and "small" in text
     figures = page.all("#training article:nth-of-type(2) figcaption")
