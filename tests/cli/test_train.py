@@ -53,8 +53,14 @@ def test_what_does_not_go_together_is_one_sentence(peirce) -> None:
             "seed is 4294967296; it must be from",
         ),
         (["--labels", "a", "--out", "b", "--pairs", "last"], "--labels does not take --pairs"),
-        (["--base", "a", "--out", "b", "--skip-bad"], "a training on pairs does not take --skip-bad"),
-        (["--base", "a", "--out", "b", "--epochs", "3"], "a training on pairs does not take --epochs"),
+        (
+            ["--base", "a", "--out", "b", "--skip-bad"],
+            "a training on pairs does not take --skip-bad",
+        ),
+        (
+            ["--base", "a", "--out", "b", "--epochs", "3"],
+            "a training on pairs does not take --epochs",
+        ),
         (["--base", "a"], "no output folder is given: use --out DIR"),
         (["--out", "a"], "name the model to train"),
     ):

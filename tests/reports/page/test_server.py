@@ -154,7 +154,9 @@ def test_nothing_but_get_is_answered(client, method):
 def test_paths_that_are_not_served_give_nothing(client, store, path):
     _, session, other = store
     status, _, text = client.ask(path.replace("SESSION", session).replace("OTHER", other))
-    assert (status, text) == (404, "There is nothing at this address.") or (path == "//" and status == 200)
+    assert (status, text) == (404, "There is nothing at this address.") or (
+        path == "//" and status == 200
+    )
 
 
 def test_an_address_that_is_none_is_refused(client):
