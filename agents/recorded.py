@@ -202,7 +202,7 @@ def _published(
         with bad.record(partial(_line, text, p)), _without_place(path):
             idx = str(_key(path, f"problems[{p}]", problem, "idx"))
             if idx in found:
-                raise DataError(f"{path}, problems[{p}].idx: problem {idx!r} stands twice")
+                raise DataError(f"{path}, problems[{p}].idx: problem {idx!r} occurs twice")
             found[idx] = _answers_of(path, f"problems[{p}]", problem, bad)
     return found
 
@@ -242,7 +242,7 @@ def _answers_of(
             fields["published_test_accs"] = problem["published_test_accs"]
         for r, text in enumerate(texts):
             if not isinstance(text, str):
-                raise DataError(f"{path}, {here}.responses[{r}]: {text!r} is no text")
+                raise DataError(f"{path}, {here}.responses[{r}]: {text!r} is not a string")
         answers.extend(_turn(texts, fields))
     return tuple(answers)
 
@@ -256,11 +256,11 @@ def _lines(path: Path, lines: Mapping[int, str], bad: BadRecords) -> dict[str, t
             problem, step = _key(path, at, row, "problem"), _key(path, at, row, "step")
             answer = _key(path, at, row, "answer")
             if not isinstance(problem, str | int) or isinstance(problem, bool):
-                raise DataError(f"{path}, {at}, problem: {problem!r:.60} is no id")
+                raise DataError(f"{path}, {at}, problem: {problem!r:.60} is not an id")
             if not isinstance(step, int) or isinstance(step, bool):
-                raise DataError(f"{path}, {at}, step: {step!r:.60} is no whole number")
+                raise DataError(f"{path}, {at}, step: {step!r:.60} is not a whole number")
             if not isinstance(answer, str):
-                raise DataError(f"{path}, {at}, answer: {answer!r:.60} is no text")
+                raise DataError(f"{path}, {at}, answer: {answer!r:.60} is not a string")
             fields = bad.field("fields", partial(_fields, path, at, row)) or {}
             texts, merged = turns.setdefault(str(problem), {}).setdefault(step, ([], {}))
             texts.append(answer)
@@ -274,7 +274,7 @@ def _lines(path: Path, lines: Mapping[int, str], bad: BadRecords) -> dict[str, t
 def _fields(path: Path, at: str, row: Mapping[str, Json]) -> dict[str, Json]:
     fields = row.get("fields") or {}
     if not isinstance(fields, dict):
-        raise DataError(f"{path}, {at}, fields: {fields!r:.60} is no object")
+        raise DataError(f"{path}, {at}, fields: {fields!r:.60} is not an object")
     return fields
 
 
@@ -285,7 +285,7 @@ def _turn(texts: Sequence[str], fields: Mapping[str, Json]) -> list[Answer]:
 
 def _key(path: Path, at: str, value: Json, key: str) -> Json:
     if not isinstance(value, dict):
-        raise DataError(f"{path}, {at}: {value!r:.60} is no object")
+        raise DataError(f"{path}, {at}: {value!r:.60} is not an object")
     if key not in value:
         raise DataError(f"{path}, {at}, {key}: the field is missing")
     return value[key]
@@ -293,7 +293,7 @@ def _key(path: Path, at: str, value: Json, key: str) -> Json:
 
 def _list(path: Path, at: str, value: Json) -> list[Json]:
     if not isinstance(value, list):
-        raise DataError(f"{path}, {at}: {value!r:.60} is no list")
+        raise DataError(f"{path}, {at}: {value!r:.60} is not a list")
     return value
 
 
@@ -358,28 +358,30 @@ def read_predictions(
     named = ", ".join(found)
     if model is None and len(found) > 1:
         raise UsageError(
-            f"{path} holds answers of {len(found)} models: name one with --of-model ({named})"
+            f"{path} contains answers of {len(found)} models: choose one with --of-model ({named})"
         )
     chosen = next(iter(found)) if model is None else model
     if chosen not in found:
-        raise UsageError(f"{path} holds no answer of the model {chosen!r}: there are {named}")
+        raise UsageError(
+            f"{path} contains no answers of the model {chosen!r}; it contains answers of {named}"
+        )
     return PredictionFile(chosen, {name: tuple(some) for name, some in found[chosen].items()})
 
 
 def _prediction(row: Json, at: str) -> Prediction:
     if not isinstance(row, dict):
-        raise DataError(f"{at}: {row!r:.60} is no object")
+        raise DataError(f"{at}: {row!r:.60} is not an object")
     if row.get("schemaVersion") != SCHEMA:
         raise DataError(f"{at}, schemaVersion: {row.get('schemaVersion')!r:.60} is not {SCHEMA!r}")
     name = row.get("instanceId")
     if type(name) not in (str, int) or name == "":
-        raise DataError(f"{at}, instanceId: {name!r:.60} is no id")
+        raise DataError(f"{at}, instanceId: {name!r:.60} is not an id")
     model = row.get("model") or UNNAMED_MODEL
     if not isinstance(model, str):
-        raise DataError(f"{at}, model: {model!r:.60} is no name")
+        raise DataError(f"{at}, model: {model!r:.60} is not a name")
     for key in _TEXTS:
         if not isinstance(row.get(key), str | None):
-            raise DataError(f"{at}, {key}: {row[key]!r:.60} is no text")
+            raise DataError(f"{at}, {key}: {row[key]!r:.60} is not a string")
     if not isinstance(row.get("success"), bool | None):
         raise DataError(f"{at}, success: {row['success']!r:.60} is neither true nor false")
     kept = {key: row[key] for key in ("success", "parseError") if row.get(key) is not None}

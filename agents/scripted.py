@@ -309,10 +309,10 @@ def _has_rules(data: Mapping[str, Json]) -> bool:
 
 def _matching(path: str, data: Mapping[str, Json], file: Json) -> RuleProposer:
     if other := set(data) - {"rules", "otherwise"}:
-        raise DataError(f"{path}: field {min(other)!r}: beside rules stands only otherwise")
+        raise DataError(f"{path}: field {min(other)!r}: next to rules, only otherwise is allowed")
     otherwise = data.get("otherwise")
     if not isinstance(otherwise, str | None):
-        raise DataError(f"{path}: field 'otherwise': {otherwise!r:.60} is no text")
+        raise DataError(f"{path}: field 'otherwise': {otherwise!r:.60} is not a string")
     rules = [_rule(path, n, rule) for n, rule in enumerate(data["rules"])]
     try:
         return RuleProposer(rules, otherwise, file)
@@ -330,7 +330,7 @@ def _rule(path: str, n: int, rule: Json) -> tuple[str, str]:
 
 def _items(path: str, key: str, value: Json) -> list[ScriptedAnswer]:
     if not isinstance(value, list):
-        raise DataError(f"{path}: field {key!r}: {value!r:.60} is no list of answers")
+        raise DataError(f"{path}: field {key!r}: {value!r:.60} is not a list of answers")
     items: list[ScriptedAnswer] = []
     for n, entry in enumerate(value):
         at = f"{path}: field {key!r}, answer {n}"

@@ -137,8 +137,9 @@ class SearchProposer:
 
     def _exhausted(self, found: dict[str, Any], said: str) -> Reply:
         if "reason" in found:  # No engine supports such problems.
-            warn(f"{found['reason']}. Other problems end as exhausted, without an answer: name a model for"
-                 " them, as --model openai:NAME or --model http://localhost:8000/v1#NAME")  # fmt: skip
+            warn(f"{found['reason']}. Other problems end without an answer (exhausted). Use"
+                 " another model for them, for example --model openai:NAME or --model"
+                 " http://localhost:8000/v1#NAME")  # fmt: skip
         return _nothing(
             found.get("reason", f"search {said} in {self.budget_expansions:,} expansions")
         )

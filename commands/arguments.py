@@ -89,7 +89,7 @@ def check_names(function: Callable[..., Any], parameter: str, options: Mapping[s
         for name in options:
             if name not in taken.__annotations__:
                 hint = suggest_name(name, taken.__annotations__)
-                raise UsageError(f"{function.__name__} takes no setting {name!r}{hint}")
+                raise UsageError(f"{function.__name__} does not take a setting {name!r}{hint}")
 
 
 @functools.cache

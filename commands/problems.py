@@ -76,14 +76,14 @@ def make_subset(
         for option, told in (("--split-seed", seed or None), ("--fractions", fractions),
                              ("--fixed", fixed)):  # fmt: skip
             if told is not None:
-                raise UsageError(f"{option} says nothing without --subset")
+                raise UsageError(f"{option} has no effect without --subset: set both or neither")
         return None
     from ..training.splits import Split
 
     known = [str(split) for split in Split]
     for name in names:
         if name not in known:
-            raise UsageError(f"--subset {name}: it is one of {', '.join(known)}")
+            raise UsageError(f"--subset {name}: it must be one of {', '.join(known)}")
     chosen = tuple(split for split in Split if split in names)
     return Subset(chosen, make_splits(seed, fractions, fixed))
 
@@ -101,7 +101,10 @@ def make_splits(
     from ..training.splits import Fractions, Splits
 
     if fractions is not None and len(fractions) != 3:
-        raise UsageError(f"fractions {list(fractions)}: train, validation and held-out are needed")
+        raise UsageError(
+            f"fractions are {list(fractions)}: give three shares, for train, validation and"
+            " held-out"
+        )
     parts = Fractions() if fractions is None else Fractions(*fractions)
     return Splits(seed, parts, {} if fixed is None else read_fixed_splits(fixed))
 
@@ -123,13 +126,14 @@ def read_fixed_splits(path: str | Path) -> dict[str, Split]:
         name in names and isinstance(groups, list) and all(isinstance(g, str) for g in groups)
         for name, groups in told.items()
     ):
-        raise DataError(f"{place}: an object is needed that holds, by {', '.join(names)}, lists of"
-                        " the groups (names of problems) in each")  # fmt: skip
+        raise DataError(
+            f"{place}: the file must contain an object with the keys {', '.join(names)}, each"
+            " with a list of groups (names of problems)")  # fmt: skip
     found: dict[str, Split] = {}
     for name, groups in told.items():
         for group in groups:
             if found.setdefault(group, Split(name)) is not Split(name):
-                raise DataError(f"{place}: group {group!r} stands in {found[group]} and in {name}")
+                raise DataError(f"{place}: group {group!r} is in both {found[group]} and {name}")
     return found
 
 
@@ -183,7 +187,7 @@ def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
         skip_bad=config.skip_bad,
     )
     if not pairs:
-        raise UsageError(f"{data or task} leaves no problem to work on.")
+        raise UsageError(f"{data or task} contains no problem to work on.")
     file = source.task_file if isinstance(source, DefinedByFile) else None
     sources = {
         "data": None if data is None else _identity(source, data),
@@ -360,5 +364,7 @@ def find_similar_task(dataset: str, file: str | Path) -> str:
     names = [row.task for row in tasks_list()]
     near = difflib.get_close_matches(dataset, names, 1, 0.8)
     if not near:
-        raise UsageError(f"{file} names no task: give one with --task ({', '.join(names)})")
+        raise UsageError(
+            f"{file} does not name a task: choose one with --task ({', '.join(names)})"
+        )
     return str(near[0])

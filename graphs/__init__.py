@@ -110,7 +110,7 @@ def get_method(name: str) -> Method:
     """
     if not registry.is_registered("methods", name):
         raise UsageError(
-            f"{name!r} is no method{suggest_name(name, registry.component_names('methods'))}"
+            f"there is no method {name!r}{suggest_name(name, registry.component_names('methods'))}"
         )
     found: Method = registry.load("methods", name)
     return found

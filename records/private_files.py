@@ -115,7 +115,7 @@ def _refuse_store(target: Path) -> None:
     except OSError:  # a folder or a pipe
         found = b""
     if found == DUCKDB:
-        raise UsageError(f"{target} is a store, which is not written over; name another file")
+        raise UsageError(f"{target} is a store, which is never overwritten; choose another file")
     os.close(number)
 
 
@@ -146,7 +146,7 @@ def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = 
             sync(path)
         if os.path.lexists(out):
             if not replace:
-                raise UsageError(f"{out} exists already; name another place or remove it first")
+                raise UsageError(f"{out} already exists; choose another path or remove it first")
             _refuse_link(out)
             shutil.rmtree(out)
         os.rename(place, out)

@@ -138,8 +138,8 @@ def components(kind: Kind) -> Mapping[str, Component]:
         if name in found:
             other = found[name].package or "Peirce itself"
             raise UsageError(
-                f"{part.package} brings {name!r} of {_group(kind)}, which {other} brings already:"
-                " one of the two has to be uninstalled"
+                f"{part.package} provides {name!r} of {_group(kind)}, which {other} also"
+                " provides: uninstall one of the two"
             )
         found[name] = part
     return found
@@ -173,14 +173,14 @@ def load(kind: Kind, name: str) -> Any:
             found = getattr(found, attribute)
     except (Exception, SystemExit) as error:  # Code of another package may raise anything.
         raise UsageError(
-            f"{part.package} brings {name!r} of {_group(kind)}, which cannot be imported from"
+            f"{part.package} provides {name!r} of {_group(kind)}, which cannot be imported from"
             f" {part.module}:{part.object}: {type(error).__name__}: {error}"
         ) from error
     lacking = [one for one in ATTRIBUTES[kind] if not hasattr(found, one)]
     if lacking:
         raise UsageError(
-            f"{part.package} brings {name!r} of {_group(kind)}, but {part.module}:{part.object} is"
-            f" none: it has no {', '.join(lacking)}"
+            f"{part.package} provides {name!r} of {_group(kind)}, but"
+            f" {part.module}:{part.object} is not one: it has no {', '.join(lacking)}"
         )
     return found
 

@@ -178,7 +178,9 @@ class CompositeSettings(Settings):
             try:
                 record[name] = part.model_dump(mode="json", exclude_unset=True, exclude=objects)
             except (PydanticSerializationError, UnicodeDecodeError):
-                raise UsageError(f"the settings of {name} hold what is no JSON value") from None
+                raise UsageError(
+                    f"the settings of {name} contain a value that is not JSON"
+                ) from None
         return {name: part for name, part in record.items() if part}
 
 
@@ -202,8 +204,8 @@ def place_option(
                 return part, name
     if able := methods.methods_taking(option):
         raise UsageError(
-            f"{option} is {format_value(value)}: method {method} takes none; those that do:"
-            f" {', '.join(able)}"
+            f"{option} is {format_value(value)}: method {method} does not take it; methods that"
+            f" do: {', '.join(able)}"
         )
     raise UsageError(describe_unknown_setting(option, classes))
 
@@ -292,7 +294,7 @@ def union_members(annotation: Any) -> Iterator[Any]:
 
 
 _WORDS: Mapping[Any, str] = {
-    int: "a whole number", float: "a number", str: "a text", bool: "True or False",
+    int: "a whole number", float: "a number", str: "a string", bool: "True or False",
     Path: "a path", type(None): "None", Proposer: "an object with `propose` (records.Proposer)",
     Repairer: "an object with `repair` (records.Repairer)",
 }  # fmt: skip
@@ -307,7 +309,7 @@ def _word_of(kind: Any) -> str:
     if isinstance(outer, type) and issubclass(outer, Sequence) and outer is not str:
         inner = typing.get_args(kind)[0] if typing.get_args(kind) else None
         if all(one in (str, Path) for one in union_members(inner)):
-            return "a list of texts"
+            return "a list of strings"
         values = typing.get_args(inner) if typing.get_origin(inner) is Literal else ()
         return f"a list of {', '.join(map(str, values))}" if values else "a list"
     if isinstance(outer, type) and issubclass(outer, Settings):

@@ -38,7 +38,9 @@ def check_backend(backend: str) -> None:
         known = backend_names()
         near = get_close_matches(backend, known, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"no sandbox backend {backend!r} (there is {', '.join(known)}){hint}")
+        raise UsageError(
+            f"there is no sandbox backend {backend!r}; choose one of {', '.join(known)}{hint}"
+        )
 
 
 async def open_sandbox(

@@ -86,7 +86,9 @@ def _named(path: str | Path) -> Path:
             why = "it is no regular file"
         else:
             return place
-    raise StoreError(f"no store can be at {os.fspath(path)!r}: {why}; name another with --store")
+    raise StoreError(
+        f"{os.fspath(path)!r} cannot be a store: {why}; choose another file with --store"
+    )
 
 
 class Store:

@@ -203,11 +203,14 @@ def check_schema(query: Query, path: str) -> None:
     """
     version = schema_version(query)
     if not version:
-        raise StoreError(f"{path} is a DuckDB database, but no store of Peirce; name another file")
+        raise StoreError(
+            f"{path} is a DuckDB database, but not a store of Peirce; choose another file"
+        )
     if version != str(SCHEMA_VERSION) and version not in TABLES_ADDED_SINCE:
         raise StoreError(
-            f"{path} has schema version {version} and this Peirce reads version {SCHEMA_VERSION}: "
-            "use the Peirce that wrote it, or name another store"
+            f"{path} has schema version {version}, but this version of Peirce reads version"
+            f" {SCHEMA_VERSION}: use the version of Peirce that wrote it, or choose another"
+            " store"
         )
 
 
@@ -341,7 +344,7 @@ class Database:
             self.close()
             if isinstance(error, StoreError):
                 raise
-            raise StoreError(f"no store can be made at {path}: {first_line(error)}") from error
+            raise StoreError(f"no store can be created at {path}: {first_line(error)}") from error
 
     def _prepare(self) -> bool:
         def create(draft: Path) -> None:
@@ -429,7 +432,8 @@ class Database:
 
 def _empty(path: Path) -> StoreError:
     return StoreError(
-        f"{path} holds nothing yet: what made it was stopped before it began; the next run uses it"
+        f"{path} is still empty, because the process that created it was stopped too early; the"
+        " next run will use it"
     )
 
 
@@ -473,7 +477,7 @@ def _why(path: Path, message: str) -> StoreError:
     if "already attached" in message:
         return AlreadyOpen(f"{path} is open in this process already; close that store first")
     if "not a valid DuckDB database" in message or "Could not read enough bytes" in message:
-        return StoreError(f"{path} is no DuckDB database; name another store")
+        return StoreError(f"{path} is not a DuckDB database; choose another store")
     if "storage version" in message or "newer version of DuckDB" in message:
         return StoreError(f"{path} was written by another version of DuckDB: {message}")
     return StoreError(f"{path} cannot be opened as a store: {message}")

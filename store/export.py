@@ -98,10 +98,10 @@ def export(store: Store, session: str, out: Path, format: str) -> dict[str, Any]
         DataError: The disk is full.
     """
     if format not in FORMATS:
-        raise UsageError(f"format {format!r} is unknown; one of {', '.join(FORMATS)}")
+        raise UsageError(f"format {format!r} is unknown: it must be one of {', '.join(FORMATS)}")
     out = out.expanduser().absolute()
     if os.path.lexists(out):
-        raise UsageError(f"{out} exists already; name another place or remove it first")
+        raise UsageError(f"{out} already exists; choose another path or remove it first")
 
     def write(place: Path) -> tuple[list[str], dict[str, int]]:
         if format == "jsonl":

@@ -152,7 +152,9 @@ def _listen(place: Path) -> socket.socket:
     """
     check_socket_path(place)
     if _answers(place):  # not an owner of this file, which this process holds
-        raise StoreError(f"another program listens at {place}; name another store with --store")
+        raise StoreError(
+            f"another program is listening at {place}; choose another store with --store"
+        )
     _remove(place)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     address = place
@@ -168,7 +170,9 @@ def _listen(place: Path) -> socket.socket:
         if address != place:
             _remove_private(address)
         _remove(place)
-        raise StoreError(f"no socket can stand beside the store at {place}: {error}") from error
+        raise StoreError(
+            f"no socket can be created next to the store at {place}: {error}"
+        ) from error
     return listener
 
 
@@ -176,8 +180,8 @@ def check_socket_path(path: Path) -> None:
     """Raise StoreError where `path` exists and is not a socket that an owner of a store left."""
     if os.path.lexists(path) and _address(path) is None:
         raise StoreError(
-            f"{path} is no socket of Peirce, and a run needs the place: move it, or name another"
-            " store with --store"
+            f"{path} is not a socket of Peirce, but a run needs this path: move the file, or"
+            " choose another store with --store"
         )
 
 
@@ -397,7 +401,10 @@ class Reader:
 def _reach(path: Path) -> RowReader:
     """Connect to the owner of a store, or open its file for reading."""
     if not path.exists():
-        raise StoreError(f"no store at {path}; a run makes one, --store or PEIRCE_STORE names one")
+        raise StoreError(
+            f"there is no store at {path}; start a run to create one, or name an existing one"
+            " with --store or PEIRCE_STORE"
+        )
     until = time.monotonic() + OPEN_TIMEOUT_S
     while True:
         visitor = OwnerClient.connect(path)
@@ -428,7 +435,7 @@ def open_for_writing(path: Path) -> Database:
     try:
         make_folder(path.parent)
     except OSError as error:
-        raise StoreError(f"no store can be made at {path}: {error.strerror or error}") from error
+        raise StoreError(f"no store can be created at {path}: {error.strerror or error}") from error
     check_socket_path(socket_path(path))
     until = time.monotonic() + OPEN_TIMEOUT_S
     while True:
@@ -442,8 +449,8 @@ def open_for_writing(path: Path) -> Database:
                 visitor.close()
             if pid:
                 raise StoreLocked(
-                    f"{path} is being written by process {pid}: wait for it, stop it, or name "
-                    "another store with --store",
+                    f"process {pid} is writing to {path}: wait for it, stop it, or choose"
+                    " another store with --store",
                     pid,
                 )
         try:

@@ -58,7 +58,7 @@ def creation_change(
     ids = [problem.id for problem, _ in problems]
     if len(set(ids)) < len(ids):
         twice = next(name for name in ids if ids.count(name) > 1)
-        raise StoreError(f"problem {twice} stands twice in one session; ids must differ")
+        raise StoreError(f"problem {twice} occurs twice in one session; ids must differ")
     here = {digest for (digest,) in reader.query("SELECT digest FROM input_set")}
     spaces = {space.digest: space for _, space in problems if space.digest not in here}
     created = datetime.now(UTC).isoformat(timespec="microseconds")
@@ -140,7 +140,7 @@ def find_session(reader: RowReader, name: str) -> str:
     """
     ids = [row[0] for row in reader.query("SELECT session FROM session ORDER BY ordinal")]
     if not ids:
-        raise StoreError("the store holds no session yet")
+        raise StoreError("the store contains no sessions yet")
     if name == "last":
         return str(ids[-1])
     if name in ids:

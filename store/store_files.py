@@ -51,7 +51,9 @@ def prepare(path: Path, create: Callable[[Path], None]) -> bool:
     """
     log = log_of(path)
     if os.path.islink(log):
-        raise StoreError(f"{log} is a link, and changes would be written where it leads: remove it")
+        raise StoreError(
+            f"{log} is a link, and changes would be written to its target: remove the link"
+        )
     make_private(path)
     make_private(log)
     if os.path.lexists(path):
@@ -73,7 +75,7 @@ def prepare(path: Path, create: Callable[[Path], None]) -> bool:
             except OSError:  # a file system without hard links
                 os.rename(draft, path)
     except OSError as error:
-        raise StoreError(f"no store can be made at {path}: {error.strerror or error}") from None
+        raise StoreError(f"no store can be created at {path}: {error.strerror or error}") from None
     return True
 
 

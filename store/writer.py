@@ -174,8 +174,8 @@ class Writer:
 
     def _failure(self, error: duckdb.Error) -> StoreError:
         return StoreError(
-            f"{self._database.path} could not be written ({first_line(error)}); what was written "
-            "before is kept: mend the cause and resume"
+            f"{self._database.path} could not be written ({first_line(error)}). Everything"
+            " written before is kept; fix the cause and resume the session"
         )
 
     def _write(self, changes: Sequence[Change], conflict: str) -> None:

@@ -62,9 +62,9 @@ def load_task(name: str) -> Task:
     known = registry.is_registered("tasks", base)
     if not known and not name.lower().endswith(task_file.ENDINGS) and Path(name).exists():
         raise UsageError(
-            f"{name} is data, where a task is needed: peirce run labels --data {name} for labelled"
-            f" rows, peirce run examples --data {name} for pairs of input and output (a task file's"
-            f" name ends in {', '.join(task_file.ENDINGS)})"
+            f"{name} is a data file, but a task is required: use peirce run labels --data {name}"
+            f" for labelled rows, or peirce run examples --data {name} for pairs of input and"
+            f" output (names of task files end in {', '.join(task_file.ENDINGS)})"
         )
     if task_file.is_path(name):
         return task_file.load_task_file(name, registry.component_names("tasks"))
@@ -163,9 +163,9 @@ def load_problems(
     """
     source = load_task(task_name) if isinstance(task_name, str) else task_name
     if problems is not None and problems < 1:
-        raise UsageError(f"--problems {problems}: at least 1 problem is needed")
+        raise UsageError(f"--problems {problems}: it must be at least 1")
     if sample is not None and ids:
-        raise UsageError("--sample draws problems and --problem names them: give one of the two")
+        raise UsageError("--sample and --problem cannot be combined: draw problems or name them")
     if isinstance(source, ChoosesProblems):
         wanted = ProblemQuery(observations, problems, ids, sample, seed, label, ood)
         with skip_bad_records(skip_bad):
@@ -189,8 +189,9 @@ def load_problems(
     else:
         if sample is not None:
             raise UsageError(
-                f"--sample {sample} draws from problems that are there, and without --data those of"
-                f" {source.name} are made from the seed: --problems {sample} makes so many"
+                f"--sample {sample} draws from existing problems, but without --data the"
+                f" problems of {source.name} are generated from the seed: use --problems"
+                f" {sample} to generate that many"
             )
         everything = source.generate(problems or DEFAULT_GENERATED, seed)
     chosen = everything

@@ -52,7 +52,7 @@ _MODULE = "peirce.tools.logic.z3_worker"
 def check_solver(name: str) -> None:
     """Raise UsageError for a name that is not one of `SOLVERS`."""
     if name not in SOLVERS:
-        raise UsageError(f"no solver {name!r}; valid: {', '.join(SOLVERS)}")
+        raise UsageError(f"there is no solver {name!r}; choose one of {', '.join(SOLVERS)}")
 
 
 class _Inputs:

@@ -63,8 +63,8 @@ def find_base(name: str) -> Base:
     found, adapter = find_model(f"hf:{name}")
     if adapter is not None:
         raise UsageError(
-            f"The base {name!r} is an adapter: merge it into its own base first (peirce train"
-            " --merge), and train what comes out."
+            f"The base {name!r} is an adapter: first merge it into its own base (peirce train"
+            " --merge), then train the merged model."
         )
     return Base(name, found, weights_digest(found.folder))
 

@@ -75,7 +75,7 @@ class DurableLog:
         if self._lock is None:
             self._lock = _held(self._out / LOCK_FILE)
             if self._lock is None:
-                raise UsageError(f"{self._out}: another process trains in this folder")
+                raise UsageError(f"{self._out}: another process is training in this folder")
         if self._begun_here is not None:
             self._begun_here()
         self._training = training

@@ -67,8 +67,8 @@ class Fractions:
         parts = (self.train, self.validation, self.held_out)
         if not all(0 <= part <= 1 for part in parts) or not abs(sum(parts) - 1) <= 1e-9:
             raise UsageError(
-                f"fractions {', '.join(map(str, parts))}: train, validation and held-out are"
-                " needed, each within 0 and 1, with the sum 1"
+                f"fractions are {', '.join(map(str, parts))}: give three shares for train,"
+                " validation and held-out, each from 0 to 1, with the sum 1"
             )
 
 

@@ -77,21 +77,25 @@ def resolve_endpoint(settings: ChatSettings) -> Endpoint:
     except ValueError:  # The port is no number, or brackets do not close.
         wrong = True
     if wrong:
-        raise UsageError(f"{source} is no URL: write it like http://127.0.0.1:8000/v1")
+        raise UsageError(f"{source} is not a URL: write it like http://127.0.0.1:8000/v1")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise UsageError(  # The message omits the URL, which may hold a secret.
-            f"{source} must be a plain URL: the key belongs into the environment variable {key_env}"
+            f"{source} must be a URL without credentials: put the key into the environment"
+            f" variable {key_env}"
         )
     if variable := find_secret(url, name):
         raise UsageError(  # The message omits the model string for the same reason.
-            f"the model string or its URL must not hold what {variable} of the environment holds: "
-            "it is recorded"
+            "the model string or its URL must not contain the value of the environment variable"
+            f" {variable}, because it is recorded"
         )
     if not name:
         raise UsageError(f"model {spec!r} names no model: write openai:NAME or {url}#NAME")
     key = os.environ.get(key_env, "").strip()
     if not (key.isascii() and key.isprintable()):
-        raise UsageError(f"the key in {key_env} holds characters that no header can: copy it again")
+        raise UsageError(
+            f"the key in {key_env} contains characters that an HTTP header cannot have: copy the"
+            " key again"
+        )
     if not key and (scheme == "openai" or settings.api_key_env):
         raise UsageError(
             f"model {spec!r} needs a key in the environment variable {key_env}, which is not set"
@@ -107,8 +111,8 @@ def check_secrets(arguments: Json, endpoint: Endpoint) -> None:
         for key, value in arguments.items():
             if SECRET_NAME.search(str(key)):
                 raise UsageError(
-                    f"model_args must not hold {key!r}: settings are recorded; the key belongs into "
-                    f"the environment variable {endpoint.key_env}"
+                    f"model_args must not contain {key!r}, because settings are recorded: put"
+                    f" the key into the environment variable {endpoint.key_env}"
                 )
             check_secrets(str(key), endpoint)
             check_secrets(value, endpoint)
@@ -118,4 +122,6 @@ def check_secrets(arguments: Json, endpoint: Endpoint) -> None:
     elif isinstance(arguments, str):
         own = endpoint.key_env if endpoint.redact(arguments) != arguments else ""
         if variable := own or find_secret(arguments):
-            raise UsageError(f"model_args must not hold the key of {variable}: it is recorded")
+            raise UsageError(
+                f"model_args must not contain the key of {variable}, because settings are recorded"
+            )

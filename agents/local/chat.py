@@ -187,7 +187,7 @@ class ChatFormat:
             known = set(find_undeclared_variables(tree))
         if self.tools and "tools" not in known:
             raise UsageError(
-                f"the chat template of model {self._name!r} knows no tools: leave tools=true out"
+                f"the chat template of model {self._name!r} does not support tools: omit tools=true"
             )
         for key in tuple(self._variables):
             if key not in known - TEMPLATE_VARIABLES and known_only:
@@ -318,7 +318,7 @@ def _bounded(what: str) -> Iterator[None]:
         nonlocal lines
         lines += event == "line"
         if lines > MOST_LINES:
-            raise Unavailable(f"{what} comes to no end: it was left after {MOST_LINES:,} steps")
+            raise Unavailable(f"{what} does not end: it was stopped after {MOST_LINES:,} steps")
         return in_template
 
     def entered(frame: FrameType, event: str, argument: Any) -> Any:

@@ -117,18 +117,20 @@ def find_model(spec: str, fetch: bool = True) -> tuple[ModelFolder, ModelFolder 
     if adapter_name is not None:
         adapter = _found(adapter_name, fetch)
         if not (adapter.folder / ADAPTER_CONFIG).is_file():
-            raise UsageError(f"{adapter_name!r} holds no LoRA adapter: it has no {ADAPTER_CONFIG}")
+            raise UsageError(
+                f"{adapter_name!r} does not contain a LoRA adapter: {ADAPTER_CONFIG} is missing"
+            )
     elif base.is_adapter:
         adapter, base = base, _found(_base_of(base), fetch)
     else:
         adapter = None
     if not (base.folder / CONFIG).is_file():
-        raise UsageError(f"{base.name!r} holds no model: it has no {CONFIG}")
+        raise UsageError(f"{base.name!r} does not contain a model: {CONFIG} is missing")
     if not base.weights:
-        raise UsageError(f"{base.name!r} holds no weights: it has no {WEIGHTS} file")
+        raise UsageError(f"{base.name!r} does not contain weights: a {WEIGHTS} file is missing")
     if adapter is not None and not any(adapter.folder.glob(f"{ADAPTER_WEIGHTS}*.safetensors")):
         raise UsageError(
-            f"{adapter.name!r} holds no weights: it has no {ADAPTER_WEIGHTS}.safetensors"
+            f"{adapter.name!r} does not contain weights: {ADAPTER_WEIGHTS}.safetensors is missing"
         )
     if adapter is not None:
         _check_origin(base, adapter)
@@ -189,7 +191,7 @@ def read_object(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path} cannot be read: {error}") from None
     if not isinstance(value, dict):
-        raise DataError(f"{path} holds no JSON object")
+        raise DataError(f"{path} does not contain a JSON object")
     return value
 
 
@@ -211,9 +213,9 @@ def _found(name: str, fetch: bool) -> ModelFolder:
     if path.is_dir():
         return ModelFolder(_name_of(path.resolve()) or name, path)
     if path.exists():
-        raise UsageError(f"model {name!r} is a file: name the folder that holds it")
+        raise UsageError(f"model {name!r} is a file: give the folder that contains it")
     if not HUB_ID.fullmatch(name):
-        raise UsageError(f"model folder {name!r} is not there")
+        raise UsageError(f"model folder {name!r} does not exist")
     folder = _cached(name) or _fetched(name, fetch)
     return ModelFolder(name, folder, folder.name)
 
@@ -227,7 +229,9 @@ def _cached(name: str) -> Path | None:
     except LocalEntryNotFoundError:  # The same error follows a download that broke off.
         return None
     except HFValidationError:
-        raise UsageError(f"model {name!r} is no folder here and no id of the hub") from None
+        raise UsageError(
+            f"model {name!r} is neither an existing folder nor an id of the Hugging Face hub"
+        ) from None
     index = folder / "model.safetensors.index.json"
     shards = read_object(index).get("weight_map", {}).values() if index.is_file() else ()
     there = any(folder.glob(WEIGHTS)) and all((folder / one).is_file() for one in set(shards))
@@ -253,7 +257,7 @@ def _fetched(name: str, fetch: bool) -> Path:
     except OfflineModeIsEnabled:
         raise UsageError(f"{said}, and HF_HUB_OFFLINE is set") from None
     except GatedRepoError:
-        raise UsageError(f"{said}, and the hub asks for rights: set HF_TOKEN") from None
+        raise UsageError(f"{said}, and the hub requires authorization: set HF_TOKEN") from None
     except NotFound:
         raise UsageError(f"{said}, and the hub has no such model (or it is private)") from None
     except (HfHubHTTPError, httpx2.HTTPError, OSError) as error:

@@ -273,8 +273,8 @@ def _model(base: ModelFolder, settings: LocalSettings) -> Any:
         if told.get(kind):
             first = sorted(str(key) for key in told[kind])[0]
             raise DataError(
-                f"model {base.name!r} is not whole: {len(told[kind])} of its weights are missing or"
-                f" of another shape ({first})"
+                f"model {base.name!r} is incomplete: {len(told[kind])} of its weights are"
+                f" missing or have another shape ({first})"
             )
     return model
 
@@ -286,7 +286,7 @@ def _device(wanted: str | None) -> str:
         return here[1] if len(here) > 1 else "cpu"
     if wanted not in (*here, "auto") and not (wanted == "cuda" and "cuda:0" in here):
         raise UsageError(
-            f"device {wanted!r} is not here: it must be one of {', '.join(here)}, auto"
+            f"device {wanted!r} is not available: it must be one of {', '.join(here)}, auto"
         )
     return wanted
 
@@ -300,8 +300,8 @@ def _adapted(model: Any, adapter: ModelFolder) -> Any:
     missing = [one for one in told if "missing adapter keys" in str(one.message)]
     if missing:
         raise DataError(
-            f"adapter {adapter.name!r} does not fit its base: it lacks weights that its"
-            " adapter_config.json asks for"
+            f"adapter {adapter.name!r} does not fit its base: weights that its"
+            " adapter_config.json requires are missing"
         )
     return adapted
 
@@ -320,7 +320,7 @@ def _check_words(base: ModelFolder, tokenizer: Any) -> None:
     with _said(f"the tokenizer of {base.name!r}"):
         ids = tokenizer("A question, 1 2 3")["input_ids"]
     if not ids:
-        raise DataError(f"{base.name!r} holds no tokenizer that reads a text (tokenizer.json)")
+        raise DataError(f"{base.name!r} does not contain a usable tokenizer (tokenizer.json)")
 
 
 def _defaults(base: ModelFolder, model: Any) -> Any:
@@ -335,7 +335,9 @@ def _set_ends(base: ModelFolder, config: Any, tokenizer: Any) -> None:
     if config.eos_token_id is None:
         config.eos_token_id = tokenizer.eos_token_id
     if config.eos_token_id is None:
-        raise DataError(f"model {base.name!r} names no token that ends an answer (eos_token_id)")
+        raise DataError(
+            f"model {base.name!r} does not define a token that ends an answer (eos_token_id)"
+        )
     if isinstance(config.eos_token_id, tuple):
         config.eos_token_id = list(config.eos_token_id)
     first = config.eos_token_id[0] if isinstance(config.eos_token_id, list) else config.eos_token_id

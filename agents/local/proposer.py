@@ -350,8 +350,9 @@ def _opened(settings: LocalSettings, thread: ThreadPoolExecutor) -> LocalPropose
     model.set_stop(wording.stop)
     if wording.template == PLAIN and template is None:
         warnings.warn(
-            f"model {name!r} has no chat template: messages are written plainly, as User: and"
-            " Assistant: (chat_template=FILE gives one, chat_template=plain says that you know)",
+            f"model {name!r} has no chat template, so messages are written as plain text with"
+            " User: and Assistant:. Set chat_template=FILE to use a template, or"
+            " chat_template=plain to silence this warning",
             stacklevel=2,
         )
     prints = [digest_files(one.folder) if one else None for one in (base, adapter)]

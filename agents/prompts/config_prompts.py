@@ -144,11 +144,11 @@ class ConfigPrompts:
         given = ROLES.get(role) or _BLOCKS.get(role, ())
         if template is None or (name in _BLOCKS and name not in given):
             raise DataError(
-                f"prompt template {role!r} names ${{{name}}}, which is no column, no value of this "
-                "role and no other template"
+                f"prompt template {role!r} names ${{name}}, which is not a column, a value of"
+                " this role or another template"
             )
         if name not in _BLOCKS and not isinstance(template, str):
-            raise DataError(f"prompt template {role!r} names {name!r}, which is no text")
+            raise DataError(f"prompt template {role!r} names {name!r}, which is not a string")
         return template if isinstance(template, str) else ""
 
     def propose(self, view: View, count: int, papers: Sequence[Findings] = ()) -> list[Message]:
@@ -326,10 +326,10 @@ def _check(name: str, template: Json) -> None:
         )
     block = "multi_content" in template
     if name in ROLES and block:
-        raise DataError(f"prompt template {name!r} is a block: messages have to stand there")
+        raise DataError(f"prompt template {name!r} is a block, but messages are required")
     if name in _BLOCKS and not block:
         raise DataError(
-            f"prompt template {name!r} has no multi_content: it is repeated for each item"
+            f"prompt template {name!r} has no multi_content, which is repeated for each item"
         )
     known = _PARTS if block else _SPEAKERS
     for key, value in template.items():
@@ -338,7 +338,7 @@ def _check(name: str, template: Json) -> None:
         if key == "multi_content" and isinstance(value, Mapping):
             _check(f"{name}.{key}", {"multi_content": None, **value})
         elif not isinstance(value, str) and (value is not None or key == "multi_content"):
-            raise DataError(f"prompt template {name!r}: {key} is no text: {value!r:.60}")
+            raise DataError(f"prompt template {name!r}: {key} is not a string: {value!r:.60}")
 
 
 def _names(template: Json) -> set[str]:

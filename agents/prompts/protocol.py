@@ -110,7 +110,7 @@ def build_messages(
         UsageError: The history or template is unknown, or the family has no compact wording.
     """
     if history not in HISTORIES:
-        raise UsageError(f"unknown history {history!r}: it is one of {', '.join(HISTORIES)}")
+        raise UsageError(f"unknown history {history!r}: it must be one of {', '.join(HISTORIES)}")
     words = select_wording(words, template)
     if template == "compact":
         return build_compact_messages(view, words, answer_format, history == "chat", aim, count)
@@ -138,7 +138,7 @@ def select_wording(words: FamilyWords, template: Template) -> FamilyWords:
         UsageError: The template is unknown, or the family has no compact wording.
     """
     if template not in TEMPLATES:
-        raise UsageError(f"unknown template {template!r}: it is one of {', '.join(TEMPLATES)}")
+        raise UsageError(f"unknown template {template!r}: it must be one of {', '.join(TEMPLATES)}")
     return words if template == "full" else compact_wording(words)
 
 

@@ -59,17 +59,21 @@ def read_calls(path: str | Path) -> CallsFile:
     if not place.exists():
         return found
     if not place.is_file():
-        raise UsageError(f"{place}: no file, which the calls of a model need")
+        raise UsageError(f"{place}: not a file; the calls of the model must be kept in a file")
     whole = place.read_bytes()
     end = whole.rfind(b"\n") + 1
     if last := whole[end:]:
         if not last.startswith(LINE_START[: len(last)]):
-            raise DataError(f"{place}: its last line is no call of a model; nothing was changed")
+            raise DataError(
+                f"{place}: its last line is not a recorded model call; nothing was changed"
+            )
         os.truncate(place, end)
     for number, line in read_lines(place):
         row = _parsed(line)
         if row is None:
-            raise DataError(f"{place}, line {number}: no call of a model: {line.strip():.60}")
+            raise DataError(
+                f"{place}, line {number}: not a recorded model call: {line.strip():.60}"
+            )
         found.rows[row["key"]] = row
     return found
 

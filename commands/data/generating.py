@@ -112,7 +112,7 @@ def tasks_generate(
     """
     source = task_named(task)
     if problems is not None and problems < 1:
-        raise UsageError(f"--problems {problems}: at least 1 problem is needed")
+        raise UsageError(f"--problems {problems}: it must be at least 1")
     kinds: dict[str, Json] = {
         "regime": regime, "difficulty": difficulty, "mined": mined, "level": level,
         "noise": noise, "format": format, "data": None if data is None else str(data),
@@ -125,7 +125,7 @@ def tasks_generate(
     offered = source.kinds if isinstance(source, OffersKinds) else ()
     for name, value in kinds.items():
         if value is not None and name not in offered:
-            raise UsageError(f"--{name} {value}: task {source.name!r} has nothing of the kind")
+            raise UsageError(f"--{name} {value}: task {source.name!r} does not take this option")
     of_model = {
         "model_arg": model_arg,
         "about": about,
@@ -141,7 +141,7 @@ def tasks_generate(
         source, by = generate_topic(source, writing, out, problems, seed, kinds)
     elif given := [name for name, value in of_model.items() if value or value == 0]:
         flag = given[0].replace("_", "-")
-        raise UsageError(f"--{flag}: it is said to a model that writes, and no --model is named")
+        raise UsageError(f"--{flag} is for a model that writes texts: also choose one with --model")
     if isinstance(source, WritesProblems):
         rules = None if mined is None else answered_rules(mined, source.family)
         told = source.write(out, problems, seed, {**kinds, "mined": rules})

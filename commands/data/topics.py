@@ -102,7 +102,7 @@ def generate_topic(
         topic = draft.build_topic()
     except PeirceError as error:
         if calls.rows:
-            more = "; another --seed asks anew" if isinstance(error, DataError) else ""
+            more = "; use another --seed to try again" if isinstance(error, DataError) else ""
             error.args = (f"{str(error).rstrip('.')} (its answers are in {calls.path}{more})",)
         raise
     metadata = build_metadata(draft, by, given, {**told["said"], "seed": seed})
@@ -126,7 +126,7 @@ async def _write(
 
     async with asked.open() as model:
         if model is None:
-            raise UsageError("no model writes: name one with --model")
+            raise UsageError("no model is given to write the texts: choose one with --model")
         by = split_model_settings(read_settings(model))[0]
         turns = asyncio.Semaphore(writing.concurrency or DEFAULT_CONCURRENCY)
         writer = TopicWriter(
@@ -151,18 +151,22 @@ def _subject(generator: str, about: str | None) -> tuple[str, str, bool]:
     """Return the name of the sets, the subject in words, and whether there are twin sets."""
     if generator not in WRITABLE_GENERATORS:
         able = ", ".join(f"labels:{name}" for name in WRITABLE_GENERATORS)
-        raise UsageError(f"labels:{generator} is made without a model; one may write {able}")
+        raise UsageError(
+            f"labels:{generator} is generated without a model; a model can write {able}"
+        )
     if generator != SUBJECT:
         if about is not None:
             raise UsageError(
-                f"--about {shorten(about, 40)}: labels:{generator} has a subject; labels:{SUBJECT}"
-                " takes yours"
+                f"--about {shorten(about, 40)}: labels:{generator} already has a subject; use"
+                f" labels:{SUBJECT} for your own"
             )
         shipped = GENERATORS[generator]
         assert isinstance(shipped, PostGenerator)
         return generator, shipped.topic.description, shipped.with_twin
     if about is None:
-        raise UsageError(f"labels:{SUBJECT} needs a subject: --about TEXT, or a file with it")
+        raise UsageError(
+            f"labels:{SUBJECT} needs a subject: give it with --about, as text or as a file"
+        )
     name, text = SUBJECT, about
     if "\n" not in about and len(about) < 250 and expand_home(about).is_file():
         text = read_text(expand_home(about))
@@ -171,8 +175,8 @@ def _subject(generator: str, about: str | None) -> tuple[str, str, bool]:
     least, most = SUBJECT_LENGTH_RANGE
     if not least <= len(text) <= most:
         raise UsageError(
-            f"--about {shorten(about, 40)!r}: a subject has {least} to {most:,} characters, and this"
-            f" one {len(text):,}"
+            f"--about {shorten(about, 40)!r}: a subject must have {least} to {most:,}"
+            f" characters, but this one has {len(text):,}"
         )
     return name, text, True
 
@@ -185,7 +189,8 @@ def _labels(names: Sequence[str]) -> list[Definition]:
     given = [name for one in names for name in map(str.strip, one.split(",")) if name]
     if names and not LABEL_COUNT_RANGE[0] <= len(given) <= LABEL_COUNT_RANGE[1]:
         raise UsageError(
-            f"--labels: {len(given)} are given; {LABEL_COUNT_RANGE[0]} to {LABEL_COUNT_RANGE[1]} are needed"
+            f"--labels has {len(given)} labels: give {LABEL_COUNT_RANGE[0]} to"
+            f" {LABEL_COUNT_RANGE[1]}"
         )
     for name in given:
         if why := find_label_fault(name):

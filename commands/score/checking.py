@@ -330,8 +330,8 @@ def _of_text(
         for name, value in own.items():
             if value is not None:
                 raise UsageError(
-                    f"{name.replace('_', '-')} is {value!r}: it is of tasks with labelled text, as"
-                    f" labels; {family.name} tasks take none"
+                    f"{name.replace('_', '-')} is {value!r}: only tasks with labelled text take"
+                    f" it, such as labels; {family.name} tasks do not"
                 )
         return None
 
@@ -342,7 +342,8 @@ def warn_about_missing_layers(tools: OpenedOracle, sandbox: str) -> None:
     """Warn if the sandbox runs here without some of its layers."""
     if missing := [name for name, on in tools.layers.items() if not on]:
         warnings.warn(
-            f"the sandbox {sandbox} runs here without {', '.join(missing)} (docs/explanation/safety.md)",
+            f"the sandbox {sandbox} runs without these layers here: {', '.join(missing)} (see"
+            " docs/explanation/safety.md)",
             stacklevel=3,
         )
 

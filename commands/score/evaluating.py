@@ -151,13 +151,15 @@ def evaluate_sessions(
     section = find_section(chosen)
     if sheets and (folder is None or not section.takes_sheets):
         able = list_sections(lambda one: one.takes_sheets)
-        raise UsageError(f"filled sheets are for the tables of {able}: name a folder (--out DIR)")
+        raise UsageError(
+            f"--ratings is only used for the tables of {able}: also give a folder with --out DIR"
+        )
     if section.evaluate is not None:
         return section.evaluate(store, sessions, judged_by, target)
     if judged_by.evaluator != DEFAULT_EVALUATOR:
         able = list_sections(lambda one: one.evaluate is not None)
         raise UsageError(
-            f"evaluation {chosen} knows no evaluator {judged_by.evaluator!r}: {able} does"
+            f"evaluation {chosen} has no evaluator {judged_by.evaluator!r}; {able} does"
         )
     spaces = SpaceCache(store)
     scored = [

@@ -84,7 +84,7 @@ def choose_judge(
     Raises:
         UsageError: the model cannot label texts, or there are options but no model.
     """
-    return _asked("judge", model, own, model_arg, roles, "labels no texts")
+    return _asked("judge", model, own, model_arg, roles, "cannot label texts")
 
 
 def choose_writer(
@@ -98,10 +98,13 @@ def choose_writer(
     arguments = parse_key_values(model_arg)
     if not isinstance(model, str):
         if arguments:
-            raise UsageError(f"{', '.join(arguments)}: a model object brings its own settings")
+            raise UsageError(
+                f"{', '.join(arguments)} cannot be set for a model object, which has its own"
+                " settings"
+            )
         return ModelSpec(model)
     if model.partition(":")[0] in NON_JUDGE_MODELS:
-        raise UsageError(f"model {model} writes no texts: name a language model")
+        raise UsageError(f"model {model} cannot write texts: use a language model")
     return ModelSpec(model, model_options(model, arguments, {}))
 
 
@@ -111,9 +114,9 @@ def choose_rater(model: str | Proposer | None, roles: Mapping[str, Any] | None =
     Raises:
         UsageError: no model is named, or it cannot rate.
     """
-    found = _asked(SCORER, model, {}, (), roles, "rates nothing")
+    found = _asked(SCORER, model, {}, (), roles, "cannot rate hypotheses")
     if found.model is None:
-        raise UsageError("no model rates: name one with --scorer-model")
+        raise UsageError("no model is given to rate hypotheses: choose one with --scorer-model")
     return found
 
 
@@ -143,9 +146,9 @@ def _asked(
         return ModelSpec(spec)
     if spec.partition(":")[0] in NON_JUDGE_MODELS:
         raise UsageError(
-            f"model {spec} {unable}: name one that does, or none for exact rules alone"
+            f"model {spec} {unable}: use one that can, or none to apply exact rules only"
             if role == "judge"
-            else f"model {spec} {unable}: name a language model"
+            else f"model {spec} {unable}: use a language model"
         )
     return ModelSpec(spec, model_options(spec, arguments, given))
 
@@ -160,7 +163,7 @@ def with_judge(settings: TextSettings, judge: str | None, model: ModelSpec) -> T
         UsageError: `judge` is "model", but there is no model.
     """
     if judge == "model" and model.model is None:
-        raise UsageError("judge is 'model', and no model is named: name one with --judge-model")
+        raise UsageError("judge is 'model', but no model is given: choose one with --judge-model")
     if model.model is None:
         return settings.model_copy(update={"judge": "exact"})
     return settings.model_copy(update={"judge": judge or "auto"})

@@ -114,8 +114,8 @@ def predict(
         for name, value in of_text.items():
             if value not in (None, (), [], {}):
                 raise UsageError(
-                    f"{name.replace('_', '-')} is {format_value(value)}: it is of banks of labelled text;"
-                    f" this one is of task {target.task}"
+                    f"{name.replace('_', '-')} is {format_value(value)}: only banks of labelled"
+                    f" text take it, but this bank is of task {target.task}"
                 )
         inputs = _given(data, target)
         opening = oracle_settings(config.sandbox, config.cluster)
@@ -135,7 +135,7 @@ def predict(
     _check_inference(judged.inference, target)
     if prompts == "config" and not target.public.get("templates"):
         raise UsageError(
-            "prompts is 'config', and the bank's data set brings no prompts of its own"
+            "prompts is 'config', but the data set of the bank has no prompts of its own"
         )
     drawn_by = found.settings.get("seed", 0) if seed is None else seed
     rows = _rows(data, target, label)
@@ -184,14 +184,14 @@ def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
     ids = list(bank.rows)
     if wanted is None and len(ids) > 1:
         raise UsageError(
-            f"bank {named} has hypotheses of {len(ids)} problems, {', '.join(ids[:5])}"
-            f"{', …' if len(ids) > 5 else ''}: name one with --problem"
+            f"bank {named} has hypotheses of {len(ids)} problems"
+            f" ({', '.join(ids[:5])}{', …' if len(ids) > 5 else ''}): choose one with --problem"
         )
     name = ids[0] if wanted is None else wanted
     if name not in bank.rows:
         name = f"{name}#0"
     if name not in bank.rows:
-        raise UsageError(f"bank {named} has no hypotheses of {wanted!r}, but of {', '.join(ids)}")
+        raise UsageError(f"bank {named} has no hypotheses of {wanted!r}, only of {', '.join(ids)}")
     problem = bank.problems.get(name) or Problem(
         name or "bank", "labels", "text", (), (), bank.public.get(name) or bank.public.get("", {})
     )
@@ -200,12 +200,13 @@ def _problem_of(bank: StoredBank, named: str, wanted: str | None) -> Problem:
         if isinstance(kind, OpensOracle):
             return problem
         raise UsageError(
-            f"bank {named} is of task {problem.task}: nothing here applies its hypotheses"
+            f"bank {named} is of task {problem.task}, whose hypotheses cannot be applied to new"
+            " data"
         )
     if not problem.public.get("labels") or not problem.public.get("columns"):
         raise DataError(
-            f"bank {named} says neither labels nor columns: name a session, or a file that `peirce"
-            " bank SESSION --out FILE` wrote"
+            f"bank {named} contains neither labels nor columns: use a session, or a file written"
+            " by `peirce bank SESSION --out FILE`"
         )
     stored = [[dict(row) for row in bank.rows[name]]]
     return replace(problem, public={**problem.public, "banks": stored})
@@ -219,8 +220,8 @@ def _check_inference(name: str | None, problem: Problem) -> None:
     check_choice("inference", str(name), (*STRATEGIES, CHOOSE))
     if name == CHOOSE and not select_split(problem, "val"):
         raise UsageError(
-            f"inference is {CHOOSE!r}, and this bank brings no validation rows to choose by: name"
-            f" one of {', '.join(STRATEGIES)}"
+            f"inference is {CHOOSE!r}, but this bank has no validation rows to choose a strategy"
+            f" with: use one of {', '.join(STRATEGIES)}"
         )
 
 
@@ -235,12 +236,12 @@ def _rows(data: str | Path, problem: Problem, label: str | None) -> list[_Row]:
         expected = None if row.label is None else names.find(row.label)
         if row.label is not None and expected is None:
             raise DataError(
-                f"{row.where}: the label {row.label!r:.60} is none of the bank's:"
+                f"{row.where}: the label {row.label!r:.60} is not one of the bank's labels:"
                 f" {', '.join(names.names)}"
             )
         found.append(_Row(row.input, expected))
     if label is not None and all(row.expected is None for row in found):
-        raise DataError(f"{data}: no label stands in a column {label!r}")
+        raise DataError(f"{data}: no column {label!r} contains labels")
     return found
 
 
@@ -276,10 +277,10 @@ class _Work:
 
         kept, there = len(self.case(None).stored_entries), len(self.problem.public["banks"][0])
         if not kept:
-            raise DataError(f"bank {bank} holds no sentence that can be judged")
+            raise DataError(f"bank {bank} contains no sentence that can be judged")
         if kept < there:
-            warn(f"bank {bank}: {there - kept} of {there} hypotheses are left out: said before, or"
-                 " no sentence")  # fmt: skip
+            warn(f"bank {bank}: {there - kept} of {there} hypotheses are skipped because they"
+                 " are duplicates or not sentences")  # fmt: skip
 
     async def give_all(self, give: Callable[[dict[str, Json]], Awaitable[None]]) -> None:
         """Pass the prediction for each row to `give`."""
@@ -348,12 +349,13 @@ def _given(data: str | Path, problem: Problem) -> list[_Given]:
             return found
     if task is None:
         raise DataError(
-            f"{place}: JSON Lines are needed, each an input or an object of `input` and maybe `output`"
+            f"{place}: the file must be JSON Lines, each an input or an object with `input` and"
+            " optionally `output`"
         )
     problems = task.load(str(place), None, 0)
     same = [one for one in problems if one.id == problem.id] or problems
     if len(same) != 1:
-        raise DataError(f"{place}: has {len(same)} problems, and none of them is {problem.id!r}")
+        raise DataError(f"{place}: the file has {len(same)} problems, but not {problem.id!r}")
     return [_Given(pair, True) for pair in (*same[0].shown, *same[0].hidden)]
 
 

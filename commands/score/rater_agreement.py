@@ -71,7 +71,7 @@ def agree(
     """
     if (sheet is None) == (not ratings):
         raise UsageError(
-            "name a sheet to write (--sheet FILE) or sheets that were filled (--ratings FILE)"
+            "give a sheet to write (--sheet FILE) or filled sheets to read (--ratings FILE)"
         )
     path = store_path(store)
     with open_for_reading(store) as opened:
@@ -80,7 +80,8 @@ def agree(
     pairs = _pairs(rows)
     if not pairs:
         raise DataError(
-            f"session {name} has no ratings of discovery to agree with: `peirce rate` makes them"
+            f"session {name} has no ratings of discovery to compare with: create them with"
+            " `peirce rate`"
         )
     if sheet is not None:
         return [RatingSheet.from_dict(_write(sheet, pairs, _models(rows), items, seed))]
@@ -146,11 +147,11 @@ def _write(
     from ...tasks.io.files import check_writable
 
     if items < 1:
-        raise UsageError(f"--items {items}: a sheet has one at least")
+        raise UsageError(f"--items {items}: it must be at least 1")
     place = check_writable(sheet)
     if place.exists():
         raise UsageError(
-            f"{place}: there already, and somebody may have filled it in; name another"
+            f"{place}: the file already exists and may be filled in; choose another file"
         )
     rated = next(iter(models.values()))
     strata: dict[tuple[str, str], list[str]] = {}
@@ -202,13 +203,13 @@ def _people(files: Sequence[str | Path], known: set[str]) -> dict[str, RaterScor
             where = f"{place}, line {number}"
             item = row.get("item") if isinstance(row, dict) else None
             if not isinstance(row, dict) or not isinstance(item, str) or item not in known:
-                raise DataError(f"{where}: no item {item!r:.40} was rated in this session")
+                raise DataError(f"{where}: item {item!r:.40} was not rated in this session")
             name = str(row.get("rater") or place.stem)
             of_rater = found.setdefault(name, {"feature": {}, "relationship": {}})
             if item in of_rater["feature"] or name == CONSENSUS:
                 raise DataError(
-                    f"{where}: {name!r} has rated {item} before; every rater needs a name, of the file"
-                    " or in a column `rater`"
+                    f"{where}: {name!r} already rated {item}; give every rater a different file"
+                    " name, or a name in a column `rater`"
                 )
             feature, score = row.get("feature"), row.get("relationship")
             of_rater["feature"][item] = _yes_no(feature, where)
@@ -232,7 +233,7 @@ def _quarter(cell: Json, where: str) -> float | None:
     except ValueError:
         value = -1.0
     if value not in QUARTER_SCALE:
-        raise DataError(f"{where}, relationship: {cell!r:.40} is none of 0, 0.25, 0.5, 0.75, 1")
+        raise DataError(f"{where}, relationship: {cell!r:.40} is not one of 0, 0.25, 0.5, 0.75, 1")
     return value
 
 

@@ -96,7 +96,7 @@ def rate(
             if one_alone in (None, one.problem.id)
         ]
     if not banks:
-        raise UsageError(f"session {name} has no problem")
+        raise UsageError(f"session {name} has no problems")
     wanted = [(one, _wanted(one, scores)) for one in banks]
     kept = read_ratings(ratings or default_ratings_path(path, name), repair=True)
     work = _Work(wanted, asked, kept, seed, asyncio.Semaphore(concurrency or DEFAULT_CONCURRENCY))
@@ -152,13 +152,14 @@ def _wanted(one: ProblemBank, scores: Sequence[str]) -> tuple[str, ...]:
         check_choice("scores", name, SCORES)
         if name in NEED_FINDINGS and not one.known:
             raise UsageError(
-                f"{name} of {one.problem.id} cannot be rated: no known finding stands beside it"
-                " (known_hypotheses of metadata.json, or --known FILE)"
+                f"{name} of {one.problem.id} cannot be rated, because there are no known"
+                " findings to compare with. Give them with --known FILE, or as known_hypotheses"
+                " in metadata.json"
             )
         if name == DISCOVERY and not one.truths:
             raise UsageError(
-                f"discovery of {one.problem.id} cannot be rated: nobody knows what made its labels"
-                " (ground_truth_hypotheses of metadata.json)"
+                f"discovery of {one.problem.id} cannot be rated, because the true rules of its"
+                " labels are unknown (ground_truth_hypotheses in metadata.json)"
             )
     allowed = {DISCOVERY: bool(one.truths), "clarity": True}
     chosen = tuple(scores) or tuple(s for s in SCORES if allowed.get(s, bool(one.known)))
@@ -202,7 +203,9 @@ class _Work:
     async def give_all(self, give: OnRating) -> None:
         async with self.asked.open() as scorer:
             if scorer is None:
-                raise UsageError("no model rates: name one with --scorer-model")
+                raise UsageError(
+                    "no model is given to rate hypotheses: choose one with --scorer-model"
+                )
             for one, scores in self.wanted:
                 await self.of_problem(one, scores, scorer, give)
 

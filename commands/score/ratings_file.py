@@ -97,7 +97,7 @@ def read_ratings(
     found = RatingsFile(place)
     if not place.exists():
         if needed:
-            raise DataError(f"{place}: there are no ratings; `peirce rate` makes them")
+            raise DataError(f"{place}: there are no ratings; create them with `peirce rate`")
         return found
     whole = place.read_bytes()
     end = whole.rfind(b"\n") + 1
@@ -115,7 +115,7 @@ def _rows(place: Path, lines: int) -> Iterator[dict[str, Json]]:
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict) or not _is_rating(row):
-            raise DataError(f"{place}, line {number}: no rating: {line.strip():.60}")
+            raise DataError(f"{place}, line {number}: not a rating: {line.strip():.60}")
         yield row
 
 

@@ -40,7 +40,7 @@ def report(
     target = expand_home(out)
     if target.suffix.lower() not in SUFFIXES:
         raise UsageError(
-            f"--out {out}: the page is one file; name it with {SUFFIXES[0]} at its end"
+            f"--out {out}: the page is one HTML file; choose a name that ends in {SUFFIXES[0]}"
         )
     writing.check_paths([target])
     with open_for_reading(store) as opened:

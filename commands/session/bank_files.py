@@ -57,7 +57,7 @@ class StoredBank:
             if key in self.rows:
                 return _as_shown(self.rows[key], self.problems.get(key), problem)
         raise UsageError(
-            f"the bank has no hypotheses for problem {problem.id!r}; it has those of"
+            f"the bank has no hypotheses for problem {problem.id!r}, only for"
             f" {', '.join(sorted(self.rows))}"
         )
 
@@ -95,13 +95,14 @@ def read_bank(name_or_path: str | Path, store: Path) -> StoredBank:
         return _of_file(place)
     if not store.exists():
         raise UsageError(
-            f"bank {str(name_or_path)!r} is no file, and there is no store {store} to look in"
+            f"bank {str(name_or_path)!r} is not a file, and there is no store {store} with a"
+            " session of this name"
         )
     with closing(Store.open(store, write=False)) as opened:
         try:
             session = opened.find_session(str(name_or_path))
         except StoreError as error:
-            raise UsageError(f"bank {str(name_or_path)!r} is no file here, and {error}") from error
+            raise UsageError(f"bank {str(name_or_path)!r} is not a file, and {error}") from error
         rows: dict[str, list[Mapping[str, Json]]] = {}
         for row in opened.bank(session):
             rows.setdefault(row["problem"], []).append({name: row[name] for name in BANK_FIELDS})
@@ -128,12 +129,13 @@ def _of_file(place: Path) -> StoredBank:
             hypotheses = [_of_reference(text, told, place) for text, told in hypotheses.items()]
         if not isinstance(hypotheses, list) or not hypotheses:
             raise DataError(
-                f"{place}: holds no hypotheses: a list of objects with a text is needed"
+                f"{place}: the file contains no hypotheses; it must be a list of objects with a"
+                " text"
             )
         for one in hypotheses:
             number += 1
             if not isinstance(one, dict) or not isinstance(one.get("text"), str) or not one["text"]:
-                raise DataError(f"{place}, hypothesis {number}: has no text")
+                raise DataError(f"{place}, hypothesis {number}: the text is missing")
             of_problem = str(one.get("problem") or name)
             rows.setdefault(of_problem, []).append(_checked(one, place, number))
     return StoredBank(rows, {"file": identify_file(place)}, public)
@@ -155,7 +157,7 @@ def _public(bank: Mapping[str, Json], place: Path) -> Mapping[str, Json]:
         return {}
     labels, columns = told.get("labels"), told.get("columns")
     if not isinstance(labels, list) or not labels or not all(isinstance(x, str) for x in labels):
-        raise DataError(f"{place}: public.labels is {labels!r:.60}: it must be a list of texts")
+        raise DataError(f"{place}: public.labels is {labels!r:.60}: it must be a list of strings")
     if (
         not isinstance(columns, dict)
         or not columns
@@ -181,7 +183,7 @@ def save_bank(
     writing.check_paths([target])
     rows = store.bank(session, problem, alpha)
     if not rows:
-        raise UsageError(f"the bank of session {session} is empty: there is nothing to write")
+        raise UsageError(f"the bank of session {session} is empty, so there is nothing to write")
     problems = [row.problem for row in store.problems(session)]
     task = store.settings(session)["task"]
     writing.write_files({target: format_bank(task, problems, rows)})
@@ -246,12 +248,12 @@ def _number(value: Json) -> bool:
 
 _FITS: Mapping[str, tuple[Callable[[Json], bool], str]] = {
     "accuracy": (lambda value: _number(value) and 0 <= value <= 1, "a number from 0 to 1"),
-    "visits": (_count, "a whole number from 0 on"),
+    "visits": (_count, "a whole number of at least 0"),
     "reward": (_number, "a number"),
-    "covered": (_count, "a whole number from 0 on"),
+    "covered": (_count, "a whole number of at least 0"),
     "right": (
         lambda value: isinstance(value, list) and all(map(_count, value)),
-        "a list of whole numbers from 0 on",
+        "a list of whole numbers of at least 0",
     ),
 }
 
@@ -260,12 +262,14 @@ def _of_reference(text: str, told: Json, place: Path) -> Json:
     """Convert an entry of a bank that the released reference code saved."""
     if not isinstance(told, dict):
         raise DataError(
-            f"{place}, key {text!r:.60}: {told!r:.60} is no object: a map from texts to their"
-            " statistics is needed"
+            f"{place}, key {text!r:.60}: {told!r:.60} is not an object; the file must map texts"
+            " to their statistics"
         )
     rows = told.get("correct_examples") or []
     if not isinstance(rows, list):
-        raise DataError(f"{place}, key {text!r:.60}: correct_examples is {rows!r:.60}: no list")
+        raise DataError(
+            f"{place}, key {text!r:.60}: correct_examples is {rows!r:.60}: it must be a list"
+        )
     right = [row[0] for row in rows if isinstance(row, list) and row]
     return {
         "text": text,

@@ -160,7 +160,7 @@ async def _open_repairer(repair: str | Repairer, options: Mapping[str, Json]) ->
     found: Any = await open_model(repair, options)
     if not isinstance(found, Repairer):
         await found.close()
-        raise UsageError(f"repair is {repair!r}: this model repairs nothing")
+        raise UsageError(f"repair is {repair!r}: this model cannot repair hypotheses")
     return found
 
 
@@ -212,7 +212,7 @@ def handle_interrupts(emit: OnEvent) -> Iterator[asyncio.Event]:
     except asyncio.CancelledError:
         if not stopping.is_set():
             raise
-        raise Interrupted("Left at once; what was in flight is not saved.") from None
+        raise Interrupted("Stopped immediately. Steps in progress were not saved.") from None
     finally:
         for number in signals:
             loop.remove_signal_handler(number)

@@ -101,12 +101,10 @@ def plan_run(task: str, config: RunConfig, chosen: ChosenProblems | None = None)
     model, method = config.model.model, config.method.method
     opening = opening_settings(config.model)
     if opening and not isinstance(model, str):
-        raise UsageError(
-            f"a proposer object brings its own settings: leave out {', '.join(opening)}"
-        )
+        raise UsageError(f"a proposer object has its own settings: omit {', '.join(opening)}")
     if method == "imported" and isinstance(model, str) and not model.startswith("recorded:"):
         raise UsageError(
-            f"method imported reads a record: model must be recorded:FILE, not {model!r}"
+            f"method imported judges recorded answers: model must be recorded:FILE, not {model!r}"
         )
     settings = {
         "task": chosen.task.name,
@@ -169,8 +167,9 @@ def method_record(method: MethodSettings, family: Family) -> dict[str, Json]:
     if "target_gap" in record and not isinstance(family, MeasuresHypotheses):
         if "target_gap" in given:
             raise UsageError(
-                f"target_gap is {record['target_gap']}: it is of rules about worlds; {family.name}"
-                " tasks end at the first hypothesis that is right on all that is shown"
+                f"target_gap is {record['target_gap']}: it only applies to rules about worlds;"
+                f" {family.name} tasks end at the first hypothesis that is correct on all shown"
+                " observations"
             )
         del record["target_gap"]
     return {name: value for name, value in record.items() if value is not None}
@@ -223,7 +222,8 @@ def _check_repair(repair: str | Repairer | None, family: Family) -> None:
         raise UsageError(f"repair is {repair!r}: it must be one of {', '.join(REPAIRERS)}")
     if not (isinstance(family, HasSearch) and family.search_style.repairs):
         raise UsageError(
-            f"repair is {repair!r}: there is no repair of {family.name} yet, only of logic (task abd)"
+            f"repair is {repair!r}: repair is only available for logic (task abd), not for"
+            f" {family.name}"
         )
 
 
@@ -279,7 +279,9 @@ def _players(
             continue
         spec = told.pop("model", None) or model
         if not isinstance(spec, str):
-            raise UsageError(f"role {role}: name its model, for the proposer is an object")
+            raise UsageError(
+                f"role {role}: choose its model explicitly, because the proposer is an object"
+            )
         arguments = parse_key_values(told.pop("model_arg", None) or ())
         own = {key: value for key, value in told.items() if key not in PRICES}
         if spec == model:

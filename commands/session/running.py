@@ -164,7 +164,7 @@ def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunCon
         options["method_arg"] = {k: one for k, one in arguments.items() if k not in own} or None
         for name in arguments.keys() & own:
             if isinstance(of_method, Mapping) and name in of_method:
-                raise UsageError(f"{name} is given twice, also in method_options")
+                raise UsageError(f"{name} is set twice, directly and in method_options")
             options[name] = arguments[name]
     if of_method is not None:
         known = {name for name, _, _ in graphs.settings_of(chosen).iter_options()}
@@ -176,7 +176,7 @@ def run_config(config: RunConfig | None, overrides: Mapping[str, Any]) -> RunCon
                     f"method {chosen} has no setting {name!r}{suggest_name(str(name), known)}"
                 )
             if options.get(name) is not None:
-                raise UsageError(f"{name} is given twice, also in method_options")
+                raise UsageError(f"{name} is set twice, directly and in method_options")
         options |= of_method
     return RunConfig.from_options(options, graphs, config)
 
@@ -246,8 +246,9 @@ def resume(
     settings = record["settings"]
     if unnamed := unnamed_key_variables(settings):
         raise UsageError(
-            f"session {found} asks for the key in {unnamed[0]}: a store does not choose which variable "
-            f"is sent; set PEIRCE_PROPOSER_API_KEY_ENV={unnamed[0]} in the environment to allow it"
+            f"session {found} asks for the key in {unnamed[0]}: a store may not choose which"
+            f" variable is sent; set PEIRCE_PROPOSER_API_KEY_ENV={unnamed[0]} in the environment"
+            " to allow it"
         )
     before = stored_config(record)
     recorded = before.model_copy(
@@ -256,7 +257,7 @@ def resume(
         }
     )
     if repair is not None and not settings.get("repair"):
-        raise UsageError(f"session {found} was begun without repair: leave repair out")
+        raise UsageError(f"session {found} was started without repair: omit repair")
     objects = {"model": model, "repair": repair}
     brought = {name: one for name, one in objects.items() if one is not None}
     config = RunConfig.from_options({**overrides, **brought}, graphs, recorded)
@@ -289,22 +290,22 @@ def _check_unchanged(
     now = _repair_record(repairer, opened.repairer)
     if any(settings.get(key) != value for key, value in now.items()):
         raise UsageError(
-            f"session {session} was begun with the repairer {settings['repairer_settings']}, not"
-            f" {now['repairer_settings']}: begin a new session for another one"
+            f"session {session} was started with the repairer {settings['repairer_settings']},"
+            f" not {now['repairer_settings']}: start a new session to use another one"
         )
     shaping, begun = (
         split_model_settings(s)[0] for s in (opened.model, settings["model_settings"])
     )
     if shaping != begun:
         raise UsageError(
-            f"session {session} was begun with the model {begun}, not {shaping}: begin a new"
-            " session for another one"
+            f"session {session} was started with the model {begun}, not {shaping}: start a new"
+            " session to use another one"
         )
     roles = role_records(opened.players).get("roles")
     if roles != settings.get("roles"):
         raise UsageError(
-            f"session {session} was begun with the roles {settings.get('roles')}, not {roles}:"
-            " begin a new session for others"
+            f"session {session} was started with the roles {settings.get('roles')}, not {roles}:"
+            " start a new session to use others"
         )
 
 
@@ -342,7 +343,10 @@ def import_recorded(
 
     for fixed in ("method", "model"):
         if overrides.get(fixed) is not None:
-            raise UsageError(f"{fixed} is {overrides[fixed]!r}: an import answers from its file")
+            raise UsageError(
+                f"{fixed} is {overrides[fixed]!r}: it cannot be set for an import, whose answers"
+                " come from its file"
+            )
     config = run_config(None, overrides)
     with skip_bad_records(config.data.skip_bad), warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the file is read again as the model
@@ -350,8 +354,8 @@ def import_recorded(
     name = task or find_similar_task(str(record.about.get("dataset", "")), file)
     if config.data.data is None and not task_file.is_path(name):
         raise UsageError(
-            f"{file} holds answers and no problems: name their file, as in"
-            f" `peirce import {file} --data {name}.jsonl`"
+            f"{file} contains answers but no problems: give the file of the problems, for"
+            f" example `peirce import {file} --data {name}.jsonl`"
         )
     chosen = choose_problems(name, config.data)
     answered = [problem.id for problem in chosen.problems if problem.id in record.answers]

@@ -159,7 +159,7 @@ def parse_key_values(
     for pair in values:
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise UsageError(f"{option} {pair!r}: it must be K=V")
+            raise UsageError(f"{option} {pair!r}: it must have the form K=V")
         pairs[key] = parse_value(value)
     return pairs
 
@@ -179,9 +179,9 @@ ROLES = ("proposer", "judge", "literature")  # the roles of a session
 SCORER = "scorer"  # the role of `peirce rate`
 ROLE_ERRORS = {  # why a known role cannot be set in a command
     "proposer": "the options of the command itself set it up",
-    "judge": "`peirce rate` does not ask it",
-    "literature": "`peirce rate` does not ask it",
-    SCORER: "`peirce rate` alone asks it",
+    "judge": "`peirce rate` does not use it",
+    "literature": "`peirce rate` does not use it",
+    SCORER: "only `peirce rate` uses it",
 }
 REQUEST_FIELDS = ("reasoning_effort",)  # fields of a request that have an option of their own
 # settings of the session, separate for each role
@@ -267,7 +267,10 @@ def model_options(
         into = options if key in apart else fields
         if key in into and into[key] != value and key in own:
             flag = key.replace("_", "-")
-            raise _wrong(f"--{flag} {into[key]} and --model-arg {key}={value} contradict")
+            raise _wrong(
+                f"--{flag} {into[key]} and --model-arg {key}={value} contradict each other: keep"
+                " one of them"
+            )
         into[key] = value
     return options | ({"model_args": fields} if fields else {})
 
@@ -319,7 +322,7 @@ def _check(role: str, settings: Mapping[str, Json]) -> None:
         _check_model(role, model)
         taken = model_setting_names(model)
         for key in settings.keys() - {"model", "model_arg", *REQUEST_FIELDS, *PRICES} - taken:
-            raise _wrong(f"role {role}: model {model!r} takes no setting {key!r}")
+            raise _wrong(f"role {role}: model {model!r} does not take a setting {key!r}")
         _check_own(role, model, {key: settings[key] for key in settings.keys() & taken})
 
 
@@ -330,7 +333,7 @@ def _check_kinds(role: str, settings: Mapping[str, Json]) -> None:
 
     for key, value in settings.items():
         if key == "model" and not isinstance(value, str | None):
-            raise _wrong(f"the model of role {role} must be a text")
+            raise _wrong(f"the model of role {role} must be a string")
         for part in (ModelConfig, BudgetConfig):
             if key in part.model_fields and key != "model" and value is not None:
                 try:
@@ -358,11 +361,12 @@ def _check_model(role: str, model: str) -> None:
             parts = urlsplit(model)
         except ValueError:
             raise _wrong(
-                f"the model of role {role} is no URL: write http://host:port/v1#NAME"
+                f"the model of role {role} is not a URL: write http://host:port/v1#NAME"
             ) from None
         if parts.username or parts.password or parts.query:
             raise _wrong(  # The message leaves out the URL because it may hold a secret.
-                f"the model of role {role} must be a plain URL: a key belongs into the environment"
+                f"the model of role {role} must be a URL without credentials: put the key into"
+                " an environment variable"
             )
 
 
@@ -371,13 +375,15 @@ def _check_secrets(role: str, value: Json) -> None:
     if isinstance(value, Mapping):
         for key, one in value.items():
             if key != "api_key_env" and SECRET_NAME.search(str(key)):
-                raise _wrong(f"role {role} must not hold {key!r}: settings are recorded")
+                raise _wrong(f"role {role} must not contain {key!r}, because settings are recorded")
             _check_secrets(role, one)
     elif isinstance(value, list | tuple):
         for one in value:
             _check_secrets(role, one)
     elif isinstance(value, str) and redact_secrets(value) != value:
-        raise _wrong(f"role {role} must not hold a key of the environment: it is recorded")
+        raise _wrong(
+            f"role {role} must not contain a key of the environment, because settings are recorded"
+        )
 
 
 def _wrong(sentence: str) -> UsageError:

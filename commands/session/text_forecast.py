@@ -45,7 +45,7 @@ def check_prompt(
         shown = max(len(one.shown[: settings["text"]["examples"]]) for one in problems)
         said = f" and an answer of at most {answer:,}" if answer else ""
         raise UsageError(
-            f"the first prompt, with {shown} rows, is about {tokens:,} tokens{said}, and the model"
-            f" holds {holds:,} (context_tokens): show fewer rows with --examples, or name a model that"
-            " holds more"
+            f"the first prompt, with {shown} rows, has about {tokens:,} tokens{said}, but the"
+            f" model's context length is {holds:,} (context_tokens): show fewer rows with"
+            " --examples, or use a model with a longer context"
         )

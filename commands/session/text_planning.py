@@ -61,8 +61,8 @@ def text_record(
     if not judged:
         if whole.get("judge") == "model" or "judge" in chosen.reads:
             raise UsageError(
-                f"method {chosen.name} asks a model about texts, and model {model} answers no such"
-                " question: name one with --model or --judge-model"
+                f"method {chosen.name} asks a model about texts, but model {model} cannot answer"
+                " such questions: choose a language model with --model or --judge-model"
             )
         whole["judge"] = "exact"
     settings = TextSettings(**whole)
@@ -81,21 +81,21 @@ def _refuse(name: str, value: Json, method: str, family: Family) -> None:
     able = methods_taking(name)
     if method in able:
         raise UsageError(
-            f"{name} is {value} among the settings of labelled text: those of {method} are settings of"
-            " the method"
+            f"{name} is {value} in the settings of labelled text, but for {method} it is a"
+            " setting of the method"
         )
     if able:
         raise UsageError(
-            f"{name} is {value}: method {method} takes none; {', '.join(able)} does, and methods that"
-            " pass through the rows of labelled text"
+            f"{name} is {value}: method {method} does not take it; {', '.join(able)} and methods"
+            " that pass through the rows of labelled text do"
         )
     if name == "method_arg" and (own := plugin_settings(method)):
         unknown = next(iter(parse_key_values(value, "--method-arg")))
         raise UsageError(f"method {method} has no setting {unknown!r}{suggest_name(unknown, own)}")
     option = option_name(name, TextConfig.model_fields[name]).replace("_", "-")
     raise UsageError(
-        f"{option} is {value!r}: it is of tasks with labelled text, as labels; {family.name} tasks"
-        " take none"
+        f"{option} is {value!r}: only tasks with labelled text take it, such as labels;"
+        f" {family.name} tasks do not"
     )
 
 
@@ -164,8 +164,8 @@ def add_papers_and_banks(
     literature, banks = config.literature, tuple(config.bank)
     if method == "union" and not literature and len(banks) < 2:
         raise UsageError(
-            "method union needs two banks (--bank DATA --bank LITERATURE), or --literature DIR to make"
-            " both sides itself"
+            "method union needs two banks (--bank DATA --bank LITERATURE), or --literature DIR"
+            " to build both itself"
         )
     _check(method, "literature", literature, reads, "--literature DIR")
     _check(method, "bank", banks, reads, "--bank SESSION or --bank FILE")
@@ -197,10 +197,11 @@ def _check(method: str, name: str, value: Any, reads: frozenset[str], how: str) 
     if value and name not in reads:
         able = [one.name for one in graphs.all_methods().values() if name in one.reads]
         raise UsageError(
-            f"method {method} reads no {name}: leave out --{name}, or take one of {', '.join(able)}"
+            f"method {method} does not use --{name}: omit it, or use one of the methods"
+            f" {', '.join(able)}"
         )
     if not value and name in reads and name not in graphs.get_method(method).optional:
-        raise UsageError(f"method {method} needs {name}: give {how}")
+        raise UsageError(f"method {method} needs {name}: use {how}")
 
 
 def _enlarged(

@@ -101,7 +101,9 @@ def train_labels(
     before = read_request(folder, "labels") if resume else {}
     data, base = data or before.get("data"), base or before.get("base")
     if data is None or base is None:
-        raise UsageError("a classifier needs rows and a model: --labels DATA --base DIR")
+        raise UsageError(
+            "a classifier needs rows and a model: give both, as --labels DATA --base DIR"
+        )
     if resume and not before:
         warn_about_new_training(folder)
     base, path = absolute_path(base), store_path(store or before.get("store")).resolve()
@@ -170,7 +172,7 @@ def _rows(
             TASK.with_generator(data.removeprefix(GENERATED_PREFIX)) if ":" in data else TASK
         )
         if label is not None or ood is not None:
-            raise UsageError(f"--labels {data}: made rows have no --label or --ood to choose")
+            raise UsageError(f"--labels {data}: generated rows do not take --label or --ood")
         return task.generate_rows(wanted, seed)
     from ...tasks.text.sources import parse_source
 
@@ -212,8 +214,8 @@ def _same(folder: Path, before: Mapping[str, Json], asked: Mapping[str, Json]) -
     for key, what in (("base", "base"), ("digests", "rows"), ("settings", "settings")):
         if before.get(key) != asked[key]:
             raise UsageError(
-                f"{folder} holds a training with other {what}: resume with what it was begun with, or"
-                " name another folder"
+                f"{folder} contains a training with other {what}: resume it with the same"
+                " values, or choose another folder"
             )
 
 
@@ -265,7 +267,7 @@ def _scored(path: Path) -> dict[str, Json]:
         told: dict[str, Json] = json.loads(path.read_text("utf-8"))
         _ = told["set"], told["scores"], told["model"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        raise DataError(f"{path} holds no scores; without it the set is trained again") from None
+        raise DataError(f"{path} contains no scores; remove it to train this set again") from None
     return told
 
 

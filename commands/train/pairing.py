@@ -70,14 +70,16 @@ def pairs(
     text = None if base is None else ModelText(base)
     if text is None and (max_length is not None or plain):
         what = "--max-length counts tokens" if max_length is not None else "--plain makes texts"
-        raise UsageError(f"{what}: name the folder of the model with --base")
+        raise UsageError(f"{what}: give the folder of the model with --base")
     if text is not None and max_length is None and not plain:
-        raise UsageError("--base brings a tokenizer, for --max-length or --plain: give one of them")
+        raise UsageError("--base is only used for its tokenizer: also give --max-length or --plain")
     if dry_run and out is not None:
-        raise UsageError("--dry-run counts alone and --out writes: give one of the two")
+        raise UsageError(
+            "--dry-run writes nothing, so it cannot be combined with --out: use one of the two"
+        )
     if out is None and (plain or format != FORMATS[0]):
         what = "--plain" if plain else f"--format {format}"
-        raise UsageError(f"{what} is how files are written: name their folder with --out")
+        raise UsageError(f"{what} only affects written files: also give their folder with --out")
     _free(out)
     if saved is not None:
         told = {"sessions": bool(sessions), "--dry-run": dry_run}
@@ -86,7 +88,8 @@ def pairs(
         ]
         if taken := [*(name for name, one in told.items() if one), *names]:
             raise UsageError(
-                f"--saved {saved} names a set that is made: it takes no {', '.join(taken)}"
+                f"--saved {saved} names an existing set, so these options cannot be set:"
+                f" {', '.join(taken)}"
             )
         with open_for_reading(store) as opened:
             table = read_table(opened, saved)
@@ -132,7 +135,7 @@ def pair_sets(*, store: str | Path | None = None) -> list[PairSetRow]:
 def _free(out: str | Path | None) -> None:
     """Raise UsageError if the folder exists already, before anything is read."""
     if out is not None and Path(out).expanduser().exists():
-        raise UsageError(f"{out} exists already; name another place or remove it first")
+        raise UsageError(f"{out} already exists; choose another path or remove it first")
 
 
 def _three(given: Sequence[T]) -> tuple[T, T, T]:

@@ -85,7 +85,7 @@ def _settings(tasks: Sequence[str], **options: Any) -> PretrainSettings:
     default = PretrainSettings()
     for name in tasks:
         if name not in default.tasks:
-            raise UsageError(f"unknown task {name!r}: it is one of {', '.join(default.tasks)}")
+            raise UsageError(f"unknown task {name!r}: it must be one of {', '.join(default.tasks)}")
     chosen = {name: share for name, share in default.tasks.items() if not tasks or name in tasks}
     problems = {name: default.problems[name] for name in chosen}
     return PretrainSettings(**options, tasks=chosen, problems=problems)

@@ -98,9 +98,12 @@ def train(
     base = base or before.get("base")
     if base is None:
         raise UsageError(
-            f"--resume: {folder} holds no training yet; name its base and pairs"
+            f"--resume: {folder} contains no training yet; give a base and pairs to start one"
             if resume
-            else "name the model to train: --base DIR (a folder, or an id of the hub)"
+            else (
+                "no model to train is given: use --base DIR (a folder, or an id of the Hugging"
+                " Face hub)"
+            )
         )
     if resume and not before:
         warn_about_new_training(folder)
@@ -183,7 +186,8 @@ def training_curves(
         for row in wanted:
             if row["settings"].get("kind", "dpo") != "dpo":
                 raise UsageError(
-                    f"training {row['training']} is of a classifier: `peirce eval hypobench` has its row"
+                    f"training {row['training']} is a classifier and has no curves: see its"
+                    " results with `peirce eval hypobench`"
                 )
             row["status"] = _status(row)
         found = build_runs((row, opened.trainings.points(str(row["training"]))) for row in wanted)
@@ -293,11 +297,12 @@ def _sampler(
             sampled = SampleMetrics(asked, answers, settings.seed)
         elif is_main_process():
             warn(
-                "no answers are sampled while it trains, for no session of these pairs with a problem for"
-                " validation is in the store: of a collapse the chosen log-ratio alone will warn"
+                "no answers are sampled during training, because the store has no session of"
+                " these pairs with a validation problem: only the chosen log-ratio can warn of"
+                " a collapse"
             )
     if sampled is None and settings.stop == "following":
-        raise UsageError("--stop following watches sampled answers, and none are sampled here")
+        raise UsageError("--stop following depends on sampled answers, but none are sampled here")
     return sampled
 
 

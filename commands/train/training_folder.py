@@ -31,7 +31,7 @@ def read_request(folder: Path, kind: str) -> dict[str, Any]:
     """
     told = _asked_in(folder)
     if told and told["kind"] != kind:
-        raise UsageError(f"{folder} holds {KINDS[told['kind']]}, not {KINDS[kind]}")
+        raise UsageError(f"{folder} contains {KINDS[told['kind']]}, not {KINDS[kind]}")
     return told
 
 
@@ -56,7 +56,7 @@ def _asked_in(folder: Path) -> dict[str, Any]:
         or told.get("kind") not in KINDS
         or not isinstance(told.get("settings", {}), dict)
     ):
-        raise DataError(f"{folder / REQUEST_FILE} says nothing of a training")
+        raise DataError(f"{folder / REQUEST_FILE} does not describe a training")
     return told
 
 
@@ -86,14 +86,15 @@ def check_unused(folder: Path) -> None:
     """Raise UsageError if the folder holds a training."""
     if (folder / REQUEST_FILE).exists() or (folder / RECORD_FILE).exists():
         raise UsageError(
-            f"{folder} holds a training: go on with it (--resume), or name another folder"
+            f"{folder} already contains a training: continue it with --resume, or choose another"
+            " folder"
         )
 
 
 def warn_about_new_training(folder: Path) -> None:
     """Warn that `--resume` starts a new training, because the folder holds none."""
     if is_main_process():
-        warn(f"--resume: {folder} holds no training yet, so one begins")
+        warn(f"--resume: {folder} contains no training yet, so a new one is started")
 
 
 def is_main_process() -> bool:

@@ -60,7 +60,9 @@ async def choose_strategy(
     """
     if not inputs or not strategies:
         names = ", ".join(strategies or STRATEGIES)
-        raise UsageError(f"there are no validation rows to choose by: name one of {names}")
+        raise UsageError(
+            f"there are no validation rows to choose a strategy with: use one of {names}"
+        )
     true = encode_labels(reading, labels)
     predicted = {name: await one(reading, inputs, "") for name, one in strategies.items()}
     right = {name: accuracy(one.codes, true) for name, one in predicted.items()}

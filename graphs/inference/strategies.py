@@ -25,7 +25,7 @@ def get_strategy(name: str) -> Strategy:
         UsageError: the name is unknown. The message lists the valid ones.
     """
     if name not in STRATEGIES:
-        raise UsageError(f"unknown inference {name!r}: it is one of {', '.join(STRATEGIES)}")
+        raise UsageError(f"unknown inference {name!r}: it must be one of {', '.join(STRATEGIES)}")
     return STRATEGIES[name]
 
 

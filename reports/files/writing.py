@@ -38,7 +38,7 @@ def check_target(folder: Path) -> None:
         UsageError: If files cannot be written there.
     """
     if folder.suffix.lower() in FILE_ENDINGS and not folder.is_dir():
-        raise UsageError(f"{folder}: several files are written, into a folder; name one")
+        raise UsageError(f"{folder}: several files are written, so give a folder")
     check_folder(folder)
 
 
@@ -51,12 +51,14 @@ def check_folder(folder: Path) -> None:
     there = folder
     while not there.exists() and there != there.parent:
         if there.is_symlink():
-            raise UsageError(f"{there}: a link to nothing; name a folder")
+            raise UsageError(f"{there}: a link to a missing target; choose a folder")
         there = there.parent
     if not there.is_dir():
-        raise UsageError(f"{there}: no folder, and {folder} is to be one; name another")
+        raise UsageError(
+            f"{there}: not a folder, so {folder} cannot be created; choose another folder"
+        )
     if not os.access(there, os.W_OK | os.X_OK):
-        raise UsageError(f"{there}: this folder may not be written to; name another")
+        raise UsageError(f"{there}: this folder is not writable; choose another folder")
 
 
 def write_files(files: Mapping[Path, str | bytes]) -> list[str]:

@@ -201,7 +201,7 @@ def find_evaluation(name: str) -> Evaluation:
     known = registry.component_names("metrics")
     near = difflib.get_close_matches(name, known, 1)
     meant = f"; did you mean {near[0]}?" if near else ""
-    raise UsageError(f"no evaluation {name!r}: there are {', '.join(known)}{meant}")
+    raise UsageError(f"there is no evaluation {name!r}; choose one of {', '.join(known)}{meant}")
 
 
 def default_evaluation(family: str) -> str:
@@ -221,7 +221,7 @@ def require_evaluation(name: str, problems: Sequence[Problem]) -> Evaluation:
         if not chosen.supports_family(family):
             fit = [e.name for e in evaluations() if e.supports_family(family)]
             raise UsageError(
-                f"evaluation {name} does not score the family {family!r}: {', '.join(fit)} would"
+                f"evaluation {name} cannot score the family {family!r}; use {', '.join(fit)}"
             )
     return chosen
 

@@ -283,8 +283,8 @@ def plain_socket(attached: Any) -> socket.socket:
     raw = getattr(attached, "_sock", attached)
     if type(raw) is not socket.socket:
         raise SandboxUnavailable(
-            "the docker backend needs an engine at unix:// or plain tcp://; forward another one's "
-            "socket, for instance by ssh -L, and set DOCKER_HOST"
+            "the docker backend needs an engine at unix:// or plain tcp://. For another engine,"
+            " forward its socket, for example with ssh -L, and set DOCKER_HOST"
         )
     stream = raw.dup()
     response = getattr(attached, "_response", None)

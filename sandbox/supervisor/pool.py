@@ -59,9 +59,9 @@ class PooledSandbox:
 
     def __init__(self, start: Callable[[], Awaitable[Link]], workers: int | None = None) -> None:
         if workers is not None and workers < 1:
-            raise UsageError(f"workers is {workers}; give 1 or more")
+            raise UsageError(f"workers is {workers}: it must be at least 1")
         if workers is not None and workers > MOST_WORKERS:
-            raise UsageError(f"workers is {workers}; give {MOST_WORKERS} or fewer")
+            raise UsageError(f"workers is {workers}: it must be at most {MOST_WORKERS}")
         self.workers = workers or usable_cores()
         self._start_link = start
         self._slots = [Slot() for _ in range(self.workers)]
@@ -88,8 +88,8 @@ class PooledSandbox:
             wanted = [name for name, active in self._layers.items() if not active]
             if strict and wanted:
                 raise SandboxUnavailable(
-                    f"the sandbox lacks wanted layers ({', '.join(wanted)}); "
-                    "leave out --strict-sandbox to go on without them"
+                    f"the sandbox lacks requested layers ({', '.join(wanted)}); omit"
+                    " --strict-sandbox to run without them"
                 )
         except BaseException:
             await self.close()

@@ -172,7 +172,7 @@ def _json_pairs(path: Path, rows: Iterable[tuple[str, Json]], bad: BadRecords) -
             if "train" in row:
                 name = _name(row.get("id", row.get("idx")), f"{where}, id")
                 if name in whole:
-                    raise DataError(f"{where}, id: {name!r} stands there twice")
+                    raise DataError(f"{where}, id: {name!r} occurs twice")
                 if name in by_pairs:
                     raise DataError(f"{where}, id: {name!r} has pairs on lines of their own before")
                 parts = [
@@ -186,7 +186,9 @@ def _json_pairs(path: Path, rows: Iterable[tuple[str, Json]], bad: BadRecords) -
             else:
                 pair = _bare_pair(row, path, where)
                 if pair[0] in whole:
-                    raise DataError(f"{where}, problem: {pair[0]!r} stands whole on a line before")
+                    raise DataError(
+                        f"{where}, problem: {pair[0]!r} is already complete on an earlier line"
+                    )
                 _same_naming("problem" in row, named, where)
                 by_pairs.add(pair[0])
                 yield pair
@@ -224,8 +226,8 @@ def _csv_pairs(path: Path, delimiter: str, bad: BadRecords) -> Iterator[Pair]:
         for field in ("input", "output"):
             if field not in row:
                 raise DataError(
-                    f"{path}, line 1: no column {field!r}; the columns are {', '.join(row)}. A pair"
-                    " needs input and output; problem and split may stand beside them"
+                    f"{path}, line 1: no column {field!r}; the columns are {', '.join(row)}. A"
+                    " pair needs the columns input and output; problem and split are optional"
                 )
         with bad.record(f"line {number}"):
             name = _name(row.get("problem", _stem(path)).strip(), f"{where}, problem")

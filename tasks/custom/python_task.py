@@ -303,7 +303,7 @@ class PythonTask:
             where = f"{self.file}, line {self._line(name)}, TASK.{name}, problem {i}"
             problem = self._checked_problem(one, where)
             if problem.id in made:
-                raise DataError(f"{where}: the id {problem.id!r} stands there twice")
+                raise DataError(f"{where}: the id {problem.id!r} occurs twice")
             made[problem.id] = problem
         pairs = [
             (f"of {problem.id!r}", pair)

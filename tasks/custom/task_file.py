@@ -34,7 +34,7 @@ def load_task_file(path: str, reserved_names: Collection[str] = ()) -> Task:
     """
     place = locate(path, ())
     if not place.name.lower().endswith(ENDINGS):
-        raise UsageError(f"{place}: a task file's name ends in {', '.join(ENDINGS)}")
+        raise UsageError(f"{place}: the name of a task file must end in {', '.join(ENDINGS)}")
     try:
         content = place.read_bytes()
     except OSError as error:

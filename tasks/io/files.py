@@ -45,7 +45,7 @@ def locate(path: str | Path, names: Sequence[str]) -> Path:
     place = expand_home(path)
     if place.is_dir():
         if not names:
-            raise UsageError(f"{place}: a folder, where a file is needed")
+            raise UsageError(f"{place}: this is a folder, but a file is required")
         for name in names:
             if (place / name).is_file():
                 return place / name
@@ -192,8 +192,8 @@ def refuse_table(path: Path) -> None:
     if ending in TABLE_SUFFIXES:
         sheet = "save the sheet as CSV; " * (ending in SPREADSHEET_SUFFIXES)
         raise DataError(
-            f"{path}: a table, where JSON or YAML is read; {sheet}peirce run labels is for labelled"
-            " rows, peirce run examples for pairs of input and output"
+            f"{path}: this is a table, but JSON or YAML is required; {sheet}use peirce run"
+            " labels for labelled rows, or peirce run examples for pairs of input and output"
         )
 
 
@@ -268,7 +268,7 @@ def read_csv(
             if not any(header):
                 raise DataError(f"{path}: the file is empty")
             if len(set(header)) < len(header):
-                raise DataError(f"{path}, line 1: a column name stands twice")
+                raise DataError(f"{path}, line 1: a column name occurs twice")
             for row in rows:
                 if not any(cell.strip() for cell in row):
                     continue
@@ -280,7 +280,7 @@ def read_csv(
                     raise DataError(
                         f"{path}, line {rows.line_num}: {len(row)} cells under"
                         f" {len(header)} columns ({shorten(', '.join(header), 200)})"
-                        + ("; a cell that holds a comma stands in quotes" if longer else "")
+                        + ("; put a cell that contains a comma in quotes" if longer else "")
                     )
         except csv.Error as error:
             raise DataError(f"{path}, line {rows.line_num}: not CSV: {error}") from error
@@ -326,11 +326,13 @@ def check_writable(path: str | Path) -> Path:
     """
     target = expand_home(path)
     if target.is_symlink():
-        raise UsageError(f"{target}: a link, which would be replaced; name the file itself")
+        raise UsageError(f"{target}: this is a link, which would be replaced; give the file itself")
     if target.is_dir():
-        raise UsageError(f"{target}: a folder, where a file is to be written; name a file in it")
+        raise UsageError(f"{target}: this is a folder, but a file is written; give a file in it")
     if target.exists() and not target.is_file():
-        raise UsageError(f"{target}: no plain file, and it would be replaced; name another")
+        raise UsageError(
+            f"{target}: not a regular file, and it would be replaced; choose another file"
+        )
     return target
 
 

@@ -126,7 +126,7 @@ def parse_json(text: str, where: str) -> Json:
     except RepeatedKey:
         key, at = _find_repeated_key(text)
         line = f", line {at}" if whole else ""
-        raise Unusable(f"{where}{line}: the key {shorten(ascii(key))} stands there twice") from None
+        raise Unusable(f"{where}{line}: the key {shorten(ascii(key))} occurs twice") from None
     except ValueError as error:
         raise DataError(f"{where}: not JSON that can be used: {shorten(str(error))}") from error
     if "\\u" in text or text.count("[") + text.count("{") > MAX_DEPTH:
@@ -264,7 +264,7 @@ def parse_literal(text: str, where: str) -> Json:
         if isinstance(node, ast.Dict):
             names = [ast.literal_eval(key) for key in node.keys if key is not None]
             if len(set(names)) < len(names):
-                raise Unusable(f"{where}: a key stands twice in {shorten(text)}")
+                raise Unusable(f"{where}: a key occurs twice in {shorten(text)}")
     usable = to_json(value, where)
     _check_usable(usable, where)
     return usable

@@ -84,12 +84,12 @@ def draw_observations(problems: Sequence[Problem], count: int, seed: int) -> lis
     if not drawn:
         most = max((len(one.shown) + len(one.hidden) for one in problems), default=0)
         raise UsageError(
-            f"--observations {count}: no problem has as many pairs; the most are {most}"
+            f"--observations {count}: no problem has that many pairs; the maximum is {most}"
         )
     if short:
         warn(
             f"{len(short)} of {len(problems)} problems have fewer than {count} pairs and are"
-            f" left out: {shorten(', '.join(short))}"
+            f" skipped: {shorten(', '.join(short))}"
         )
     return drawn
 
@@ -189,9 +189,9 @@ def draw_problems(problems: Sequence[Problem], count: int, seed: int) -> list[Pr
         UsageError: `count` is less than 1.
     """
     if count < 1:
-        raise UsageError(f"--sample {count}: at least 1 problem is needed")
+        raise UsageError(f"--sample {count}: it must be at least 1")
     if count > len(problems):
-        warn(f"--sample {count}: there are {len(problems)} problems, and all are taken")
+        warn(f"--sample {count}: there are only {len(problems)} problems, and all are used")
     chosen = {p.id for p in sorted(problems, key=lambda p: _draw_order(p.id, seed))[:count]}
     return [problem for problem in problems if problem.id in chosen]
 

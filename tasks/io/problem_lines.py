@@ -46,7 +46,7 @@ def read_problems(
                     )
                 read = make_problem(row, where, bad)
                 if read.id in problems:
-                    raise DataError(f"{where}, idx: {read.id} stands there twice")
+                    raise DataError(f"{where}, idx: {read.id} occurs twice")
                 problems[read.id] = read
         if not problems:
             raise bad.nothing_left(f"{place}: the file is empty")

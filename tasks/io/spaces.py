@@ -62,7 +62,7 @@ def drop_repeated_inputs(space: InputSet, source: str, where: Callable[[int], st
         weights = space.weights
         if weights is not None and weights[i] != weights[before]:
             raise DataError(
-                f"{where(i)}: the input {shorten(one)} stands there twice with different weights,"
+                f"{where(i)}: the input {shorten(one)} occurs twice with different weights,"
                 f" {weights[before]:g} and {weights[i]:g}"
             )
     if not again:

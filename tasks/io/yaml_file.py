@@ -180,7 +180,7 @@ def _value(file: Path, node: Any, key: Key, lines: dict[Key, int]) -> Json:
                 raise error("half a character (a lone surrogate) in a key", at)
             inner = (*key, named.value)
             if named.value in found:
-                raise error(f"stands there twice, first in line {lines[inner]}", at, inner)
+                raise error(f"occurs twice, first in line {lines[inner]}", at, inner)
             lines[inner] = at
             found[named.value] = _value(file, part, inner, lines)
         return found

@@ -241,7 +241,7 @@ class _Reader:
         elif not isinstance(value, str) or value == "<<":
             raise _Refused(event, f"a key must be text: {shorten(value)}")
         elif value in top.pairs:
-            raise _Refused(event, f"the key {shorten(ascii(value))} stands there twice")
+            raise _Refused(event, f"the key {shorten(ascii(value))} occurs twice")
         else:
             top.key = value
 

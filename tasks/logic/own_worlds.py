@@ -79,7 +79,7 @@ def read_own_worlds(place: Path) -> list[Problem]:
             with bad.record(_place_of(row, line)):
                 one = _problem(row, bad)
                 if one.id in found:
-                    raise BadValue(("id",), f"{shorten(one.id)} stands there twice")
+                    raise BadValue(("id",), f"{shorten(one.id)} occurs twice")
                 found[one.id] = one
         if not found:
             raise bad.nothing_left(f"{place}: the file is empty")

@@ -87,7 +87,7 @@ def check_unique_names(worlds: Sequence[World], keys: Keys, field: str) -> None:
     seen: set[str] = set()
     for place, one in enumerate(worlds):
         if one.id in seen:
-            raise BadValue((*keys, place, field), f"{shorten(one.id)} stands there twice")
+            raise BadValue((*keys, place, field), f"{shorten(one.id)} occurs twice")
         seen.add(one.id)
 
 

@@ -97,7 +97,7 @@ def read_published_files(place: Path) -> list[Problem]:
         for where, one, _ in instances(records_of(place), bad):
             with bad.record(where):
                 if one.name in found:
-                    raise BadValue(("instanceId",), f"{shorten(one.name)} stands there twice")
+                    raise BadValue(("instanceId",), f"{shorten(one.name)} occurs twice")
                 found[one.name] = one
         if not found:
             raise bad.nothing_left(f"{place}: the file has no instances")

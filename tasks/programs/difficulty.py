@@ -44,7 +44,7 @@ def generate_with_difficulty(source: Any, count: int, seed: int, difficulty: str
         UsageError: there are too few, or the difficulty is unknown.
     """
     if difficulty not in DIFFICULTIES:
-        raise UsageError(f"--difficulty {difficulty}: it is one of {', '.join(DIFFICULTIES)}")
+        raise UsageError(f"--difficulty {difficulty}: it must be one of {', '.join(DIFFICULTIES)}")
     most = max(MAX_GENERATED, MAX_GENERATED_PER_PROBLEM * count)
     tried = 2 * count
     while True:
@@ -55,7 +55,7 @@ def generate_with_difficulty(source: Any, count: int, seed: int, difficulty: str
             return found[:count]
         if tried >= most:
             raise UsageError(
-                f"--problems {count}: of the first {tried:,} problems of seed {seed} {len(found):,} are"
-                f" {difficulty}; ask for fewer, or take several seeds"
+                f"--problems {count}: only {len(found):,} of the first {tried:,} problems of"
+                f" seed {seed} are {difficulty}; request fewer, or use several seeds"
             )
         tried = min(most, max(2 * tried, int(1.2 * tried * count / max(1, len(found)))))

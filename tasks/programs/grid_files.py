@@ -106,7 +106,7 @@ def read_grid_files(path: str | Path, form: GridFileOptions) -> dict[str, Proble
                         if name not in tasks:
                             tasks[name] = task
                         elif tasks[name].path == place:
-                            raise DataError(f"{task.where}, idx: {name} stands there twice")
+                            raise DataError(f"{task.where}, idx: {name} occurs twice")
                         else:
                             _merge(tasks[name], task, name)
                             doubled += 1

@@ -170,8 +170,8 @@ class Arc(GridTask):
         if observations.strip().isdecimal():
             warn(
                 f"--observations {observations.strip()} draws from the train and test pairs of a"
-                " task together (GEAR, section 4.1); the published code drew from train pairs"
-                " alone, and its draws are run by --observations FILE"
+                " task together (GEAR, section 4.1). The published code drew from train pairs"
+                " only; use --observations FILE for its draws"
             )
         return drawn
 

@@ -66,7 +66,7 @@ def describe_columns(
     for name in input_columns:
         if name not in given:
             raise DataError(
-                f"{where}: no column {name!r} beside the label{suggest_nearest(name, given)}"
+                f"{where}: no column {name!r} besides the label{suggest_nearest(name, given)}"
             )
     named = find_placeholders(templates)
     chosen = list(input_columns) or [name for name in given if name in named] or given
@@ -84,12 +84,12 @@ def describe_columns(
         if why is None:
             kept.append(name)
         else:
-            warn(f"{where}: the column {name!r} {why}, and is left out")
+            warn(f"{where}: the column {name!r} {why} and is ignored")
     for name in given:
         if name not in chosen and _gives_away(cells[name], cells[label_name], labels):
-            warn(f"{where}: the column {name!r} gives the label away, and is no input")
+            warn(f"{where}: the column {name!r} reveals the label and is ignored")
     if not kept:
-        raise DataError(f"{where}: no column is left to predict {label_name!r} from")
+        raise DataError(f"{where}: no columns are left to predict {label_name!r} from")
     about = {name: _describe_column(cells[name], features.get(name) or {}) for name in kept}
     texts = [name for name, told in about.items() if told["kind"] == "text"]
     order = _order_pair(texts, labels.names)
@@ -170,7 +170,7 @@ def check_value(kind: str, cell: Json, where: str) -> Json:
     if kind in ("text", "choice"):
         return cell if isinstance(cell, str) else format_label(cell)
     if not isinstance(cell, bool if kind == "truth" else int | float):
-        raise DataError(f"{where}: no {kind}, as other rows have: {shorten(cell)}")
+        raise DataError(f"{where}: not a {kind} as in other rows: {shorten(cell)}")
     return cell
 
 

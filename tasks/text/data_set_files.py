@@ -58,9 +58,11 @@ def check_target_folder(out: str | Path) -> Path:
     """
     folder = expand_home(out)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise UsageError(f"{folder}: not a folder, which data sets of labelled text need")
+        raise UsageError(
+            f"{folder}: not a folder; data sets of labelled text are written to a folder"
+        )
     if folder.is_dir() and any(folder.iterdir()):
-        raise UsageError(f"{folder}: not empty; name a new folder")
+        raise UsageError(f"{folder}: the folder is not empty; choose a new folder")
     return folder
 
 

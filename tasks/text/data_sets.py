@@ -124,13 +124,13 @@ def _named_files(config: Config, folder: Path) -> dict[str, Sequence[Path]]:
         near.sort(key=lambda one: -difflib.SequenceMatcher(None, one.name, path.name).ratio())
         if not near:
             raise DataError(
-                f"{config.path}, {split}_data_path: {path.name} is not there"
-                f"{suggest_nearest(path.name, (one.name for one in free))}"
+                f"{config.path}, {split}_data_path: {path.name} does not"
+                f" exist{suggest_nearest(path.name, (one.name for one in free))}"
             )
         there[split] = near[0]
         warn(
-            f"{config.path}, {split}_data_path: {path.name} is not there, and {near[0].name}"
-            " is taken for it"
+            f"{config.path}, {split}_data_path: {path.name} does not exist; {near[0].name} is"
+            " used instead"
         )
     _warn_of_swaps(config, there)
     return {split: (path,) for split, path in there.items()}
@@ -143,8 +143,8 @@ def _warn_of_swaps(config: Config, there: Mapping[str, Path]) -> None:
         words = "" if path is None else path.stem.lower()
         if path is not None and other in words and split not in words:
             warn(
-                f"{config.path}: {split}_data_path is {path.name}, by its name the rows of"
-                f" {other}; the config is followed"
+                f"{config.path}: {split}_data_path is {path.name}, although its name suggests"
+                f" the rows of {other}; the config is followed"
             )
 
 
@@ -198,7 +198,7 @@ def choose_ood_files(
         return default
     if requested == "none" or not candidates:
         if requested not in (None, "none", ALL_OOD):
-            raise UsageError(f"--ood {requested}: {place.name} has no OOD rows by name")
+            raise UsageError(f"--ood {requested}: {place.name} has no named OOD rows")
         return ()
     by_name = {name or path.stem: path for path, name in candidates.items()}
     by_name |= {path.name: path for path in candidates} | {path.stem: path for path in candidates}
@@ -207,7 +207,8 @@ def choose_ood_files(
     if requested not in (None, ALL_OOD):
         names = dict.fromkeys(name or path.stem for path, name in candidates.items())
         raise UsageError(
-            f"--ood {requested}: no such OOD rows of {place.name}{suggest_nearest(requested, [*names, 'none'])}"
+            f"--ood {requested}: {place.name} has no such OOD"
+            f" rows{suggest_nearest(requested, [*names, 'none'])}"
         )
     named_all = [path for path, name in candidates.items() if name.lower() == ALL_OOD]
     return tuple(named_all[:1]) or tuple(candidates)

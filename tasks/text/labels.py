@@ -216,8 +216,8 @@ class Labels:
             return self.written_topic
         if self.generator == SUBJECT:
             raise UsageError(
-                f"labels:{SUBJECT} is written by a model: peirce tasks generate labels:{SUBJECT} --about"
-                " TEXT --model MODEL --out DIR, then --data DIR"
+                f"labels:{SUBJECT} must first be written by a model: run peirce tasks generate"
+                f" labels:{SUBJECT} --about TEXT --model MODEL --out DIR, then use --data DIR"
             )
         return GENERATORS[self.generator]
 
@@ -271,8 +271,8 @@ def _count(observations: str | None) -> int:
     text = observations.strip()
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(
-            f"--observations {observations}: a number of training rows from 1 for labels, which"
-            " takes no file of them"
+            f"--observations {observations}: for labels it must be a number of training rows, at"
+            " least 1"
         )
     return int(text)
 

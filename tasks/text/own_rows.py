@@ -65,7 +65,10 @@ def find_files(folder: Path) -> dict[str, list[Path]]:
         raise UsageError(f"{folder}: no data here; looked for config.yaml, and for rows by split")
     if len(stems) > 1:
         names = ", ".join(one.name for one in other)
-        raise UsageError(f"{folder}: which of these? {shorten(names, 200)}; name the file")
+        raise UsageError(
+            f"{folder}: the folder contains several tables ({shorten(names, 200)}); choose one"
+            " of these files"
+        )
     return {"": other}
 
 
@@ -124,6 +127,7 @@ def split_by_seed(tables: Sequence[Table], label_name: str, seed: int) -> Mappin
     }
     told = ", ".join(f"{sum(map(len, some)):,} {name}" for name, some in split.items())
     warn(
-        f"{tables[0].path}: {total:,} row{'s' * (total != 1)} without splits are parted 60/20/20 by seed {seed} ({told})"
+        f"{tables[0].path}: {total:,} row{'s' * (total != 1)} without splits are divided"
+        f" 60/20/20 with seed {seed} ({told})"
     )
     return {name: some for name, some in split.items() if some}

@@ -92,7 +92,9 @@ def find_files(path: str | Path) -> list[Path]:
     if not place.is_dir():
         locate(place, ())
         if _form(place) is None:
-            raise UsageError(f"{place}: no form of literature; there are {', '.join(FILE_TYPES)}")
+            raise UsageError(
+                f"{place}: not a supported literature file; supported are {', '.join(FILE_TYPES)}"
+            )
         return [place]
     there = _below(place)
     found = [one for one in there if _form(one)]
@@ -100,7 +102,7 @@ def find_files(path: str | Path) -> list[Path]:
     if not found:
         raise DataError(f"{place}: no literature here; looked for {', '.join(FILE_TYPES)}")
     if others:
-        warn(f"{place}: {len(others)} files of other forms are not read: {_listed(others)}")
+        warn(f"{place}: {len(others)} files in unsupported formats are ignored: {_listed(others)}")
     return found
 
 
@@ -136,7 +138,7 @@ def read_papers(path: str | Path) -> list[Paper]:
         if not papers:
             raise bad.nothing_left(f"{place}: no paper here has text: {_listed(silent)}")
     if silent:
-        warn(f"{place}: {len(silent)} papers without text are left out: {_listed(silent)}")
+        warn(f"{place}: {len(silent)} papers without text are skipped: {_listed(silent)}")
     return papers
 
 
@@ -275,7 +277,7 @@ def _of_line(line: str, where: str, source: str, bad: BadRecords) -> tuple[Paper
         raise DataError(f"{where}: not UTF-8 text")
     record = parse_json(line, where)
     if not isinstance(record, Mapping):
-        raise DataError(f"{where}: {shorten(record)} is no object with a title and a text")
+        raise DataError(f"{where}: {shorten(record)} is not an object with a title and a text")
     title = bad.field("the title", lambda: _field(record, "title", where)) or ""
     parts = [_field(record, one, where) for one in ("abstract", "text", "summary")]
     body = "\n\n".join(dict.fromkeys(filter(None, parts)))
@@ -289,7 +291,7 @@ def _field(record: Mapping[str, Json], name: str, where: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise DataError(f"{where}, {name}: {shorten(value)} is no text")
+        raise DataError(f"{where}, {name}: {shorten(value)} is not a string")
     return _clean(value)
 
 
@@ -300,7 +302,7 @@ def _need_pypdf(place: Path) -> None:
     try:
         import pypdf  # noqa: F401
     except ImportError:
-        raise UsageError(f"{place}: to read a PDF needs pypdf: {INSTALL_COMMAND}") from None
+        raise UsageError(f"{place}: reading a PDF needs pypdf: {INSTALL_COMMAND}") from None
 
 
 def _read_pdf(content: bytes, name: str) -> tuple[Paper, str]:

@@ -216,8 +216,8 @@ def find_label_column(data_set: DataSet, tables: Sequence[Table], requested: str
             raise DataError(f"{table.path}: no label column {given!r}{choices}")
     if told and given not in told:
         warn(
-            f"{data_set.name}: the label column is {given!r}, and {data_set.metadata.path} calls it"
-            f" {' or '.join(map(repr, told))}"
+            f"{data_set.name}: the label column is {given!r}, but {data_set.metadata.path} calls"
+            f" it {' or '.join(map(repr, told))}"
         )
     return given
 
@@ -301,8 +301,8 @@ def _labels(
     there = set(one for *_, one in gold)
     if len(there) > max(_MANY, len(gold) // 2):
         raise DataError(
-            f"{train[0].path}: the label column {label_name!r} has {len(there):,} values in"
-            f" {len(gold):,} rows; a label is one of a few classes"
+            f"{train[0].path}: the label column {label_name!r} has {len(there):,} different"
+            f" values in {len(gold):,} rows, but a label must be one of a few classes"
         )
     ordered = sorted(there, key=_order)
     told = LabelNames(found.metadata.labels.get(label_name, ())) if found.metadata.labels else None
@@ -339,8 +339,8 @@ def _observations(
             label = labels.find(written)
             if label is None:
                 raise DataError(
-                    f"{where}: the label {shorten(written)!r} is in no training row; known are"
-                    f" {', '.join(labels.names)}"
+                    f"{where}: the label {shorten(written)!r} does not occur in the training"
+                    f" rows; known labels are {', '.join(labels.names)}"
                 )
             given = {
                 name: check_value(kind, table.columns[name][row], f"{where}, {name}")

@@ -234,7 +234,7 @@ def _table_from_columns(path: Path, columns: Mapping[str, Sequence[Json]]) -> Ta
     lengths = {name: len(cells) for name, cells in columns.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} {count:,}" for name, count in lengths.items())
-        raise DataError(f"{path}: the columns are not of one length ({shorten(told, 200)})")
+        raise DataError(f"{path}: the columns have different lengths ({shorten(told, 200)})")
     return Table(path, columns, range(1, max(lengths.values(), default=0) + 1))
 
 

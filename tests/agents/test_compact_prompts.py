@@ -200,7 +200,9 @@ def test_another_template_and_a_family_without_compact_words_are_refused():
     class Words:
         instructions = "i"
 
-    with pytest.raises(UsageError, match="unknown template 'short': it is one of full, compact"):
+    with pytest.raises(
+        UsageError, match="unknown template 'short': it must be one of full, compact"
+    ):
         prompt_hash(PROGRAMS, "tuple", template="short")
     with pytest.raises(UsageError, match="Words has no method compact"):
         prompt_hash(Words(), "tuple", template="compact")

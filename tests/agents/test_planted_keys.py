@@ -34,7 +34,7 @@ def test_a_base_url_with_a_fragment_is_refused(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-another-99887766")
     for fragment in (PLANTED, "m"):
         monkeypatch.setenv("OPENAI_BASE_URL", f"{URL}#{fragment}")
-        assert "plain URL" in refused("openai:m")
+        assert "URL without credentials" in refused("openai:m")
 
 
 def test_short_values_and_paths_are_no_keys(monkeypatch):

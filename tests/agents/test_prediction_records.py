@@ -89,7 +89,7 @@ def test_a_file_of_several_models_names_them_and_gives_the_one_that_is_asked_for
     )
     with pytest.raises(UsageError, match=r"2 models: name one with --of-model \(gpt-x, other\)"):
         read_record(path)
-    with pytest.raises(UsageError, match=r"'third': there are gpt-x, other"):
+    with pytest.raises(UsageError, match=r"'third'; it contains answers of gpt-x, other"):
         read_record(path, "third")
     assert formula_of(read_record(path, "other").answers["one"][0]) == "(Q x)"
     opened = asyncio.run(open_model(f"recorded:{path}", {"of_model": "other"}))
@@ -103,13 +103,13 @@ def test_a_file_of_several_models_names_them_and_gives_the_one_that_is_asked_for
     ("second", "said"),
     [
         ({"problem": "1"}, "line 2, schemaVersion: None is not"),
-        (record(instance=None), "line 2, instanceId: None is no id"),
-        (record(instance=True), "line 2, instanceId: True is no id"),
-        (record(model=["x"]), r"line 2, model: \['x'\] is no name"),
-        (record(extractedFormula=3), "line 2, extractedFormula: 3 is no text"),
-        (record(rawResponse={}), "line 2, rawResponse: {} is no text"),
+        (record(instance=None), "line 2, instanceId: None is not an id"),
+        (record(instance=True), "line 2, instanceId: True is not an id"),
+        (record(model=["x"]), r"line 2, model: \['x'\] is not a name"),
+        (record(extractedFormula=3), "line 2, extractedFormula: 3 is not a string"),
+        (record(rawResponse={}), "line 2, rawResponse: {} is not a string"),
         (record(success="yes"), "line 2, success: 'yes' is neither true nor false"),
-        ([1], r"line 2: \[1\] is no object"),
+        ([1], r"line 2: \[1\] is not an object"),
     ],
 )
 def test_a_line_that_is_no_such_record_is_named(tmp_path, second, said):

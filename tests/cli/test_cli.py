@@ -126,7 +126,7 @@ def test_replay_ends_with_1_where_a_session_differs(peirce):
         (["run"], "Missing argument 'task'; see peirce run --help, and `peirce tasks list` for"),
         (
             ["run", "pairs.jsonl"],
-            "is data, where a task is needed: peirce run labels --data pairs.jsonl",
+            " is a data file, but a task is required: use peirce run labels --data pairs.jsonl",
         ),
         (
             ["tasks", "show", "examples", "--label", "x", "--data", "pairs.jsonl"],
@@ -269,7 +269,7 @@ def test_the_first_word_of_eval_is_a_session_or_an_evaluation(peirce):
     code, out, err = peirce("eval", "hypo")
     assert (code, out) == (1, "") and "neither an evaluation nor a session 'hypo'" in err
     code, out, err = peirce("eval", "abd")
-    assert (code, out) == (2, "") and "does not score the family 'programs': gear, t3 would" in err
+    assert (code, out) == (2, "") and " cannot score the family 'programs'; use gear, t3" in err
 
 
 def test_the_banner_names_the_files(peirce):
@@ -356,9 +356,15 @@ def test_a_bug_keeps_its_traceback(folder, monkeypatch):
 def test_options_of_labelled_text_are_refused_for_other_tasks(peirce):
     for option in ("--literature", "--bank", "--repeats", "--inference"):
         code, _, err = peirce("run", "list_functions", option, "1")
-        assert code == 2 and "it is of tasks with labelled text" in err, option
+        assert code == 2 and ": only tasks with labelled text take it, such as labels; " in err, (
+            option
+        )
     code, _, err = peirce("run", "list_functions", "--rounds", "1")
-    assert code == 2 and "method abduce takes none; t3 does" in err
+    assert (
+        code == 2
+        and ": method abduce does not take it; t3 and methods that pass through the rows of labelled text do"
+        in err
+    )
 
 
 def test_no_setting_asks_for_the_version(peirce, monkeypatch):

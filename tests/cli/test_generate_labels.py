@@ -67,11 +67,11 @@ def test_what_fits_no_set_is_a_usage_error_of_one_sentence(peirce):
         (("labels:election", "--level", "grid,plain"), "no set of election has all of these"),
         (("labels:shoe", "--noise", "some"), "--noise some"),
         (("labels:shoe", "--format", "csv"), "--format csv"),
-        (("labels:shoe", "--problems", "0"), "--problems 0: at least 1 problem is needed"),
+        (("labels:shoe", "--problems", "0"), "--problems 0: it must be at least 1"),
         (("labels:citations",), "labels:citations needs a file of works"),
         (("labels:citations", "--data", "none.jsonl"), "no file of works"),
         (("labels:shoes",), "labels has no generator 'shoes'; did you mean shoe?"),
-        (("acre", "--level", "3"), "task 'acre' has nothing of the kind"),
+        (("acre", "--level", "3"), ": task 'acre' does not take this option"),
     ):
         code, out, err = peirce("generate", *arguments, "--out", "new")
         assert (code, out, len(err.splitlines())) == (2, "", 1) and said in err
@@ -134,7 +134,11 @@ def test_a_model_of_the_environment_writes_no_data(peirce, monkeypatch):
     code, out, _ = peirce("generate", "labels:election", "--level", "level0", "--out", "made", "--json")  # fmt: skip
     assert code == 0 and "calls" not in json.loads(out)
     code, _, err = peirce("generate", "labels:subject", "--out", "new")
-    assert code == 2 and "labels:subject is written by a model" in err
+    assert (
+        code == 2
+        and "labels:subject must first be written by a model: run peirce tasks generate labels:subject --about TEXT --model MODEL --out DIR, then use --data DIR"
+        in err
+    )
 
 
 def test_a_spent_budget_is_exit_code_3(peirce):

@@ -83,7 +83,7 @@ def test_a_set_that_is_kept_can_be_written_later(peirce):
     assert code == 0 and json.loads(out)["export"]["rows"]["train"] > 0
     assert Path("pairs/README.md").is_file()
     code, _, err = peirce("--saved", "last", "--out", "pairs")
-    assert code == 2 and "pairs exists already" in err
+    assert code == 2 and "pairs already exists; choose another path or remove it first" in err
 
 
 @pytest.mark.parametrize(
@@ -96,25 +96,41 @@ def test_a_set_that_is_kept_can_be_written_later(peirce):
         (["--contexts", "1,2,x"], 2, "--contexts 'x': give whole numbers"),
         (["--per-context", "1,2,-3"], 2, "pairs (1, 2, -3): three numbers of at least 0"),
         (["--ratio", "1:1"], 2, "ratio [1, 1]: give three parts"),
-        (["--fractions", "1,1,1"], 2, "fractions 1.0, 1.0, 1.0: train, validation and held-out"),
+        (["--fractions", "1,1,1"], 2, "fractions are 1.0, 1.0, 1.0: give three shares"),
         (["--fractions", "a"], 2, "--fractions 'a': give numbers"),
-        (["--limit", "0"], 2, "limit 0: at least 1 pair"),
-        (["--template", "tiny"], 2, "unknown template 'tiny': it is one of full, compact"),
-        (["--max-length", "100"], 2, "--max-length counts tokens: name the folder of the model"),
-        (["--plain"], 2, "--plain makes texts: name the folder of the model with --base"),
-        (["--base", "/nowhere/model"], 2, "base model folder '/nowhere/model' is not there"),
+        (["--limit", "0"], 2, "limit is 0: it must be at least 1"),
+        (["--template", "tiny"], 2, "unknown template 'tiny': it must be one of full, compact"),
+        (
+            ["--max-length", "100"],
+            2,
+            "--max-length counts tokens: give the folder of the model with --base",
+        ),
+        (["--plain"], 2, "--plain makes texts: give the folder of the model with --base"),
+        (["--base", "/nowhere/model"], 2, "base model folder '/nowhere/model' does not exist"),
         (["--format", "csv"], 2, "format is 'csv': it must be one of parquet, hf"),
-        (["--dry-run", "--out", "x"], 2, "--dry-run counts alone and --out writes"),
-        (["--saved", "last", "last"], 2, "names a set that is made: it takes no sessions"),
-        (["--saved", "last", "--seed", "1", "--limit", "3"], 2, "it takes no --limit, --seed"),
+        (
+            ["--dry-run", "--out", "x"],
+            2,
+            "--dry-run writes nothing, so it cannot be combined with --out: use one of the two",
+        ),
+        (
+            ["--saved", "last", "last"],
+            2,
+            " names an existing set, so these options cannot be set: sessions",
+        ),
+        (
+            ["--saved", "last", "--seed", "1", "--limit", "3"],
+            2,
+            " names an existing set, so these options cannot be set: --limit, --seed",
+        ),
         (
             ["--format", "hf"],
             2,
-            "--format hf is how files are written: name their folder with --out",
+            "--format hf only affects written files: also give their folder with --out",
         ),
         (["--fixed", "none.json"], 1, "none.json"),
-        (["--fixed", "odd.json"], 1, "odd.json: an object is needed that holds"),
-        (["--fixed", "twice.json"], 1, "twice.json: group 'a' stands in train and in held-out"),
+        (["--fixed", "odd.json"], 1, "odd.json: the file must contain an object with the keys "),
+        (["--fixed", "twice.json"], 1, "twice.json: group 'a' is in both train and held-out"),
         (["--store", "none.duckdb"], 1, "no store at"),
     ],
 )

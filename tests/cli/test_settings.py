@@ -231,7 +231,7 @@ def test_other_roles_are_recorded_and_change_no_digest(peirce, monkeypatch):
     monkeypatch.setenv("PEIRCE_JUDGE_TOP_P", "0.5")
     monkeypatch.setenv("PEIRCE_SCORER_MODEL", "openai:large")  # of `rate`: left out
     code, _, err = peirce(*SCRIPTED, "--judge-model", "search", "--role", "judge.temperature=0")
-    assert code == 2 and "model 'search' takes no setting" in err
+    assert code == 2 and ": model 'search' does not take a setting " in err
     code, out, err = peirce(
         *SCRIPTED, "--judge-model", "openai:medium", "--role", "judge.max-tokens=9"
     )
@@ -289,17 +289,17 @@ def test_no_session_takes_a_scorer(peirce, verb):
         (["--role", "proposer.temperature=0"], "the options of the command itself"),
         (["--role", "judge"], "ROLE.KEY=VALUE"),
         (["--judge-model", "oracle"], "unknown model 'oracle'"),
-        (["--judge-model", "http://me:hush@host/v1#NAME"], "must be a plain URL"),
-        (["--judge-model", "http://[::bad#NAME"], "is no URL"),
+        (["--judge-model", "http://me:hush@host/v1#NAME"], "must be a URL without credentials"),
+        (["--judge-model", "http://[::bad#NAME"], "is not a URL"),
         (["--role", "judge.temperature=hot"], "role judge: temperature is 'hot': it must be a number"),
         (["--role", "judge.max_tokens=1.5"], "role judge: max_tokens is 1.5: it must be a whole"),
         (["--role", "literature.price_in=cheap"], "role literature: price_in is 'cheap': it must be"),
         (["--role", "scorer.temperature=0"], "role 'scorer': `peirce rate` alone asks it"),
-        (["--role", "judge.model=5"], "the model of role judge must be a text"),
+        (["--role", "judge.model=5"], "the model of role judge must be a string"),
         (["--judge-model", ENDPOINT, "--role", "judge.stream=perhaps"], "role judge: stream 'perhaps'"),
         (["--judge-model", "hf:x", "--role", "judge.batch=0"], "role judge: batch 0 of model 'hf:x'"),
-        (["--role", "judge.model_arg={\"api_key\": \"hush\"}"], "must not hold 'api_key'"),
-        (["--role", "judge.model_arg={\"user\": \"hush-hush-hush\"}"], "must not hold a key"),
+        (["--role", "judge.model_arg={\"api_key\": \"hush\"}"], "must not contain 'api_key'"),
+        (["--role", "judge.model_arg={\"user\": \"hush-hush-hush\"}"], " must not contain a key of the environment, because settings are recorded"),
     ],
 )  # fmt: skip
 def test_a_role_that_cannot_be_is_one_sentence_and_makes_no_store(peirce, monkeypatch, flags, said):
@@ -333,7 +333,7 @@ def test_a_dry_run_counts_asks_nothing_and_makes_no_store(peirce):
         (["--model", ENDPOINT, "--temperature", "nan"], "temperature is nan: it must be a number"),
         (["--concurrency", "-1"], "concurrency is -1: it must be at least 1"),
         (["--concurrency", "5000"], "concurrency is 5000: it must be at most 1,000"),
-        (["--model", "hf:./nowhere"], "model folder './nowhere' is not there"),
+        (["--model", "hf:./nowhere"], "model folder './nowhere' does not exist"),
         (["--model", "hf:org/nowhere"], "is no folder here, is not in the hub's cache"),
         (["--model", "hf:org/nowhere", "--model-arg", "batch=0"], "batch 0 of model"),
         (["--model", "recorded:nofile"], "nofile"),

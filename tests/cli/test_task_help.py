@@ -63,4 +63,7 @@ def test_a_file_that_is_no_task_says_why(tmp_path) -> None:
     assert "No such command" not in done.stderr and "Traceback" not in done.stderr
     data = tmp_path / "pairs.csv"
     data.write_text("input,output\n1,2\n")
-    assert "is data, where a task is needed" in peirce(str(data)).stderr
+    assert (
+        " is a data file, but a task is required: use peirce run labels --data "
+        in peirce(str(data)).stderr
+    )

@@ -52,7 +52,7 @@ def test_a_proposer_of_the_environment_that_labels_no_texts_is_no_judge(peirce, 
     code, out, err = peirce("predict", "--bank", "last", "--data", "new.jsonl", "--json")
     assert (code, err, len(lines(out))) == (0, "", 2)
     code, _, err = peirce("predict", "--bank", "last", "--data", "new.jsonl", "--model", "search")
-    assert code == 2 and "labels no texts" in err and err.count("\n") == 1
+    assert code == 2 and "cannot label texts" in err and err.count("\n") == 1
 
 
 def test_predict_without_a_bank_or_rows_is_one_sentence(peirce):

@@ -47,7 +47,7 @@ def test_what_does_not_go_together_is_one_sentence(peirce) -> None:
     for arguments, sentence in (
         (["--list", "--merge", "a"], "--merge and --list cannot be combined: use one of them"),
         (["--merge", "a", "--out", "b", "--schedule", "fixed"], "--merge does not take --schedule"),
-        (["--merge", "a", "--out", "file/b"], "file: no folder"),
+        (["--merge", "a", "--out", "file/b"], " cannot be created; choose another folder"),
         (
             ["--base", "a", "--out", "b", "--seed", str(2**32)],
             "seed is 4294967296; it must be from",
@@ -62,7 +62,10 @@ def test_what_does_not_go_together_is_one_sentence(peirce) -> None:
             "a training on pairs does not take --epochs",
         ),
         (["--base", "a"], "no output folder is given: use --out DIR"),
-        (["--out", "a"], "name the model to train"),
+        (
+            ["--out", "a"],
+            "no model to train is given: use --base DIR (a folder, or an id of the Hugging Face hub)",
+        ),
     ):
         code, out, err = peirce("train", *arguments)
         assert (code, out) == (2, "") and sentence in err and err.count("\n") == 1, err

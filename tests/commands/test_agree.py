@@ -139,7 +139,9 @@ def test_a_sheet_obeys_nothing_and_is_not_replaced(made, tmp_path: Path) -> None
     peirce.agree(session, sheet=sheet, scores=scores, store=store)
     with sheet.open() as lines:
         assert [one["hypothesis"] for one in csv.DictReader(lines)] == [' =HYPERLINK("x")']
-    with pytest.raises(UsageError, match="somebody may have filled it in"):
+    with pytest.raises(
+        UsageError, match=": the file already exists and may be filled in; choose another file"
+    ):
         peirce.agree(session, sheet=sheet, scores=scores, store=store)
 
 
@@ -148,12 +150,15 @@ def test_sheets_that_cannot_be_read_are_refused(made, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there are no ratings"):
         peirce.agree(session, sheet=tmp_path / "s.csv", store=store)
     rated(session, store, Rater(), scores=["discovery"])
-    with pytest.raises(UsageError, match="name a sheet"):
+    with pytest.raises(
+        UsageError,
+        match=r"give a sheet to write \(--sheet FILE\) or filled sheets to read \(--ratings FILE\)",
+    ):
         peirce.agree(session, store=store)
     peirce.agree(session, sheet=tmp_path / "s.csv", store=store)
     for cells, wrong in (
         (("maybe", ""), "neither yes nor no"),
-        (("yes", "0.6"), "none of 0, 0.25"),
+        (("yes", "0.6"), " is not one of 0, 0.25, 0.5, 0.75, 1"),
     ):
         bad = filled(tmp_path / "s.csv", tmp_path / "bad.csv", lambda row, cells=cells: cells)
         with pytest.raises(DataError, match=wrong):
@@ -161,19 +166,20 @@ def test_sheets_that_cannot_be_read_are_refused(made, tmp_path: Path) -> None:
     (tmp_path / "ann").mkdir()
     same = filled(tmp_path / "s.csv", tmp_path / "ann" / "s.csv", lambda row: ("no", ""))
     with pytest.raises(
-        DataError, match=r"'s' has rated p[0-9a-f]{12} before; every rater needs a name"
+        DataError,
+        match=r"'s' already rated p\[0-9a-f\]{12}; give every rater a different file name, or a name in a column `rater`",
     ):
         peirce.agree(session, ratings=[tmp_path / "s.csv", same], store=store)
     own = same.rename(tmp_path / "consensus.csv")
-    with pytest.raises(DataError, match="'consensus' has rated"):
+    with pytest.raises(DataError, match="'consensus' already rated"):
         peirce.agree(session, ratings=[own], store=store)
     item = (tmp_path / "s.csv").read_text().splitlines()[1].partition(",")[0]
     for line in ('{"item": ["p"]}', f'"{item}"'):
         (tmp_path / "list.jsonl").write_text(f"{line}\n")
-        with pytest.raises(DataError, match="line 1: no item"):
+        with pytest.raises(DataError, match=" was not rated in this session"):
             peirce.agree(session, ratings=[tmp_path / "list.jsonl"], store=store)
     (tmp_path / "other.csv").write_text("item,feature,relationship\nnone,yes,1\n")
-    with pytest.raises(DataError, match="line 2: no item 'none'"):
+    with pytest.raises(DataError, match=" was not rated in this session"):
         peirce.agree(session, ratings=[tmp_path / "other.csv"], store=store)
 
 

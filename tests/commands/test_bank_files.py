@@ -89,7 +89,7 @@ def test_history_ends_where_the_bank_is(meals):
 
 def test_an_empty_bank_and_a_place_that_cannot_be_written_are_said(meals, tmp_path):
     session = meals.run(judge="exact", model=_silent())
-    with pytest.raises(UsageError, match="is empty: there is nothing to write"):
+    with pytest.raises(UsageError, match=" is empty, so there is nothing to write"):
         peirce.bank(session.session, out=tmp_path / "bank.json", store=meals.store)
     assert not (tmp_path / "bank.json").exists()
     with pytest.raises(UsageError):
@@ -105,18 +105,21 @@ def _silent():
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("[]", "holds no hypotheses"),
-        ('{"hypotheses": []}', "holds no hypotheses"),
-        ('[{"hypotheses": [{"text": ""}]}]', "hypothesis 1: has no text"),
+        ("[]", ": the file contains no hypotheses; it must be a list of objects with a text"),
+        (
+            '{"hypotheses": []}',
+            ": the file contains no hypotheses; it must be a list of objects with a text",
+        ),
+        ('[{"hypotheses": [{"text": ""}]}]', ", hypothesis 1: the text is missing"),
         ('[{"text": "a", "visits": "many"}]', "visits is 'many'"),
         ('{"hypotheses": [{"text": "a"}], "public": {"labels": ["x"], "columns": {}}}', "columns"),
         (f'[{{"text": "a", "accuracy": 1{"0" * 400}}}]', "accuracy is 1000"),
         (f'[{{"text": "a", "reward": 1{"0" * 400}}}]', "reward is 1000"),
         ("no json", "bank.json"),
-        ('{"a": 1}', r"bank\.json, key 'a': 1 is no object"),
-        ('{"a": {"acc": 1.0}, "b": ["c"]}', r"bank\.json, key 'b': \['c'\] is no object"),
-        ('{"hypotheses": {"a": null}}', r"bank\.json, key 'a': None is no object"),
-        ('{"a": {"correct_examples": 5}}', "key 'a': correct_examples is 5: no list"),
+        ('{"a": 1}', r"bank\.json, key 'a': 1 is not an object"),
+        ('{"a": {"acc": 1.0}, "b": ["c"]}', r"bank\.json, key 'b': \['c'\] is not an object"),
+        ('{"hypotheses": {"a": null}}', r"bank\.json, key 'a': None is not an object"),
+        ('{"a": {"correct_examples": 5}}', ", key 'a': correct_examples is 5: it must be a list"),
     ],
 )
 def test_a_bank_file_that_is_none_is_one_sentence(tmp_path, content, said):

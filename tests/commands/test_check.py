@@ -139,4 +139,6 @@ def test_a_sandbox_without_a_wanted_layer_is_one_warning(
         for one in recwarn
         if "layers" in str(one.message) or "seccomp" in str(one.message)
     ]
-    assert len(said) == told and all("runs here without seccomp" in text for text in said)
+    assert len(said) == told and all(
+        " runs without these layers here: seccomp" in text for text in said
+    )

@@ -99,9 +99,15 @@ def test_the_threshold_of_consistency_may_be_set(meals):
     ("options", "said"),
     [
         ({"split": "test"}, "val, ind, ood"),
-        ({"judge": "model"}, "no model is named"),
-        ({"judge_model": "search"}, "labels no texts"),
-        ({"roles": {"judge": {"temperature": 0}}}, "no model is named"),
+        (
+            {"judge": "model"},
+            "judge is 'model', but no model is given: choose one with --judge-model",
+        ),
+        ({"judge_model": "search"}, "cannot label texts"),
+        (
+            {"roles": {"judge": {"temperature": 0}}},
+            "judge is 'model', but no model is given: choose one with --judge-model",
+        ),
         ({"tau": 2.0}, "it is a share"),
     ],
 )
@@ -118,5 +124,7 @@ def test_a_split_that_the_data_lacks_is_said(meals):
 
 def test_other_tasks_take_none_of_this(setting):
     path = write_lines(setting.folder / "none.jsonl", [])
-    with pytest.raises(UsageError, match="split is 'ind': it is of tasks with labelled text"):
+    with pytest.raises(
+        UsageError, match="split is 'ind': only tasks with labelled text take it, such as labels; "
+    ):
         list(peirce.check("examples", path, data=setting.data, split="ind"))

@@ -91,7 +91,9 @@ def test_resumed_it_asks_in_the_same_template(setting):
 
 
 def test_a_method_that_has_words_of_its_own_says_so(setting, tmp_path):
-    said = "template is 'compact': method {} takes none; those that do: abduce, io, refine, t3"
+    said = (
+        "template is 'compact': method {} does not take it; methods that do: abduce, io, refine, t3"
+    )
     with pytest.raises(UsageError, match=said.format("imported")):
         setting.run(method="imported", template="compact", model="recorded:none.json")
     labelled = {"data": data_set(tmp_path), "store": setting.store, "template": "compact"}

@@ -91,8 +91,8 @@ def test_options_are_laid_over_a_configuration_and_leave_it_as_it_was():
         ({"problems": "3"}, "problems is '3': it must be a whole number or None"),
         ({"tau": 2}, "tau is 2: it is a share and must be at most 1"),
         ({"price_in": 1.0}, "a price also needs price_out: set prices in US dollars per million tokens"),
-        ({"method": "io", "max_answers": 3}, "max_answers is 3: method io takes none; those that do:"),
-        ({"method": "refin"}, "'refin' is no method; did you mean refine?"),
+        ({"method": "io", "max_answers": 3}, "max_answers is 3: method io does not take it; methods that do: "),
+        ({"method": "refin"}, "there is no method 'refin'; did you mean refine?"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_set_is_one_sentence(options, sentence):
@@ -131,9 +131,9 @@ def test_settings_that_only_method_arg_sets_have_no_flag():
 @pytest.mark.parametrize(
     ("task", "method", "said"),
     [
-        ("list_functions", "nope", "'nope' is no method; for programs tasks: abduce, imported, io, refine, t3"),
-        ("list_functions", "refin", "'refin' is no method; did you mean refine? for programs tasks: "),
-        ("labels:admission", "hypogen", "'hypogen' is no method; did you mean hypogenic? for text tasks"),
+        ("list_functions", "nope", "there is no method 'nope'; for programs tasks: abduce, imported, io, refine, t3"),
+        ("list_functions", "refin", "there is no method 'refin'; did you mean refine? for programs tasks: "),
+        ("labels:admission", "hypogen", "there is no method 'hypogen'; did you mean hypogenic? for text tasks"),
         ("list_functions", "hypogenic", "'hypogenic' is no method for programs tasks; for programs"),
     ],
 )  # fmt: skip
@@ -224,20 +224,20 @@ def test_none_counts_as_not_given() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: peirce.resume("last", seed=5), "resume takes no setting 'seed'"),
-        (lambda: peirce.resume("last", max_answer=5), "resume takes no setting 'max_answer'"),
-        (lambda: peirce.check("list_functions", "a.jsonl", model="search"), "check takes no setting 'model'"),
-        (lambda: peirce.predict("bank.json", "a.csv", method="refine"), "predict takes no setting 'method'"),
-        (lambda: peirce.import_recorded("a.jsonl", method="io"), "method is 'io': an import answers from"),
+        (lambda: peirce.resume("last", seed=5), "resume does not take a setting 'seed'"),
+        (lambda: peirce.resume("last", max_answer=5), "resume does not take a setting 'max_answer'"),
+        (lambda: peirce.check("list_functions", "a.jsonl", model="search"), "check does not take a setting 'model'"),
+        (lambda: peirce.predict("bank.json", "a.csv", method="refine"), "predict does not take a setting 'method'"),
+        (lambda: peirce.import_recorded("a.jsonl", method="io"), "method is 'io': it cannot be set for an import, whose answers come from its file"),
         (lambda: peirce.plan("list_functions", {"data": {"problems": 1}}), "it must be a RunConfig or None"),
         (lambda: peirce.plan("list_functions", "x"), "config is 'x': it must be a RunConfig or None"),
-        (lambda: peirce.plan("list_functions", model_arg={"x": object()}), "settings of model hold what is no"),
+        (lambda: peirce.plan("list_functions", model_arg={"x": object()}), "the settings of model contain a value that is not JSON"),
         (lambda: peirce.plan("list_functions", roles={"judge": 3}), "role judge is 3: it must be a mapping"),
         (lambda: peirce.plan("list_functions", max_bad=3), "unknown setting 'max_bad'"),
         (lambda: peirce.plan("labels", split=["vall"]), r"split is \['vall'\]: it must be a list of val, ind, ood"),
         (
             lambda: peirce.plan("list_functions", RunConfig(text=TextConfig(rounds=3)), method="t3"),
-            "rounds is 3 among the settings of labelled text",
+            "rounds is 3 in the settings of labelled text, but for ",
         ),
     ],
 )  # fmt: skip
@@ -253,7 +253,7 @@ def test_settings_of_a_method_in_the_shared_class_count() -> None:
     chat = RunConfig(method=MethodSettings(method="io", history="chat"))
     assert RunConfig.from_options({}, graphs, chat).method.history == "chat"
     several = RunConfig(method=MethodSettings(method="io", max_answers=5))
-    with pytest.raises(UsageError, match="max_answers is 5: method io takes none"):
+    with pytest.raises(UsageError, match="max_answers is 5: method io does not take it"):
         RunConfig.from_options({}, graphs, several)
 
 
@@ -272,7 +272,7 @@ def test_settings_of_a_method_may_stand_together() -> None:
     ):
         with pytest.raises(UsageError, match=said):
             peirce.plan("list_functions", method="t3", method_options=options)
-    with pytest.raises(UsageError, match="rounds is given twice"):
+    with pytest.raises(UsageError, match="rounds is set twice, directly and in method_options"):
         peirce.plan("list_functions", method="t3", rounds=2, method_options={"rounds": 2})
 
 

@@ -173,7 +173,7 @@ def test_a_cut_line_is_asked_again_and_another_that_is_no_call_is_a_data_error(
     make(writer, out="again")
     assert len(writer.asked) == 1
     calls.write_text('{"key": 1}\n' + calls.read_text())
-    with pytest.raises(DataError, match=r"calls\.jsonl, line 1: no call of a model"):
+    with pytest.raises(DataError, match=r"calls\.jsonl, line 1: not a recorded model call"):
         make(writer, out="third")
 
 
@@ -220,21 +220,33 @@ def test_a_spent_budget_stops_before_a_call_and_a_larger_one_goes_on(make: Make)
 @pytest.mark.parametrize(
     ("task", "options", "said"),
     [
-        ("labels:admission", {}, "labels:admission is made without a model"),
+        (
+            "labels:admission",
+            {},
+            "labels:admission is generated without a model; a model can write ",
+        ),
         ("labels:subject", {"about": None}, "labels:subject needs a subject"),
-        ("labels:subject", {"about": "short"}, "a subject has 10 to 4,000 characters"),
-        ("labels:election", {"about": ABOUT}, "labels:election has a subject"),
+        (
+            "labels:subject",
+            {"about": "short"},
+            ": a subject must have 10 to 4,000 characters, but this one has ",
+        ),
+        (
+            "labels:election",
+            {"about": ABOUT},
+            ": labels:election already has a subject; use labels:",
+        ),
         ("labels:subject", {"level": "plane"}, "did you mean plain"),
         ("labels:subject", {"noise": "some"}, "--noise some"),
         ("labels:subject", {"format": "csv"}, "--format csv"),
-        ("labels:subject", {"labels": ("one",)}, "1 are given; 2 to 5 are needed"),
+        ("labels:subject", {"labels": ("one",)}, "1 labels: give 2 to 5"),
         ("labels:subject", {"labels": ("a, b, A",)}, "cannot be told apart"),
         ("labels:subject", {"labels": ('a, b"c',)}, "letters, digits"),
         ("labels:subject", {"budget_tokens": 0}, "budget_tokens is 0"),
         ("labels:subject", {"budget_usd": 1.0}, "needs price_in and price_out"),
-        ("labels:subject", {"model_arg": ["temperature=1"]}, "brings its own settings"),
+        ("labels:subject", {"model_arg": ["temperature=1"]}, "has its own settings"),
         ("labels:subject", {"out": "."}, "not empty"),
-        ("acre", {}, "task 'acre' has nothing of the kind"),
+        ("acre", {}, ": task 'acre' does not take this option"),
     ],
 )
 def test_what_cannot_be_is_refused_without_a_call(
@@ -255,13 +267,21 @@ def test_a_subject_and_its_name_come_from_a_file(make: Make, tmp_path: Path) -> 
 
 
 def test_without_a_model_a_subject_and_what_is_said_to_one_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="labels:subject is written by a model"):
+    with pytest.raises(
+        UsageError,
+        match="labels:subject must first be written by a model: run peirce tasks generate labels:subject --about TEXT --model MODEL --out DIR, then use --data DIR",
+    ):
         tasks_generate("labels:subject", tmp_path / "made")
-    with pytest.raises(UsageError, match="labels:subject is written by a model"):
+    with pytest.raises(
+        UsageError,
+        match="labels:subject must first be written by a model: run peirce tasks generate labels:subject --about TEXT --model MODEL --out DIR, then use --data DIR",
+    ):
         load_problems("labels:subject")
-    with pytest.raises(UsageError, match="--about: it is said to a model that writes"):
+    with pytest.raises(
+        UsageError, match="--about is for a model that writes texts: also choose one with --model"
+    ):
         tasks_generate("labels:election", tmp_path / "made", about=ABOUT)
-    with pytest.raises(UsageError, match="model search writes no texts"):
+    with pytest.raises(UsageError, match="model search cannot write texts: use a language model"):
         tasks_generate("labels:election", tmp_path / "made", model="search")
 
 

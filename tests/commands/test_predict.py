@@ -101,7 +101,9 @@ def test_an_answer_without_a_label_is_told_as_that(tmp_path):
 def test_of_several_problems_one_is_to_be_named(meals):
     session = meals.run(judge="exact", problems=2)
     data = meals.data / "test.jsonl"
-    with pytest.raises(UsageError, match="2 problems, meals#0, meals#1: name one with --problem"):
+    with pytest.raises(
+        UsageError, match=r"2 problems \(meals#0, meals#1\): choose one with --problem"
+    ):
         peirce.predict(session.session, data, store=meals.store)
     found = list(peirce.predict("last", data, problem="meals#1", store=meals.store))
     assert len(found) == 12
@@ -116,13 +118,18 @@ def test_of_several_problems_one_is_to_be_named(meals):
         ({"hypotheses": []}, {}, DataError, "no hypotheses"),
         ({"hypotheses": [{"text": "word " * 10_000}]}, {}, DataError, "no sentence that can be"),
         ({"public": {"labels": 3}}, {}, DataError, "public.labels is 3"),
-        ({}, {"judge": "model"}, UsageError, "no model is named"),
+        (
+            {},
+            {"judge": "model"},
+            UsageError,
+            "judge is 'model', but no model is given: choose one with --judge-model",
+        ),
         ({}, {"judge": "nobody"}, UsageError, "auto, exact, model"),
-        ({}, {"model": "search"}, UsageError, "labels no texts"),
+        ({}, {"model": "search"}, UsageError, "cannot label texts"),
         ({}, {"inference": "most"}, UsageError, "filter-weight"),
         ({}, {"inference": "choose"}, UsageError, "no validation rows"),
         ({}, {"temperature": 0.5}, UsageError, "temperature: no model is named"),
-        ({}, {"label": "verdict"}, DataError, "no label stands in a column 'verdict'"),
+        ({}, {"label": "verdict"}, DataError, "no column 'verdict' contains labels"),
     ],
 )
 def test_what_cannot_be_is_said_in_one_sentence(tmp_path, changed, options, error, said):
@@ -137,7 +144,9 @@ def test_rows_that_do_not_fit_the_bank_are_refused_before_the_first_is_predicted
     with pytest.raises(DataError, match="no column 'review'"):
         peirce.predict(bank, other)
     unknown = write_lines(tmp_path / "unknown.jsonl", [{"review": "x", "label": "middling"}])
-    with pytest.raises(DataError, match=r"line 1.*'middling' is none of the bank's: bad, good"):
+    with pytest.raises(
+        DataError, match=r"line 1.*'middling' is not one of the bank's labels: bad, good"
+    ):
         peirce.predict(bank, unknown)
     with pytest.raises((DataError, UsageError), match="absent"):
         peirce.predict(bank, tmp_path / "absent.jsonl")
@@ -187,7 +196,10 @@ def test_a_bank_of_programs_takes_nothing_of_labelled_text(tmp_path):
     where = _programs(tmp_path)
     data = write_lines(tmp_path / "new.jsonl", [[1, 2]])
     for options, said in (
-        ({"inference": "best"}, "inference is 'best': it is of banks of labelled text"),
+        (
+            {"inference": "best"},
+            "inference is 'best': only banks of labelled text take it, but this bank is of task ",
+        ),
         ({"label": "x"}, "label is 'x'"),
         ({"temperature": 0}, "temperature is 0"),
         ({"judge_model": "openai:x"}, "judge-model is 'openai:x'"),

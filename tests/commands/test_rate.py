@@ -109,7 +109,9 @@ def test_what_cannot_be_rated_is_refused_in_one_sentence(made, tmp_path: Path) -
             UsageError, match=f"{name} of school#0 cannot be rated: no known finding"
         ):
             rated(session, store, Rater(), scores=[name])
-    with pytest.raises(UsageError, match="no model rates"):
+    with pytest.raises(
+        UsageError, match="no model is given to rate hypotheses: choose one with --scorer-model"
+    ):
         list(peirce.rate(session, store=store))
     with pytest.raises(UsageError, match="search rates nothing"):
         list(peirce.rate(session, store=store, scorer_model="search"))
@@ -134,7 +136,10 @@ def test_a_data_sets_name_alone_is_its_first_sample(made) -> None:
 
 def test_discovery_without_true_sentences_is_refused(made) -> None:
     session, store = made(findings=FINDINGS)
-    with pytest.raises(UsageError, match="nobody knows what made its labels"):
+    with pytest.raises(
+        UsageError,
+        match=r" cannot be rated, because the true rules of its labels are unknown \(ground_truth_hypotheses in metadata.json\)",
+    ):
         rated(session, store, Rater(), scores=["discovery"])
 
 
@@ -169,9 +174,9 @@ def test_a_file_that_holds_no_ratings_is_refused_by_its_line(made, tmp_path: Pat
                   {"kind": ["feature"]}, {"hypothesis": 1}, {"true": None}):  # fmt: skip
         bad = tmp_path / "bad.jsonl"
         bad.write_text(json.dumps(good) + "\n" + json.dumps(good | wrong) + "\n")
-        with pytest.raises(DataError, match="line 2: no rating"):
+        with pytest.raises(DataError, match=", line 2: not a rating: "):
             peirce.agree(session, sheet=tmp_path / "s.csv", scores=bad, store=store)
-        with pytest.raises(DataError, match="line 2: no rating"):
+        with pytest.raises(DataError, match=", line 2: not a rating: "):
             rated(session, store, Rater(), ratings=bad)
 
 

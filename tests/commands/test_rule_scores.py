@@ -234,7 +234,7 @@ def test_what_cannot_be_is_said_before_anything_is_judged(setting):
         peirce.evaluate(session, store=setting.store, evaluator="published")
     with pytest.raises(UsageError, match="no solver 'cvc5'"):
         peirce.evaluate(session, store=setting.store, solver="cvc5")
-    with pytest.raises(UsageError, match="evaluation gear knows no evaluator 'released': abd does"):
+    with pytest.raises(UsageError, match="evaluation gear has no evaluator 'released'; abd does"):
         peirce.evaluate(session, name="gear", store=setting.store, evaluator="released")
     assert peirce.evaluate(session, name="gear", store=setting.store)["sessions"]
 

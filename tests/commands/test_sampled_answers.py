@@ -105,12 +105,18 @@ def test_a_training_whose_answers_nobody_can_sample_says_so_and_is_not_stopped_b
     Store.open(tmp_path / "s.duckdb", write=True).close()
     counts = {"sessions": [{"session": "gone"}]}
     with Store.open(tmp_path / "s.duckdb", write=False) as opened:
-        with pytest.warns(DataWarning, match="no answers are sampled while it trains"):
+        with pytest.warns(
+            DataWarning,
+            match="no answers are sampled during training, because the store has no session of these pairs with a validation problem: only the chosen log-ratio can warn of a collapse",
+        ):
             assert _sampler(opened, ALL, counts, 8, TrainConfig(stop="either")) is None
         for answers, told in (
             (0, TrainConfig(stop="following")),
             (8, TrainConfig(stop="following", sample_every=0)),
         ):
-            with pytest.raises(UsageError, match="--stop following watches sampled answers"):
+            with pytest.raises(
+                UsageError,
+                match="--stop following depends on sampled answers, but none are sampled here",
+            ):
                 _sampler(opened, ALL, counts, answers, told)
         assert _sampler(opened, ALL, counts, 0, TrainConfig()) is None

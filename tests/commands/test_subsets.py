@@ -84,17 +84,19 @@ def test_groups_fixed_by_hand_stand_where_pairs_have_them(data, tmp_path):
         "list_functions", DataConfig(data=data, subset=["train"], fixed=file)
     ).sources["subset"]
     assert told["fixed"] == {held[0]: "train"}
-    with pytest.raises(UsageError, match="--fixed says nothing without --subset"):
+    with pytest.raises(
+        UsageError, match="--fixed has no effect without --subset: set both or neither"
+    ):
         choose_problems("list_functions", DataConfig(data=data, fixed=file))
 
 
 @pytest.mark.parametrize(
     ("names", "fractions", "said"),
     [
-        (["heldout"], None, "--subset heldout: it is one of train, validation, held-out"),
-        (["train"], [0.5, 0.5], "train, validation and held-out are needed"),
+        (["heldout"], None, "--subset heldout: it must be one of train, validation, held-out"),
+        (["train"], [0.5, 0.5], "give three shares, for train, validation and held-out"),
         (["train"], [0.5, 0.5, 0.5], "sum 1"),
-        ([], [0.5, 0.1, 0.4], "--fractions says nothing without --subset"),
+        ([], [0.5, 0.1, 0.4], "--fractions has no effect without --subset: set both or neither"),
     ],
 )
 def test_what_is_no_split_is_refused(names, fractions, said):
@@ -103,12 +105,14 @@ def test_what_is_no_split_is_refused(names, fractions, said):
 
 
 def test_a_seed_of_splits_without_a_split_is_refused(data):
-    with pytest.raises(UsageError, match="--split-seed says nothing without --subset"):
+    with pytest.raises(
+        UsageError, match="--split-seed has no effect without --subset: set both or neither"
+    ):
         choose_problems("list_functions", DataConfig(data=data, split_seed=3))
 
 
 def test_a_split_without_problems_is_one_sentence(data):
-    with pytest.raises(UsageError, match="leaves no problem"):
+    with pytest.raises(UsageError, match=" contains no problem to work on."):
         choose_problems(
             "list_functions", DataConfig(data=data, subset=["held-out"], fractions=[0.9, 0.1, 0])
         )

@@ -124,7 +124,9 @@ def test_all_rows_in_one_prompt_are_checked_against_what_the_model_holds(meals):
     calls = peirce.plan("labels", data=meals.data, method="io", **options)
     assert 300 < calls["prompt_tokens"] < 3_000
     holds = {"model_arg": {"context_tokens": 300}}
-    with pytest.raises(UsageError, match=r"with 24 rows, is about \d+ tokens, .* holds 300"):
+    with pytest.raises(
+        UsageError, match=r"with 24 rows, is about \d+ tokens, .* context length is 300"
+    ):
         peirce.plan("labels", data=meals.data, method="io", **options, **holds)
     with pytest.raises(UsageError, match="show fewer rows with --examples"):
         peirce.run("labels", data=meals.data, method="io", store=meals.store, **options, **holds)

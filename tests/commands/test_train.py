@@ -79,7 +79,10 @@ def test_a_training_that_is_done_is_told_again_and_not_done_again(
     assert {k: v for k, v in again.items() if k != "files"} == {
         k: v for k, v in record.items() if k != "files"
     }
-    with pytest.raises(UsageError, match="holds a training: go on with it"):
+    with pytest.raises(
+        UsageError,
+        match=" already contains a training: continue it with --resume, or choose another folder",
+    ):
         peirce.train(str(place / "base"), out=place / "out", store=place / "s.duckdb", **TINY)
 
 
@@ -161,8 +164,12 @@ def test_bad_input_is_one_sentence_each(place: Path, tmp_path: Path) -> None:
         (dict(base=base, schedule="moment"), UsageError, "valid: momentum, fixed"),
         (dict(base=base, perod=8), UsageError, "did you mean period"),
         (dict(base=base, sample_answers=-1), UsageError, "at least 0"),
-        (dict(base=None), UsageError, "name the model to train"),
-        (dict(base=None, resume=True), UsageError, "holds no training yet"),
+        (
+            dict(base=None),
+            UsageError,
+            "no model to train is given: use --base DIR (a folder, or an id of the Hugging Face hub)",
+        ),
+        (dict(base=None, resume=True), UsageError, "contains no training yet"),
     ):
         out = tmp_path / "out"
         with pytest.raises(kind, match=match):

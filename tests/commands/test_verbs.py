@@ -198,7 +198,7 @@ def test_a_proposer_object_runs_and_is_needed_again_to_resume(setting):
     with pytest.raises(UsageError, match="proposer object"):
         peirce.resume(store=setting.store)
     assert peirce.resume(model=proposer, store=setting.store).digest == session.digest
-    with pytest.raises(UsageError, match="begun with the model"):
+    with pytest.raises(UsageError, match=": start a new session to use another one"):
         peirce.resume(model=ScriptedProposer(["other"]), store=setting.store)
 
 
@@ -289,7 +289,7 @@ def test_an_unknown_session_problem_or_store_is_named(setting):
 
 def test_a_store_that_cannot_be_made_is_one_sentence(setting):
     place = Path(setting.data) / "inside" / "s.duckdb"
-    with pytest.raises(StoreError, match=r"no store can be made at .*s\.duckdb"):
+    with pytest.raises(StoreError, match=r"no store can be created at .*s\.duckdb"):
         setting.run(store=place)
 
 

@@ -191,12 +191,12 @@ def test_a_session_that_stops_between_an_answer_and_its_repair_goes_on_to_the_sa
         peirce.resume(cut.session, **options)
     other = ByHand(falls_short)
     other.settings = lambda: {"model": "other"}
-    with pytest.raises(UsageError, match="was begun with the repairer"):
+    with pytest.raises(UsageError, match=": start a new session to use another one"):
         peirce.resume(cut.session, repair=other, **options)
     again = peirce.resume(cut.session, repair=ByHand(falls_short), budget_tokens=10**6, **options)
     assert (again.status, again.digest) == ("done", whole.digest)
     assert peirce.replay(again.session, store=again.store)["differences"] == []
-    with pytest.raises(UsageError, match="was begun without repair"):
+    with pytest.raises(UsageError, match=" was started without repair: omit repair"):
         plain, _ = refine(Counted(), budget_tokens=1)
         peirce.resume(plain.session, repair=ByHand(), model=Counted(), store=plain.store)
 
@@ -248,15 +248,15 @@ def test_io_asks_once_whatever_comes_of_it(data, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"method": "io", "max_answers": 3}, r"max_answers is 3: method io takes none; those that do: abduce, refine"),
-        ({"method": "io", "feedback": True}, r"feedback is True: method io takes none; those"),
-        ({"method": "refine", "feedback": False}, "feedback is False: method refine takes none"),
-        ({"target_gap": 0.5}, "target_gap is 0.5: method abduce takes none; those that do: refine"),
-        ({"repair": "search"}, "repair is 'search': method abduce takes none; those that do: refine"),
+        ({"method": "io", "max_answers": 3}, "max_answers is 3: method io does not take it; methods that do: abduce, refine"),
+        ({"method": "io", "feedback": True}, "feedback is True: method io does not take it; methods that do: "),
+        ({"method": "refine", "feedback": False}, "feedback is False: method refine does not take it"),
+        ({"target_gap": 0.5}, "target_gap is 0.5: method abduce does not take it; methods that do: refine"),
+        ({"repair": "search"}, "repair is 'search': method abduce does not take it; methods that do: refine"),
         ({"method": "refine", "target_gap": -1.0}, "target_gap is -1.0: it must be at least 0"),
         ({"method": "refine", "target_gap": "low"}, "target_gap is 'low': it must be a number"),
         ({"method": "refine", "repair": "z3"}, "repair is 'z3': it must be one of search"),
-        ({"method": "refine", "repair": 5}, "repair is 5: it must be a text, an object with `repair`"),
+        ({"method": "refine", "repair": 5}, "repair is 5: it must be a string, an object with `repair`"),
         ({"method": "refine", "repair": "search:nothing"}, "nothing"),
     ],
 )  # fmt: skip
@@ -273,9 +273,13 @@ def test_what_cannot_go_together_is_one_sentence_with_the_valid_choices(
 
 def test_programs_have_no_gap_and_nobody_who_repairs_them_yet(tmp_path):
     options = {"problems": 1, "method": "refine", "store": tmp_path / "none.duckdb"}
-    with pytest.raises(UsageError, match="there is no repair of programs yet, only of logic"):
+    with pytest.raises(
+        UsageError, match=r": repair is only available for logic \(task abd\), not for programs"
+    ):
         peirce.run("list_functions", repair="search", **options)
-    with pytest.raises(UsageError, match=r"target_gap is 0\.5: it is of rules about worlds"):
+    with pytest.raises(
+        UsageError, match=r"target_gap is 0\.5: it only applies to rules about worlds"
+    ):
         peirce.run("list_functions", target_gap=0.5, **options)
     session = peirce.run("list_functions", budget_expansions=2000, workers=1,
                          problems=1, method="refine", store=tmp_path / "s.duckdb")  # fmt: skip
@@ -336,7 +340,7 @@ def test_what_the_file_sets_for_another_method_is_left_out(command, data, script
     monkeypatch.setenv("PEIRCE_TARGET_GAP", "0")
     assert command(*run)["steps"] == 3
     said = command(*run, "--method", "io", "--target-gap", "1", fails=True)
-    assert "method io takes none; those that do: refine" in said and said.count("\n") == 1
+    assert ": method io does not take it; methods that do: refine" in said and said.count("\n") == 1
 
 
 @pytest.mark.parametrize("first", [NOTHING, EVERYTHING, "(Q x)"])

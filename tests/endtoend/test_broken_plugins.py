@@ -62,7 +62,7 @@ def test_a_broken_part_that_is_asked_for_is_one_sentence(tmp_path: Path, kind: s
     code, _, err = peirce(tmp_path, environment, *words)
     assert code and "Traceback" not in err
     if kind != "metrics":  # the store is missing first
-        assert f"broken 1.0 brings 'zzz' of peirce.{kind}" in err
+        assert f"broken 1.0 provides 'zzz' of peirce.{kind}" in err
 
 
 def test_a_name_that_is_there_already_is_one_sentence(tmp_path: Path) -> None:

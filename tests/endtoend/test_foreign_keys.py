@@ -38,12 +38,12 @@ def test_a_file_of_the_working_folder_does_not_choose_the_variable_of_a_key(
     (tmp_path / "peirce.toml").write_text(content)
     refused = command(tmp_path, "plan", "list_functions", "--problems", "1")
     assert refused.returncode == 2 and "OTHER_SERVICE_TOKEN" in refused.stderr
-    assert "does not choose" in refused.stderr and "Traceback" not in refused.stderr
+    assert "may not choose" in refused.stderr and "Traceback" not in refused.stderr
     for allowed in (
         {"PEIRCE_PROPOSER_API_KEY_ENV": "OTHER_SERVICE_TOKEN"},
         {"PEIRCE_CONFIG": "peirce.toml"},
     ):
-        assert "does not choose" not in command(tmp_path, "doctor", **allowed).stderr
+        assert "may not choose" not in command(tmp_path, "doctor", **allowed).stderr
 
 
 def test_a_store_does_not_choose_the_variable_of_a_key(tmp_path: Path) -> None:
@@ -55,13 +55,13 @@ def test_a_store_does_not_choose_the_variable_of_a_key(tmp_path: Path) -> None:
         held["operational"]["model_args"] = {"api_key_env": "OTHER_SERVICE_TOKEN"}
         raw.execute("UPDATE session SET settings = ?", [json.dumps(held)])
     refused = command(tmp_path, "resume", "--store", "s.duckdb")
-    assert refused.returncode == 2 and "does not choose" in refused.stderr
+    assert refused.returncode == 2 and "may not choose" in refused.stderr
     assert "PEIRCE_PROPOSER_API_KEY_ENV=OTHER_SERVICE_TOKEN" in refused.stderr
     allowed = command(
         tmp_path, "resume", "--store", "s.duckdb",
         PEIRCE_PROPOSER_API_KEY_ENV="OTHER_SERVICE_TOKEN",
     )  # fmt: skip
-    assert "does not choose" not in allowed.stderr
+    assert "may not choose" not in allowed.stderr
 
 
 LAB = "http://lab.invalid:8000/v1#m"

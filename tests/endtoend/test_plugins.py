@@ -71,7 +71,7 @@ def predicts_inputs(peirce: Peirce, folder: Path) -> None:
     assert all(row["right"] and row["hypothesis"] == best for row in told[:4])
     assert "expected" not in told[4]
     assert "4 rows with an output: 4 right" in peirce(*words, "--problem", "gen0-3").stdout
-    assert "name one with --problem" in peirce(*words, code=2).stderr
+    assert "): choose one with --problem" in peirce(*words, code=2).stderr
     (folder / "words.jsonl").write_text('"seven"')
     wrong = peirce(*words[:-1], "words.jsonl", "--problem", "gen0-3", code=1).stderr
     assert "words.jsonl, line 1, input: not a whole number" in wrong
@@ -169,4 +169,4 @@ def test_settings_of_its_method_are_set_by_method_arg(peirce: Peirce) -> None:
     ):
         assert said in peirce(*words, "--method-arg", value, code=2).stderr
     refused = peirce("run", "between", "--method-arg", "patience=3", code=2).stderr
-    assert "it is of tasks with labelled text" in refused
+    assert ": only tasks with labelled text take it, such as labels; " in refused

@@ -325,5 +325,5 @@ def test_prompts_ask_for_what_the_strategies_read(name: str, examples: int, prom
 
 
 def test_another_name_is_refused_with_the_valid_ones() -> None:
-    with pytest.raises(UsageError, match="'vote': it is one of multi, best, filter-weight"):
+    with pytest.raises(UsageError, match="'vote': it must be one of multi, best, filter-weight"):
         predicted("vote", bank.reading())

@@ -54,7 +54,7 @@ def test_a_tied_choice_is_the_first_strategy() -> None:
 
 def test_without_validation_rows_there_is_nothing_to_choose_by() -> None:
     with pytest.raises(
-        UsageError, match=r"no validation rows to choose by: name one of multi, best"
+        UsageError, match=r"no validation rows to choose a strategy with: use one of multi, best"
     ):
         asyncio.run(choose_strategy(bank.reading(), (), ()))
 

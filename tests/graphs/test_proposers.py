@@ -54,8 +54,8 @@ def calling(arguments, name="execute"):
     [
         (None, "gave None: it must be a peirce.records.Reply"),
         ("hi", "gave 'hi': it must be a peirce.records.Reply"),
-        (Reply(None), "text None: it must be a text"),
-        (Reply(b"x"), "text b'x': it must be a text"),
+        (Reply(None), "text None: it must be a string"),
+        (Reply(b"x"), "text b'x': it must be a string"),
         (Reply("x", tool_calls=None), "tool_calls None: it must be a tuple of ToolCall"),
         (Reply("x", tool_calls=("y",)), "tool_calls ('y',): it must be a tuple of ToolCall"),
         (calling(5), "arguments 5: it must be a mapping of JSON, or a text"),

@@ -161,11 +161,14 @@ def test_the_embedded_search_says_the_same_in_every_round(tmp_path, task, option
 
 def test_options_that_t3_does_not_take_and_rounds_of_other_methods(tmp_path):
     store = tmp_path / "s.duckdb"
-    with pytest.raises(UsageError, match="max_answers is 4: method t3 takes none"):
+    with pytest.raises(UsageError, match="max_answers is 4: method t3 does not take it"):
         peirce.run("list_functions", method="t3", max_answers=4, store=store)
     with pytest.raises(UsageError, match="rounds is 0: it must be at least 1"):
         peirce.run("list_functions", method="t3", rounds=0, store=store)
-    with pytest.raises(UsageError, match="rounds is 2: method abduce takes none; t3 does"):
+    with pytest.raises(
+        UsageError,
+        match="rounds is 2: method abduce does not take it; t3 and methods that pass through the rows of labelled text do",
+    ):
         peirce.run("list_functions", rounds=2, store=store)
 
 

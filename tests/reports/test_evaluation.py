@@ -36,7 +36,7 @@ def test_programs_are_scored_by_gear_unless_asked_otherwise():
 
 
 def test_an_evaluation_that_does_not_fit_names_those_that_do(write):
-    with pytest.raises(UsageError, match="abd does not score the family 'text': gear"):
+    with pytest.raises(UsageError, match="abd cannot score the family 'text'; use gear"):
         evaluate("abd", [write.problem(family="text")], [])
 
 

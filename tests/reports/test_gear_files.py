@@ -187,7 +187,7 @@ def test_figures_are_drawn_twice_alike_and_show_names_as_they_are(store, tmp_pat
 
 def test_a_folder_in_the_place_of_a_file_is_refused(store, tmp_path, no_figures):
     (tmp_path / "out" / "volumes.csv").mkdir(parents=True)
-    with pytest.raises(peirce.records.UsageError, match="a folder, where a file"):
+    with pytest.raises(peirce.records.UsageError, match="this is a folder, but a file"):
         evaluate(store, out=tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["volumes.csv"]
 
@@ -197,9 +197,13 @@ def test_an_out_that_cannot_be_is_refused_before_anything_is_scored(store, tmp_p
     (tmp_path / "file").write_text("")
     name = () if verb == "evaluate" else ("general",)
     for out in (tmp_path / "file" / "out", tmp_path / "file" / "a.csv"):
-        with pytest.raises(peirce.records.UsageError, match="file: no folder"):
+        with pytest.raises(
+            peirce.records.UsageError, match=" cannot be created; choose another folder"
+        ):
             getattr(peirce, verb)(*name, store=store[0], out=out)
-    with pytest.raises(peirce.records.UsageError, match="into a folder; name one"):
+    with pytest.raises(
+        peirce.records.UsageError, match=": several files are written, so give a folder"
+    ):
         getattr(peirce, verb)(*name, store=store[0], out=tmp_path / "one.TXT")
     assert not (tmp_path / "one.TXT").exists()
 

@@ -14,7 +14,7 @@ from peirce.reports.files import writing
 
 def test_nothing_is_written_where_one_path_is_refused(tmp_path):
     (tmp_path / "b.csv").mkdir()
-    with pytest.raises(UsageError, match=r"b\.csv: a folder"):
+    with pytest.raises(UsageError, match=r"b\.csv: this is a folder"):
         writing.write_files({tmp_path / "a.csv": "a", tmp_path / "b.csv": "b"})
     assert [path.name for path in tmp_path.iterdir()] == ["b.csv"]
 
@@ -54,5 +54,5 @@ def test_a_file_or_a_dead_link_is_no_folder(tmp_path):
 @pytest.mark.skipif(os.geteuid() == 0, reason="ROOT may write to every folder")
 def test_a_folder_that_may_not_be_written_to_is_refused(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(UsageError, match="may not be written to"):
+    with pytest.raises(UsageError, match=": this folder is not writable; choose another folder"):
         writing.check_paths([tmp_path / "a.csv"])

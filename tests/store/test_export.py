@@ -147,7 +147,7 @@ def test_nothing_is_overwritten_and_no_half_is_left(
 ) -> None:
     out = tmp_path / "there"
     out.write_text("mine")
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match=" already exists; choose another path or remove it first"):
         store.export(session, out, format)
     assert out.read_text() == "mine"
 
@@ -162,7 +162,9 @@ def test_nothing_is_overwritten_and_no_half_is_left(
 
 
 def test_an_unknown_format_names_the_known_ones(store: Store, session: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'csv' is unknown; one of parquet, jsonl, huggingface"):
+    with pytest.raises(
+        UsageError, match="'csv' is unknown: it must be one of parquet, jsonl, huggingface"
+    ):
         store.export(session, tmp_path / "out", "csv")
 
 

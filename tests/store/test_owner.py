@@ -383,7 +383,7 @@ def test_what_is_no_socket_of_ours_is_neither_removed_nor_written_over(
     else:
         place.symlink_to(other if kind == "link" else path.with_name("nothing"))
     before = place.lstat()
-    with pytest.raises(StoreError, match=r"\.sock is no socket of Peirce") as caught:
+    with pytest.raises(StoreError, match=r"\.sock is not a socket of Peirce") as caught:
         Store.open(path, write=True)
     assert "\n" not in str(caught.value) and not path.exists()
     assert place.lstat() == before and other.read_text() == "a user's own"
@@ -452,7 +452,7 @@ def test_the_socket_of_another_user_is_not_believed(short_temporary: Path) -> No
             assert reader.query("SELECT session FROM session") == [(session,)]
         with (
             pytest.warns(UserWarning, match="of another user"),
-            pytest.raises(StoreError, match="another program listens"),
+            pytest.raises(StoreError, match="another program is listening"),
         ):
             Store.open(path, write=True)
     finally:

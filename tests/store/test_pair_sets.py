@@ -194,7 +194,7 @@ def test_an_upgrade_that_fails_leaves_version_3(
         patched.setattr(
             connection, "upgrade_statements", lambda query: [*whole(query)[:3], "CREATE nonsense"]
         )
-        with pytest.raises(StoreError, match="no store can be made"):
+        with pytest.raises(StoreError, match="no store can be created at "):
             Store.open(path, write=True)
     assert "pair_set" not in tables(path)
     Store.open(path, write=True).close()

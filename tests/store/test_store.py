@@ -82,7 +82,9 @@ def test_a_file_of_another_version_is_named_with_both_versions(path: Path, write
 def test_a_database_of_something_else_is_left_alone(path: Path, write: bool) -> None:
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE shopping (item VARCHAR)")
-    with pytest.raises(StoreError, match="no store of Peirce"):
+    with pytest.raises(
+        StoreError, match=" is a DuckDB database, but not a store of Peirce; choose another file"
+    ):
         Store.open(path, write=write)
     with duckdb.connect(str(path)) as connection:
         assert connection.execute("SHOW TABLES").fetchall() == [("shopping",)]
@@ -121,7 +123,9 @@ def test_a_file_that_is_no_database_gets_one_sentence(
     path.write_bytes(content)
     with pytest.raises(StoreError) as caught:
         Store.open(path, write=write)
-    assert "no DuckDB database" in str(caught.value) and "\n" not in str(caught.value)
+    assert " is not a DuckDB database; choose another store" in str(
+        caught.value
+    ) and "\n" not in str(caught.value)
     assert path.read_bytes() == content
 
 
@@ -133,7 +137,10 @@ def test_what_a_kill_left_of_a_new_store_is_a_store_of_nothing_yet(path: Path, l
     duckdb.connect(str(path)).close()
     assert path.stat().st_size == 12_288
     os.truncate(path, left)
-    with pytest.raises(StoreError, match="holds nothing yet"):
+    with pytest.raises(
+        StoreError,
+        match=" is still empty, because the process that created it was stopped too early; the next run will use it",
+    ):
         Store.open(path, write=False)
     assert path.stat().st_size == left
     Store.open(path, write=True).close()
@@ -156,7 +163,10 @@ Store.open(sys.argv[1], write=True)
     for done in (0, 1, 5):
         place = path.with_name(f"{done}.duckdb")
         subprocess.run([sys.executable, "-c", code, str(place), str(done)], check=False)
-        with pytest.raises(StoreError, match="holds nothing yet"):
+        with pytest.raises(
+            StoreError,
+            match=" is still empty, because the process that created it was stopped too early; the next run will use it",
+        ):
             Store.open(place, write=False)
         with Store.open(place, write=True) as opened:
             assert opened.sessions() == []
@@ -215,7 +225,7 @@ def test_what_a_killed_run_left_is_interrupted_for_reader_and_writer(path: Path)
 
 
 def test_sessions_are_found_by_id_prefix_and_last(store: Store, new_session: NewSession) -> None:
-    with pytest.raises(StoreError, match="no session yet"):
+    with pytest.raises(StoreError, match="the store contains no sessions yet"):
         store.find_session("last")
     ids = [new_session() for _ in range(40)]
     assert all(re.fullmatch(f"[{ID_LETTERS}]{{8}}", session) for session in ids)
@@ -270,7 +280,7 @@ def test_spaces_are_kept_once_with_their_weights(store: Store, made: SimpleNames
 
 
 def test_two_problems_of_one_id_are_refused_whole(store: Store, made: SimpleNamespace) -> None:
-    with pytest.raises(StoreError, match="problem 1 stands twice"):
+    with pytest.raises(StoreError, match="problem 1 occurs twice"):
         store.create_session({}, [(made.problem("1"), made.space)] * 2)
     assert store.sessions() == []
 
@@ -391,5 +401,5 @@ def test_a_place_where_no_store_can_be_is_refused_and_left_as_it_is(
         text=True,
         timeout=20,
     ).stderr
-    assert "StoreError: no store can be at" in said and f"{why}; name another" in said
+    assert "StoreError: no store can be at" in said and f"{why}; choose another" in said
     assert sorted(str(one.relative_to(tmp_path)) for one in tmp_path.rglob("*")) == ["a", "fifo"]

@@ -276,7 +276,7 @@ RECORDS: dict[str, tuple[Change, str]] = {
         at(*P, "R", "true", value=["(a0, a9)"]),
         ", problem.trainWorlds[0]: true R: 'a9' is not in the domain",
     ),
-    "an atom twice": (at(*P, "P", "true", value=["a1", "a1"]), "true P: an atom stands there twice"),
+    "an atom twice": (at(*P, "P", "true", value=["a1", "a1"]), "true P: an atom occurs twice"),
     "true and unknown": (
         at(*W, "unknownAtoms", value={"R": ["(a0, a1)"]}),
         ", problem.trainWorlds[0]: R(a0, a1) is both true and unknown",
@@ -371,9 +371,9 @@ def test_a_world_or_an_instance_that_stands_there_twice_is_named(tmp_path: Path)
     two = instances()
     two[0]["problem"]["trainWorlds"][1]["worldId"] = "W0"
     said = refused(save_instances(tmp_path, two))
-    assert said.endswith("instance 'FULL', problem.trainWorlds[1].worldId: W0 stands there twice")
+    assert said.endswith("instance 'FULL', problem.trainWorlds[1].worldId: W0 occurs twice")
     again = refused(save_instances(tmp_path, [*instances(), record()]))
-    assert again.endswith(", instanceId: PARTIAL stands there twice") and ", line 1" in again
+    assert again.endswith(", instanceId: PARTIAL occurs twice") and ", line 1" in again
 
 
 HOLDOUTS: dict[str, tuple[Any, str]] = {

@@ -77,9 +77,11 @@ def test_no_problems_and_unknown_kinds_are_refused(tmp_path: Path) -> None:
     for kind, valid in (("regime", "full, partial, skeptical"), ("difficulty", "easy, hard")):
         with pytest.raises(UsageError, match=f"--{kind} odd: valid are {valid}"):
             peirce.tasks_generate("abd", tmp_path / "x", **{kind: "odd"})
-    with pytest.raises(UsageError, match="--regime full: task 'list_functions' has nothing"):
+    with pytest.raises(
+        UsageError, match="--regime full: task 'list_functions' does not take this option"
+    ):
         peirce.tasks_generate("list_functions", tmp_path / "x", regime="full")
-    with pytest.raises(UsageError, match="--difficulty full: it is one of easy, hard"):
+    with pytest.raises(UsageError, match="--difficulty full: it must be one of easy, hard"):
         peirce.tasks_generate("list_functions", tmp_path / "x", difficulty="full")
     assert not list(tmp_path.iterdir())
 
@@ -132,7 +134,10 @@ def test_a_place_that_cannot_be_written_is_said_and_nothing_is_left(tmp_path: Pa
     for out, said in (
         ("set.txt", r"written to a folder, or to a name that ends in \.yaml"),
         ("file", "a file, where a folder is to be"),
-        ("link.yaml", "link_holdouts.jsonl: a link, which would be replaced"),
+        (
+            "link.yaml",
+            "link_holdouts.jsonl: this is a link, which would be replaced; give the file itself",
+        ),
     ):
         with pytest.raises(UsageError, match=said):
             peirce.tasks_generate("abd", tmp_path / out, problems=1)

@@ -159,7 +159,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "a world that is none": (row(worlds=["W0"]), ", worlds[0]: not an object with domain, true: W0"),
     "a world twice": (
         row(worlds=[{"id": "W1", "domain": ["b"], "true": {}}, {"domain": ["b"], "true": {}}]),
-        ", worlds[1].id: W1 stands there twice",
+        ", worlds[1].id: W1 occurs twice",
     ),
     "an unknown element": (
         with_world(true={"R": [["a0", "a7"]]}),
@@ -268,7 +268,7 @@ def test_a_file_that_is_none_is_one_sentence(tmp_path: Path, damage: Damage, sai
 
 def test_an_id_stands_once(tmp_path: Path) -> None:
     said = refused(save(tmp_path, ROW, row(id=1), row(id="1")))
-    assert said == "abd.jsonl, line 3, problem '1', id: 1 stands there twice"
+    assert said == "abd.jsonl, line 3, problem '1', id: 1 occurs twice"
 
 
 # --- what the documentation shows -------------------------------------------------------

@@ -116,7 +116,7 @@ def _with(part: str, place: int, **fields: object) -> dict[str, object]:
     [
         ([1], "line 2: not an object"),
         ({**ROW, "idx": None}, "line 2, idx: not a number or a string"),
-        (ROW, "line 2, idx: 7 stands there twice"),
+        (ROW, "line 2, idx: 7 occurs twice"),
         ({**ROW, "idx": 8, "train": []}, "line 2, train: not a list of pairs"),
         ({**ROW, "idx": 8, "test": None}, "line 2, test: not a list of pairs"),
         ({**ROW, "idx": 8, "test": ["x"]}, "line 2, test[0].input: missing"),

@@ -60,10 +60,10 @@ FAULTS: dict[str, tuple[Callable[[str], bytes], str]] = {
     "no pairs": (lambda t: line(t, 1, train=[]), "f.jsonl, line 2, train: not a list of pairs"),
     "no object": (lambda t: b"[1]\n", "f.jsonl, line 2: not an object with idx, train and test"),
     "no id": (lambda t: line(t, None), "f.jsonl, line 2, idx: not a number or a string: None"),
-    "an id twice": (lambda t: line(t, 0), "f.jsonl, line 2, idx: 0 stands there twice"),
+    "an id twice": (lambda t: line(t, 0), "f.jsonl, line 2, idx: 0 occurs twice"),
     "a key twice": (
         lambda t: line(t, 1).replace(b'"train"', b'"idx": 2, "train"'),
-        "f.jsonl, line 2: the key 'idx' stands there twice",
+        "f.jsonl, line 2: the key 'idx' occurs twice",
     ),
     "no JSON": (lambda t: b'\n{"idx": 1,\n', "f.jsonl, line 3: not JSON"),
     "no UTF-8": (lambda t: line(t, 1) + b'{"idx": "\xff"}\n', "f.jsonl, line 3: not UTF-8 text"),
@@ -211,6 +211,6 @@ def test_a_table_given_to_a_task_of_jsonl_names_the_tasks_that_read_tables(tmp_p
     path = tmp_path / "reviews.csv"
     path.write_text("text,label\ngood,yes\n")
     with pytest.raises(
-        DataError, match=r"a table, where .* peirce run labels .* peirce run examples"
+        DataError, match=r"this is a table, but .* peirce run labels .* peirce run examples"
     ):
         load_task(name).load(str(path), None, 0)

@@ -63,13 +63,13 @@ def test_without_a_difficulty_nothing_changes(tmp_path: Path) -> None:
 
 
 def test_mistakes_are_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--difficulty simple: it is one of easy, hard"):
+    with pytest.raises(UsageError, match="--difficulty simple: it must be one of easy, hard"):
         peirce.tasks_generate("acre", tmp_path / "a", problems=1, difficulty="simple")
 
     class Hard:
         def generate(self, count: int, seed: int) -> list[Problem]:
             return generate_with_difficulty(load_task("acre"), 1, seed, "hard") * count
 
-    with pytest.raises(UsageError, match="of the first 4,000 problems of seed 0 0 are"):
+    with pytest.raises(UsageError, match=": only 0 of the first 4,000 problems of seed 0 are "):
         generate_with_difficulty(Hard(), 3, 0, "easy")
     assert not list(tmp_path.iterdir())

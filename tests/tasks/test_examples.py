@@ -105,11 +105,15 @@ def test_csv_cells_are_json_else_python_else_strings(tmp_path: Path) -> None:
         (
             "a.csv",
             "input,output\n1,2,3\n",
-            "(input, output); a cell that holds a comma stands in quotes",
+            "(input, output); put a cell that contains a comma in quotes",
         ),
         ("a.jsonl", '{"input": 1, "outp\n', "not JSON: Unterminated string starting at column"),
         ("a.csv", "input,output\n\udcff,1\n", "line 2: not UTF-8 text; save it as UTF-8"),
-        ("a.xlsx", "PK\udcff", "a table, where JSON or YAML is read; save the sheet as CSV"),
+        (
+            "a.xlsx",
+            "PK\udcff",
+            "this is a table, but JSON or YAML is required; save the sheet as CSV",
+        ),
         ("a.jsonl", PAIRS + '{"input": 1, "output": 1}', "line 5, problem: missing, while"),
         ("a.jsonl", '{"input": 1, "output": 1}\n' + PAIRS, "line 2, problem: named here, while"),
         ("a.jsonl", '{"input": 1, "output": 1}\n' + WHOLE, "line 2, problem: named here, while"),

@@ -161,7 +161,7 @@ GOOD = TASKS["00000001"]
         ({**GOOD, "idx": 1.5}, "line 2, idx: not a number"),
         ({**GOOD, "idx": True}, "line 2, idx: not a number"),
         ({**GOOD, "idx": ""}, "line 2, idx: not a number or a string"),
-        ({**GOOD, "idx": "7"}, "line 2, idx: 7 stands there twice"),
+        ({**GOOD, "idx": "7"}, "line 2, idx: 7 occurs twice"),
         ({**GOOD, "idx": 8, "train": []}, "line 2, train: not a list of pairs: []"),
         ({"idx": 8, "test": []}, "line 2, train: not a list of pairs: None"),
         ({**GOOD, "idx": 8, "test": "x"}, "line 2, test: not a list of pairs: x"),

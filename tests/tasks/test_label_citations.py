@@ -156,6 +156,6 @@ def test_citations_are_generated_as_files(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="labels:shoe is made from a seed"):
         tasks_generate("labels:shoe", tmp_path / "other", data=path)
     with pytest.raises(
-        UsageError, match="--level 3: task 'list_functions' has nothing of the kind"
+        UsageError, match="--level 3: task 'list_functions' does not take this option"
     ):
         tasks_generate("list_functions", tmp_path / "x.jsonl", level="3")

@@ -105,7 +105,7 @@ def test_integers_beyond_floats_are_data_like_others(tmp_path: Path) -> None:
     "name", ["r.csv", "r.jsonl", "r.csv.gz", "r.jsonl.gz", "r.json.gz", "r.parquet"]
 )
 def test_all_forms_of_a_file_give_one_problem(tmp_path: Path, name: str) -> None:
-    with pytest.warns(DataWarning, match="40 rows without splits are parted 60/20/20 by seed 0"):
+    with pytest.warns(DataWarning, match="40 rows without splits are divided 60/20/20 with seed 0"):
         whole = loaded(written(tmp_path / "r.json", RECORDS))
         other = loaded(written(tmp_path / name, RECORDS))
     assert whole == other and whole.id == "r#0"
@@ -217,7 +217,7 @@ def test_the_label_column_is_named_by_the_option_the_path_or_a_config_beside(
         assert loaded(tmp_path).public["label_name"] == "mood"
     with pytest.raises(UsageError, match="no setting 'lable' of data; did you mean label"):
         loaded(f"{path}?lable=mood")
-    with pytest.raises(DataError, match="no column 'txt' beside the label; did you mean text"):
+    with pytest.raises(DataError, match=": no column 'txt' besides the label; did you mean text"):
         loaded(f"{path}?columns=txt")
 
 
@@ -235,7 +235,7 @@ def test_a_missing_cell_is_none_and_a_text_among_numbers_is_an_error(tmp_path: P
     assert None in {o.input["papers"] for o in (*problem.shown, *problem.hidden)}
     sets = {"train": RECORDS, "val": RECORDS, "test": {**RECORDS, "papers": ["many"] * 40}}
     with pytest.raises(
-        DataError, match=r"meals_test\.json, row 1, papers: no number, as other rows"
+        DataError, match=r"meals_test\.json, row 1, papers: not a number as in other rows"
     ):
         loaded(published(tmp_path / "meals", sets))
 
@@ -319,7 +319,7 @@ def test_what_is_generated_reads_back_as_the_same_problems(tmp_path: Path) -> No
     assert told["problems"] == 2 and len(told["files"]) == 10
     back = [problem for problem, _ in load_problems("labels", str(tmp_path / "new"), seed=7)]
     assert back == [problem for problem, _ in load_problems("labels", problems=2, seed=7)]
-    with pytest.raises(UsageError, match="not empty; name a new folder"):
+    with pytest.raises(UsageError, match=": the folder is not empty; choose a new folder"):
         write_sets(tmp_path / "new", 2, 7, {})
 
 

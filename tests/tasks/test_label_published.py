@@ -89,7 +89,7 @@ def test_a_column_that_holds_the_label_is_left_out_and_reported(tmp_path: Path) 
 def test_the_label_name_of_the_config_wins_and_a_mismatch_is_reported(tmp_path: Path) -> None:
     sets = {split: {"text": one["text"], "verdict": one["label"]} for split, one in three().items()}
     root = published(tmp_path / "meals", sets, "label_name: verdict \n", metadata=KNOWN)
-    with pytest.warns(DataWarning, match="label column is 'verdict', and .*metadata.json calls it"):
+    with pytest.warns(DataWarning, match="label column is 'verdict', but .*metadata.json calls it"):
         assert loaded(root).public["label_name"] == "verdict"
     with pytest.raises(
         DataError, match=r"meals_train\.json: no label column 'verdct'; did you mean"
@@ -108,9 +108,7 @@ def test_a_config_without_label_name_takes_that_of_the_metadata(tmp_path: Path) 
 def test_a_file_that_is_not_there_gives_way_to_a_near_one(tmp_path: Path) -> None:
     names = {split: f"meals_{split}_level1.json" for split in ("train", "val", "test")}
     root = published(tmp_path / "meals", three(), names=names)
-    with pytest.warns(
-        DataWarning, match=r"meals_val_level1\.json is not there, and meals_val\.json"
-    ):
+    with pytest.warns(DataWarning, match=r"meals_val_level1\.json does not exist; meals_val\.json"):
         problem = loaded(root)
     assert problem.secret["splits"] == {"val": [0, 6], "ind": [6, 14]}
     (root / "meals_test.json").unlink()
@@ -132,7 +130,7 @@ def test_swapped_files_are_reported_and_the_config_is_followed(tmp_path: Path) -
 def test_ood_is_that_of_the_config_else_by_name_with_a_choice(tmp_path: Path) -> None:
     root = published(tmp_path / "meals", three())
     assert "ood" not in loaded(root).secret["splits"]
-    with pytest.raises(UsageError, match="--ood x: meals has no OOD rows"):
+    with pytest.raises(UsageError, match="--ood x: meals has no named OOD rows"):
         loaded(root, ood="x")
     for name, count in (("north", 1), ("south", 2), ("all", 3)):
         write(root / f"ood_meals_{name}.json", rows(count, start=400))
@@ -141,7 +139,7 @@ def test_ood_is_that_of_the_config_else_by_name_with_a_choice(tmp_path: Path) ->
     assert len(split(loaded(f"{root}?ood=north"), "ood")) == 1
     assert "ood" not in loaded(root, ood="none").secret["splits"]
     with pytest.raises(
-        UsageError, match="--ood suoth: no such OOD rows of meals; did you mean south"
+        UsageError, match="--ood suoth: meals has no such OOD rows; did you mean south"
     ):
         loaded(root, ood="suoth")
     (root / "ood_meals_all.json").unlink()
@@ -164,7 +162,7 @@ def test_a_label_that_training_never_has_is_an_error(tmp_path: Path) -> None:
     sets["test"]["label"][2] = "awful"
     with pytest.raises(
         DataError,
-        match=r"meals_test\.json, row 3: the label 'awful' is in no training row; known are bad, good",
+        match=r"meals_test\.json, row 3: the label 'awful' does not occur in the training rows; known labels are bad, good",
     ):
         loaded(published(tmp_path / "meals", sets))
 
@@ -187,7 +185,7 @@ def test_labels_of_all_files_come_back_in_one_writing(tmp_path: Path) -> None:
         ({"label": ["good"] * 19 + [" "]}, "row 20: no label in 'label'"),
         ({"label": ["good", "Good"] * 10}, "cannot be told apart"),
         ({"label": "good"}, "label: not a list"),
-        ({"text": [[1]] * 20}, "no column is left"),
+        ({"text": [[1]] * 20}, ": no columns are left to predict "),
         ({"text": [], "label": []}, "the file has no rows"),
     ],
 )
@@ -203,7 +201,9 @@ def test_bad_training_rows_are_one_sentence(
 
 def test_numbers_to_predict_are_no_labels(tmp_path: Path) -> None:
     sets = {"train": {"text": rows(60)["text"], "label": [n / 7 for n in range(60)]}}
-    with pytest.raises(DataError, match="60 values in 60 rows; a label is one of a few classes"):
+    with pytest.raises(
+        DataError, match="60 different values in 60 rows, but a label must be one of a few classes"
+    ):
         loaded(published(tmp_path / "meals", sets | {"val": sets["train"]}))
 
 
@@ -289,7 +289,7 @@ def test_9000_rows_load_soon(tmp_path: Path) -> None:
 
 def test_the_golden_trace_sees_its_rows(shared_data: Path) -> None:
     trace = json.loads((shared_data / "text" / "hypogenic_golden_trace.json").read_text())
-    with pytest.warns(DataWarning, match="'shoe' gives the label away"):
+    with pytest.warns(DataWarning, match="'shoe' reveals the label and is ignored"):
         problem = loaded(shared_data / "text" / "shoe", seed=42)
     assert [one.input["appearance"] for one in problem.shown[:2]] == trace["train_first2"]
     assert len(problem.shown) == 200 and problem.id == "shoe#0"

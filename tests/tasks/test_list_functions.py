@@ -95,7 +95,7 @@ def test_a_folder_and_a_packed_file_read_alike(tmp_path: Path) -> None:
     ("row", "said"),
     [
         ({**ROW, "idx": None}, "line 2, idx"),
-        ({**ROW, "idx": 7}, "line 2, idx: 7 stands there twice"),
+        ({**ROW, "idx": 7}, "line 2, idx: 7 occurs twice"),
         ({**ROW, "idx": 8, "train": []}, "line 2, train"),
         ({**ROW, "idx": 8, "train": [{"input": "[1]"}]}, "line 2, train[0].output: missing"),
         (

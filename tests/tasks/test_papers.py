@@ -163,9 +163,9 @@ def test_lines_of_json_give_all_the_text_that_they_have(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("[1]", r"l\.jsonl, line 2: \[1\] is no object"),
+        ("[1]", r"l\.jsonl, line 2: \[1\] is not an object"),
         ("{", r"l\.jsonl, line 2"),
-        ('{"title": "x", "text": 3}', r"l\.jsonl, line 2, text: 3 is no text"),
+        ('{"title": "x", "text": 3}', r"l\.jsonl, line 2, text: 3 is not a string"),
     ],
 )
 def test_a_wrong_line_names_file_line_and_field(tmp_path, line, said):
@@ -178,7 +178,7 @@ def test_a_title_that_cannot_be_read_is_left_out_and_counted(tmp_path):
     (tmp_path / "l.jsonl").write_text('{"text": "x"}\n{"title": 3, "text": "Words\\nand more"}')
     with pytest.warns(
         DataWarning,
-        match=r"l\.jsonl: the title cannot be read in 1 place .*: line 2, title: 3 is no text",
+        match=r"l\.jsonl: the title cannot be read in 1 place .*: line 2, title: 3 is not a string",
     ):
         _, paper = read_papers(tmp_path)
     assert (paper.title, paper.text) == ("Words", "Words\nand more")
@@ -270,10 +270,12 @@ def test_files_of_other_forms_are_named(tmp_path):
     with pytest.raises(DataError, match=r"no literature here; looked for \.pdf, \.md"):
         read_papers(tmp_path)
     (tmp_path / "a.docx").write_bytes(b"PK")
-    with pytest.raises(UsageError, match=r"a\.docx: no form of literature; there are \.pdf"):
+    with pytest.raises(
+        UsageError, match=r"a\.docx: not a supported literature file; supported are \.pdf"
+    ):
         read_papers(tmp_path / "a.docx")
     (tmp_path / "t.txt").write_text(TEXT)
-    with pytest.warns(DataWarning, match=r"1 files of other forms are not read: a\.docx"):
+    with pytest.warns(DataWarning, match=r"1 files in unsupported formats are ignored: a\.docx"):
         assert len(read_papers(tmp_path)) == 1
 
 

@@ -68,15 +68,20 @@ def test_the_sample_space_is_that_of_all_the_data(tmp_path: Path) -> None:
 
 
 def test_more_than_there_are_takes_all_and_says_so(data: Path) -> None:
-    with pytest.warns(DataWarning, match="--sample 300: there are 250 problems"):
+    with pytest.warns(
+        DataWarning, match="--sample 300: there are only 250 problems, and all are used"
+    ):
         assert len(ids(data, sample=300)) == 250
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"sample": 0}, "--sample 0: at least 1"),
-        ({"sample": 3, "ids": ["1"]}, "--problem names them"),
+        ({"sample": 0}, "--sample 0: it must be at least 1"),
+        (
+            {"sample": 3, "ids": ["1"]},
+            "--sample and --problem cannot be combined: draw problems or name them",
+        ),
     ],
 )
 def test_a_draw_that_cannot_be_is_one_sentence(data: Path, options, said) -> None:
@@ -85,5 +90,5 @@ def test_a_draw_that_cannot_be_is_one_sentence(data: Path, options, said) -> Non
 
 
 def test_generated_problems_are_drawn_already() -> None:
-    with pytest.raises(UsageError, match=r"--sample 3 draws .*--problems 3 makes so many"):
+    with pytest.raises(UsageError, match=r"--sample 3 draws .*--problems 3 to generate that many"):
         load_problems("list_functions", sample=3)

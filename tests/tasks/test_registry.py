@@ -90,13 +90,13 @@ def test_half_a_character_and_deep_nesting_are_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"idx": 1, "idx": 2}', "f.json: the key 'idx' stands there twice"),
+        ('{"idx": 1, "idx": 2}', "f.json: the key 'idx' occurs twice"),
         ('{"a": {"b": 1},\n "c": {"b": 1,\n\n "b": 1}}', "f.json, line 4: the key 'b' stands"),
         (
             '[{"k": "k", "l": ["k", "k"]},\n{"k": "\\"k", "\\u006b": 1}]',
             "line 2: the key 'k' stands",
         ),
-        ('{"\\ud800": 1, "\\ud800": 2}', "the key '\\ud800' stands there twice"),
+        ('{"\\ud800": 1, "\\ud800": 2}', "the key '\\ud800' occurs twice"),
     ],
 )
 def test_a_key_that_stands_twice_is_refused_with_its_line(text: str, said: str) -> None:
@@ -113,5 +113,5 @@ def test_the_same_key_in_several_objects_is_none_that_stands_twice() -> None:
 def test_a_literal_with_a_key_that_stands_twice_is_refused() -> None:
     assert parse_literal("{'a': {'b': 1}, 'b': 2}", "f") == {"a": {"b": 1}, "b": 2}
     for text in ("{'a': 1, 'a': 2}", "[{'b': {'a': 1, 'a': 1}}]"):
-        with pytest.raises(DataError, match=r"^f: a key stands twice in "):
+        with pytest.raises(DataError, match=r"^f: a key occurs twice in "):
             parse_literal(text, "f")

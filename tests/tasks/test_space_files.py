@@ -83,9 +83,7 @@ def test_an_input_that_stands_twice_in_a_file_counts_once(tmp_path: Path) -> Non
     with pytest.raises(DataError) as error:
         used("list_functions", write(tmp_path, *rows))
     said = str(error.value).replace(f"{tmp_path}/", "")
-    assert said == (
-        "s.jsonl, line 3: the input [1] stands there twice with different weights, 2 and 0.5"
-    )
+    assert said == ("s.jsonl, line 3: the input [1] occurs twice with different weights, 2 and 0.5")
 
 
 # --- of the type of the task ------------------------------------------------------------------

@@ -102,7 +102,7 @@ OBSERVED: dict[str, tuple[str | bytes, str, str]] = {
     "quotes of Python": ("{'0': []}", "", "not JSON"),
     "a comma at the end": ('{"0": [["[7]", "[7]"]],}', "", "not JSON"),
     "NaN": ('{"0": [["[7]", NaN]]}', "", "not JSON that can be used"),
-    "an id twice": ('{"0": [["[7]", "[7]"]], "0": []}', "", "the key '0' stands there twice"),
+    "an id twice": ('{"0": [["[7]", "[7]"]], "0": []}', "", "the key '0' occurs twice"),
 }
 
 

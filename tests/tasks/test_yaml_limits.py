@@ -20,7 +20,7 @@ HOSTILE = {
     "a merge key": ("a: &a {b: 1}\nc: {<<: *a}\n", "line 1: &a: anchors"),
     "depth": ("a: " + "[" * 60 + "]" * 60, "line 1: nested deeper than 50"),
     "endless depth": ("a: " + "[" * 20_000, "line 1: nested deeper than 50"),
-    "a key twice": ("a: 1\nb: 2\na: 3\n", "line 3, a: stands there twice, first in line 1"),
+    "a key twice": ("a: 1\nb: 2\na: 3\n", "line 3, a: occurs twice, first in line 1"),
     "a tag": ("a: !!python/name:os.system x", "line 1: the tag "),
     "a long number": ("a: " + "9" * 5_000, "line 1, a: an integer of 5,000 digits"),
     "a long version": ("%YAML " + "1" * 5_000 + ".1\n---\na: 1", "line 1: not YAML: "),

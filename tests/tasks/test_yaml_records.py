@@ -96,7 +96,7 @@ FAULTS = {
     "binary": ("- !!binary aGk=", "line 1: the tag tag:yaml.org,2002:binary is not taken"),
     "no number": ("- 1\n- !!int x", "line 2: not a value of int: x"),
     "no truth": ("- !!bool maybe", "line 1: not a value of bool: maybe"),
-    "a key twice": ("- a: 1\n  b: 2\n  a: 3", "line 3: the key 'a' stands there twice"),
+    "a key twice": ("- a: 1\n  b: 2\n  a: 3", "line 3: the key 'a' occurs twice"),
     "a merge key": ("- {<<: {a: 1}}", "line 1: a key must be text: <<"),
     "a list as a key": ("- ? [a]\n  : 1", "line 1: a key must be text"),
     "an alias of nothing": ("- *a", "line 1: "),

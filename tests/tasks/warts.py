@@ -105,7 +105,7 @@ def lines(task: str) -> dict[str, Wart]:
         "keys that nobody asked for": wart(dumped(row(task, 0, source="x", note=None))),
         "no test pairs": wart(dumped(row(task, 0, test=[]))),
         "a secret that is none": wart(dumped(row(task, 0, secret="x")), warns="secret cannot be read"),
-        "an id that stands there twice": bad(dumped(good).strip(), ", idx: 0 stands there twice"),
+        "an id that occurs twice": bad(dumped(good).strip(), ", idx: 0 occurs twice"),
         "an id that is null": bad(dumped(row(task, None)).strip(), ", idx: not a number"),
         "quotes of Python": bad(str(row(task, 1)), ": not JSON"),
         "a comma at the end": bad(dumped(row(task, 1)).strip()[:-1] + ",}", ": not JSON"),
@@ -317,7 +317,7 @@ def abd() -> dict[str, Wart]:
             lambda one: one["problem"].update(theoryId="TH4"), refused="no theory 'TH4'", skipped=record
         ),
         "an instance twice": wart(
-            lambda one: one.update(instanceId="FULL"), refused="FULL stands there twice", skipped=record
+            lambda one: one.update(instanceId="FULL"), refused="FULL occurs twice", skipped=record
         ),
         "a tab": text("- schemaVersion", "-\tschemaVersion: x\n\tschemaVersion", refused="not YAML"),
         "a holdout cut short": held(
@@ -384,14 +384,14 @@ def labels() -> dict[str, Wart]:
         ),
         "rows of training among the test rows": wart(warns="have the inputs of a training row"),
         "a split that is missing": wart(
-            config=CONFIG.replace("./meals_test", "./other"), refused="test_data_path: other.json is not there"
+            config=CONFIG.replace("./meals_test", "./other"), refused="test_data_path: other.json does not exist"
         ),
         "a split under a similar name": wart(
-            config=CONFIG.replace("./meals_test", "./meal_test"), warns="meals_test.json is taken for it"
+            config=CONFIG.replace("./meals_test", "./meal_test"), warns="meals_test.json is used instead"
         ),
         "splits that are exchanged": wart(
             config=CONFIG.replace("val_data_path: ./meals_val", "val_data_path: ./meals_test"),
-            warns="by its name the rows of test",
+            warns=", although its name suggests the rows of test",
         ),
         "no training rows": wart(
             config="task_name: meals\ntest_data_path: ./meals_test.json\n", refused="no train_data_path"
@@ -415,10 +415,10 @@ def labels() -> dict[str, Wart]:
             columns(label=[*gold[:-1], None]), refused="row 12: no label in 'label'", skipped=f"{left}12"
         ),
         "a label that training rows lack": wart(
-            None, columns(label=[*gold[:-1], "so-so"]), refused="row 12: the label 'so-so' is in no",
+            None, columns(label=[*gold[:-1], "so-so"]), refused="row 12: the label 'so-so' does not occur in the training rows; known labels are ",
             skipped=f"{left}12",
         ),
-        "columns of unequal length": wart(columns(label=gold[:-1]), refused="the columns are not of one length"),
+        "columns of unequal length": wart(columns(label=gold[:-1]), refused=": the columns have different lengths ("),
         "a column that is a text": wart(columns(label="good"), refused="label: not a list"),
         "a cell with NaN": wart(text.replace('"label"', '"x": [NaN], "label"'), refused="not JSON that can be used"),
         "a comma at the end": wart(text[:-1] + ",}", refused="line 1: not JSON"),

@@ -159,7 +159,7 @@ def test_questions_side_by_side_share_the_processes():
 
 
 def test_an_unknown_solver_is_a_sentence():
-    with pytest.raises(UsageError, match="no solver 'z4'; valid: fast, z3"):
+    with pytest.raises(UsageError, match="there is no solver 'z4'; choose one of fast, z3"):
         Solver("z4")
 
 

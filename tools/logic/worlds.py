@@ -115,7 +115,7 @@ def _tuples(
             raise DataError(f"{where}: {missing[0]!r} is not in the domain")
         found.append(tuple(places[term] for term in terms))
     if len(set(found)) < len(found):
-        raise DataError(f"{where}: an atom stands there twice")
+        raise DataError(f"{where}: an atom occurs twice")
     return tuple(sorted(found))
 
 

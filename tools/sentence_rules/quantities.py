@@ -28,7 +28,7 @@ def check_terms(terms: tuple[Term, ...]) -> None:
         raise UsageError(f"a list of terms is a tuple of one or more, not {terms!r}")
     if len(set(terms)) < len(terms):
         twice = next(one for one in terms if terms.count(one) > 1)
-        raise UsageError(f"{twice.text or twice.kind!r} stands twice in a list")
+        raise UsageError(f"{twice.text or twice.kind!r} occurs twice in a list")
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,9 @@ def fit(
         UsageError: The base cannot become a classifier.
     """
     if len(set(str(one.output) for one in data.rows["train"])) < 2:
-        raise DataError(f"{data.name}: its training rows have one label alone: nothing to learn")
+        raise DataError(
+            f"{data.name}: all training rows have the same label, so there is nothing to learn"
+        )
     train, val, held = _validation(data, settings.seed)
     from ..external_libraries import quiet_libraries
 
@@ -184,8 +186,8 @@ def _validation(
         return train, val, 0
     if len(train) < VALIDATION_DIVISOR:
         raise DataError(
-            f"{data.name}: {len(train)} training rows and none for validation; at least {VALIDATION_DIVISOR} are"
-            " needed"
+            f"{data.name}: there are {len(train)} training rows and none for validation; at"
+            f" least {VALIDATION_DIVISOR} training rows are needed"
         )
     order = list(range(len(train)))
     random.Random(f"validation {seed} {data.name}").shuffle(order)

@@ -221,7 +221,7 @@ def _tokenizer(base: ModelFolder) -> Any:
     if made.pad_token_id is None:
         made.pad_token = made.eos_token
     if made.pad_token_id is None:
-        raise UsageError(f"the tokenizer of {base.name!r} names no token that ends a text")
+        raise UsageError(f"the tokenizer of {base.name!r} does not define a token that ends a text")
     made.padding_side = "right"
     return made
 

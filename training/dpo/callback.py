@@ -85,8 +85,8 @@ class OveroptimizationGuard:
         elif self._first - share > self._settings.following_drop:
             self._warn(
                 "following", "",
-                f"After {examples:,} examples {share:.1%} of sampled answers can be read,"
-                f" {self._first:.1%} before training: the model collapses.",
+                f"After {examples:,} examples, {share:.1%} of the sampled answers can be parsed,"
+                f" compared with {self._first:.1%} before training: the model is collapsing.",
             )  # fmt: skip
 
     def state_dict(self) -> Json:
@@ -329,5 +329,5 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
 def _check(loss: float, what: str) -> None:
     if not math.isfinite(loss):
         raise PeirceError(
-            f"{what} is {loss}: training has diverged; begin anew with a lower learning_rate."
+            f"{what} is {loss}: training has diverged. Start again with a lower learning_rate."
         )

@@ -320,8 +320,8 @@ def _loss_of(stage: str, losses: Mapping[str, float]) -> float:
     loss = float(losses[stage])
     if not math.isfinite(loss):
         raise PeirceError(
-            f"The probe loss of the stage {stage} is {loss}: training has diverged; begin anew "
-            "with a lower learning rate."
+            f"The probe loss of the stage {stage} is {loss}: training has diverged. Start again"
+            " with a lower learning rate."
         )
     return loss
 
@@ -342,6 +342,6 @@ def _refuse_another(state: Json, wanted: Mapping[str, Json]) -> None:
     for key, value in wanted.items():
         if (saved := _held(state, key)) != value:
             raise UsageError(
-                f"The checkpoint was trained with {key} {saved}, not {value}; "
-                "resume with what it was trained with, or begin a new training."
+                f"The checkpoint was trained with {key} {saved}, not {value}. Resume with the"
+                " same value, or start a new training."
             )

@@ -83,7 +83,7 @@ class Mixture(Generic[PairId]):
         seen: set[PairId] = set()
         for pair in (pair for pool in self.pools.values() for pair in pool):
             if pair in seen:
-                raise UsageError(f"The pair {pair!r} stands twice in the pools; it has one stage.")
+                raise UsageError(f"The pair {pair!r} occurs twice in the pools; it has one stage.")
             seen.add(pair)
         pools = {stage: tuple(sorted(self.pools[stage])) for stage in sorted(self.pools)}
         object.__setattr__(self, "pools", pools)
@@ -134,8 +134,8 @@ class Mixture(Generic[PairId]):
             saved = state.get(key) if isinstance(state, dict) else None
             if saved != value:
                 raise UsageError(
-                    f"The checkpoint drew its pairs with {key} {saved}, not {value}; resume with "
-                    "what it was trained with, or begin a new training."
+                    f"The checkpoint drew its pairs with {key} {saved}, not {value}. Resume with"
+                    " the same value, or start a new training."
                 )
 
     def _stages(self, history: Sequence[StageWeights], count: int) -> npt.NDArray[np.int64]:

@@ -90,8 +90,8 @@ def load_base(
     )
     if wording.template == PLAIN and template is None:
         raise UsageError(
-            f"The tokenizer of {base.name!r} has no chat template, so prompts have no form:"
-            " chat_template=FILE gives one, chat_template=plain says that you want none."
+            f"The tokenizer of {base.name!r} has no chat template to format prompts with. Set"
+            " chat_template=FILE to use a template, or chat_template=plain to use none."
         )
     ends = found.model.generation_config.eos_token_id
     end = answer_end_token(wording, ends if isinstance(ends, list) else [ends])
@@ -201,12 +201,12 @@ def merge_adapter(adapter: Path, base: str | None, out: Path) -> Path:
     """
     check_packages()
     if out.exists():
-        raise UsageError(f"{str(out)!r} is there already; name a new folder for the merged model.")
+        raise UsageError(f"{str(out)!r} already exists; choose a new folder for the merged model.")
     from ...agents.local.files import find_model, read_origin, weights_digest
 
     found, own = find_model(f"hf:{base}+{adapter}" if base is not None else f"hf:{adapter}")
     if own is None:
-        raise UsageError(f"{str(adapter)!r} holds no adapter, but a model of its own.")
+        raise UsageError(f"{str(adapter)!r} contains a complete model, not an adapter.")
     whole = Base(base or found.name, found, weights_digest(found.folder))
 
     from ..external_libraries import quiet_libraries, report_write_errors

@@ -29,7 +29,10 @@ def find_device(settings: TrainConfig) -> tuple[str, int]:
     kinds = ["cuda"] * torch.cuda.is_available() + ["mps"] * torch.backends.mps.is_available()
     wanted = settings.device if settings.device != "auto" else [*kinds, "cpu"][0]
     if wanted not in (*kinds, "cpu"):
-        raise UsageError(f"The device {wanted} is not here; there is {', '.join([*kinds, 'cpu'])}.")
+        raise UsageError(
+            f"The device {wanted} is not available; available devices:"
+            f" {', '.join([*kinds, 'cpu'])}."
+        )
     state = PartialState(cpu=wanted == "cpu")
     return "cpu" if wanted == "cpu" else str(state.device), state.num_processes
 
@@ -65,6 +68,7 @@ def report_out_of_memory(settings: TrainConfig) -> Iterator[None]:
         if not is_out_of_memory(error):
             raise
         raise PeirceError(
-            f"The memory does not hold {settings.device_batch} pairs at once: train anew, in another"
-            " folder, with a smaller device_batch, recompute true, or a smaller max_length."
+            f"{settings.device_batch} pairs at a time do not fit into memory. Start again in"
+            " another folder with a smaller device_batch, recompute true, or a smaller"
+            " max_length."
         ) from None

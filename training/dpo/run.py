@@ -245,8 +245,8 @@ class _Run:
             if not tokens.too_long:
                 raise
             raise UsageError(
-                f"{error} {len(tokens.too_long):,} pairs were longer than the limit of tokens"
-                " (max_length, or what the model holds)."
+                f"{error} {len(tokens.too_long):,} pairs were longer than the token limit"
+                " (max_length or the model's context length)."
             ) from None
         if tokens.too_long:
             said.append(
@@ -295,19 +295,23 @@ def _begun(
             raise UsageError("The pairs have no digest: name them first (PairTable.named).")
         if checkpoints.find_last_complete(out / CHECKPOINTS_FOLDER) is not None:
             raise UsageError(
-                f"{str(out)!r} holds checkpoints, and not what they are of ({RECORD_FILE}): name another folder."
+                f"{str(out)!r} contains checkpoints but not the record of their training"
+                f" ({RECORD_FILE}): choose another folder."
             )
         try:
             make_folder(out / CHECKPOINTS_FOLDER)
         except OSError as error:
-            raise UsageError(f"The folder {str(out)!r} cannot be made: {error.strerror}.") from None
+            raise UsageError(
+                f"The folder {str(out)!r} cannot be created: {error.strerror}."
+            ) from None
         return {"training": secrets.token_hex(4), **mine, "status": "new", "examples": 0,
                 "model": None, "fields": {}}  # fmt: skip
     held = read_record(out)
     if not resume:
         raise UsageError(
-            f"{str(out)!r} holds the training {held['training']} ({held['status']},"
-            f" {held['examples']:,} examples): resume goes on with it, another folder begins anew."
+            f"{str(out)!r} contains the training {held['training']} ({held['status']},"
+            f" {held['examples']:,} examples). Use --resume to continue it, or choose another"
+            " folder."
         )
     _check_same(out, held, mine)
     return {**held, **mine}
@@ -316,13 +320,13 @@ def _begun(
 def _check_same(out: Path, held: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
     if held["base"]["weights"] != mine["base"]["weights"]:
         raise UsageError(
-            f"{str(out)!r} holds a training of another base: {held['base']['name']!r}"
+            f"{str(out)!r} contains a training of another base model: {held['base']['name']!r}"
             f" ({held['base']['weights'][:12]}), not {mine['base']['name']!r}"
             f" ({mine['base']['weights'][:12]})."
         )
     if held["pairs"] != mine["pairs"]:
         raise UsageError(
-            f"{str(out)!r} holds a training on other pairs: {held['pairs'][:12]}, not"
+            f"{str(out)!r} contains a training on other pairs: {held['pairs'][:12]}, not"
             f" {mine['pairs'][:12]}."
         )
     # Compare names, not digests: an older Peirce may lack settings, which then have their defaults.
@@ -333,8 +337,8 @@ def _check_same(out: Path, held: Mapping[str, Any], mine: Mapping[str, Any]) -> 
     for name, value in now.decisive_settings().items():
         if (was := getattr(before, name)) != value:
             raise UsageError(
-                f"{str(out)!r} holds a training with {name} {was}, not {value}: resume with what it"
-                " was begun with."
+                f"{str(out)!r} contains a training with {name} {was}, not {value}: resume with"
+                " the same value."
             )
 
 
@@ -346,7 +350,7 @@ def read_record(out: Path) -> dict[str, Any]:
         _ = held["digest"], held["pairs"], held["examples"], held["fields"], dict(held["settings"])
         return held
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-        raise DataError(f"{out / RECORD_FILE} is no record of a training: {error!r}") from None
+        raise DataError(f"{out / RECORD_FILE} is not a record of a training: {error!r}") from None
 
 
 def _write(out: Path, record: Mapping[str, Json]) -> None:

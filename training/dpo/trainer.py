@@ -95,8 +95,8 @@ def make_dpo_config(settings: TrainConfig, opened: LoadedBase, folder: Path, pro
     each = min(settings.device_batch, settings.batch // processes)
     if not each or settings.batch % (each * processes):
         raise UsageError(
-            f"A batch of {settings.batch} pairs cannot be shared out to {processes} processes with"
-            f" {settings.device_batch} pairs at once (device_batch)."
+            f"A batch of {settings.batch} pairs cannot be divided among {processes} processes"
+            f" with {settings.device_batch} pairs each at a time (device_batch)."
         )
     device = str(opened.model.device)
     recompute = uses_gradient_checkpointing(settings, opened.model)
@@ -155,7 +155,7 @@ def make_trainer(
             raise
         raise UsageError(
             f"{opened.base.name!r} has no layers {settings.lora_targets!r} for an adapter"
-            " (lora_targets); all-linear is every linear layer."
+            " (lora_targets). Use all-linear for every linear layer."
         ) from None
 
 

@@ -145,13 +145,13 @@ class PairChoices:
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:
-            raise UsageError(f"limit {self.limit}: at least 1 pair of a stage is needed")
+            raise UsageError(f"limit is {self.limit}: it must be at least 1")
         if self.ratio is not None and (
             len(self.ratio) != len(Stage) or min(self.ratio) < 0 or not any(self.ratio)
         ):
             raise UsageError(
-                f"ratio {':'.join(map(str, self.ratio))}: three whole numbers are needed, parts of"
-                f" {', '.join(STAGES)}, and one of them above 0"
+                f"ratio is {':'.join(map(str, self.ratio))}: it must be three whole numbers for"
+                f" {', '.join(STAGES)}, at least one of them above 0"
             )
 
 
@@ -250,8 +250,8 @@ class _Heap:
         self.rows.clear()
         if len(self.prompts) * len(Stage) * base**2 >= 2**63:
             raise StoreError(
-                f"{len(self.prompts):,} prompts with {base:,} answers are more than one set holds:"
-                " name fewer sessions"
+                f"{len(self.prompts):,} prompts with {base:,} answers are too many for one set:"
+                " use fewer sessions"
             )
         numbers = sorted_unique(np.concatenate(parts))
         del parts
@@ -315,7 +315,7 @@ def _known(template: str) -> Template:
     for one in TEMPLATES:
         if one == template:
             return one
-    raise UsageError(f"unknown template {template!r}: it is one of {', '.join(TEMPLATES)}")
+    raise UsageError(f"unknown template {template!r}: it must be one of {', '.join(TEMPLATES)}")
 
 
 def _splits(asked: Sequence[Question], splits: Splits) -> dict[Digest, Split]:
@@ -388,7 +388,7 @@ def _table(
     rows = rows[kept]
     if not len(rows):
         raise StoreError(
-            "no pair is left: "
+            "no pairs are left: "
             + ", ".join(f"{n} {_WHY[why]}" for why in _WHY if (n := counting.left_out[why]))
         )
     used, prompts = np.unique(rows[:, 0], return_inverse=True)

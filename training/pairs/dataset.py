@@ -55,10 +55,10 @@ def export(
         DataError: The disk is full.
     """
     if format not in FORMATS:
-        raise UsageError(f"format {format!r} is unknown; one of {', '.join(FORMATS)}")
+        raise UsageError(f"format {format!r} is unknown: it must be one of {', '.join(FORMATS)}")
     out = out.expanduser().absolute()
     if out.exists() or out.is_symlink():
-        raise UsageError(f"{out} exists already; name another place or remove it first")
+        raise UsageError(f"{out} already exists; choose another path or remove it first")
     with disk_errors(out):
         files, rows = write_folder(out, lambda place: _written(table, place, format, render_prompt))
     form = "conversational" if render_prompt is None else "plain"

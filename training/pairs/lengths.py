@@ -43,8 +43,8 @@ class ModelText:
         self._tokenizer = _tokenizer(name)
         if not self._tokenizer.chat_template:
             raise UsageError(
-                f"the tokenizer of {name!r} has no chat template, which makes prompts of messages:"
-                " name a model that is tuned to chat, or give its tokenizer one"
+                f"the tokenizer of {name!r} has no chat template to format prompts with: use a"
+                " chat model, or add a template to its tokenizer"
             )
         self._wording = self._worded(variables or {})
 
@@ -150,7 +150,7 @@ def _tokenizer(name: str) -> Any:
     if not place.is_dir() and (
         place.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1
     ):
-        raise UsageError(f"base model folder {name!r} is not there")
+        raise UsageError(f"base model folder {name!r} does not exist")
     try:
         tokenizer = AutoTokenizer.from_pretrained(
             str(place) if place.is_dir() else name, local_files_only=True

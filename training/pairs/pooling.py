@@ -204,7 +204,8 @@ def choose_template(sources: Sequence[Source], template: str | None) -> str:
     own = sorted({source.template for source in sources})
     if len(own) > 1:
         raise UsageError(
-            f"the sessions were asked by the templates {' and '.join(own)}: name one with --template"
+            f"the sessions used different prompt templates ({' and '.join(own)}): choose one"
+            " with --template"
         )
     return own[0] if own else "full"
 
@@ -225,8 +226,8 @@ def variables_of(sources: Sequence[Source]) -> Mapping[str, Json]:
             for _, group in sorted(groups.items())
         )
         raise UsageError(
-            "the sessions were asked with different variables of the chat template, so their "
-            f"prompts differ ({listed}): make a set of each"
+            "the sessions used different variables of the chat template, so their prompts"
+            f" differ ({listed}): build a separate set from each"
         )
     return next((group[0].variables or {} for group in groups.values()), {})
 

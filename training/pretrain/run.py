@@ -206,12 +206,15 @@ def pretrain(
     if before is not None:
         if before.get("digest") != settings.digest:
             raise UsageError(
-                f"{folder} holds a model of other settings ({_other(before, settings)}): name"
-                " another folder, or remove it"
+                f"{folder} contains a model with other settings ({_other(before, settings)}):"
+                " choose another folder, or remove it"
             )
         return PretrainResult(folder, before, reused=True)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there and is no model of `peirce pretrain`: name another")
+        raise UsageError(
+            f"{folder} exists but does not contain a model of `peirce pretrain`: choose another"
+            " folder"
+        )
     check_packages()
     tell = progress or (lambda said: None)
     started = time.monotonic()
@@ -236,7 +239,9 @@ def read_finished(folder: Path) -> dict[str, Json] | None:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise DataError(f"{folder / RECORD_FILE} is no record of a pretraining: remove the folder")
+        raise DataError(
+            f"{folder / RECORD_FILE} is not a record of a pretraining: remove the folder"
+        )
     return found
 
 
@@ -290,7 +295,10 @@ class LessonStream:
             else grid_library(task, programs, 0)
         )
         if not of.programs:
-            raise UsageError(f"{problems} problems of {task} gave no program: take more")
+            raise UsageError(
+                f"none of the {problems} problems of {task} was solved by a program: use more"
+                " problems"
+            )
         lessons = LibraryLessons(of, shares, MAX_PROMPT_CHARS[task], OBSERVATION_WEIGHTS[task])
         return lessons, len(of.programs)
 

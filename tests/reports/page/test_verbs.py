@@ -53,7 +53,9 @@ def test_an_old_page_stays_where_a_new_one_cannot_be_made(store, tmp_path, monke
 
 
 def test_what_cannot_be_is_said(store, tmp_path):
-    with pytest.raises(UsageError, match=r"page\.txt: the page is one file; name it with \.html"):
+    with pytest.raises(
+        UsageError, match=r"page\.txt: the page is one HTML file; choose a name that ends in \.html"
+    ):
         peirce.report(store=store, out=tmp_path / "page.txt")
     with pytest.raises(StoreError, match="no session 'nope'"):
         peirce.report("nope", store=store, out=tmp_path / "p.html")

@@ -64,13 +64,17 @@ def refused(base, out, said, table=TABLE, kind=UsageError, **changed):
 
 
 def test_a_base_that_is_not_there(tmp_path):
-    refused(tmp_path / "no such", tmp_path / "out", "no such' is not there")
+    refused(tmp_path / "no such", tmp_path / "out", "no such' does not exist")
     assert not (tmp_path / "out").exists()
 
 
 def test_an_adapter_as_base(base, tmp_path):
     adapter = make_adapter(tmp_path / "adapter", base)
-    refused(adapter, tmp_path / "out", "is an adapter: merge it into its own base first")
+    refused(
+        adapter,
+        tmp_path / "out",
+        " is an adapter: first merge it into its own base (peirce train --merge), then train the merged model.",
+    )
 
 
 def test_a_tokenizer_without_a_chat_template_unless_none_is_wanted(base, tmp_path):
@@ -86,7 +90,7 @@ def test_a_tokenizer_without_a_chat_template_unless_none_is_wanted(base, tmp_pat
         ("{{ raise_exception('no') }}", "refuses the conversation: no"),
         (
             "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}x",
-            "comes to no end",
+            " does not end: it was stopped after ",
         ),
     ],
 )
@@ -110,7 +114,12 @@ def test_pairs_of_no_stage_that_could_be_probed(base, tmp_path):
 
 def test_pairs_that_are_all_too_long(base, tmp_path):
     # Of 9 problems with six pairs each two are held out, and nobody looks at theirs.
-    refused(base, tmp_path / "out", "42 pairs were longer than the limit", max_length=20)
+    refused(
+        base,
+        tmp_path / "out",
+        "42 pairs were longer than the token limit (max_length or the model's context length).",
+        max_length=20,
+    )
 
 
 def test_layers_that_are_not_there(base, tmp_path):
@@ -120,7 +129,12 @@ def test_layers_that_are_not_there(base, tmp_path):
 def test_a_device_that_is_not_here(base, tmp_path):
     if torch.cuda.is_available():
         pytest.skip("a GPU is here")
-    refused(base, tmp_path / "out", "The device cuda is not here; there is", device="cuda")
+    refused(
+        base,
+        tmp_path / "out",
+        "The device cuda is not available; available devices: ",
+        device="cuda",
+    )
 
 
 def test_a_tracker_that_is_not_there(base, tmp_path):
@@ -132,7 +146,7 @@ def test_checkpoints_of_no_training_are_not_taken_up(base, tmp_path):
     lost = tmp_path / "out" / "checkpoints" / "checkpoint-4"
     lost.mkdir(parents=True)
     (lost / checkpoints.STATE_FILE).write_text("{}")
-    refused(base, tmp_path / "out", "holds checkpoints, and not what they are of")
+    refused(base, tmp_path / "out", " contains checkpoints but not the record of their training (")
     assert lost.is_dir() and not (tmp_path / "out" / "training.json").exists()
 
 
@@ -182,25 +196,35 @@ def test_a_training_that_knew_fewer_settings_goes_on(base, trained, tmp_path):
 
 def test_a_folder_that_holds_a_training_is_not_written_over(base, trained):
     before = (trained.out / "training.json").read_text()
-    refused(base, trained.out, f"holds the training {trained.training} (done, 8 examples)")
+    refused(
+        base,
+        trained.out,
+        f" contains the training {trained.training} (done, 8 examples). Use --resume to continue it, or choose another folder.",
+    )
     assert (trained.out / "training.json").read_text() == before
 
 
 def test_a_resume_with_another_setting_other_pairs_or_another_base(base, trained, tmp_path):
-    refused(base, trained.out, "with beta 0.5, not 0.1: resume with what", beta=0.1, resume=True)
+    refused(
+        base,
+        trained.out,
+        " contains a training with beta 0.5, not 0.1: resume with the same value.",
+        beta=0.1,
+        resume=True,
+    )
     refused(base, trained.out, "a training on other pairs", make_table(9, seed=6), resume=True)
     other = make_model(tmp_path / "other", seed=2)
-    refused(other, trained.out, "holds a training of another base: ", resume=True)
+    refused(other, trained.out, " contains a training of another base model: ", resume=True)
 
 
 def test_a_record_that_is_damaged(base, trained, tmp_path):
     out = shutil.copytree(trained.out, tmp_path / "out")
     (out / "training.json").write_text("{}")
-    refused(base, out, "is no record of a training", kind=DataError, resume=True)
+    refused(base, out, " is not a record of a training: ", kind=DataError, resume=True)
     for lost in ("settings", "fields", "examples"):
         shutil.copyfile(trained.out / "training.json", out / "training.json")
         edit_json(out / "training.json", **{lost: None})
-        refused(base, out, "is no record of a training", kind=DataError, resume=True)
+        refused(base, out, " is not a record of a training: ", kind=DataError, resume=True)
 
 
 # --- a disk that is full ------------------------------------------------------------------------
@@ -303,13 +327,15 @@ def test_a_foreign_adapter_goes_on_the_weights_of_the_base_that_it_names(base, t
 
 
 def test_what_cannot_be_merged(base, trained, tmp_path):
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(
+        UsageError, match=" already exists; choose a new folder for the merged model."
+    ):
         merge_adapter(trained.model, str(base), tmp_path)
-    with pytest.raises(UsageError, match="holds no LoRA adapter"):
+    with pytest.raises(UsageError, match=" does not contain a LoRA adapter: "):
         merge_adapter(base, str(base), tmp_path / "merged")
-    with pytest.raises(UsageError, match="holds no adapter, but a model"):
+    with pytest.raises(UsageError, match=" contains a complete model, not an adapter."):
         merge_adapter(base, None, tmp_path / "merged")
     gone = shutil.copytree(trained.model, tmp_path / "gone")
     edit_json(gone / "adapter_config.json", base_model_name_or_path=str(tmp_path / "nowhere"))
-    with pytest.raises(UsageError, match="nowhere' is not there"):
+    with pytest.raises(UsageError, match="nowhere' does not exist"):
         merge_adapter(gone, None, tmp_path / "merged")

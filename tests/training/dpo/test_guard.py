@@ -29,7 +29,10 @@ def test_answers_that_can_be_read_less_often_than_before_training_are_a_warning(
         assert guard.messages == ()
         guard.check_samples(examples, {"instruction_following": share, "consistent": 0.0})
     (said,) = guard.messages
-    assert "After 48 examples 84.0% of sampled answers can be read, 90.0% before" in said
+    assert (
+        "After 48 examples, 84.0% of the sampled answers can be parsed, compared with 90.0% before training: the model is collapsing."
+        in said
+    )
 
 
 @pytest.mark.parametrize(

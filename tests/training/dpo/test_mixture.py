@@ -196,8 +196,8 @@ def test_a_training_resumed_on_other_pairs_is_refused():
     [
         ({}, {}, "no pairs to draw from"),
         ({"gear": []}, {}, "stage gear has no pairs"),
-        ({"gear": [1, 2, 1]}, {}, "pair 1 stands twice"),
-        ({"gear": [1], "parsing": [1]}, {}, "pair 1 stands twice"),
+        ({"gear": [1, 2, 1]}, {}, "pair 1 occurs twice"),
+        ({"gear": [1], "parsing": [1]}, {}, "pair 1 occurs twice"),
         (POOLS, {"seed": -1}, "seed is -1"),
         (POOLS, {"period": 0}, "period has 0 examples"),
     ],

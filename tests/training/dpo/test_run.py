@@ -343,7 +343,7 @@ def test_answers_that_cannot_be_read_any_more_end_a_training_where_that_is_set(b
     ended, log = run(base, tmp_path / "out", sampled=sampled, stop="following", sample_tokens=40,
                      full=True, learning_rate=1e-2)  # fmt: skip
     assert (ended.status, ended.examples) == ("stopped", 16)
-    assert "50.0% of sampled answers can be read" in ended.fields["stopped"]
+    assert "50.0% of the sampled answers can be parsed, compared with " in ended.fields["stopped"]
     assert [value for _, value in log.curve("", "instruction_following")] == [0.9, 0.5]
     assert ended.model is not None and weights(ended.model)
     assert asked[0] != asked[1]  # of the model in training, not of the base

@@ -113,9 +113,9 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(
 
 def test_nothing_is_overwritten(table: PairTable, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match=" already exists; choose another path or remove it first"):
         export(table, tmp_path / "out", "hf")
-    with pytest.raises(UsageError, match="format 'csv' is unknown; one of parquet, hf"):
+    with pytest.raises(UsageError, match="format 'csv' is unknown: it must be one of parquet, hf"):
         export(table, tmp_path / "other", "csv")
     assert list(tmp_path.iterdir()) == [tmp_path / "out"]
 
@@ -168,7 +168,7 @@ def test_a_length_names_its_tokenizer(base: Path) -> None:
 def test_a_base_that_will_not_do_is_one_sentence(base: Path, tmp_path: Path) -> None:
     from tiny_model import make_model
 
-    with pytest.raises(UsageError, match=r"base model folder '.*nowhere' is not there"):
+    with pytest.raises(UsageError, match=r"base model folder '.*nowhere' does not exist"):
         ModelText(tmp_path / "nowhere")
     with pytest.raises(UsageError) as caught:  # in a sentence of our own, not the library's
         ModelText("nobody-knows")
@@ -190,5 +190,7 @@ def test_a_base_that_will_not_do_is_one_sentence(base: Path, tmp_path: Path) -> 
 
 
 def test_a_base_that_would_do_nothing_is_refused(base: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--base brings a tokenizer, for --max-length or --plain"):
+    with pytest.raises(
+        UsageError, match="--base is only used for its tokenizer: also give --max-length or --plain"
+    ):
         peirce.pairs(base=base, store=tmp_path / "none.duckdb")

@@ -354,13 +354,15 @@ def test_prompts_are_in_the_template_of_the_sessions(store: Store) -> None:
     assert made.settings["template"] == "compact" and named.settings["template"] == "full"
     shortest = [min(len(str(asked[0]["content"])) for asked in t.prompts) for t in (made, named)]
     assert shortest[0] * 4 < shortest[1]
-    with pytest.raises(UsageError, match="unknown template 'tiny': it is one of full, compact"):
+    with pytest.raises(
+        UsageError, match="unknown template 'tiny': it must be one of full, compact"
+    ):
         build_pairs(store, [session], PairChoices(template="tiny"))
 
 
 def test_sessions_of_different_templates_need_a_word(store: Store) -> None:
     sessions = [three(store, template="compact"), three(store)]
-    with pytest.raises(UsageError, match="compact and full: name one with --template"):
+    with pytest.raises(UsageError, match=r"the sessions used different prompt templates \("):
         build_pairs(store, sessions)
     assert len(
         build_pairs(store, sessions, PairChoices(splits=ALL_TRAIN, template="compact")).table
@@ -391,9 +393,9 @@ def test_sessions_without_a_pair_are_one_sentence(
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ({"limit": 0}, "limit 0: at least 1"),
-        ({"ratio": (0, 0, 0)}, "ratio 0:0:0: three whole numbers"),
-        ({"ratio": (1, -1, 1)}, "ratio 1:-1:1: three whole numbers"),
+        ({"limit": 0}, "limit is 0: it must be at least 1"),
+        ({"ratio": (0, 0, 0)}, "ratio is 0:0:0: it must be three whole numbers for "),
+        ({"ratio": (1, -1, 1)}, "ratio is 1:-1:1: it must be three whole numbers for "),
     ],
 )
 def test_numbers_that_cannot_be_are_refused(told: dict[str, object], said: str) -> None:

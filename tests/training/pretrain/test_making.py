@@ -79,10 +79,13 @@ def test_it_is_used_again_and_other_settings_are_refused(
     with pytest.raises(UsageError, match=r"other settings \(seed 0, not 1\)"):
         run.pretrain(TINY.model_copy(update={"seed": 1}), made.out)
     (tmp_path / "x").write_text("mine")
-    with pytest.raises(UsageError, match="is no model of `peirce pretrain`"):
+    with pytest.raises(
+        UsageError,
+        match=" exists but does not contain a model of `peirce pretrain`: choose another folder",
+    ):
         run.pretrain(TINY, tmp_path)
     (tmp_path / "pretrain.json").write_text("{")
-    with pytest.raises(DataError, match="no record of a pretraining"):
+    with pytest.raises(DataError, match=" is not a record of a pretraining: remove the folder"):
         run.pretrain(TINY, tmp_path)
 
 
@@ -159,7 +162,7 @@ def test_what_it_answers_is_measured(made: run.PretrainResult, monkeypatch: Any)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"architecture": "mamba"}, "unknown architecture 'mamba': it is one of llama"),
+        ({"architecture": "mamba"}, "unknown architecture 'mamba': it must be one of llama"),
         ({"size": "huge"}, "unknown size 'huge'"),
         ({"tasks": ["abd"]}, "unknown task 'abd'"),
         ({"minutes": 0}, "minutes is 0"),
@@ -179,9 +182,9 @@ def test_a_place_that_cannot_be_written_is_said_before_anything_is_trained(
 ) -> None:
     monkeypatch.setattr(run, "LessonStream", lambda *_: pytest.fail("it began"))
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match="no folder, and"):
+    with pytest.raises(UsageError, match=" cannot be created; choose another folder"):
         peirce.pretrain(tmp_path / "file" / "out")
-    with pytest.raises(UsageError, match="a link to nothing"):
+    with pytest.raises(UsageError, match=": a link to a missing target; choose a folder"):
         (tmp_path / "link").symlink_to(tmp_path / "gone")
         peirce.pretrain(tmp_path / "link" / "out")
 
