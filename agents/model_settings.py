@@ -27,8 +27,8 @@ class ModelSettings(Settings):
         names = cls.setting_names()
         for key in given:
             if key not in names:
-                hint = suggest_name(key, names) if names else ": it takes none"
-                raise UsageError(f"model {model!r} takes no setting {key!r}{hint}")
+                hint = suggest_name(key, names) if names else ": it takes no settings"
+                raise UsageError(f"model {model!r} does not take a setting {key!r}{hint}")
         return cls(model=model, **given)
 
     @classmethod

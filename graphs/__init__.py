@@ -93,9 +93,9 @@ def find_method(name: str, family: str) -> Method:
         found: Method = registry.load("methods", name)
         if found.supports(family):
             return found
-        problem = f"is no method for {family} tasks"
+        problem = f"does not work on {family} tasks"
     else:
-        problem = "is no method"
+        problem = "is not a method"
     valid = [one.name for one in all_methods().values() if one.supports(family)]
     near = get_close_matches(name, valid, 1)
     hint = f"; did you mean {near[0]}?" if near else ";"
@@ -110,7 +110,7 @@ def get_method(name: str) -> Method:
     """
     if not registry.is_registered("methods", name):
         raise UsageError(
-            f"there is no method {name!r}{suggest_name(name, registry.component_names('methods'))}"
+            f"{name!r} is not a method{suggest_name(name, registry.component_names('methods'))}"
         )
     found: Method = registry.load("methods", name)
     return found

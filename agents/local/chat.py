@@ -195,7 +195,7 @@ class ChatFormat:
             elif key not in known - TEMPLATE_VARIABLES:
                 valid = ", ".join(sorted(known - TEMPLATE_VARIABLES)) or "none"
                 raise UsageError(
-                    f"model {self._name!r} takes no setting {key!r}, and its chat template has no"
+                    f"model {self._name!r} does not take a setting {key!r}, and its chat template has no"
                     f" such variable: it has {valid}"
                 )
 

@@ -144,7 +144,7 @@ class ConfigPrompts:
         given = ROLES.get(role) or _BLOCKS.get(role, ())
         if template is None or (name in _BLOCKS and name not in given):
             raise DataError(
-                f"prompt template {role!r} names ${{name}}, which is not a column, a value of"
+                f"prompt template {role!r} names ${{{name}}}, which is not a column, a value of"
                 " this role or another template"
             )
         if name not in _BLOCKS and not isinstance(template, str):

@@ -141,7 +141,7 @@ def _asked(
     if spec is None or not isinstance(spec, str):
         if given or arguments:
             names = ", ".join([*given, *arguments])
-            why = "no model is named" if spec is None else "a model object brings its own settings"
+            why = "no model is given" if spec is None else "a model object has its own settings"
             raise UsageError(f"{names}: {why}")
         return ModelSpec(spec)
     if spec.partition(":")[0] in NON_JUDGE_MODELS:

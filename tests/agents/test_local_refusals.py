@@ -42,7 +42,7 @@ require()
         ({"tools": "auto"}, "true or false"),
         ({"model_args": [1]}, "a mapping"),
         ({"temprature": 1}, "did you mean temperature"),
-        ({"timeout_s": 5}, " does not take a setting 'timeout_s'"),
+        ({"timeout_s": 5}, "does not take a setting 'timeout_s'"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused(base, settings, said):
@@ -59,7 +59,7 @@ def test_what_is_no_model_is_refused_with_what_it_lacks(base, adapter, copied, t
     assert "is a file" in refused(f"hf:{base / 'config.json'}")
     assert "'empty' does not contain a model: config.json" in refused(f"hf:{empty}")
     assert " does not contain a LoRA adapter: " in refused(f"hf:{base}+{empty}")
-    assert "is not there" in refused(f"hf:{base}+{tmp_path}/gone")
+    assert "does not exist" in refused(f"hf:{base}+{tmp_path}/gone")
     (copied / "model.safetensors").unlink()
     assert "'copied' does not contain weights" in refused(f"hf:{copied}")
     (copied / "model.safetensors").write_bytes(b"not weights at all")
@@ -76,7 +76,7 @@ def test_files_that_are_broken_are_refused(base, copied, tmp_path):
     assert "no_such_kind" in refused(f"hf:{copied}", DataError)
     shutil.copy(base / "config.json", copied)
     edit_json(copied / "config.json", num_hidden_layers=3, layer_types=["full_attention"] * 3)
-    assert " is incomplete: 12 of its weights are missing or have another shape (" in refused(
+    assert "is incomplete: 12 of its weights are missing or have another shape (" in refused(
         f"hf:{copied}", DataError
     )
     small = make_model(tmp_path / "small", vocab_size=50)
@@ -139,7 +139,7 @@ def test_one_request_whose_numbers_break_down_leaves_the_others_of_its_batch_alo
         ("{{ messages[5000].content }}", "refuses the conversation"),
         ("{% for i in range(99999999999) %}{% endfor %}", "refuses the conversation: Range too big"),
         ("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
-         " does not end: it was stopped after 1,000,000 steps"),
+         "does not end: it was stopped after 1,000,000 steps"),
         ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "refuses the conversation"),
         ("{{ 'x' * 30000000 }}", "writes 30,000,000 characters, more than 20,000,000"),
     ],

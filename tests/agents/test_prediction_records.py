@@ -87,7 +87,7 @@ def test_a_file_of_several_models_names_them_and_gives_the_one_that_is_asked_for
         record(extractedFormula="(P x)"),
         record(extractedFormula="(Q x)", model="other"),
     )
-    with pytest.raises(UsageError, match=r"2 models: name one with --of-model \(gpt-x, other\)"):
+    with pytest.raises(UsageError, match=r"2 models: choose one with --of-model \(gpt-x, other\)"):
         read_record(path)
     with pytest.raises(UsageError, match=r"'third'; it contains answers of gpt-x, other"):
         read_record(path, "third")

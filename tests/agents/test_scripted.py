@@ -130,7 +130,7 @@ def test_a_script_is_read_from_a_file(tmp_path):
     ("text", "said"),
     [
         ("[]", "one object"),
-        ('{"p": "a"}', "'p'.*no list"),
+        ('{"p": "a"}', "'p'.*not a list"),
         ('{"p": ["a", 5]}', "'p', answer 1: 5 is neither"),
         ('{"p": [["a", {"tool": 1}]]}', "'p', answer 0"),
         ("{", "not JSON"),

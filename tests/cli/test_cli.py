@@ -126,7 +126,7 @@ def test_replay_ends_with_1_where_a_session_differs(peirce):
         (["run"], "Missing argument 'task'; see peirce run --help, and `peirce tasks list` for"),
         (
             ["run", "pairs.jsonl"],
-            " is a data file, but a task is required: use peirce run labels --data pairs.jsonl",
+            "is a data file, but a task is required: use peirce run labels --data pairs.jsonl",
         ),
         (
             ["tasks", "show", "examples", "--label", "x", "--data", "pairs.jsonl"],
@@ -356,13 +356,13 @@ def test_a_bug_keeps_its_traceback(folder, monkeypatch):
 def test_options_of_labelled_text_are_refused_for_other_tasks(peirce):
     for option in ("--literature", "--bank", "--repeats", "--inference"):
         code, _, err = peirce("run", "list_functions", option, "1")
-        assert code == 2 and ": only tasks with labelled text take it, such as labels; " in err, (
+        assert code == 2 and "only tasks with labelled text take it, such as labels; " in err, (
             option
         )
     code, _, err = peirce("run", "list_functions", "--rounds", "1")
     assert (
         code == 2
-        and ": method abduce does not take it; t3 and methods that pass through the rows of labelled text do"
+        and "method abduce does not take it; t3 and methods that pass through the rows of labelled text do"
         in err
     )
 

@@ -116,12 +116,12 @@ def test_a_set_that_is_kept_can_be_written_later(peirce):
         (
             ["--saved", "last", "last"],
             2,
-            " names an existing set, so these options cannot be set: sessions",
+            "names an existing set, so these options cannot be set: sessions",
         ),
         (
             ["--saved", "last", "--seed", "1", "--limit", "3"],
             2,
-            " names an existing set, so these options cannot be set: --limit, --seed",
+            "names an existing set, so these options cannot be set: --limit, --seed",
         ),
         (
             ["--format", "hf"],

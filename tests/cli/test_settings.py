@@ -231,7 +231,7 @@ def test_other_roles_are_recorded_and_change_no_digest(peirce, monkeypatch):
     monkeypatch.setenv("PEIRCE_JUDGE_TOP_P", "0.5")
     monkeypatch.setenv("PEIRCE_SCORER_MODEL", "openai:large")  # of `rate`: left out
     code, _, err = peirce(*SCRIPTED, "--judge-model", "search", "--role", "judge.temperature=0")
-    assert code == 2 and ": model 'search' does not take a setting " in err
+    assert code == 2 and "model 'search' does not take a setting " in err
     code, out, err = peirce(
         *SCRIPTED, "--judge-model", "openai:medium", "--role", "judge.max-tokens=9"
     )
@@ -294,7 +294,7 @@ def test_no_session_takes_a_scorer(peirce, verb):
         (["--role", "judge.temperature=hot"], "role judge: temperature is 'hot': it must be a number"),
         (["--role", "judge.max_tokens=1.5"], "role judge: max_tokens is 1.5: it must be a whole"),
         (["--role", "literature.price_in=cheap"], "role literature: price_in is 'cheap': it must be"),
-        (["--role", "scorer.temperature=0"], "role 'scorer': `peirce rate` alone asks it"),
+        (["--role", "scorer.temperature=0"], "role 'scorer': only `peirce rate` uses it"),
         (["--role", "judge.model=5"], "the model of role judge must be a string"),
         (["--judge-model", ENDPOINT, "--role", "judge.stream=perhaps"], "role judge: stream 'perhaps'"),
         (["--judge-model", "hf:x", "--role", "judge.batch=0"], "role judge: batch 0 of model 'hf:x'"),

@@ -64,6 +64,6 @@ def test_a_file_that_is_no_task_says_why(tmp_path) -> None:
     data = tmp_path / "pairs.csv"
     data.write_text("input,output\n1,2\n")
     assert (
-        " is a data file, but a task is required: use peirce run labels --data "
+        "is a data file, but a task is required: use peirce run labels --data "
         in peirce(str(data)).stderr
     )

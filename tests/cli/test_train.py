@@ -47,7 +47,7 @@ def test_what_does_not_go_together_is_one_sentence(peirce) -> None:
     for arguments, sentence in (
         (["--list", "--merge", "a"], "--merge and --list cannot be combined: use one of them"),
         (["--merge", "a", "--out", "b", "--schedule", "fixed"], "--merge does not take --schedule"),
-        (["--merge", "a", "--out", "file/b"], " cannot be created; choose another folder"),
+        (["--merge", "a", "--out", "file/b"], "cannot be created; choose another folder"),
         (
             ["--base", "a", "--out", "b", "--seed", str(2**32)],
             "seed is 4294967296; it must be from",

@@ -81,7 +81,7 @@ def test_raters_and_model_agree_as_worked_by_hand(made, tmp_path: Path) -> None:
 
 def test_sheets_without_a_folder_for_tables_are_refused(made, tmp_path: Path) -> None:
     session, store = made(truths=TRUE)
-    with pytest.raises(UsageError, match="name a folder"):
+    with pytest.raises(UsageError, match="give a folder with --out"):
         peirce.evaluate(session, store=store, ratings=[tmp_path / "ann.csv"])
 
 
@@ -140,7 +140,7 @@ def test_a_sheet_obeys_nothing_and_is_not_replaced(made, tmp_path: Path) -> None
     with sheet.open() as lines:
         assert [one["hypothesis"] for one in csv.DictReader(lines)] == [' =HYPERLINK("x")']
     with pytest.raises(
-        UsageError, match=": the file already exists and may be filled in; choose another file"
+        UsageError, match="the file already exists and may be filled in; choose another file"
     ):
         peirce.agree(session, sheet=sheet, scores=scores, store=store)
 
@@ -158,7 +158,7 @@ def test_sheets_that_cannot_be_read_are_refused(made, tmp_path: Path) -> None:
     peirce.agree(session, sheet=tmp_path / "s.csv", store=store)
     for cells, wrong in (
         (("maybe", ""), "neither yes nor no"),
-        (("yes", "0.6"), " is not one of 0, 0.25, 0.5, 0.75, 1"),
+        (("yes", "0.6"), "is not one of 0, 0.25, 0.5, 0.75, 1"),
     ):
         bad = filled(tmp_path / "s.csv", tmp_path / "bad.csv", lambda row, cells=cells: cells)
         with pytest.raises(DataError, match=wrong):
@@ -167,7 +167,7 @@ def test_sheets_that_cannot_be_read_are_refused(made, tmp_path: Path) -> None:
     same = filled(tmp_path / "s.csv", tmp_path / "ann" / "s.csv", lambda row: ("no", ""))
     with pytest.raises(
         DataError,
-        match=r"'s' already rated p\[0-9a-f\]{12}; give every rater a different file name, or a name in a column `rater`",
+        match=r"'s' already rated p[0-9a-f]{12}; give every rater a different file name, or a name in a column `rater`",
     ):
         peirce.agree(session, ratings=[tmp_path / "s.csv", same], store=store)
     own = same.rename(tmp_path / "consensus.csv")
@@ -176,10 +176,10 @@ def test_sheets_that_cannot_be_read_are_refused(made, tmp_path: Path) -> None:
     item = (tmp_path / "s.csv").read_text().splitlines()[1].partition(",")[0]
     for line in ('{"item": ["p"]}', f'"{item}"'):
         (tmp_path / "list.jsonl").write_text(f"{line}\n")
-        with pytest.raises(DataError, match=" was not rated in this session"):
+        with pytest.raises(DataError, match="was not rated in this session"):
             peirce.agree(session, ratings=[tmp_path / "list.jsonl"], store=store)
     (tmp_path / "other.csv").write_text("item,feature,relationship\nnone,yes,1\n")
-    with pytest.raises(DataError, match=" was not rated in this session"):
+    with pytest.raises(DataError, match="was not rated in this session"):
         peirce.agree(session, ratings=[tmp_path / "other.csv"], store=store)
 
 

@@ -89,7 +89,7 @@ def test_history_ends_where_the_bank_is(meals):
 
 def test_an_empty_bank_and_a_place_that_cannot_be_written_are_said(meals, tmp_path):
     session = meals.run(judge="exact", model=_silent())
-    with pytest.raises(UsageError, match=" is empty, so there is nothing to write"):
+    with pytest.raises(UsageError, match="is empty, so there is nothing to write"):
         peirce.bank(session.session, out=tmp_path / "bank.json", store=meals.store)
     assert not (tmp_path / "bank.json").exists()
     with pytest.raises(UsageError):
@@ -108,7 +108,7 @@ def _silent():
         ("[]", ": the file contains no hypotheses; it must be a list of objects with a text"),
         (
             '{"hypotheses": []}',
-            ": the file contains no hypotheses; it must be a list of objects with a text",
+            "the file contains no hypotheses; it must be a list of objects with a text",
         ),
         ('[{"hypotheses": [{"text": ""}]}]', ", hypothesis 1: the text is missing"),
         ('[{"text": "a", "visits": "many"}]', "visits is 'many'"),

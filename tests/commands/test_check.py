@@ -140,5 +140,5 @@ def test_a_sandbox_without_a_wanted_layer_is_one_warning(
         if "layers" in str(one.message) or "seccomp" in str(one.message)
     ]
     assert len(said) == told and all(
-        " runs without these layers here: seccomp" in text for text in said
+        "runs without these layers here: seccomp" in text for text in said
     )

@@ -92,7 +92,7 @@ def test_options_are_laid_over_a_configuration_and_leave_it_as_it_was():
         ({"tau": 2}, "tau is 2: it is a share and must be at most 1"),
         ({"price_in": 1.0}, "a price also needs price_out: set prices in US dollars per million tokens"),
         ({"method": "io", "max_answers": 3}, "max_answers is 3: method io does not take it; methods that do: "),
-        ({"method": "refin"}, "there is no method 'refin'; did you mean refine?"),
+        ({"method": "refin"}, "'refin' is not a method; did you mean refine?"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_set_is_one_sentence(options, sentence):
@@ -131,10 +131,10 @@ def test_settings_that_only_method_arg_sets_have_no_flag():
 @pytest.mark.parametrize(
     ("task", "method", "said"),
     [
-        ("list_functions", "nope", "there is no method 'nope'; for programs tasks: abduce, imported, io, refine, t3"),
-        ("list_functions", "refin", "there is no method 'refin'; did you mean refine? for programs tasks: "),
-        ("labels:admission", "hypogen", "there is no method 'hypogen'; did you mean hypogenic? for text tasks"),
-        ("list_functions", "hypogenic", "'hypogenic' is no method for programs tasks; for programs"),
+        ("list_functions", "nope", "'nope' is not a method; for programs tasks: abduce, imported, io, refine, t3"),
+        ("list_functions", "refin", "'refin' is not a method; did you mean refine? for programs tasks: "),
+        ("labels:admission", "hypogen", "'hypogen' is not a method; did you mean hypogenic? for text tasks"),
+        ("list_functions", "hypogenic", "'hypogenic' does not work on programs tasks; for programs"),
     ],
 )  # fmt: skip
 def test_an_unknown_method_is_answered_with_those_for_the_task(
@@ -171,7 +171,7 @@ def test_no_session_takes_a_scorer(tmp_path):
     store = tmp_path / "s.duckdb"
     with pytest.raises(UsageError, match="unknown setting 'scorer_model'"):
         peirce.run("list_functions", scorer_model="openai:large", store=store)
-    with pytest.raises(UsageError, match="role 'scorer': `peirce rate` alone asks it"):
+    with pytest.raises(UsageError, match="role 'scorer': only `peirce rate` uses it"):
         peirce.run("list_functions", roles={"scorer": {"model": "openai:large"}}, store=store)
     calls = peirce.plan("list_functions", problems=1).to_dict()["calls"]
     assert list(calls) == ["proposer", "judge", "literature"] and not store.exists()

@@ -229,12 +229,12 @@ def test_a_spent_budget_stops_before_a_call_and_a_larger_one_goes_on(make: Make)
         (
             "labels:subject",
             {"about": "short"},
-            ": a subject must have 10 to 4,000 characters, but this one has ",
+            "a subject must have 10 to 4,000 characters, but this one has ",
         ),
         (
             "labels:election",
             {"about": ABOUT},
-            ": labels:election already has a subject; use labels:",
+            "labels:election already has a subject; use labels:",
         ),
         ("labels:subject", {"level": "plane"}, "did you mean plain"),
         ("labels:subject", {"noise": "some"}, "--noise some"),

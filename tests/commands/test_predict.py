@@ -177,7 +177,8 @@ def test_the_best_consistent_program_is_applied_to_inputs(tmp_path, capsys, monk
     assert ended.value.code == 0
     said = capsys.readouterr().out
     assert (
-        "4 by the best consistent hypothesis" in said and "2 rows with an output: 1 right" in said
+        "4 predicted by the best consistent hypothesis" in said
+        and "2 rows with an output: 1 correct" in said
     )
 
 

@@ -106,7 +106,8 @@ def test_what_cannot_be_rated_is_refused_in_one_sentence(made, tmp_path: Path) -
     session, store = made(truths=TRUE)
     for name in ("novelty", "plausibility"):
         with pytest.raises(
-            UsageError, match=f"{name} of school#0 cannot be rated: no known finding"
+            UsageError,
+            match=f"{name} of school#0 cannot be rated, because there are no known findings",
         ):
             rated(session, store, Rater(), scores=[name])
     with pytest.raises(
@@ -138,7 +139,7 @@ def test_discovery_without_true_sentences_is_refused(made) -> None:
     session, store = made(findings=FINDINGS)
     with pytest.raises(
         UsageError,
-        match=r" cannot be rated, because the true rules of its labels are unknown \(ground_truth_hypotheses in metadata.json\)",
+        match=r"cannot be rated, because the true rules of its labels are unknown \(ground_truth_hypotheses in metadata.json\)",
     ):
         rated(session, store, Rater(), scores=["discovery"])
 
@@ -174,9 +175,9 @@ def test_a_file_that_holds_no_ratings_is_refused_by_its_line(made, tmp_path: Pat
                   {"kind": ["feature"]}, {"hypothesis": 1}, {"true": None}):  # fmt: skip
         bad = tmp_path / "bad.jsonl"
         bad.write_text(json.dumps(good) + "\n" + json.dumps(good | wrong) + "\n")
-        with pytest.raises(DataError, match=", line 2: not a rating: "):
+        with pytest.raises(DataError, match="line 2: not a rating: "):
             peirce.agree(session, sheet=tmp_path / "s.csv", scores=bad, store=store)
-        with pytest.raises(DataError, match=", line 2: not a rating: "):
+        with pytest.raises(DataError, match="line 2: not a rating: "):
             rated(session, store, Rater(), ratings=bad)
 
 

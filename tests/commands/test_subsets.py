@@ -112,7 +112,7 @@ def test_a_seed_of_splits_without_a_split_is_refused(data):
 
 
 def test_a_split_without_problems_is_one_sentence(data):
-    with pytest.raises(UsageError, match=" contains no problem to work on."):
+    with pytest.raises(UsageError, match="contains no problem to work on"):
         choose_problems(
             "list_functions", DataConfig(data=data, subset=["held-out"], fractions=[0.9, 0.1, 0])
         )

@@ -81,7 +81,7 @@ def test_a_training_that_is_done_is_told_again_and_not_done_again(
     }
     with pytest.raises(
         UsageError,
-        match=" already contains a training: continue it with --resume, or choose another folder",
+        match="already contains a training: continue it with --resume, or choose another folder",
     ):
         peirce.train(str(place / "base"), out=place / "out", store=place / "s.duckdb", **TINY)
 

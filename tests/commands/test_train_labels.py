@@ -42,7 +42,7 @@ def write_set(folder: Path, counts: dict[str, int]) -> Path:
 def test_settings_are_read_as_yaml_gives_them() -> None:
     """YAML 1.1 reads 1e-4 as a text, and a name may be a number."""
     assert make_settings({"learning_rate": "1e-4", "report_to": "1e4"}).learning_rate == 1e-4
-    with pytest.raises(UsageError, match=" does not take a setting 1; there are"):
+    with pytest.raises(UsageError, match="does not take a setting 1; there are"):
         make_settings({1: 2})
 
 
@@ -149,7 +149,7 @@ def test_a_stopped_training_goes_on_with_the_sets_that_are_left(place: Path, rec
     with pytest.raises(UsageError, match="holds a classifier"):
         peirce.train(out=out, resume=True)
     (out / "sets" / "weather" / "scores.json").write_text("{")
-    with pytest.raises(DataError, match=" contains no scores; remove it to train this set again"):
+    with pytest.raises(DataError, match="contains no scores; remove it to train this set again"):
         peirce.train_labels(out=out, resume=True)
 
 

@@ -198,7 +198,7 @@ def test_a_proposer_object_runs_and_is_needed_again_to_resume(setting):
     with pytest.raises(UsageError, match="proposer object"):
         peirce.resume(store=setting.store)
     assert peirce.resume(model=proposer, store=setting.store).digest == session.digest
-    with pytest.raises(UsageError, match=": start a new session to use another one"):
+    with pytest.raises(UsageError, match="start a new session to use another one"):
         peirce.resume(model=ScriptedProposer(["other"]), store=setting.store)
 
 

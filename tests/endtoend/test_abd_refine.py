@@ -191,12 +191,12 @@ def test_a_session_that_stops_between_an_answer_and_its_repair_goes_on_to_the_sa
         peirce.resume(cut.session, **options)
     other = ByHand(falls_short)
     other.settings = lambda: {"model": "other"}
-    with pytest.raises(UsageError, match=": start a new session to use another one"):
+    with pytest.raises(UsageError, match="start a new session to use another one"):
         peirce.resume(cut.session, repair=other, **options)
     again = peirce.resume(cut.session, repair=ByHand(falls_short), budget_tokens=10**6, **options)
     assert (again.status, again.digest) == ("done", whole.digest)
     assert peirce.replay(again.session, store=again.store)["differences"] == []
-    with pytest.raises(UsageError, match=" was started without repair: omit repair"):
+    with pytest.raises(UsageError, match="was started without repair: omit repair"):
         plain, _ = refine(Counted(), budget_tokens=1)
         peirce.resume(plain.session, repair=ByHand(), model=Counted(), store=plain.store)
 

@@ -169,4 +169,4 @@ def test_settings_of_its_method_are_set_by_method_arg(peirce: Peirce) -> None:
     ):
         assert said in peirce(*words, "--method-arg", value, code=2).stderr
     refused = peirce("run", "between", "--method-arg", "patience=3", code=2).stderr
-    assert ": only tasks with labelled text take it, such as labels; " in refused
+    assert "only tasks with labelled text take it, such as labels; " in refused

@@ -62,7 +62,7 @@ def test_a_folder_is_made_private_and_at_once(tmp_path: Path) -> None:
     assert seen == [0o700] and [one.name for one in tmp_path.iterdir()] == ["out"]
     assert mode(tmp_path / "out" / "inner") == 0o700
     assert mode(tmp_path / "out" / "inner" / "file") == 0o600
-    with pytest.raises(UsageError, match=" already exists; choose another path or remove it first"):
+    with pytest.raises(UsageError, match="already exists; choose another path or remove it first"):
         write_folder(tmp_path / "out", lambda place: place.write_text("another"))
     assert (tmp_path / "out" / "inner").is_dir()
     write_folder(tmp_path / "out", lambda place: place.write_text("another"), replace=True)
@@ -128,7 +128,7 @@ def test_a_store_is_never_written_over_and_stays_locked(
     with duckdb.connect(store) as database:
         database.execute("CREATE TABLE kept AS SELECT 1")
         with pytest.raises(
-            UsageError, match=" is a store, which is never overwritten; choose another file"
+            UsageError, match="is a store, which is never overwritten; choose another file"
         ):
             write_atomically({tmp_path / "other": b"page", target: b"page"})
         script = "import duckdb, sys; duckdb.connect(sys.argv[1])"

@@ -198,11 +198,11 @@ def test_an_out_that_cannot_be_is_refused_before_anything_is_scored(store, tmp_p
     name = () if verb == "evaluate" else ("general",)
     for out in (tmp_path / "file" / "out", tmp_path / "file" / "a.csv"):
         with pytest.raises(
-            peirce.records.UsageError, match=" cannot be created; choose another folder"
+            peirce.records.UsageError, match="cannot be created; choose another folder"
         ):
             getattr(peirce, verb)(*name, store=store[0], out=out)
     with pytest.raises(
-        peirce.records.UsageError, match=": several files are written, so give a folder"
+        peirce.records.UsageError, match="several files are written, so give a folder"
     ):
         getattr(peirce, verb)(*name, store=store[0], out=tmp_path / "one.TXT")
     assert not (tmp_path / "one.TXT").exists()

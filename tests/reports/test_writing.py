@@ -54,5 +54,5 @@ def test_a_file_or_a_dead_link_is_no_folder(tmp_path):
 @pytest.mark.skipif(os.geteuid() == 0, reason="ROOT may write to every folder")
 def test_a_folder_that_may_not_be_written_to_is_refused(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(UsageError, match=": this folder is not writable; choose another folder"):
+    with pytest.raises(UsageError, match="this folder is not writable; choose another folder"):
         writing.check_paths([tmp_path / "a.csv"])

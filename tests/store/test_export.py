@@ -147,7 +147,7 @@ def test_nothing_is_overwritten_and_no_half_is_left(
 ) -> None:
     out = tmp_path / "there"
     out.write_text("mine")
-    with pytest.raises(UsageError, match=" already exists; choose another path or remove it first"):
+    with pytest.raises(UsageError, match="already exists; choose another path or remove it first"):
         store.export(session, out, format)
     assert out.read_text() == "mine"
 

@@ -83,7 +83,7 @@ def test_a_database_of_something_else_is_left_alone(path: Path, write: bool) -> 
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE shopping (item VARCHAR)")
     with pytest.raises(
-        StoreError, match=" is a DuckDB database, but not a store of Peirce; choose another file"
+        StoreError, match="is a DuckDB database, but not a store of Peirce; choose another file"
     ):
         Store.open(path, write=write)
     with duckdb.connect(str(path)) as connection:
@@ -123,7 +123,7 @@ def test_a_file_that_is_no_database_gets_one_sentence(
     path.write_bytes(content)
     with pytest.raises(StoreError) as caught:
         Store.open(path, write=write)
-    assert " is not a DuckDB database; choose another store" in str(
+    assert "is not a DuckDB database; choose another store" in str(
         caught.value
     ) and "\n" not in str(caught.value)
     assert path.read_bytes() == content
@@ -139,7 +139,7 @@ def test_what_a_kill_left_of_a_new_store_is_a_store_of_nothing_yet(path: Path, l
     os.truncate(path, left)
     with pytest.raises(
         StoreError,
-        match=" is still empty, because the process that created it was stopped too early; the next run will use it",
+        match="is still empty, because the process that created it was stopped too early; the next run will use it",
     ):
         Store.open(path, write=False)
     assert path.stat().st_size == left
@@ -165,7 +165,7 @@ Store.open(sys.argv[1], write=True)
         subprocess.run([sys.executable, "-c", code, str(place), str(done)], check=False)
         with pytest.raises(
             StoreError,
-            match=" is still empty, because the process that created it was stopped too early; the next run will use it",
+            match="is still empty, because the process that created it was stopped too early; the next run will use it",
         ):
             Store.open(place, write=False)
         with Store.open(place, write=True) as opened:

@@ -159,7 +159,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "a world that is none": (row(worlds=["W0"]), ", worlds[0]: not an object with domain, true: W0"),
     "a world twice": (
         row(worlds=[{"id": "W1", "domain": ["b"], "true": {}}, {"domain": ["b"], "true": {}}]),
-        ", worlds[1].id: W1 occurs twice",
+        "worlds[1].id: W1 occurs twice",
     ),
     "an unknown element": (
         with_world(true={"R": [["a0", "a7"]]}),

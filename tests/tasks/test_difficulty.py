@@ -70,6 +70,6 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
         def generate(self, count: int, seed: int) -> list[Problem]:
             return generate_with_difficulty(load_task("acre"), 1, seed, "hard") * count
 
-    with pytest.raises(UsageError, match=": only 0 of the first 4,000 problems of seed 0 are "):
+    with pytest.raises(UsageError, match="only 0 of the first 4,000 problems of seed 0 are "):
         generate_with_difficulty(Hard(), 3, 0, "easy")
     assert not list(tmp_path.iterdir())

@@ -217,7 +217,7 @@ def test_the_label_column_is_named_by_the_option_the_path_or_a_config_beside(
         assert loaded(tmp_path).public["label_name"] == "mood"
     with pytest.raises(UsageError, match="no setting 'lable' of data; did you mean label"):
         loaded(f"{path}?lable=mood")
-    with pytest.raises(DataError, match=": no column 'txt' besides the label; did you mean text"):
+    with pytest.raises(DataError, match="no column 'txt' besides the label; did you mean text"):
         loaded(f"{path}?columns=txt")
 
 
@@ -319,7 +319,7 @@ def test_what_is_generated_reads_back_as_the_same_problems(tmp_path: Path) -> No
     assert told["problems"] == 2 and len(told["files"]) == 10
     back = [problem for problem, _ in load_problems("labels", str(tmp_path / "new"), seed=7)]
     assert back == [problem for problem, _ in load_problems("labels", problems=2, seed=7)]
-    with pytest.raises(UsageError, match=": the folder is not empty; choose a new folder"):
+    with pytest.raises(UsageError, match="the folder is not empty; choose a new folder"):
         write_sets(tmp_path / "new", 2, 7, {})
 
 

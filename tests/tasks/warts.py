@@ -391,7 +391,7 @@ def labels() -> dict[str, Wart]:
         ),
         "splits that are exchanged": wart(
             config=CONFIG.replace("val_data_path: ./meals_val", "val_data_path: ./meals_test"),
-            warns=", although its name suggests the rows of test",
+            warns="although its name suggests the rows of test",
         ),
         "no training rows": wart(
             config="task_name: meals\ntest_data_path: ./meals_test.json\n", refused="no train_data_path"

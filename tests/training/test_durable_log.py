@@ -116,7 +116,7 @@ def test_a_folder_that_can_only_be_read_is_looked_at_and_by_several_at_once(
 def test_two_trainings_cannot_share_a_folder(tmp_path: Path) -> None:
     first = DurableLog(tmp_path, None)
     first.open("abcd", {})
-    with pytest.raises(UsageError, match=": another process is training in this folder"):
+    with pytest.raises(UsageError, match="another process is training in this folder"):
         DurableLog(tmp_path, None).open("efgh", {})
     first.close("interrupted", {})
     DurableLog(tmp_path, None).open("abcd", {})

@@ -55,7 +55,7 @@ def test_two_processes_train_what_one_does(tmp_path):
     other = json.loads((tmp_path / "two" / "told-1.json").read_text())
     assert other["points"] == []  # one of them writes
     assert (
-        " examples). Use --resume to continue it, or choose another folder."
+        "examples). Use --resume to continue it, or choose another folder."
         in told["two"]["refused"]
         == other["refused"]
     )

@@ -113,7 +113,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(
 
 def test_nothing_is_overwritten(table: PairTable, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    with pytest.raises(UsageError, match=" already exists; choose another path or remove it first"):
+    with pytest.raises(UsageError, match="already exists; choose another path or remove it first"):
         export(table, tmp_path / "out", "hf")
     with pytest.raises(UsageError, match="format 'csv' is unknown: it must be one of parquet, hf"):
         export(table, tmp_path / "other", "csv")

@@ -81,11 +81,11 @@ def test_it_is_used_again_and_other_settings_are_refused(
     (tmp_path / "x").write_text("mine")
     with pytest.raises(
         UsageError,
-        match=" exists but does not contain a model of `peirce pretrain`: choose another folder",
+        match="exists but does not contain a model of `peirce pretrain`: choose another folder",
     ):
         run.pretrain(TINY, tmp_path)
     (tmp_path / "pretrain.json").write_text("{")
-    with pytest.raises(DataError, match=" is not a record of a pretraining: remove the folder"):
+    with pytest.raises(DataError, match="is not a record of a pretraining: remove the folder"):
         run.pretrain(TINY, tmp_path)
 
 
@@ -182,9 +182,9 @@ def test_a_place_that_cannot_be_written_is_said_before_anything_is_trained(
 ) -> None:
     monkeypatch.setattr(run, "LessonStream", lambda *_: pytest.fail("it began"))
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match=" cannot be created; choose another folder"):
+    with pytest.raises(UsageError, match="cannot be created; choose another folder"):
         peirce.pretrain(tmp_path / "file" / "out")
-    with pytest.raises(UsageError, match=": a link to a missing target; choose a folder"):
+    with pytest.raises(UsageError, match="a link to a missing target; choose a folder"):
         (tmp_path / "link").symlink_to(tmp_path / "gone")
         peirce.pretrain(tmp_path / "link" / "out")
 
