@@ -75,7 +75,7 @@ def test_every_verb_also_prints_for_people(peirce):
     peirce(*RUN, "--quiet")
     for arguments, said in (
         (["sessions"], "scripted:script.json"),
-        (["show"], "nothing more to say"),
+        (["show"], "no more candidates"),
         (["show", "last", "one"], "return x[1:]"),
         (["bank"], "all but the first"),
         (["eval", "t3"], "top1"),

@@ -130,4 +130,4 @@ def test_a_training_by_flags_and_a_file_is_told_live_and_printed(
     code, out, err = peirce("train", "--resume", "--out", "out", "--json", "-q")
     assert code == 0 and json.loads(out)["schedule"] == "fixed"
     code, _, err = peirce("train", "--merge", "out/model", "--base", "base", "--out", "merged")
-    assert code == 2 and "holds no" in err
+    assert code == 2 and "does not contain a LoRA adapter" in err

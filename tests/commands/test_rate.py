@@ -114,7 +114,7 @@ def test_what_cannot_be_rated_is_refused_in_one_sentence(made, tmp_path: Path) -
         UsageError, match="no model is given to rate hypotheses: choose one with --scorer-model"
     ):
         list(peirce.rate(session, store=store))
-    with pytest.raises(UsageError, match="search rates nothing"):
+    with pytest.raises(UsageError, match="search cannot rate hypotheses"):
         list(peirce.rate(session, store=store, scorer_model="search"))
     (tmp_path / "known.txt").write_text("- Grades foretell success.\n\n")
     told = rated(session, store, Rater(), scores=["novelty"], known=tmp_path / "known.txt")

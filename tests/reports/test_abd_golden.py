@@ -221,7 +221,7 @@ def test_the_antecedent_is_in_scope_and_valid_in_every_world_and_dear(beside):
 
 def test_a_planted_rule_is_counted_as_a_session_that_said_it_would_be(beside, counted):
     (_, known), (_, rows) = beside, counted
-    said = {row["instance_id"]: one for row, one in rows if row["cls"] == "gold" and one.read}
+    said = {row["instance_id"]: one for row, one in rows if row["cls"] == "gold" and one.has_rule}
     for one in known:
         if one.kind == abd_beside.PLANTED and one.in_scope:
             assert abd.record_metrics(one.record) == abd.record_metrics(

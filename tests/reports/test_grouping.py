@@ -70,7 +70,7 @@ def test_an_average_over_data_sets_is_the_mean_of_their_means_and_names_those_in
     assert rows[0]["data_sets"] == ["acre", "arc", "mini_arc"]
     shown = tables.format_table_3(rows)
     assert shown.rows[0][1] == "Avg of acre, arc, mini_arc"
-    assert str(shown.rows[0][6]).endswith("(acre, arc alone)")
+    assert str(shown.rows[0][6]).endswith("(acre, arc only)")
 
 
 def test_a_problem_under_several_n_is_drawn_as_one():

@@ -79,7 +79,10 @@ def test_an_average_names_its_sets_and_scores_without_a_model_are_marked(out: Pa
         if (row["source"], row["row"], row["metric"]) == ("here", "HypoGeniC", "HDR")
     ]  # fmt: skip
     assert [(row["value"], row["data_sets"]) for row in found] == [("1.0", f"{BASE}, {DEEP}")] * 2
-    names = ["Answering · exact rules †", "Answering · exact rules † counted as published"]
+    names = [
+        "FunctionProposer · exact rules †",
+        "FunctionProposer · exact rules † counted as published",
+    ]
     assert [row["column"] for row in found] == names
     text = (out / "table14.txt").read_text()
     assert f"A: 1 data set: {BASE}." in text and f"B: 2 data sets: {BASE}, {DEEP}." in text
@@ -144,13 +147,13 @@ def test_one_bank_read_by_two_models_is_a_row_of_the_cross_model_tables(tmp_path
         for r in lines(tmp_path / "out/table6.csv") if r["source"] == "here" and r["value"]
     }  # fmt: skip
     assert found == {
-        ("Answering", "Answering"): ("0.75", "school"),
-        ("Answering", "Other"): ("0.25", "school"),
+        ("FunctionProposer", "FunctionProposer"): ("0.75", "school"),
+        ("FunctionProposer", "Other"): ("0.25", "school"),
     }
     heads = (tmp_path / "out/table12.txt").read_text().splitlines()[2]
     assert heads.split("GPT")[0].split() == [
         "method",
-        "Answering",
+        "FunctionProposer",
     ]  # who reads another's bank is no method
 
 
