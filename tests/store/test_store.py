@@ -152,11 +152,11 @@ def test_a_killed_creation_leaves_a_store_that_opens(path: Path) -> None:
     code = """
 import os, signal, sys
 from peirce.store import connection
-made = connection.statements()
+made = connection.creation_statements()
 def killed():
     yield from made[:int(sys.argv[2])]
     os.kill(os.getpid(), signal.SIGKILL)
-connection.statements = killed
+connection.creation_statements = killed
 from peirce.store import Store
 Store.open(sys.argv[1], write=True)
 """
