@@ -289,7 +289,7 @@ SESSION_SETTINGS: Mapping[str, type] = {
     "operational.players": dict,
 }
 NULLABLE = frozenset(
-    {"model", "seed", "repairer_settings", "roles", "text", "operational.data", "operational.layers",
+    {"model", "model_settings", "seed", "repairer_settings", "roles", "text", "operational.data", "operational.layers",
      "operational.model_options", "operational.players"}
 )  # fmt: skip
 

@@ -156,7 +156,7 @@ def _wrong(given: Any) -> tuple[str, Any, str] | None:
         return "", given, "a peirce.records.Reply, as Reply(text) or Reply(finish='exhausted')"
     reply: Any = given  # the types of its fields are not known yet
     if not isinstance(reply.text, str):
-        return "a Reply with text ", reply.text, "a text"
+        return "a Reply with text ", reply.text, "a string"
     calls = reply.tool_calls
     if not isinstance(calls, tuple | list) or not all(isinstance(one, ToolCall) for one in calls):
         return "a Reply with tool_calls ", calls, "a tuple of ToolCall, () for none"
@@ -164,7 +164,7 @@ def _wrong(given: Any) -> tuple[str, Any, str] | None:
         if not isinstance(call.id, str) or not isinstance(call.name, str):
             return "the tool call ", call, "one whose id and name are texts"
         if not isinstance(call.arguments, str) and not _is_object(call.arguments):
-            return "a tool call with arguments ", call.arguments, "a mapping of JSON, or a text"
+            return "a tool call with arguments ", call.arguments, "a mapping of JSON, or a string"
     if reply.finish not in FINISHES:
         return "a Reply with finish ", reply.finish, f"one of {', '.join(FINISHES)}"
     if not isinstance(reply.usage, Usage):

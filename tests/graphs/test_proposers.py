@@ -58,7 +58,7 @@ def calling(arguments, name="execute"):
         (Reply(b"x"), "text b'x': it must be a string"),
         (Reply("x", tool_calls=None), "tool_calls None: it must be a tuple of ToolCall"),
         (Reply("x", tool_calls=("y",)), "tool_calls ('y',): it must be a tuple of ToolCall"),
-        (calling(5), "arguments 5: it must be a mapping of JSON, or a text"),
+        (calling(5), "arguments 5: it must be a mapping of JSON, or a string"),
         (calling({"code": {1}}), "arguments {'code': {1}}: it must be a mapping of JSON"),
         (calling({}, name=None), "it must be one whose id and name are texts"),
         (Reply("x", finish="weird"), f"finish 'weird': it must be one of {', '.join(FINISHES)}"),

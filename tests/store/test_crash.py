@@ -44,13 +44,13 @@ async def go(name):
         codes = rng.integers(-2**63, 2**63 - 1, 2_000)
         async def make():
             return Outcome({"number": number}, {"codes": codes})
-        await journal.once(CallKey(session, name, f"step/{number}/execute/0"), "tool", {}, make)
+        await journal.record_once(CallKey(session, name, f"step/{number}/execute/0"), "tool", {}, make)
         tell("call", name, number)
         judged = Judged(
             Verdict.ACCEPTED, "", Hypothesis(f"def f{number}"),
             space=Predictions(codes, np.zeros(2_000, np.uint8)),
         )
-        await ledger.step(StepRecord(name, number, (Answered("p", "t", (judged,)),)))
+        await ledger.record_step(StepRecord(name, number, (Answered("p", "t", (judged,)),)))
         tell("step", name, number)
 
 async def main():
@@ -61,7 +61,7 @@ async def main():
 tell("session", session)
 asyncio.run(main())
 try:
-    store.set_session(session, status="failed")
+    store.update_session(session, status="failed")
     tell("went on")
 except PeirceError as error:
     tell("failed", type(error).__name__, error)

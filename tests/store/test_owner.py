@@ -90,7 +90,7 @@ def test_another_process_reads_while_the_store_is_owned(
     code = (
         "import sys\nfrom peirce.store import Store\n"
         "with Store.open(sys.argv[1], write=False) as reader:\n"
-        "    print(reader.digest(reader.find('last')), reader.sessions()[0]['status'])"
+        "    print(reader.digest(reader.find_session('last')), reader.sessions()[0]['status'])"
     )
     other = made.python(code, str(path))
     assert other.stdout.split() == [store.digest(session), "running"], other.stderr

@@ -59,7 +59,7 @@ def test_more_points_than_a_statement_holds_and_values_that_are_no_numbers(path:
 
 def test_a_training_is_found_by_prefix_and_last(path: Path) -> None:
     with Store.open(path, write=True) as store:
-        with pytest.raises(StoreError, match="contains no training yet"):
+        with pytest.raises(StoreError, match="holds no training yet"):
             store.trainings.find("last")
         for name in ("abcd", "abef"):
             store.trainings.begin(name, {})

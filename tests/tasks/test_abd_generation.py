@@ -249,6 +249,8 @@ def test_a_duplicate_is_no_holdout(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_holdouts_that_take_too_many_attempts_reject_the_instance() -> None:
     """The prompt worlds cost 3 above their bound, which no candidate does."""
     one = of("full")
-    dear = [c._replace(judged=c.judgement._replace(cost=c.judgement.bound + 3)) for c in one.worlds]
+    dear = [
+        c._replace(judgement=c.judgement._replace(cost=c.judgement.bound + 3)) for c in one.worlds
+    ]
     source = CandidateSource("dear", one.theory, one.reference.formula, one.recipe, None)
     assert choose_holdouts(source, dear) is None

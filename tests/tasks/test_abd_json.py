@@ -248,7 +248,7 @@ Damage = Callable[[bytes], bytes]
         (lambda whole: b"", "abd.json: the file is empty"),
         (lambda whole: b"[]", "abd.json: the file is empty"),
         (lambda whole: whole[:-3], "abd.json, line 1: not JSON: "),
-        (lambda whole: whole[:-2] + b',"id": 2}', "abd.json, line 1: the key 'id' stands there"),
+        (lambda whole: whole[:-2] + b',"id": 2}', "abd.json, line 1: the key 'id' occurs twice"),
         (lambda whole: b"\xff" + whole, "abd.json, line 1: not UTF-8 text"),
         (lambda whole: gzip.compress(whole)[:-9], "abd.json, line 1 or after: cannot be read"),
         (lambda whole: b"[" * 100_000, "abd.json, line 1: not JSON"),

@@ -126,7 +126,7 @@ def test_rows_without_splits_are_parted_label_by_label_in_the_order_of_the_file(
     columns["text"].append("one of its kind")
     columns["label"].append("odd")
     path = written(tmp_path / "meals.csv", columns)
-    with pytest.warns(DataWarning, match=r"by seed 3 \(33 train, 9 val, 9 test\)"):
+    with pytest.warns(DataWarning, match=r"with seed 3 \(33 train, 9 val, 9 test\)"):
         problem = loaded(path, seed=3)
     assert problem.public["labels"] == ["bad", "good", "odd"]
     for name in ("val", "ind"):
@@ -252,7 +252,7 @@ def test_other_options_and_other_files_are_refused_in_one_sentence(tmp_path: Pat
         ("nowhere", UsageError, "no such file"),
         ("empty", UsageError, "no data here"),
         ("rows.txt", DataError, "not one of .json"),
-        ("two", UsageError, r"which of these\? a.csv, b.csv"),
+        ("two", UsageError, r"several tables \(a.csv, b.csv\)"),
         ("held", DataError, "no training rows, only test"),
         ("cut.parquet", DataError, "cannot be read"),
         ("none.csv", DataError, "the file has no rows"),

@@ -177,7 +177,7 @@ def test_labels_of_all_files_come_back_in_one_writing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"label": ["good"] * 19}, r"not of one length \(text 20, label 19\)"),
+        ({"label": ["good"] * 19}, r"different lengths \(text 20, label 19\)"),
         (
             {"label": ["good"] * 19 + [None]},
             r"row 20: no label in 'label'; give it one, or leave the row out \(--skip-bad\)$",

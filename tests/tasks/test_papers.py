@@ -123,7 +123,7 @@ BIB = r"""
 
 def test_bib_entries_with_an_abstract_are_papers(tmp_path):
     (tmp_path / "refs.bib").write_text(BIB)
-    with pytest.warns(DataWarning, match=r"1 papers .* left out: refs.bib#none \(no abstract\)"):
+    with pytest.warns(DataWarning, match=r"1 papers .* skipped: refs.bib#none \(no abstract\)"):
         first, second = read_papers(tmp_path)
     assert (first.source, first.title) == ("refs.bib#ott2011", "Finding Deceptive Opinion Spam")
     assert 'Liars, we "find", use fewer words about space & more' in first.text

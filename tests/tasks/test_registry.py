@@ -91,10 +91,10 @@ def test_half_a_character_and_deep_nesting_are_refused() -> None:
     ("text", "said"),
     [
         ('{"idx": 1, "idx": 2}', "f.json: the key 'idx' occurs twice"),
-        ('{"a": {"b": 1},\n "c": {"b": 1,\n\n "b": 1}}', "f.json, line 4: the key 'b' stands"),
+        ('{"a": {"b": 1},\n "c": {"b": 1,\n\n "b": 1}}', "f.json, line 4: the key 'b' occurs"),
         (
             '[{"k": "k", "l": ["k", "k"]},\n{"k": "\\"k", "\\u006b": 1}]',
-            "line 2: the key 'k' stands",
+            "line 2: the key 'k' occurs",
         ),
         ('{"\\ud800": 1, "\\ud800": 2}', "the key '\\ud800' occurs twice"),
     ],

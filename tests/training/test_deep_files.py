@@ -29,5 +29,5 @@ def test_a_log_that_nests_too_deep_is_one_sentence_that_names_it(tmp_path: Path)
 def test_a_training_whose_record_nests_too_deep_is_one_sentence(tmp_path: Path, read) -> None:
     for name in ("training.json", "curriculum.json", "pretrain.json"):
         (tmp_path / name).write_text(DEEP)
-    with pytest.raises(DataError, match=r"cannot be read|no record"):
+    with pytest.raises(DataError, match=r"cannot be read|not a record"):
         read(tmp_path)

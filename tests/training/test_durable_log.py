@@ -74,7 +74,7 @@ def test_a_killed_training_loses_no_point_and_is_known_to_be_dead(tmp_path: Path
         "from peirce.training.durable_log import DurableLog\n"
         f"log = DurableLog(Path({str(out)!r}), Path({str(store)!r}))\n"
         "log.open('abcd', {})\n"
-        "for n in range(50): log.point(n, 'gear', 'probe_loss', n / 3)\n"
+        "for n in range(50): log.log_point(n, 'gear', 'probe_loss', n / 3)\n"
         "print('ready', flush=True); os.kill(os.getpid(), 9)\n"
     )
     made = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)

@@ -51,8 +51,8 @@ def ends(made):
 
 def test_a_checkpoint_brings_back_what_was_said_seen_and_spent(monkeypatch, tmp_path):
     first = course(monkeypatch)
-    first.guard.note(["Something is left out."])
-    first.guard.sampled(0, {"instruction_following": 0.9})
+    first.guard.add_notes(["Something is left out."])
+    first.guard.check_samples(0, {"instruction_following": 0.9})
     first.guard.check_probes(16, {"gear": {"chosen_logratio": -9.0}})
     first.schedule.update(dict.fromkeys(STAGES, 0.7))
     first.schedule.update({"parsing": 0.5, "consistency": 0.6, "gear": 0.7})
@@ -62,13 +62,15 @@ def test_a_checkpoint_brings_back_what_was_said_seen_and_spent(monkeypatch, tmp_
     folder.mkdir()
     first.complete_checkpoint(folder, {"training": "a"})
     second = course(monkeypatch)
-    second.load_arrays(folder)
+    second.load_checkpoint(folder)
     assert second.examples == 16 and 1_000 <= second.seconds < 1_100
-    assert second.guard.said == first.guard.said and len(second.guard.said) == 2
+    assert second.guard.messages == first.guard.messages and len(second.guard.messages) == 2
     assert second.schedule.history == first.schedule.history != course(monkeypatch).schedule.history
     assert second._tokens.references == {(3, 7): -12.345678901234567}
-    second.guard.sampled(32, {"instruction_following": 0.5})
-    assert "90.0% before training" in second.guard.said[-1]  # not the first value after the stop
+    second.guard.check_samples(32, {"instruction_following": 0.5})
+    assert (
+        "90.0% before training" in second.guard.messages[-1]
+    )  # not the first value after the stop
 
 
 def test_a_state_that_lacks_something_is_one_sentence(monkeypatch, tmp_path):
@@ -94,8 +96,8 @@ def test_checkpoints_are_as_far_apart_as_is_set_and_one_is_at_the_end(monkeypatc
 
 def test_a_warning_ends_a_training_before_its_end_alone(monkeypatch):
     warned = course(monkeypatch, save_every=9)
-    warned.guard.stops = "The model collapses."
+    warned.guard.stop_reason = "The model collapses."
     assert ends(warned) == [(16, True, True)] and warned.status == "stopped"
     last = course(monkeypatch, examples=16)
-    last.guard.stops = "The model collapses."
+    last.guard.stop_reason = "The model collapses."
     assert ends(last) == [(16, True, False)] and last.status == "done"

@@ -303,10 +303,10 @@ from peirce.training.dpo import ListLog, TrainConfig, train
 from tiny_pairs import make_table
 
 def progress(told):
-    if told.examples == 40 and told.doing == "train":
+    if told.examples == 40 and told.phase == "train":
         os.kill(os.getpid(), signal.SIGKILL)
 
-settings = TrainConfig.of({**json.loads(settings), "schedule": "momentum", "full": True})
+settings = TrainConfig.from_mapping({**json.loads(settings), "schedule": "momentum", "full": True})
 train(base, make_table(), settings, Path(out), ListLog(), progress=progress)
 """
 

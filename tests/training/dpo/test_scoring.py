@@ -82,7 +82,7 @@ def test_tokens_are_the_prompt_as_it_is_asked_then_the_answer_and_its_end(tokeni
     for pair in pairs.tolist():
         prompt, chosen, rejected = TABLE.texts(pair)
         example = tokens[pair]
-        assert example["prompt_ids"] == wording.tokens(prompt)
+        assert example["prompt_ids"] == wording.tokenize_prompt(prompt)
         for name, answer in (("chosen_ids", chosen), ("rejected_ids", rejected)):
             whole = tokenizer.decode(example["prompt_ids"] + example[name])
             assert whole == wording.render_prompt(prompt) + answer + "<|im_end|>"

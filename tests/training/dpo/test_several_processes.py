@@ -29,10 +29,10 @@ def sampled(ask):
     return {"instruction_following": float(len(ask([TABLE.prompts[0]], 1)[0]))}
 
 log, told = ListLog(), {}
-train(base, TABLE, TrainConfig.of(SETTINGS), Path(out), log, sampled=sampled)
+train(base, TABLE, TrainConfig.from_mapping(SETTINGS), Path(out), log, sampled=sampled)
 told["points"] = [[*key, value] for key, value in log.points.items() if key[2] != "seconds"]
 try:
-    train(base, TABLE, TrainConfig.of(SETTINGS), Path(out), log)
+    train(base, TABLE, TrainConfig.from_mapping(SETTINGS), Path(out), log)
 except UsageError as error:
     told["refused"] = str(error)
 Path(out, f"told-{os.environ.get('RANK', '0')}.json").write_text(json.dumps(told))

@@ -304,7 +304,7 @@ def test_a_ratio_gives_the_largest_set_that_stands_in_it(store: Store) -> None:
 def test_a_stage_of_a_ratio_that_is_missing_leaves_no_pair_and_says_so(store: Store) -> None:
     given = [answered(A, "wide", WIDE), answered(I, "wrong", WIDE)]
     session = write(store, [(problem("p"), given)], space(4))
-    with pytest.raises(StoreError, match="no pair is left: 1 do not go into the ratio"):
+    with pytest.raises(StoreError, match="no pairs are left: 1 do not go into the ratio"):
         build_pairs(store, [session], PairChoices(ratio=(1, 1, 1), splits=ALL_TRAIN))
 
 
@@ -312,16 +312,16 @@ class Words:
     """Lengths in words."""
 
     def __init__(self, most: int) -> None:
-        self.most = most
+        self.max_tokens = most
 
-    def prompts(self, asked):
+    def count_prompt_tokens(self, asked):
         return [len(str(messages[0]["content"]).split()) for messages in asked]
 
-    def answers(self, texts):
+    def count_answer_tokens(self, texts):
         return [len(text.split()) for text in texts]
 
     def settings(self):
-        return {"base": "words", "max_length": self.most}
+        return {"base": "words", "max_length": self.max_tokens}
 
 
 def test_a_pair_that_does_not_fit_is_left_out_and_never_cut(store: Store) -> None:

@@ -150,7 +150,7 @@ def test_outputs_and_answers_have_weight_and_inputs_none(made: run.PretrainResul
 def test_what_it_answers_is_measured(made: run.PretrainResult, monkeypatch: Any) -> None:
     command = inspect.getmodule(inspect.unwrap(peirce.pretrain))
     monkeypatch.setattr(command, "PretrainSettings", lambda *_, **__: TINY)
-    monkeypatch.setattr(command, "OBSERVED", {"list_functions": (2,)})
+    monkeypatch.setattr(command, "OBSERVATION_COUNTS", {"list_functions": (2,)})
     monkeypatch.setattr("peirce.training.pretrain.measure.MAX_ANSWER_TOKENS", 12)
     told = peirce.pretrain(made.out, measure=2, sandbox="process", workers=1)
     (row,) = told["measured"]
