@@ -105,11 +105,11 @@ ATTRIBUTES: Mapping[Kind, tuple[str, ...]] = {
     "tasks": ("name", "family", "load", "generate"),
     "families": ("name", "words", "answer_formats", "parse", "predict"),
     "methods": ("name", "build", "settings", "families"),
-    "metrics": ("name", "metrics", "of_problem"),
-    "report_sections": ("name", "add", "show"),
+    "metrics": ("name", "metrics", "problem_metrics"),
+    "report_sections": ("name", "build_output", "show"),
     "sandboxes": ("__call__",),
     "models": ("settings", "open"),
-    "search_engines": ("name", "serves", "prepared", "problem"),
+    "search_engines": ("name", "supports", "prepare_space", "create_problem"),
 }
 
 

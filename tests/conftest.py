@@ -36,10 +36,15 @@ def cache_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session", autouse=True)
 def interruptible() -> None:
-    """A shell starts a job in the background with SIGINT ignored, and so are its children: a test that
-    interrupts one of them would wait in vain."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Restore SIGINT, which a shell ignores in background jobs, and SIGHUP, which nohup ignores.
+
+    Child processes inherit this, so a test that signals one of them would wait in vain.
+    """
+    for number, handler in (
+        (signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL),
+    ):  # fmt: skip
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

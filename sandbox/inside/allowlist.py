@@ -6,7 +6,7 @@ context of `decimal`, `calendar.setfirstweekday`, `typing.overload`), names that
 text (`operator.attrgetter`, `string.Formatter`), names that reveal identity (`operator.is_`), names
 that draw from `random` where the source does not show it (`statistics.NormalDist`), classes with
 mutable attributes of their own (`textwrap.TextWrapper`), members of a shared enumeration
-(`calendar.weekday`), and submodules. tests/sandbox/test_harmless.py checks the list against the
+(`calendar.weekday`), and submodules. tests/sandbox/test_allowlist.py checks the list against the
 real modules.
 
 Standard library only, and nothing imported: the harness loads this file inside the sandbox.

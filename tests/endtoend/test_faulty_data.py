@@ -215,7 +215,7 @@ def test_a_table_is_called_a_table_by_every_task_that_reads_none(
     path.write_text("text,label\ngood,yes\n")
     with pytest.raises(DataError) as raised:
         load_problems(task, str(path))
-    assert str(raised.value).startswith(f"{path}: this is a table, but JSON or YAML is required;  ")
+    assert str(raised.value).startswith(f"{path}: this is a table, but JSON or YAML is required; ")
     assert "peirce run labels" in str(raised.value)
 
 

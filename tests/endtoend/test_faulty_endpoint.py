@@ -88,7 +88,8 @@ def test_problems_with_20_percent_faults_have_the_digest_of_a_run_without(
     assert clean[1] == faulty[1]
     assert {"accepted", "redundant", "malformed"} <= clean[3] == faulty[3]
     assert faulty[2]["retries"] >= server.faults.total()
-    assert clean[2]["tokens_in"] == faulty[2]["tokens_in"] > 0
+    # Unusable answers for which the endpoint reports tokens are paid, so they count too.
+    assert 0 < clean[2]["tokens_in"] <= faulty[2]["tokens_in"]
 
 
 @PROBLEMS

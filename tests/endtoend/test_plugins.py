@@ -70,7 +70,7 @@ def predicts_inputs(peirce: Peirce, folder: Path) -> None:
     assert [row["prediction"] for row in told[:4]] == [False, True, True, False]
     assert all(row["right"] and row["hypothesis"] == best for row in told[:4])
     assert "expected" not in told[4]
-    assert "4 rows with an output: 4 right" in peirce(*words, "--problem", "gen0-3").stdout
+    assert "4 rows with an output: 4 correct" in peirce(*words, "--problem", "gen0-3").stdout
     assert "): choose one with --problem" in peirce(*words, code=2).stderr
     (folder / "words.jsonl").write_text('"seven"')
     wrong = peirce(*words[:-1], "words.jsonl", "--problem", "gen0-3", code=1).stderr

@@ -244,7 +244,7 @@ async def main():
     await sandbox.put(inputs)
     running = asyncio.create_task(sandbox.run({BUSY!r}, "f", inputs.digest, "codes", Limits()))
     await asyncio.sleep(0.5)
-    print(engine.owner(), flush=True)
+    print(engine.owner_label(), flush=True)
     await running
 
 asyncio.run(main())

@@ -1,7 +1,7 @@
 """The classification of sources by the state that they could keep: what holds state is never called
 stateless, what reaches out of its namespace is never called its own, and what language models
 usually write is stateless, which is what keeps the sandbox fast. Sources put together at random:
-test_state_composed.py; the modules that a source may use: test_harmless.py.
+test_state_composed.py; the modules that a source may use: test_allowlist.py.
 
 Internals: the class of a source is asked for directly, and a run shows only its outcome.
 """
