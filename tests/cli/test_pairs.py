@@ -145,4 +145,4 @@ def test_bad_input_is_one_sentence(peirce, arguments, exit_code, said):
 def test_a_store_without_sessions_is_one_sentence(peirce):
     Store.open("empty.duckdb", write=True).close()
     code, _, err = peirce("--store", "empty.duckdb")
-    assert code == 1 and err == "peirce: the store holds no session yet\n"
+    assert code == 1 and err == "peirce: the store contains no sessions yet\n"

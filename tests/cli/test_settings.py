@@ -272,7 +272,7 @@ def test_the_scorer_is_of_rate_alone(peirce, monkeypatch):
     operational = json.loads(peirce("sessions", "--json")[1])[-1]["settings"]["operational"]
     assert operational["roles"] == {"judge": {"model": "openai:small"}}
     code, out, err = peirce("rate", "--role", "judge.temperature=0")
-    assert (code, out) == (2, "") and "role 'judge': `peirce rate` does not ask it" in err
+    assert (code, out) == (2, "") and "role 'judge': `peirce rate` does not use it" in err
 
 
 @pytest.mark.parametrize("verb", ["run", "resume", "check", "predict"])

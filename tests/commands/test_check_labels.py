@@ -106,7 +106,7 @@ def test_the_threshold_of_consistency_may_be_set(meals):
         ({"judge_model": "search"}, "cannot label texts"),
         (
             {"roles": {"judge": {"temperature": 0}}},
-            "judge is 'model', but no model is given: choose one with --judge-model",
+            "temperature: no model is given",
         ),
         ({"tau": 2.0}, "it is a share"),
     ],

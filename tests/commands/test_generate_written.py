@@ -120,7 +120,7 @@ def test_a_model_that_breaks_the_rules_to_the_end_is_refused_in_one_sentence(
         "scripted gave 0 of 4 templates that keep to the rules in 4 answers; the last one: "
         '"Nothing to fill in here, though it is long enough.": it lacks [complaint], [plan],'
         f" [money], [tone] (its answers are in {tmp_path / 'calls.jsonl'};"
-        " another --seed asks anew)"
+        " use another --seed to try again)"
     )
     assert writer.counts["templates"] == 4 and not (tmp_path / "made").exists()
     silent = TopicWriter()

@@ -128,7 +128,7 @@ def test_of_several_problems_one_is_to_be_named(meals):
         ({}, {"model": "search"}, UsageError, "cannot label texts"),
         ({}, {"inference": "most"}, UsageError, "filter-weight"),
         ({}, {"inference": "choose"}, UsageError, "no validation rows"),
-        ({}, {"temperature": 0.5}, UsageError, "temperature: no model is named"),
+        ({}, {"temperature": 0.5}, UsageError, "temperature: no model is given"),
         ({}, {"label": "verdict"}, DataError, "no column 'verdict' contains labels"),
     ],
 )

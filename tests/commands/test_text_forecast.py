@@ -125,7 +125,7 @@ def test_all_rows_in_one_prompt_are_checked_against_what_the_model_holds(meals):
     assert 300 < calls["prompt_tokens"] < 3_000
     holds = {"model_arg": {"context_tokens": 300}}
     with pytest.raises(
-        UsageError, match=r"with 24 rows, is about \d+ tokens, .* context length is 300"
+        UsageError, match=r"with 24 rows, has about \d+ tokens, .* context length is 300"
     ):
         peirce.plan("labels", data=meals.data, method="io", **options, **holds)
     with pytest.raises(UsageError, match="show fewer rows with --examples"):

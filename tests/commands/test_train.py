@@ -160,7 +160,7 @@ def test_bad_input_is_one_sentence_each(place: Path, tmp_path: Path) -> None:
     for wanted, kind, match in (
         (dict(base=base, store=empty), StoreError, "holds no pairs yet"),
         (dict(base=base, pairs="zz"), StoreError, "no pairs 'zz'"),
-        (dict(base=str(place / "nowhere")), UsageError, "not there"),
+        (dict(base=str(place / "nowhere")), UsageError, "does not exist"),
         (dict(base=base, schedule="moment"), UsageError, "valid: momentum, fixed"),
         (dict(base=base, perod=8), UsageError, "did you mean period"),
         (dict(base=base, sample_answers=-1), UsageError, "at least 0"),

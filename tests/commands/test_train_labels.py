@@ -42,7 +42,7 @@ def write_set(folder: Path, counts: dict[str, int]) -> Path:
 def test_settings_are_read_as_yaml_gives_them() -> None:
     """YAML 1.1 reads 1e-4 as a text, and a name may be a number."""
     assert make_settings({"learning_rate": "1e-4", "report_to": "1e4"}).learning_rate == 1e-4
-    with pytest.raises(UsageError, match="does not take a setting 1; there are"):
+    with pytest.raises(UsageError, match="has no setting 1; there are"):
         make_settings({1: 2})
 
 
@@ -146,7 +146,7 @@ def test_a_stopped_training_goes_on_with_the_sets_that_are_left(place: Path, rec
     ]
     with pytest.raises(UsageError, match="other settings"):
         peirce.train_labels(out=out, resume=True, epochs=3)
-    with pytest.raises(UsageError, match="holds a classifier"):
+    with pytest.raises(UsageError, match="contains a classifier"):
         peirce.train(out=out, resume=True)
     (out / "sets" / "weather" / "scores.json").write_text("{")
     with pytest.raises(DataError, match="contains no scores; remove it to train this set again"):
@@ -197,7 +197,7 @@ def test_bad_input_is_one_sentence_each(place: Path, tmp_path: Path) -> None:
     for wanted, kind, match in (
         (dict(data=data, base=None), UsageError, "--labels DATA --base DIR"),
         (dict(data=str(place / "nowhere"), base=base), UsageError, "nowhere"),
-        (dict(data=data, base=str(place / "nowhere")), UsageError, "not there"),
+        (dict(data=data, base=str(place / "nowhere")), UsageError, "does not exist"),
         (dict(data=data, base=base, problem=["wether"]), UsageError, "did you mean weather"),
         (dict(data="labels:storms", base=base), UsageError, "labels has no generator 'storms'"),
         (

@@ -147,7 +147,7 @@ def test_published_sets_are_predicted_about_as_well_as_others_found(
 
 
 def test_a_problem_without_shown_rows_is_refused():
-    with pytest.raises(ValueError, match="p: no rows are shown"):
+    with pytest.raises(ValueError, match="p: no row is shown"):
         score_baselines(problem(ind=rows("ab")))
 
 
@@ -178,12 +178,8 @@ def test_a_result_that_beats_no_baseline_has_found_nothing():
     need_sklearn()
     p, steps = results(["dry"] * 40)
     (said,) = describe_comparisons(compare_with_baselines(p, steps))
-    assert said.startswith(
-        "ind, 40 rows: accuracy 0.500, compared with majority 0.500, tfidf 0.500; "
-    )
-    assert said.endswith(
-        "the session does not beat majority (p 1, McNemar): it found nothing beyond this baseline"
-    )
+    assert said.startswith("ind, 40 rows: accuracy 0.500 beside majority 0.500, tfidf 0.500; ")
+    assert said.endswith("it does not beat majority (p 1, McNemar): it has found nothing beyond it")
 
 
 def test_a_little_more_than_a_baseline_is_not_more():
@@ -210,7 +206,7 @@ def test_a_result_that_beats_them_all_says_so():
     need_sklearn()
     p, steps = results(["wet", "dry"] * 20, val="ab")
     (said,) = describe_comparisons(compare_with_baselines(p, steps))  # validation is no test
-    assert said.endswith("the session beats all of them (p at most 1.91e-06, McNemar)")
+    assert said.endswith("it beats all (p at most 1.91e-06, McNemar)")
 
 
 def test_a_result_is_compared_on_the_rows_that_it_was_asked():
@@ -228,11 +224,9 @@ def test_without_scikit_learn_the_majority_stands_alone_and_one_sentence_says_so
     p, steps = results(["wet", "dry"] * 20)
     assert [one["name"] for one in score_baselines(p)] == ["majority"]
     said, absent = describe_comparisons(compare_with_baselines(p, steps))
-    assert said.endswith(
-        "compared with majority 0.500; the session beats it (p at most 1.91e-06, McNemar)"
-    )
+    assert said.endswith("beside majority 0.500; it beats it (p at most 1.91e-06, McNemar)")
     assert absent == (
-        "The baselines tfidf and tree are skipped because they need scikit-learn. Install it with:"
+        "the baselines tfidf and tree are left out: they need scikit-learn,"
         " pip install 'peirce[text]'"
     )
     assert baselines.describe_comparisons([]) == []

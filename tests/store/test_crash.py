@@ -20,7 +20,7 @@ WRITE = """
 import asyncio, os, signal, sys
 import numpy as np
 from peirce.records import (
-    Answered, CallKey, Hypothesis, InputSet, Judged, Observation, Outcome, PeirceError,
+    CallKey, Hypothesis, InputSet, JudgedAnswer, JudgedHypothesis, Observation, Outcome, PeirceError,
     Predictions, Problem, StepRecord, Verdict,
 )
 from peirce.store import Store
@@ -46,11 +46,11 @@ async def go(name):
             return Outcome({"number": number}, {"codes": codes})
         await journal.record_once(CallKey(session, name, f"step/{number}/execute/0"), "tool", {}, make)
         tell("call", name, number)
-        judged = Judged(
+        judged = JudgedHypothesis(
             Verdict.ACCEPTED, "", Hypothesis(f"def f{number}"),
             space=Predictions(codes, np.zeros(2_000, np.uint8)),
         )
-        await ledger.record_step(StepRecord(name, number, (Answered("p", "t", (judged,)),)))
+        await ledger.record_step(StepRecord(name, number, (JudgedAnswer("p", "t", (judged,)),)))
         tell("step", name, number)
 
 async def main():

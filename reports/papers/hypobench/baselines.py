@@ -38,13 +38,10 @@ if TYPE_CHECKING:
     from ....store import Store
 
 INSTALL = "pip install 'peirce[text]'"
-MISSING_SKLEARN = (
-    "The baselines tfidf and tree are skipped because they need scikit-learn. Install it with:"
-    f" {INSTALL}"
-)
+MISSING_SKLEARN = f"the baselines tfidf and tree are left out: they need scikit-learn, {INSTALL}"
 MAJORITY, TFIDF, TREE = "majority", "tfidf", "tree"
 TREE_DEPTH = 5
-NO_BETTER_TEXT = "it found nothing beyond this baseline"
+NO_BETTER_TEXT = "it has found nothing beyond it"
 CHANCE_TEXT = "the difference may be chance"
 
 Row = Mapping[str, Json]
@@ -82,7 +79,7 @@ def fit_baselines(problem: Problem) -> dict[str, Predict]:
     rows = [_row(one.input) for one in problem.shown]
     labels = [str(one.output) for one in problem.shown]
     if not rows:
-        raise ValueError(f"{problem.id}: no rows are shown")
+        raise ValueError(f"{problem.id}: no row is shown")
     found = {MAJORITY: _constant(_majority(labels, problem.public["labels"]))}
     if has_sklearn():
         columns = _columns(problem)
@@ -202,18 +199,11 @@ def _told(some: Sequence[BaselineComparison]) -> str:
     )
     if unbeaten is None:
         worst = max(other.p for other in some)
-        verdict = (
-            f"the session beats {'all of them' if len(some) > 1 else 'it'} (p at most"
-            f" {worst:.3g}, McNemar)"
-        )
+        verdict = f"it beats {'all' if len(some) > 1 else 'it'} (p at most {worst:.3g}, McNemar)"
     else:
         why = CHANCE_TEXT if unbeaten.accuracy > unbeaten.baseline_accuracy else NO_BETTER_TEXT
-        verdict = (
-            f"the session does not beat {unbeaten.baseline} (p {unbeaten.p:.3g}, McNemar): {why}"
-        )
-    return (
-        f"{one.split}, {one.n} rows: accuracy {one.accuracy:.3f}, compared with {others}; {verdict}"
-    )
+        verdict = f"it does not beat {unbeaten.baseline} (p {unbeaten.p:.3g}, McNemar): {why}"
+    return f"{one.split}, {one.n} rows: accuracy {one.accuracy:.3f} beside {others}; {verdict}"
 
 
 def _compared(one: SplitPredictions, baseline: str, labels: Sequence[str]) -> BaselineComparison:
