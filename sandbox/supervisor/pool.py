@@ -55,7 +55,10 @@ class Slot:
 
 
 class PooledSandbox:
-    """A `records.Sandbox` over zygotes. Batches wait in order of arrival for a free one."""
+    """A `records.Sandbox` with several zygotes, which are processes that run the programs.
+
+    If no zygote is free, a batch of programs waits. Batches are served in their order of arrival.
+    """
 
     def __init__(self, start: Callable[[], Awaitable[Link]], workers: int | None = None) -> None:
         if workers is not None and workers < 1:
