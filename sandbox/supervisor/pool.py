@@ -55,9 +55,10 @@ class Slot:
 
 
 class PooledSandbox:
-    """A `records.Sandbox` with several zygotes, which are processes that run the programs.
+    """A `records.Sandbox` over several zygotes.
 
-    If no zygote is free, a batch of programs waits. Batches are served in their order of arrival.
+    A zygote is a process that forks a child for every hypothesis. A batch waits if no
+    zygote is free. Waiting batches are served in their order of arrival.
     """
 
     def __init__(self, start: Callable[[], Awaitable[Link]], workers: int | None = None) -> None:
