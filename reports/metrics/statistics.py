@@ -74,7 +74,10 @@ def bootstrap(
 def resampled_means(
     values: NDArray[np.float64], seed: int, resamples: int = RESAMPLES
 ) -> NDArray[np.float64]:
-    """Return means (resamples,) of `values` (n,), each over n draws with replacement."""
+    """Return the means of bootstrap samples of `values`.
+
+    Each sample draws n of the n values, with replacement. The result has shape (resamples,).
+    """
     return np.concatenate(
         [values[rows].mean(axis=1) for rows in _draws(len(values), seed, resamples)]
     )

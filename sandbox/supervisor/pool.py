@@ -55,7 +55,11 @@ class Slot:
 
 
 class PooledSandbox:
-    """A `records.Sandbox` over zygotes. Batches wait in order of arrival for a free one."""
+    """A `records.Sandbox` over several zygotes.
+
+    A zygote is a process that forks a child for every hypothesis. A batch waits if no
+    zygote is free. Waiting batches are served in their order of arrival.
+    """
 
     def __init__(self, start: Callable[[], Awaitable[Link]], workers: int | None = None) -> None:
         if workers is not None and workers < 1:

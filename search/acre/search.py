@@ -279,7 +279,14 @@ class EarlierPredictions:
         return 1.0 - shares
 
     def mean_distances(self, bits: Bits) -> NDArray[np.float64]:
-        """Return the mean Jaccard distance of each rule (m, words) to the earlier answers."""
+        """Return, for each rule, its mean Jaccard distance to the earlier answers.
+
+        Args:
+            bits: Predictions of m rules on S, packed into words (m, words).
+
+        Returns:
+            The mean distances (m,); 0 without earlier answers.
+        """
         apart = np.zeros(len(bits))
         for one in self.each:
             differ = np.bitwise_count(bits ^ one).sum(axis=1, dtype=np.int64) / self.scenes.size

@@ -1,8 +1,9 @@
 """Features of one element `v` at index `i` of a list, and the terms and predicates over them.
 
-`{x}` in a feature stands for the list that the element is in, and `{X}` for the whole input where
-the two differ. A term is a feature or a constant, or two of them under one operation. A predicate
-compares terms. All of them are Python text first, like the operations of `grammar.py`.
+The code of a feature is a Python template. `{x}` is the place of the list that contains the
+element, and `{X}` the place of the whole input, which may be another list. A term is a feature or a
+constant, or two of them under one operation. A predicate compares terms. Like the operations of
+`grammar.py`, all of them are written as Python text, which the search compiles and answers contain.
 """
 
 from __future__ import annotations

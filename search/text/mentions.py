@@ -70,9 +70,9 @@ def find_pieces(rows: PreparedRows) -> Pieces | None:
 
 
 def expand_phrases(rules: Sequence[Rule], rows: PreparedRows, pieces: Pieces) -> tuple[Rule, ...]:
-    """Return the rules with whole phrases in place of words that occur in the same rows.
+    """Return the rules, with a word replaced by a phrase that contains it and marks the same rows.
 
-    A rule about one of several words becomes one sentence for each.
+    A rule that holds if one of several words occurs is first split into a rule for each word.
     """
 
     def said(one: Condition) -> Condition:

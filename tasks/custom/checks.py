@@ -107,7 +107,13 @@ def warn_about_rounding(rule: dict[str, Json], where: str, pairs: Sequence[Obser
 
 
 def check_name(name: object, reserved_names: Collection[str], fail: object) -> None:
-    """Raise `fail(sentence)` for a name that a task cannot have."""
+    """Raise an error if a task cannot have this name.
+
+    Args:
+        name: the name in the task file.
+        reserved_names: the names of Peirce's own tasks.
+        fail: returns the exception for a message.
+    """
     assert callable(fail)
     if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name):
         raise fail(f"a name begins with a letter and has letters, digits, - and _: {shorten(name)}")

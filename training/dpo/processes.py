@@ -21,7 +21,8 @@ from .settings import TrainConfig
 def find_device(settings: TrainConfig) -> tuple[str, int]:
     """Return the device of this process and the number of processes that train together.
 
-    accelerate's launcher starts several processes. Without it there is one, on the first GPU.
+    accelerate's launcher starts several processes, each with its own device. Without the launcher
+    there is one process, and it uses the first GPU if there is a GPU.
 
     Raises:
         UsageError: The requested device does not exist.

@@ -151,10 +151,10 @@ class GeneratedInstance:
         theory: its theory.
         recipe: the recipe of its regime and difficulty.
         template: the template that was planted.
-        seed_reference: the reference as it was planted.
-        reference: the reference after refinement.
+        seed_reference: the rule of the template, before `refine_reference` changed it.
+        reference: the rule after refinement; the same rule if nothing better was found.
         cheater: the cheapest rule that needs no knowledge of the reference.
-        competitors: the number of competitors.
+        competitors: the number of rival rules with which the reference was compared.
         worlds: the prompt worlds.
         holdouts: the holdouts.
         seed: the seed of the set.
