@@ -55,7 +55,9 @@ def test_a_missing_wanted_layer_is_refused_when_strict(monkeypatch: pytest.Monke
         sandbox = PooledSandbox(without_a_filter, 1)
         await sandbox.start(strict=True)
 
-    with pytest.raises(SandboxUnavailable, match=r"lacks requested layers \(.*seccomp.*--strict-sandbox"):
+    with pytest.raises(
+        SandboxUnavailable, match=r"lacks requested layers \(.*seccomp.*--strict-sandbox"
+    ):
         asyncio.run(session())
 
 
