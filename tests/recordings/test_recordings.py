@@ -179,7 +179,7 @@ def test_the_command_line_the_environment_and_a_file_set_what_python_sets(place:
 def test_another_script_is_another_model(place: Path) -> None:
     (place / "texts.json").write_text(json.dumps({"rules": [], "otherwise": "nothing"}))
     store = unpack("text", place)
-    with pytest.raises(UsageError, match="was begun with the model"):
+    with pytest.raises(UsageError, match="was started with the model"):
         peirce.resume(PINS["text"]["text_zero_shot"]["session"], store=store)
 
 

@@ -27,7 +27,7 @@ def course(monkeypatch, **changed):
     """One whose probes measure nothing."""
     settings = TrainConfig.from_mapping({"examples": 64, "period": 16, "batch": 8, **changed})
     schedule = make_schedule("momentum", STAGES, settings.momentum_settings())
-    tokens = SimpleNamespace(references={})
+    tokens = SimpleNamespace(reference_logps={})
     mixture = Mixture(POOLS, settings.seed, settings.period)
     made = CurriculumCallback(settings, schedule, mixture, tokens, ListLog(), None, None, None)
     trainer = SimpleNamespace(accelerator=SimpleNamespace(num_processes=1))
@@ -56,7 +56,7 @@ def test_a_checkpoint_brings_back_what_was_said_seen_and_spent(monkeypatch, tmp_
     first.guard.check_probes(16, {"gear": {"chosen_logratio": -9.0}})
     first.schedule.update(dict.fromkeys(STAGES, 0.7))
     first.schedule.update({"parsing": 0.5, "consistency": 0.6, "gear": 0.7})
-    first.references.known[3, 7] = -12.345678901234567
+    first.references.logps[3, 7] = -12.345678901234567
     first.examples, first._before = 16, 1_000.0
     folder = tmp_path / "checkpoint-2"
     folder.mkdir()
@@ -66,7 +66,7 @@ def test_a_checkpoint_brings_back_what_was_said_seen_and_spent(monkeypatch, tmp_
     assert second.examples == 16 and 1_000 <= second.seconds < 1_100
     assert second.guard.messages == first.guard.messages and len(second.guard.messages) == 2
     assert second.schedule.history == first.schedule.history != course(monkeypatch).schedule.history
-    assert second._tokens.references == {(3, 7): -12.345678901234567}
+    assert second._tokens.reference_logps == {(3, 7): -12.345678901234567}
     second.guard.check_samples(32, {"instruction_following": 0.5})
     assert (
         "90.0% before training" in second.guard.messages[-1]

@@ -340,7 +340,7 @@ def test_a_pair_that_does_not_fit_is_left_out_and_never_cut(store: Store) -> Non
     assert as_set(made) == fitting and len(fitting) < len(whole)
     assert made.report["left_out"]["too_long"] == len(whole) - len(fitting)
     assert made.table.settings["length"] == {"base": "words", "max_length": most}
-    with pytest.raises(StoreError, match=f"no pair is left: {len(whole)} do not fit the length"):
+    with pytest.raises(StoreError, match=f"no pairs are left: {len(whole)} do not fit the length"):
         build_pairs(store, [session], PairChoices(EVERY, splits=ALL_TRAIN), Words(3))
 
 
