@@ -37,10 +37,10 @@ from table import write_rows
 
 BUDGETS = (5_000, 20_000, 50_000, 150_000, 600_000)
 STAGES = {
-    "worlds": ("completed", "broken_alike"),
-    "features": ("grown",),
-    "pairs": ("candidates", "narrowed"),
-    "weighing": ("likely",),
+    "worlds": ("complete_worlds", "draw_broken"),
+    "features": ("grow_features",),
+    "pairs": ("find_candidates", "narrow"),
+    "weighing": ("estimate_validity",),
 }  # of `ranking`
 REST = "judging"
 NAMES = (*STAGES, REST)

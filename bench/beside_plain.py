@@ -50,16 +50,26 @@ class Searched(NamedTuple):
 
 # How many programs one expansion decides, by who charges it; one where it is not said here.
 VECTORS = (
-    "terms", "_sums", "map_ifs", "filters", "_filter_pairs", "map_filters", "repeats", "cuts", "counts",
-    "partitioned", "_pairs",
+    "build_terms", "_sums", "find_map_ifs", "find_filters", "_filter_pairs", "find_map_filters", "find_repeats", "find_cuts", "add_counts",
+    "solve_partitioned", "_pairs",
 )  # fmt: skip
 WEIGHTS = dict.fromkeys(VECTORS, float(Budget.VECTOR))
-WEIGHTS["sorts"] = 4.0  # each is charged a quarter of an expansion
-WEIGHTS["map_filters"] *= 4  # by a quarter each
+WEIGHTS["find_sorts"] = 4.0  # each is charged a quarter of an expansion
+WEIGHTS["find_map_filters"] *= 4  # by a quarter each
 WEIGHTS["_filter_pairs"] /= 2  # a pair stands there twice
 WEIGHTS["_pairs"] = 0.0  # of integers: the same ones are asked for again for each part of a goal
 # Parts of programs; programs decided before, on some pairs; look-ups; charged by an inner search.
-WEIGHTS |= dict.fromkeys(("masks", "partials", "peeled", "edited", "windows", "_branches"), 0.0)
+WEIGHTS |= dict.fromkeys(
+    (
+        "build_masks",
+        "find_partial_solutions",
+        "solve_peeled",
+        "find_edits",
+        "find_slices",
+        "_branches",
+    ),
+    0.0,
+)
 
 
 class Counts:
@@ -69,11 +79,11 @@ class Counts:
 
 # Of a bundle, which charges a whole list: what each of its methods compares for it.
 BUNDLES: dict[str, Callable[..., int]] = {
-    "_maps": lambda bundle, k, base, target: len(bundle.elements.terms(target)),
-    "_filters": lambda bundle, *given: len(bundle.elements.masks()),
-    "_picked": lambda bundle, *given: 6 * len(bundle.elements.masks()),  # count and sum too
+    "_maps": lambda bundle, k, base, target: len(bundle.elements.build_terms(target)),
+    "_filters": lambda bundle, *given: len(bundle.elements.build_masks()),
+    "_picked": lambda bundle, *given: 6 * len(bundle.elements.build_masks()),  # count and sum too
 }
-WEIGHTS["charged"] = 0.0  # of a bundle
+WEIGHTS["charge"] = 0.0  # of a bundle
 
 
 @contextmanager

@@ -168,7 +168,7 @@ def test_times_states_and_shares_are_printed_for_each_budget_and_the_search_is_l
     assert len(lines) == 1 + 3 * 2
     (problem, _), *_ = load_problems("abd", data)
     small, large = (abd_search.measure(problem, budget) for budget in (2_000, 20_000))
-    assert ranking.grow_features is grow_features and ranking.Evidence.judge.__name__ == "judged"
+    assert ranking.grow_features is grow_features and ranking.Evidence.judge.__name__ == "judge"
     assert small["valid"] and small["features_tried"] < large["features_tried"]
     assert small["rules_tried"] < large["rules_tried"]
     assert large["seconds"] == pytest.approx(sum(large[name] for name in abd_search.NAMES))
