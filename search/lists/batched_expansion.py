@@ -64,7 +64,7 @@ def _single(numbers: IntArray) -> Part:
 def _one_by_one(kernel: Callable[[Block, IntArray], Part]) -> Kernel:
     """Turn a kernel for one row of numbers (rows,) into a kernel for several rows."""
 
-    def made(b: Block, numbers: IntArray) -> Part:
+    def evaluate(b: Block, numbers: IntArray) -> Part:
         parts = [kernel(b, some) for some in numbers]
         everywhere = np.ones(b.rows, dtype=bool)
         fine = [everywhere if p.defined is None else p.defined for p in parts]
@@ -74,18 +74,18 @@ def _one_by_one(kernel: Callable[[Block, IntArray], Part]) -> Kernel:
             np.stack(fine),
         )
 
-    return made
+    return evaluate
 
 
 def _fixed(kernel: Callable[[Block, int], Part]) -> Kernel:
     """Turn a kernel for one positive number into a kernel for several, each equal on all rows."""
 
-    def made(b: Block, numbers: IntArray) -> Part | None:
+    def evaluate(b: Block, numbers: IntArray) -> Part | None:
         if (numbers != numbers[:, :1]).any() or (numbers < 1).any():
             return None
         return _one_by_one(lambda b, k: kernel(b, int(k[0])))(b, numbers)
 
-    return made
+    return evaluate
 
 
 def _times(b: Block, count: IntArray) -> Part:
