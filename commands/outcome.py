@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,8 @@ from pathlib import Path
 from ..records import Json, Problem, StepRecord, UsageError
 from ..store import Store
 from ..tasks.io.files import expand_home
-from .results import Metric, Result, unprinted_field
+from .results import Metric, Result, json_key, unprinted_field
+from .session.results import Finding, Findings
 from .session.settings import display_model_name
 
 DEFAULT_STORE = "peirce.duckdb"
@@ -31,6 +33,7 @@ class Session(Result):
         status: done, interrupted, budget or failed.
         problems: number of problems.
         steps: number of steps.
+        best: the best hypotheses of each problem (`findings` in the JSON).
         verdicts: number of hypotheses (or malformed answers) by verdict.
         evaluation: name of the evaluation that computed the metrics.
         failed: error message by failed problem.
@@ -55,6 +58,7 @@ class Session(Result):
     metrics: Mapping[str, Metric]
     usage: Mapping[str, Json]
     seconds: float
+    best: Sequence[Finding] = json_key("findings")
     failed: Mapping[str, str] = unprinted_field(default_factory=dict)
     ends: Mapping[str, int] = unprinted_field(default_factory=dict)
     evaluation: str = unprinted_field(default_factory=str)
@@ -62,6 +66,19 @@ class Session(Result):
     malformed: Mapping[str, int] = unprinted_field(default_factory=dict)
     cause: str = unprinted_field(default_factory=str)
     oracle: str = unprinted_field(default_factory=str)
+
+    def findings(self, problem: str | None = None) -> Findings:
+        """Return all hypotheses of the session, or of one of its problems, best first.
+
+        Raises:
+            UsageError: the session has no such problem.
+        """
+        return load_findings(self.session, problem, store=self.store)
+
+    def _repr_html_(self) -> str:
+        """Return the outcome for a notebook: the best hypotheses, and what comes of them."""
+        head = f"{self.task}, {self.method}, {self.model}: {self.status}, session {self.session}"
+        return f"<p>{html.escape(head)}</p>{Findings(self.best)._repr_html_()}"
 
 
 @dataclass(frozen=True)
@@ -124,17 +141,44 @@ def find_problem(store: Store, session: str, name: str) -> str:
     raise UsageError(f"no problem {name!r} in session {session}{suggest_nearest(name, ids)}")
 
 
+def load_findings(
+    session: str = "last", problem: str | None = None, *, store: str | Path | None = None
+) -> Findings:
+    """Return the hypotheses of a session, best first; see `commands.findings.Finding`.
+
+    Args:
+        session: its id, a unique prefix of it, or "last".
+        problem: one of its problems; None for all.
+        store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
+
+    Raises:
+        UsageError: the session has no such problem.
+        StoreError: the store or the session cannot be read.
+    """
+    from .findings import find_findings
+    from .session.execution import run_coroutine
+
+    with open_for_reading(store) as opened:
+        found = opened.find_session(session)
+        name = None if problem is None else find_problem(opened, found, problem)
+        rows = [row for row in opened.problems(found) if name in (None, row.problem.id)]
+        return run_coroutine(find_findings(opened, found, rows, limit=None))
+
+
 def load_outcome(path: Path, session: str) -> Session:
     """Return a stored session's outcome, scored by the evaluation that fits its task."""
     from ..graphs.runtime.budget import add_costs
     from ..reports import evaluate_session, tally
     from ..tasks import load_family
+    from .findings import find_findings
+    from .session.execution import run_coroutine
 
     with open_for_reading(path) as store:
         record = store.session(session)
         rows = store.problems(session)
         scored = evaluate_session(store, session)
         counted = tally(store.steps(session, spaces=False))
+        best = run_coroutine(find_findings(store, session, rows))
         return Session(
             session=session,
             status=record["status"],
@@ -150,6 +194,7 @@ def load_outcome(path: Path, session: str) -> Session:
             metrics={name: Metric(**one) for name, one in scored["metrics"].items()},
             usage=add_costs(store.usage(session), record.get("spending") or {}),
             seconds=record.get("seconds") or 0.0,
+            best=list(best),
             failed={row.problem.id: row.cause for row in rows if row.status == "failed"},
             ends=dict(Counter(row.cause for row in rows if row.status == "done")),
             evaluation=scored["evaluation"],

@@ -232,6 +232,23 @@ class SetsMethodDefaults(Protocol):
 
 
 @runtime_checkable
+class HasDescriptionLength(Protocol):
+    """A family that measures, in bits, how much a hypothesis explains and how simple it is."""
+
+    def description_bits(self, text: str, problem: Problem) -> float:
+        """Return the description length of a hypothesis (tools/description_length.py)."""
+        ...
+
+    def observation_bits(self, agreement: Agreement, problem: Problem) -> float:
+        """Return the bits that the shown observations still need when the hypothesis is known.
+
+        Args:
+            agreement: The agreement of the hypothesis with the shown observations.
+        """
+        ...
+
+
+@runtime_checkable
 class HasRecordedFormat(Protocol):
     """A family whose published records hold answers in another format than its default."""
 

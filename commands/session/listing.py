@@ -111,15 +111,20 @@ def bank(
 ) -> list[BankRow] | list[BankStep]:
     """Return the bank of hypotheses that a session keeps, best first.
 
+    While the session runs, and with `alpha`, the bank is ranked by reward. Afterwards it is ranked as
+    the findings are (`reports/findings.py`): by evidence, then by simplicity.
+
     Args:
         session: its id, a unique prefix of it, or "last".
         problem: only the hypotheses of this problem.
-        alpha: weight of exploration in the ranking; None for the session's own.
+        alpha: rank by the reward with this weight of exploration.
         history: return how the bank grew instead, one object for each step that changed it: its
             size, the texts that entered and left, the best reward and accuracy (store/bank.py).
         out: also write the full bank to this .json file, which `--bank FILE` reads.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
     """
+    from ...reports.findings import rank_bank
+
     with open_for_reading(store) as opened:
         found = opened.find_session(session)
         if problem is not None:
@@ -128,7 +133,10 @@ def bank(
             save_bank(opened, found, problem, alpha, out)
         if history:
             return [BankStep.from_dict(row) for row in opened.bank_growth(found, problem)]
-        return [BankRow.from_dict(row) for row in opened.bank(found, problem, alpha)]
+        rows = opened.bank(found, problem, alpha)
+        if alpha is None and opened.session(found)["status"] != "running":
+            rows = rank_bank(opened, found, rows)
+        return [BankRow.from_dict(row) for row in rows]
 
 
 @validate_call

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from typing import Any, overload
 
-from ...records import Json
+from ...records import Json, UsageError
 from ..results import Result, extra_keys
 
 
@@ -196,3 +199,134 @@ class Replay(Result):
     session: str
     steps: int
     differences: Sequence[Difference]
+
+
+class RightOf(Result):
+    """On how many of some observations a hypothesis is right."""
+
+    right: int
+    of: int
+
+
+class Disagreement(Result):
+    """An input on which the two best hypotheses of a problem disagree.
+
+    Attributes:
+        input: an input of the sample space.
+        outputs: what the best and the second best hypothesis predict, as text.
+    """
+
+    input: Json
+    outputs: Sequence[str]
+
+
+class Finding(Result):
+    """A hypothesis of a problem, ranked among the hypotheses found for it.
+
+    Attributes:
+        rank: 1 for the best hypothesis of the problem.
+        hypothesis: the source of the program, the formula, or the sentence.
+        reading: what the hypothesis says, in one line.
+        shown: the shown observations on which it is right.
+        held_out: the held-out observations on which it is right; None where there are none, or where
+            it would take a model to apply it.
+        consistent: whether the session judged it consistent with the shown observations.
+        bits: its description length, in bits.
+        disagreement: for the best hypothesis, an input on which it disagrees with the second best;
+            None where there is none.
+    """
+
+    problem: str
+    rank: int
+    hypothesis: str
+    reading: str
+    shown: RightOf
+    held_out: RightOf | None
+    consistent: bool
+    bits: float
+    disagreement: Disagreement | None
+
+
+class Findings(Sequence[Finding]):
+    """The findings of one or more problems, by problem and rank; a table in a notebook."""
+
+    def __init__(self, rows: Iterable[Finding]) -> None:
+        self._rows = tuple(rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Finding: ...
+    @overload
+    def __getitem__(self, index: slice) -> Findings: ...
+    def __getitem__(self, index: int | slice) -> Finding | Findings:
+        """Return a finding, or the findings of a slice."""
+        return Findings(self._rows[index]) if isinstance(index, slice) else self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        lines = [f"{row.problem} {row.rank}. {row.reading}" for row in self._rows]
+        return "\n".join(lines) or "no findings"
+
+    def to_rows(self) -> list[dict[str, Json]]:
+        """Return one flat dict per finding; counts are None where there are no held-out observations."""
+        return [
+            {
+                "problem": row.problem,
+                "rank": row.rank,
+                "reading": row.reading,
+                "hypothesis": row.hypothesis,
+                "shown_right": row.shown.right,
+                "shown": row.shown.of,
+                "held_out_right": None if row.held_out is None else row.held_out.right,
+                "held_out": None if row.held_out is None else row.held_out.of,
+                "consistent": row.consistent,
+                "bits": row.bits,
+            }
+            for row in self._rows
+        ]
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas DataFrame; pandas must be installed."""
+        return _import("pandas").DataFrame(self.to_rows())
+
+    def to_polars(self) -> Any:
+        """Return the rows as a Polars DataFrame; polars must be installed."""
+        return _import("polars").DataFrame(self.to_rows())
+
+    def _repr_html_(self) -> str:
+        """Return the findings as an HTML table, for notebooks."""
+        heads = ("problem", "rank", "reading", "hypothesis", "shown", "held out")
+        rows = [
+            (
+                row.problem,
+                str(row.rank),
+                row.reading,
+                row.hypothesis,
+                _share(row.shown),
+                _share(row.held_out),
+            )
+            for row in self._rows
+        ]
+        head = "".join(f"<th style='text-align:left'>{name}</th>" for name in heads)
+        body = "".join(
+            "<tr>"
+            + "".join(
+                f"<td style='text-align:left;white-space:pre-wrap'>{html.escape(cell)}</td>"
+                for cell in row
+            )
+            + "</tr>"
+            for row in rows
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _import(package: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError:
+        raise UsageError(f"{package} is not installed: run `pip install {package}`") from None
+
+
+def _share(counted: RightOf | None) -> str:
+    return "" if counted is None else f"{counted.right} of {counted.of}"

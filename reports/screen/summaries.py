@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from ...records import Json
+from .findings import print_findings
 from .text import (
     create_table,
     escape_unprintable,
@@ -39,12 +40,13 @@ USAGE_KEYS = (
 def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None:
     """Print the summary of a run.
 
-    It holds the results with their intervals, the causes of failures with their counts, the cost,
+    It holds the best hypotheses of the first problems, the results with their intervals, the causes of failures with their counts, the cost,
     the paths and the next command. `all_metrics` prints every metric, not the main ones alone.
     """
     from .. import find_evaluation
     from ..files import tables
 
+    print_findings(out, session.best)
     evaluation = find_evaluation(session.evaluation)
     shown = evaluation.on_screen(all_metrics)
     scored, empty = tables.split_valued(

@@ -32,6 +32,7 @@ from ...records import (
     Unavailable,
     View,
 )
+from ...tools.description_length import choice_bits, formula_bits, text_bits
 from ...tools.logic.formula import Formula, format_sexpr
 from ...tools.logic.rules import InvalidRule, read_rule
 from ...tools.logic.theories import theory_from_json
@@ -171,6 +172,24 @@ class Logic:
     def is_consistent(self, agreement: Agreement) -> bool:
         """Return whether the rule is valid in every world."""
         return all(mark is True for mark in agreement.marks)
+
+    def description_bits(self, text: str, problem: Problem) -> float:
+        """Return the description length of a rule."""
+        theory = theory_from_json(problem.public["theory"])
+        formula = read_rule(text, theory, objects=True).formula
+        return text_bits(text) if formula is None else formula_bits(formula, len(theory.predicates))
+
+    def observation_bits(self, agreement: Agreement, problem: Problem) -> float:
+        """Return the bits that name the elements which the rule makes abnormal, in all shown worlds.
+
+        In a world where the rule is not valid, it explains nothing: all elements are named.
+        """
+        bits = 0.0
+        for mark, got, world in zip(agreement.marks, agreement.got, problem.shown, strict=True):
+            size = len(world.input["domain"])
+            cost = got["value"]["cost"] if mark is True else None
+            bits += choice_bits(size) * (size if cost is None else cost)
+        return bits
 
     def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """Return the tool `solve` on the prompt worlds, or nothing without a solver."""

@@ -43,6 +43,7 @@ from ...sandbox.inside.canonical import (
     to_json_value,
 )
 from ...sandbox.inside.tolerance import Normal, make_normaliser, normal_bytes
+from ...tools.description_length import program_bits, text_bits
 from ...tools.execute import (
     EXECUTE,
     TruncatedJson,
@@ -319,6 +320,15 @@ class Programs:
             if before[0] != output:
                 return before[1], pair
         return ()
+
+    def description_bits(self, text: str, problem: Problem) -> float:
+        """Return the description length of a function."""
+        return program_bits(text)
+
+    def observation_bits(self, agreement: Agreement, problem: Problem) -> float:
+        """Return the bits of the outputs that the function does not return, written letter by letter."""
+        pairs = zip(agreement.marks, problem.shown, strict=True)
+        return sum(text_bits(json.dumps(pair.output)) for mark, pair in pairs if mark is not True)
 
     def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """Return the tool `execute` on the shown observations, or nothing without a sandbox."""

@@ -32,6 +32,7 @@ from ...records import (
     Unavailable,
     View,
 )
+from ...tools.description_length import error_bits, sentence_bits
 from .answers import parse_hypotheses
 from .refusals import is_refusal
 from .words import ANSWER_FORMATS, TextWords
@@ -155,6 +156,14 @@ class Text:
         """Return whether a share of at least `tau` of the covered observations is right."""
         covered = [mark for mark in agreement.marks if mark is not None]
         return bool(covered) and sum(covered) >= self.tau * len(covered) - 1e-9
+
+    def description_bits(self, text: str, problem: Problem) -> float:
+        """Return the description length of a sentence."""
+        return sentence_bits(text, problem.public)
+
+    def observation_bits(self, agreement: Agreement, problem: Problem) -> float:
+        """Return the bits of the labels that the sentence gets wrong or does not give."""
+        return error_bits(agreement.marks, len(problem.public["labels"]))
 
     def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """Return the tool `judge`, which applies exact rules to the shown texts."""

@@ -1,0 +1,65 @@
+"""Terminal output of findings: the best hypotheses of each problem, and where the best two disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from rich.console import Console
+from rich.text import Text
+
+from ...records import Json
+from .text import escape_unprintable, format_count, to_one_line
+
+MAX_PROBLEMS = 5  # problems whose findings are printed
+MAX_LINES = 14  # lines of a hypothesis
+MAX_READING = 300  # characters
+INDENT = "   "
+
+
+def print_findings(
+    out: Console, rows: Sequence[Mapping[str, Json]], problems: int | None = MAX_PROBLEMS
+) -> None:
+    """Print the best hypotheses of each problem, and how many problems were left out.
+
+    Args:
+        out: The console.
+        rows: Findings in order of problem and rank, as `peirce run --json` prints them.
+        problems: Most problems to print; None for all.
+    """
+    groups = [list(found) for _, found in groupby(rows, key=lambda row: row["problem"])]
+    for found in groups[:problems]:
+        _print_problem(out, found)
+    if left := len(groups[problems:] if problems is not None else ()):
+        out.print(f"… and the findings of {format_count(left, 'more problem')}: run `peirce bank`")
+        out.print()
+
+
+def _print_problem(out: Console, found: Sequence[Mapping[str, Json]]) -> None:
+    out.print(Text(to_one_line(found[0]["problem"], 60), style="bold"))
+    for row in found:
+        reading, source = str(row["reading"]), str(row["hypothesis"])
+        number = f"{row['rank']}. "
+        out.print(Text(f" {number}{to_one_line(reading, MAX_READING)}"), soft_wrap=True)
+        if row["rank"] == 1 and " ".join(source.split()) != reading:
+            lines = escape_unprintable(source, keep_lines=True).strip("\n").split("\n")
+            shown = lines[:MAX_LINES] + ["…"] * (len(lines) > MAX_LINES)
+            out.print(Text("\n".join(INDENT + INDENT + line for line in shown)), soft_wrap=True)
+        out.print(Text(f"{INDENT} {_evidence(row)}", style="dim"), soft_wrap=True)
+    if parted := found[0].get("disagreement"):
+        first, second = (to_one_line(str(one), 60) for one in parted["outputs"])
+        given = to_one_line(parted["input"], 100)
+        out.print(
+            f"{INDENT} For the input {given}, 1 predicts {first} and 2 predicts {second}.",
+            soft_wrap=True,
+        )
+    out.print()
+
+
+def _evidence(row: Mapping[str, Json]) -> str:
+    """Return on how many observations a hypothesis is right, in words."""
+    shown, held_out = row["shown"], row["held_out"]
+    told = f"right on {shown['right']} of {format_count(shown['of'], 'shown observation')}"
+    if held_out is not None:
+        told += f" and {held_out['right']} of {held_out['of']} held-out"
+    return told

@@ -1,0 +1,174 @@
+"""Description lengths: the number of bits that it takes to write a hypothesis down.
+
+Of two hypotheses with the same evidence, the one with the shorter description is the better explanation
+(minimum description length; Rissanen, 1978). The code is fixed, so that lengths can be compared between
+hypotheses and between families. A choice among n alternatives takes log2(n) bits, and an integer takes
+its Elias gamma code and a sign.
+
+- A Python program is written as its syntax tree: the kind of each node, names, operators and constants.
+  Annotations and docstrings are not counted.
+- A formula is written as its tree: the kind of each node, predicates and variables.
+- A sentence about labelled rows is written as the conditions and labels of its exact rule. A sentence
+  without an exact rule is written word by word.
+
+`error_bits` adds the observations that a hypothesis gets wrong.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+
+from ..records import Json
+from .logic.formula import Formula
+from .python_parser import parse_python
+from .sentence_rules import NotExact, compile_sentence
+from .sentence_rules.terms import Term
+
+NODE_KINDS = 32  # kinds of nodes that short programs are made of
+CALLABLE_NAMES = 64  # builtins and methods that a program may call
+OPERATORS = 8  # arithmetic operators, or comparisons
+FORMULA_KINDS = 9  # `tools.logic.formula.Kind`
+CONDITION_KINDS = 8  # kinds of conditions and quantities in an exact rule
+DICTIONARY_WORDS = 8_192  # words that sentences are made of
+CHARACTER_BITS = 5.0
+
+# Nodes that only hold other nodes, or that name the choice which their parent counts.
+_UNCOUNTED = (
+    ast.Module, ast.Expr, ast.Return, ast.FunctionDef, ast.arguments, ast.arg, ast.comprehension,
+    ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop,
+)  # fmt: skip
+
+
+def choice_bits(alternatives: int) -> float:
+    """Return the bits of one choice among equally likely alternatives."""
+    return math.log2(max(alternatives, 1))
+
+
+def integer_bits(value: int) -> float:
+    """Return the length of the Elias gamma code of an integer with its sign, in bits."""
+    return 2 * math.floor(math.log2(abs(value) + 1)) + 1 + (value < 0)
+
+
+def number_bits(value: float) -> float:
+    """Return the bits of a number that is written with up to six decimal places."""
+    places = 0
+    while places < 6 and not float(value).is_integer():
+        value, places = round(value * 10, 6), places + 1
+    return integer_bits(int(value)) + places
+
+
+def text_bits(text: str) -> float:
+    """Return the bits of a text that is written letter by letter."""
+    return CHARACTER_BITS * (len(text) + 1)
+
+
+def error_bits(marks: Sequence[bool | None], alternatives: int) -> float:
+    """Return the bits that name the observations that a hypothesis gets wrong, and correct them.
+
+    Args:
+        marks: Whether it is right on each observation; None where it predicts nothing.
+        alternatives: The number of possible outputs.
+    """
+    covered = [mark for mark in marks if mark is not None]
+    wrong = covered.count(False)
+    return (
+        choice_bits(len(covered) + 1) * (wrong > 0)
+        + choice_bits(math.comb(len(covered), wrong))
+        + wrong * choice_bits(alternatives - 1)
+        + (len(marks) - len(covered)) * choice_bits(alternatives)
+    )
+
+
+def program_bits(source: str) -> float:
+    """Return the description length of a Python program.
+
+    Raises:
+        SyntaxError: The source is not Python.
+    """
+    tree = parse_python(source, "exec")
+    nodes = list(ast.walk(tree))
+    own = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    own |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    bits = 0.0
+    for node in nodes:
+        if isinstance(node, _UNCOUNTED):
+            continue
+        bits += choice_bits(NODE_KINDS)
+        match node:
+            case ast.Name(name):
+                bits += choice_bits(1 + len(own) if name in own else CALLABLE_NAMES)
+            case ast.Attribute():
+                bits += choice_bits(CALLABLE_NAMES)
+            case ast.BinOp() | ast.Compare() | ast.AugAssign():
+                bits += choice_bits(OPERATORS)
+            case ast.Constant(value):
+                bits += _constant_bits(value)
+    return bits
+
+
+def _constant_bits(value: object) -> float:
+    if value is None or isinstance(value, bool):
+        return 1.0
+    if isinstance(value, int | float):
+        return integer_bits(value) if isinstance(value, int) else number_bits(value)
+    return text_bits(str(value))
+
+
+def formula_bits(formula: Formula, predicates: int) -> float:
+    """Return the description length of a formula.
+
+    Args:
+        formula: The formula.
+        predicates: The number of predicates in its language.
+    """
+    variable = choice_bits(1 + formula.depth)
+    lengths: list[float] = []
+    for node in formula.nodes:
+        own = choice_bits(FORMULA_KINDS) + variable * len(node.terms)
+        own += choice_bits(predicates) if node.kind == "atom" else 0.0
+        lengths.append(own + sum(lengths[part] for part in node.parts))
+    return lengths[-1]
+
+
+def sentence_bits(sentence: str, public: Mapping[str, Json]) -> float:
+    """Return the description length of a sentence about labelled rows.
+
+    Args:
+        sentence: The sentence.
+        public: `labels` and `columns` of the problem.
+    """
+    rule = compile_sentence(sentence, public)
+    if isinstance(rule, NotExact):
+        return choice_bits(DICTIONARY_WORDS) * len(sentence.split())
+    return _rule_bits(rule, len(public["labels"]), max(len(public["columns"]), 2))
+
+
+def _rule_bits(part: object, labels: int, columns: int) -> float:
+    """Return the description length of a part of an exact rule (tools/sentence_rules/rules.py)."""
+    match part:
+        case None | bool():
+            return 1.0
+        case int() | float():
+            return number_bits(part)
+        case Term(text, kind):
+            return choice_bits(DICTIONARY_WORDS) * len(text.split()) + CHARACTER_BITS * bool(kind)
+        case tuple():
+            return integer_bits(len(part)) + sum(_rule_bits(one, labels, columns) for one in part)
+        case str():
+            return CHARACTER_BITS
+    bits = choice_bits(CONDITION_KINDS)
+    for one in fields(part) if is_dataclass(part) else ():
+        value = getattr(part, one.name)
+        if one.name in ("label", "otherwise"):
+            bits += choice_bits(labels + 1)
+        elif one.name in ("column", "text"):
+            bits += choice_bits(columns) if value else 0.0
+        elif one.name in ("relation", "unit"):
+            bits += 2.0
+        else:
+            bits += _rule_bits(value, labels, columns)
+    return bits
