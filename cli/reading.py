@@ -201,7 +201,9 @@ def bank(
     problem: Annotated[str | None, typer.Argument(metavar="PROBLEM")] = None,
     alpha: Annotated[
         float | None,
-        typer.Option(help=("Rank by reward with this exploration weight, as a running session does.")),
+        typer.Option(
+            help=("Rank by reward with this exploration weight, as a running session does.")
+        ),
     ] = None,
     history: Annotated[
         bool, typer.Option("--history", help="Show how the bank changed at each step instead.")

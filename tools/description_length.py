@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 
 from ..records import Json
@@ -88,8 +88,7 @@ def program_bits(source: str) -> float:
     Raises:
         SyntaxError: The source is not Python.
     """
-    tree = parse_python(source, "exec")
-    nodes = list(ast.walk(tree))
+    nodes = list(_iter_nodes(parse_python(source, "exec")))
     own = {node.arg for node in nodes if isinstance(node, ast.arg)}
     own |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
@@ -108,6 +107,26 @@ def program_bits(source: str) -> float:
             case ast.Constant(value):
                 bits += _constant_bits(value)
     return bits
+
+
+def _iter_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a tree, without annotations and without texts that stand alone."""
+    left = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        for name, part in ast.iter_fields(node):
+            if name not in ("annotation", "returns"):
+                parts = part if isinstance(part, list) else [part]
+                left += [o for o in parts if isinstance(o, ast.AST) and not _is_docstring(o)]
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
 
 
 def _constant_bits(value: object) -> float:
