@@ -92,8 +92,7 @@ async def _finding(
 
 
 def _counted(agreement: Agreement) -> RightOf:
-    marks = agreement.marks
-    return RightOf(right=sum(mark is True for mark in marks), of=len(marks))
+    return RightOf(right=agreement.right, of=len(agreement.marks))
 
 
 async def _held_out(case: Case, one: RankedHypothesis) -> RightOf | None:

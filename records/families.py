@@ -232,15 +232,15 @@ class SetsMethodDefaults(Protocol):
 
 
 @runtime_checkable
-class HasDescriptionLength(Protocol):
-    """A family that measures, in bits, how much a hypothesis explains and how simple it is."""
+class RanksFindings(Protocol):
+    """A family that measures how much a hypothesis explains and how simple it is."""
 
     def description_bits(self, text: str, problem: Problem) -> float:
-        """Return the description length of a hypothesis (tools/description_length.py)."""
+        """Return the description length of a hypothesis in bits (tools/description_length.py)."""
         ...
 
-    def observation_bits(self, agreement: Agreement, problem: Problem) -> float:
-        """Return the bits that the shown observations still need when the hypothesis is known.
+    def count_explained(self, agreement: Agreement, problem: Problem) -> tuple[int, int]:
+        """Return how many of the shown facts a hypothesis explains, and how many facts there are.
 
         Args:
             agreement: The agreement of the hypothesis with the shown observations.

@@ -99,6 +99,11 @@ class Agreement:
     detail: Mapping[str, Json] = field(default_factory=dict)
 
     @property
+    def right(self) -> int:
+        """Return the number of observations that the hypothesis is right on."""
+        return sum(mark is True for mark in self.marks)
+
+    @property
     def gap(self) -> float | None:
         """Return the cost above the lower bound per observation; None where either is not known."""
         cost, bound = self.detail.get("cost"), self.detail.get("bound")

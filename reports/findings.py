@@ -1,20 +1,23 @@
 """The findings of a session: the hypotheses of each problem, best first.
 
 A running session ranks its bank by a reward that favours hypotheses which were tried rarely
-(HypoGeniC). Once the session has ended, nothing is left to explore. Findings are ranked by what a
-reader wants to know:
+(HypoGeniC). Once the session has ended, nothing is left to explore. Findings are ranked by
 
-1. whether the hypothesis is consistent with the shown observations;
-2. how short it makes the data: the bits of the observations that it leaves unexplained, plus the bits
-   of the hypothesis itself (minimum description length, tools/description_length.py);
-3. how likely its predictions on the sample space S are, given all the hypotheses found (`consensus`).
+1. consistency with the shown observations;
+2. evidence: how many of the shown facts they explain. Numbers within one standard error of the best
+   count as equal, because a small advantage may be chance (the one-standard-error rule: Breiman,
+   Friedman, Olshen and Stone, 1984, section 3.4.3);
+3. simplicity: their description length in bits (tools/description_length.py);
+4. likelihood on the sample space S: how well their predictions agree with those of the other
+   hypotheses (`consensus`).
 
-Held-out observations are shown beside a finding, but never used to rank it.
+Held-out observations are reported with a finding but never rank it.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,15 +26,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import (
-    HasDescriptionLength,
     Hypothesis,
     InputSet,
     JudgedHypothesis,
     Predictions,
     Problem,
+    RanksFindings,
 )
 from ..tasks import load_family
-from ..tools.description_length import error_bits, text_bits
+from ..tools.description_length import text_bits
 from .metrics.results import list_judged, pair_with_steps
 
 if TYPE_CHECKING:
@@ -46,15 +49,17 @@ class RankedHypothesis:
 
     Attributes:
         judged: The hypothesis with its agreements and predictions.
+        explained: The number of shown facts that it explains.
+        facts: The number of shown facts.
         bits: Its description length, in bits.
-        observation_bits: The bits that the shown observations still need when it is known.
         consensus: The likelihood of its predictions on S, in bits for each input (at most 0); 0
             where there are no predictions.
     """
 
     judged: JudgedHypothesis
+    explained: int
+    facts: int
     bits: float
-    observation_bits: float
     consensus: float
 
     @property
@@ -62,11 +67,6 @@ class RankedHypothesis:
         """The hypothesis."""
         assert self.judged.hypothesis is not None
         return self.judged.hypothesis
-
-    @property
-    def total_bits(self) -> float:
-        """The length of the shown data with this hypothesis, in bits."""
-        return self.bits + self.observation_bits
 
 
 def rank_problems(
@@ -113,26 +113,38 @@ def rank_hypotheses(
     for one in judged:
         if one.hypothesis is not None and one.shown is not None:
             first.setdefault(one.hypothesis.text, one)
-    lengths = [_lengths(problem, one) for one in first.values()]
-    agreed = consensus(list(first.values()), [sum(both) for both in lengths])
-    ranked = [
-        RankedHypothesis(one, *both, likelihood)
-        for one, both, likelihood in zip(first.values(), lengths, agreed, strict=True)
+    measured = [_measure(problem, one) for one in first.values()]
+    agreed = consensus(list(first.values()), [bits for _, _, bits in measured])
+    left = [
+        RankedHypothesis(one, *found, likelihood)
+        for one, found, likelihood in zip(first.values(), measured, agreed, strict=True)
     ]
-    ranked.sort(key=lambda one: (not one.judged.verdict.consistent, one.total_bits, -one.consensus))
+    ranked: list[RankedHypothesis] = []
+    while left:
+        best = [one for one in left if _has_as_much_evidence(one, left)]
+        ranked += sorted(best, key=lambda one: (one.bits, -one.consensus))
+        left = [one for one in left if one not in best]
     return _without_equivalents(ranked) if distinct else ranked
 
 
-def _lengths(problem: Problem, one: JudgedHypothesis) -> tuple[float, float]:
-    """Return the bits of a hypothesis, and those of the observations that it does not explain."""
+def _measure(problem: Problem, one: JudgedHypothesis) -> tuple[int, int, float]:
+    """Return the explained facts, all facts and the description length of a hypothesis."""
     assert one.hypothesis is not None and one.shown is not None
     family = load_family(problem.family)
-    if isinstance(family, HasDescriptionLength):
-        return (
-            family.description_bits(one.hypothesis.text, problem),
-            family.observation_bits(one.shown, problem),
-        )
-    return text_bits(one.hypothesis.text), error_bits(one.shown.marks, len(problem.shown))
+    if not isinstance(family, RanksFindings):
+        return one.shown.right, len(problem.shown), text_bits(one.hypothesis.text)
+    bits = family.description_bits(one.hypothesis.text, problem)
+    return *family.count_explained(one.shown, problem), bits
+
+
+def _has_as_much_evidence(one: RankedHypothesis, others: Sequence[RankedHypothesis]) -> bool:
+    """Return whether no other hypothesis is consistent or explains more, beyond one standard error."""
+    consistent = [other for other in others if other.judged.verdict.consistent]
+    rivals = consistent or others
+    most = max(other.explained for other in rivals)
+    share = most / max(one.facts, 1)
+    error = math.sqrt(one.facts * share * (1 - share))
+    return one in rivals and one.explained >= most - error
 
 
 def consensus(judged: Sequence[JudgedHypothesis], bits: Sequence[float]) -> list[float]:
@@ -143,7 +155,7 @@ def consensus(judged: Sequence[JudgedHypothesis], bits: Sequence[float]) -> list
 
     Args:
         judged: The hypotheses.
-        bits: The length of the data with each of them.
+        bits: Their description lengths.
     """
     found = [0.0] * len(judged)
     voters = [i for i, one in enumerate(judged) if one.verdict.consistent and one.space is not None]

@@ -10,15 +10,13 @@ its Elias gamma code and a sign.
 - A formula is written as its tree: the kind of each node, predicates and variables.
 - A sentence about labelled rows is written as the conditions and labels of its exact rule. A sentence
   without an exact rule is written word by word.
-
-`error_bits` adds the observations that a hypothesis gets wrong.
 """
 
 from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
 from ..records import Json
@@ -63,23 +61,6 @@ def number_bits(value: float) -> float:
 def text_bits(text: str) -> float:
     """Return the bits of a text that is written letter by letter."""
     return CHARACTER_BITS * (len(text) + 1)
-
-
-def error_bits(marks: Sequence[bool | None], alternatives: int) -> float:
-    """Return the bits that name the observations that a hypothesis gets wrong, and correct them.
-
-    Args:
-        marks: Whether it is right on each observation; None where it predicts nothing.
-        alternatives: The number of possible outputs.
-    """
-    covered = [mark for mark in marks if mark is not None]
-    wrong = covered.count(False)
-    return (
-        choice_bits(len(covered) + 1) * (wrong > 0)
-        + choice_bits(math.comb(len(covered), wrong))
-        + wrong * choice_bits(alternatives - 1)
-        + (len(marks) - len(covered)) * choice_bits(alternatives)
-    )
 
 
 def program_bits(source: str) -> float:

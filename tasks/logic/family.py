@@ -32,7 +32,7 @@ from ...records import (
     Unavailable,
     View,
 )
-from ...tools.description_length import choice_bits, formula_bits, text_bits
+from ...tools.description_length import formula_bits, text_bits
 from ...tools.logic.formula import Formula, format_sexpr
 from ...tools.logic.rules import InvalidRule, read_rule
 from ...tools.logic.theories import theory_from_json
@@ -179,17 +179,19 @@ class Logic:
         formula = read_rule(text, theory, objects=True).formula
         return text_bits(text) if formula is None else formula_bits(formula, len(theory.predicates))
 
-    def observation_bits(self, agreement: Agreement, problem: Problem) -> float:
-        """Return the bits that name the elements which the rule makes abnormal, in all shown worlds.
+    def count_explained(self, agreement: Agreement, problem: Problem) -> tuple[int, int]:
+        """Return the number of elements that the theory explains, and of all elements.
 
-        In a world where the rule is not valid, it explains nothing: all elements are named.
+        The elements of the shown worlds count; those that the rule makes abnormal are not explained, and
+        no element is in a world where the rule is not valid.
         """
-        bits = 0.0
+        explained = elements = 0
         for mark, got, world in zip(agreement.marks, agreement.got, problem.shown, strict=True):
             size = len(world.input["domain"])
             cost = got["value"]["cost"] if mark is True else None
-            bits += choice_bits(size) * (size if cost is None else cost)
-        return bits
+            explained += 0 if cost is None else size - cost
+            elements += size
+        return explained, elements
 
     def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """Return the tool `solve` on the prompt worlds, or nothing without a solver."""

@@ -43,7 +43,7 @@ from ...sandbox.inside.canonical import (
     to_json_value,
 )
 from ...sandbox.inside.tolerance import Normal, make_normaliser, normal_bytes
-from ...tools.description_length import program_bits, text_bits
+from ...tools.description_length import program_bits
 from ...tools.execute import (
     EXECUTE,
     TruncatedJson,
@@ -325,10 +325,9 @@ class Programs:
         """Return the description length of a function."""
         return program_bits(text)
 
-    def observation_bits(self, agreement: Agreement, problem: Problem) -> float:
-        """Return the bits of the outputs that the function does not return, written letter by letter."""
-        pairs = zip(agreement.marks, problem.shown, strict=True)
-        return sum(text_bits(json.dumps(pair.output)) for mark, pair in pairs if mark is not True)
+    def count_explained(self, agreement: Agreement, problem: Problem) -> tuple[int, int]:
+        """Return the number of shown pairs on which the function is right, and of all of them."""
+        return agreement.right, len(problem.shown)
 
     def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """Return the tool `execute` on the shown observations, or nothing without a sandbox."""

@@ -32,7 +32,7 @@ from ...records import (
     Unavailable,
     View,
 )
-from ...tools.description_length import error_bits, sentence_bits
+from ...tools.description_length import sentence_bits
 from .answers import parse_hypotheses
 from .refusals import is_refusal
 from .words import ANSWER_FORMATS, TextWords
@@ -161,9 +161,9 @@ class Text:
         """Return the description length of a sentence."""
         return sentence_bits(text, problem.public)
 
-    def observation_bits(self, agreement: Agreement, problem: Problem) -> float:
-        """Return the bits of the labels that the sentence gets wrong or does not give."""
-        return error_bits(agreement.marks, len(problem.public["labels"]))
+    def count_explained(self, agreement: Agreement, problem: Problem) -> tuple[int, int]:
+        """Return the number of shown rows to which the sentence gives their label, and of all rows."""
+        return agreement.right, len(problem.shown)
 
     def make_tools(self, view: View, oracles: Oracles) -> Sequence[Any]:
         """Return the tool `judge`, which applies exact rules to the shown texts."""

@@ -78,3 +78,35 @@ def test_equal_predictions_have_no_disagreement() -> None:
     one, other = judged("sum(x)", [1, 2, 3]), judged("sum(x) + 0", [1, 2, 3])
     ranked = rank_hypotheses(PROBLEM, [one, other], distinct=False)
     assert find_disagreement(ranked[0], ranked[1], SPACE) is None
+
+
+def rows(text: str, right: int, of: int) -> JudgedHypothesis:
+    agreement = Agreement((True,) * right + (False,) * (of - right), ({"value": "yes"},) * of)
+    return JudgedHypothesis(Verdict.ACCEPTED, "", Hypothesis(text), 0.0, agreement, None, None)
+
+
+def labelled(of: int) -> Problem:
+    public = {
+        "labels": ["no", "yes"], "label_name": "label", "shape": "fields",
+        "columns": {"age": {"kind": "number"}, "sum": {"kind": "number"}},
+    }  # fmt: skip
+    shown = tuple(Observation({"age": n, "sum": n}, "yes") for n in range(of))
+    return Problem("t", "labels", "text", shown, (), public, {}, "")
+
+
+SHORT = 'If age is more than 30, the label is "yes"; otherwise, the label is "no".'
+LONG = 'If age is more than 30 and sum is at most 12.5, the label is "yes"; otherwise, the label is "no".'
+
+
+def first_of(short: int, long: int, of: int = 100) -> str:
+    ranked = rank_hypotheses(labelled(of), [rows(LONG, long, of), rows(SHORT, short, of)])
+    return ranked[0].hypothesis.text
+
+
+def test_an_advantage_within_one_standard_error_does_not_beat_a_simpler_sentence() -> None:
+    assert first_of(short=88, long=90) == SHORT  # one standard error of 90 of 100 is 3 rows
+    assert first_of(short=80, long=90) == LONG
+
+
+def test_nothing_equals_a_sentence_that_is_right_everywhere() -> None:
+    assert first_of(short=99, long=100) == LONG

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from peirce.tools.description_length import (
-    error_bits,
     formula_bits,
     integer_bits,
     number_bits,
@@ -57,13 +56,6 @@ def test_a_source_that_is_not_python_raises_syntax_error() -> None:
 def test_integers_take_their_elias_gamma_code_and_a_sign() -> None:
     assert [integer_bits(n) for n in (0, 1, 2, 3, 7, -1)] == [1, 3, 3, 5, 7, 4]
     assert number_bits(2.5) > number_bits(2.0)
-
-
-def test_no_error_takes_no_bits_and_silence_costs_its_label() -> None:
-    assert error_bits([True] * 10, 2) == 0.0
-    assert error_bits([True] * 9 + [None], 2) == 1.0
-    one, two = error_bits([True] * 9 + [False], 2), error_bits([True] * 8 + [False] * 2, 2)
-    assert 0 < one < two
 
 
 def formula(text: str) -> Formula:
