@@ -143,7 +143,8 @@ def _words(kind: Any) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write option_types.py."""
+    """Write the generated module option_types.py, which types the keyword options of the commands.
+    """
     FILE.write_text(generate_source(), "utf-8")
 
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:  # The command line shows its help without numpy.
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A hypothesis; `text` is what the oracle takes (source code, a formula or a sentence)."""
+    """A hypothesis. `text` is the form that the oracle executes: source code, a formula or a
+    sentence.
+    """
 
     text: str
     description: str = ""
@@ -108,10 +110,11 @@ class Agreement:
 
 
 class Verdict(StrEnum):
-    """The outcome of a hypothesis.
+    """The verdict on a hypothesis: accepted, redundant, inconsistent or malformed.
 
-    An accepted hypothesis is consistent and novel. A redundant one is consistent, but earlier
-    answers already gave most of its predictions over S (tools/gear/novelty.py).
+    An accepted hypothesis is consistent with the shown observations and novel. A redundant
+    hypothesis is consistent, but earlier answers already made most of its predictions over S
+    (tools/gear/novelty.py).
     """
 
     MALFORMED = "malformed"

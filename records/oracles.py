@@ -95,7 +95,7 @@ def _none(kind: str) -> NDArray[Any]:
 
 
 class Execute(Protocol):
-    """The oracle of programs."""
+    """The oracle of the family `programs`: runs a program on a set of inputs."""
 
     async def __call__(
         self, source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None

@@ -54,7 +54,7 @@ def name_in_errors(path: Path) -> Iterator[None]:
 
 
 def make_private(path: Path) -> None:
-    """Take the rights of others from a file of this user, where there is one."""
+    """Make a file readable and writable by this user only, if the file exists."""
     with contextlib.suppress(OSError):
         found = path.lstat()
         if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():

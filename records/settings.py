@@ -114,7 +114,7 @@ class Settings(BaseModel):
 
     @classmethod
     def check_field(cls, name: str, value: Any) -> None:
-        """Check one value by itself. Raises UsageError."""
+        """Check the value of one setting without the other settings. Raises UsageError."""
         cls._refuse_large(name, value)
         field = cls.model_fields[name]
         kind = typing.Annotated[field.annotation, field]  # type: ignore[name-defined]

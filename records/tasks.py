@@ -19,7 +19,9 @@ DEFAULT_WRITTEN = 100  # the number of problems that `tasks generate` writes by 
 
 
 class Task(Protocol):
-    """A source of problems."""
+    """A source of problems: loads published or user files, generates problems, and makes sample
+    spaces.
+    """
 
     name: str
     family: str
@@ -62,7 +64,7 @@ class SharesSpaces(Protocol):
 
 @runtime_checkable
 class DrawsObservations(Protocol):
-    """A task that draws its shown observations itself, not by `tasks.io.observations.apply`."""
+    """A task that draws its shown observations itself, not by `tasks/io/observations.py`."""
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
         """Return the problems with the selected observations shown and the others hidden."""

@@ -52,7 +52,7 @@ class ProblemFactory(Protocol):
 
         Args:
             shown: Pairs [input, output].
-            space: The sample space, as the engine's `prepared` returned it.
+            space: The sample space, as the engine's `prepare_space` returned it.
             expansions: Budget of the search.
             public: Public information about the problem besides its pairs (`View.public`), and the
                 name of the requested "trade_off".

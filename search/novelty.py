@@ -41,7 +41,7 @@ Predictions = tuple[Codes, Defined]
 
 
 class Answer(NamedTuple):
-    """An answer of a search engine; `meta` holds what the reply carries besides its text."""
+    """An answer of a search engine. `meta` holds the fields of the reply other than its text."""
 
     source: str
     description: str
@@ -83,7 +83,7 @@ class NoveltyRanker:
 
     Args:
         inputs: The sample space, or a fair sample of it if predictions are expensive.
-        few: Number of inputs on which a candidate is evaluated first.
+        sample_size: Number of inputs on which a candidate is evaluated first.
     """
 
     def __init__(self, inputs: Sequence[Any], sample_size: int) -> None:

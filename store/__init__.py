@@ -92,10 +92,10 @@ def _named(path: str | Path) -> Path:
 
 
 class Store:
-    """A store that is open for writing (this process owns the file) or for reading.
+    """A store that is open for reading, or for writing if this process owns the file.
 
-    Use it as a context manager, or call `close`. Every method raises StoreError where the file
-    cannot be read or written, or where it lacks what was asked for.
+    Use it as a context manager, or call `close`. Every method raises StoreError if the file cannot
+    be read or written, or if it lacks the requested data.
     """
 
     def __init__(
@@ -376,7 +376,7 @@ class Store:
     # --- the session as a whole
 
     def digest(self, session: str) -> Digest:
-        """Return the SHA-256 of what a session found, without clocks, retries and usage."""
+        """Return the SHA-256 of a session's results, which excludes clocks, retries and usage."""
         return _digest.digest(self._reading, session)
 
     def findings_digest(self, session: str) -> Digest:

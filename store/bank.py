@@ -19,7 +19,7 @@ from ..records import BankEvent, Digest
 
 @dataclass
 class Entry:
-    """A hypothesis of the bank.
+    """A hypothesis of the bank, with the counts from which its reward is computed.
 
     Attributes:
         hypothesis: `Hypothesis.digest`.
@@ -65,7 +65,7 @@ class Entry:
 
 
 class Bank:
-    """The bank of one problem.
+    """The bank of one problem: its hypotheses, rewarded by their visits.
 
     Args:
         alpha: The weight of exploration in the reward.

@@ -259,7 +259,7 @@ def rows_by_problem(
         reader: The connection.
         select: "SELECT problem, … FROM table". The problem is left out of the returned rows.
         session: The session's id.
-        problems: Ids of problems as their cells hold them (`cells.encode_text`).
+        problems: Ids of problems as their cells hold them (`codec.encode_text`).
         order: The columns of ORDER BY.
         where: A further condition that begins with AND.
     """
@@ -311,7 +311,7 @@ class Database:
 
         Raises:
             AlreadyOpen: This process holds the file.
-            Locked: Another process holds the file.
+            StoreLocked: Another process holds the file.
             StoreError: The file is no store, or cannot be opened.
         """
         import duckdb
@@ -403,7 +403,7 @@ class Database:
         return cursor
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """Return the rows of one SELECT; raises StoreError where it fails."""
+        """Run one SELECT and return its rows. Raises StoreError if the query fails."""
         import duckdb
 
         if self._closed:

@@ -429,7 +429,7 @@ def open_for_writing(path: Path) -> Database:
     """Open the file of a store for writing.
 
     Raises:
-        Locked: Another process writes the store; the error has its process id.
+        StoreLocked: Another process writes the store; the error has its process id.
         StoreError: The file cannot be opened or created.
     """
     try:

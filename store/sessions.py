@@ -31,7 +31,7 @@ STATUSES = ("running", "done", "interrupted", "budget", "failed")
 
 @dataclass(frozen=True)
 class ProblemRow:
-    """A problem of a session.
+    """A stored problem of a session, with its status.
 
     Attributes:
         problem: The problem.

@@ -100,7 +100,7 @@ class Writer:
         await asyncio.wrap_future(self.submit(change))
 
     def close(self) -> None:
-        """Write what is queued, then end the thread."""
+        """Write everything that is queued, then end the thread."""
         with self._lock:
             if self._ended is None:
                 self._ended = f"the store {self._database.path} is closed"

@@ -37,8 +37,8 @@ class DurableLog:
     Args:
         out: The folder of the training.
         store: The path of the store; None writes to the folder only.
-        more: Settings to store in addition to those passed to `open`.
-        begun: A function that is called once the folder is locked for this training.
+        extra_settings: Settings to store in addition to those passed to `open`.
+        on_begin: Called once the folder is locked for this training.
         clock: Returns seconds; tests replace it.
     """
 

@@ -28,7 +28,8 @@ from ..records import (
 
 
 class CachedWords:
-    """Words of a family that cache what they say of one problem, for its many prompts."""
+    """Prompt texts of a family, with a cache of the texts about one problem for its many prompts.
+    """
 
     def __init__(self, words: FamilyWords) -> None:
         self._words = words

@@ -132,7 +132,7 @@ class OpenAIChatProposer:
         """Query the model, with retries.
 
         Raises:
-            Refused: Every request would fail in the same way.
+            EndpointRefused: Every request would fail in the same way.
             Unavailable: This request failed for good.
         """
         if tools and (self._settings.tools is False or "tools" in self._refused):

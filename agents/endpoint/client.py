@@ -282,8 +282,8 @@ JOINED = ("reasoning_content", "reasoning", "refusal")
 async def iter_events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Yield the data of server-sent events.
 
-    An event consists of `data:` lines up to an empty one. A line that is valid JSON by itself is an
-    event of its own, because some servers leave out the empty lines.
+    An event consists of `data:` lines up to an empty line. A line that is complete JSON is an event
+    of its own, because some servers leave out the empty lines.
 
     Raises:
         Fault: An event is longer than `MAX_CHARACTERS`, or the stream is longer than its limits.

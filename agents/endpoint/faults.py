@@ -187,7 +187,10 @@ def _seconds_until(date: str) -> float:
 
 
 def error_detail(body: Json, levels: int = 8) -> str:
-    """Return the message in an error's body; "" where there is none within so many levels."""
+    """Return the message in the body of an error response, or "" if there is none.
+
+    The search for a message descends at most `levels` levels into the body.
+    """
     if isinstance(body, dict) and levels:
         inner = body.get("message") or body.get("detail") or body.get("error")
         if isinstance(inner, dict | list):

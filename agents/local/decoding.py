@@ -48,7 +48,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Answer:
-    """The generated tokens of one answer.
+    """The generated tokens of one answer of a local model.
 
     Attributes:
         tokens: The tokens without the end token.

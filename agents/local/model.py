@@ -112,8 +112,8 @@ class LocalModel:
     def answer(self, prompts: Sequence[Prompt]) -> list[Answer]:
         """Answer one batch of prompts, padded on the left.
 
-        The answer to a prompt that is given up meanwhile is meaningless. Once all prompts are given
-        up, the batch ends within one token.
+        If a caller gives up a prompt while the batch runs, the answer to that prompt is
+        meaningless. Once all prompts are given up, the batch ends within one token.
         """
         width = max(len(one.tokens) for one in prompts)
         padding = [width - len(one.tokens) for one in prompts]

@@ -92,7 +92,8 @@ class ConfigPrompts:
 
     @staticmethod
     def for_problem(public: Mapping[str, Json]) -> TextPrompts:
-        """Return the prompts of a problem: those of its config, else `DEFAULT_PROMPTS`.
+        """Return the prompts for a problem: the prompts of its config.yaml, otherwise
+        `DEFAULT_PROMPTS`.
 
         Raises:
             DataError: A template cannot be filled with this problem's columns.

@@ -175,7 +175,7 @@ def _published(problem: Problem) -> Json:
 
 @validate_call
 def tasks_audit(file: str | Path) -> Audit:
-    """Check instances of abd in the published form against what their paper states.
+    """Check published instances of the task `abd` against the statements of their paper.
 
     Args:
         file: the file of instances.

@@ -339,7 +339,7 @@ def _of_text(
 
 
 def warn_about_missing_layers(tools: OpenedOracle, sandbox: str) -> None:
-    """Warn if the sandbox runs here without some of its layers."""
+    """Warn if this machine's sandbox runs without some of its isolation layers."""
     if missing := [name for name, on in tools.layers.items() if not on]:
         warnings.warn(
             f"the sandbox {sandbox} runs without these layers here: {', '.join(missing)} (see"

@@ -88,10 +88,10 @@ def evaluate(
 
 @validate_call
 def baselines(session: str = "last", *, store: str | Path | None = None) -> list[ProblemBaselines]:
-    """Return baselines without hypotheses for each finished problem of a session on labelled text.
+    """Compute baselines without hypotheses for each finished problem of a session on labelled text.
 
-    They are trained here on the rows that the session was shown, and tested on the same rows as the
-    session (reports/papers/hypobench/baselines.py).
+    The baselines are trained here on the rows that the session was shown. They are tested on the
+    rows that the session was tested on (reports/papers/hypobench/baselines.py).
 
     Args:
         session: its id, a unique prefix of it, or "last".
@@ -133,7 +133,7 @@ def evaluate_sessions(
         options: what the metrics count.
         out: file or folder for the tables; None to write nothing.
         judged_by: how stored answers are judged again, for evaluations that do so.
-        sheets: for labelled text, sheets filled by people (`agreeing.compared`), for table 8.
+        sheets: for labelled text, sheets filled by people (`compare_raters`), for table 8.
 
     Returns:
         {"sessions": [...]} with what the evaluation's section adds. With `out` it also has "files",

@@ -147,9 +147,10 @@ def predict(
 def is_labelled_text_bank(
     bank: str | Path, *, problem: str | None = None, store: str | Path | None = None
 ) -> bool:
-    """Return whether a bank is read by rules and models instead of an oracle.
+    """Return whether a bank consists of sentences, which rules and models apply, instead of an
+    oracle.
 
-    It raises the same errors as `predict`.
+    The function raises the errors that `predict` raises.
     """
     return _labels_rows(_problem_of(read_bank(bank, store_path(store)), str(bank), problem))
 

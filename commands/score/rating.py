@@ -74,7 +74,7 @@ def rate(
 
     Returns:
         An iterator over ratings. After those of a problem it yields a `RatingSummary`
-        (`hypobench.tables.summed`).
+        (`hypobench.tables.summarize_ratings`).
 
     Raises:
         UsageError: no model is named; novelty or plausibility is requested without known findings;

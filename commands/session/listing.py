@@ -151,7 +151,7 @@ def list_problems(store: Store, session: str) -> list[ProblemRow]:
 
     `reason` is what the model gave as its reason where a problem ended as exhausted, else "". For
     labelled text, `inference` describes how the bank was read and how well that predicts
-    (`hypobench.metrics.told`); it is None where the bank was not read.
+    (`hypobench.metrics.summarize_predictions`); it is None where the bank was not read.
     """
     from ...reports import tally
     from ...reports.papers.hypobench.metrics import summarize_predictions

@@ -244,10 +244,10 @@ def worker_options(cluster: ClusterConfig) -> dict[str, Json]:
 
 
 def default_concurrency(model_settings: Json) -> int:
-    """Return the default number of problems that run at the same time.
+    """Return the default number of problems that run concurrently.
 
-    For a model in this process it is one and a half times the model's batch size, because some
-    problems are being judged while others wait for the model.
+    For a model in this process, this is one and a half times the model's batch size, because some
+    problems are being judged while other problems wait for the model.
     """
     if not runs_in_process(model_settings):
         return DEFAULT_CONCURRENCY

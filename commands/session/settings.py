@@ -95,10 +95,11 @@ def model_name(model: str | Proposer, model_settings: Json, for_display: bool = 
 
 
 def split_model_settings(model_settings: Json) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Split a model's settings into what affects its answers and what does not.
+    """Split a model's settings into those that affect its answers and those that do not.
 
-    The second part holds "reached" (endpoint and transport) and "answers" (the file they come
-    from).
+    Returns:
+        The settings that affect answers; and a dictionary with "reached" (endpoint and transport)
+        and "answers" (the file that the answers come from).
     """
     apart = (*ENDPOINT_FIELDS, ANSWERS_FILE)
     shaping = {key: value for key, value in model_settings.items() if key not in apart}
@@ -107,7 +108,7 @@ def split_model_settings(model_settings: Json) -> tuple[dict[str, Json], dict[st
 
 
 def role_records(players: Mapping[str, Json]) -> dict[str, Json]:
-    """Return what a session records about the models of its other roles; empty without any."""
+    """Return the records of the models of a session's other roles; empty if there are none."""
     if not players:
         return {}
     return {"roles": {name: split_model_settings(told)[0] for name, told in players.items()}}

@@ -19,7 +19,7 @@ from .weighing import encode_labels
 
 @dataclass(frozen=True)
 class StrategyChoice:
-    """The selected strategy.
+    """The inference strategy selected on validation rows, with the scores of all strategies.
 
     Args:
         strategy: its name.

@@ -17,9 +17,9 @@ DIGEST_DIGITS = 16  # hex digits of a digest in a place
 
 
 def row_digest(input: Json) -> str:
-    """Return the name of a row in the places of questions: a digest of its content.
+    """Return a digest of a row's content, which identifies the row in the paths of model calls.
 
-    So the same row in another part, split or reading is the same question.
+    Equal rows of another part, split or reading therefore share one recorded answer.
     """
     return digest_of(input)[:DIGEST_DIGITS]
 

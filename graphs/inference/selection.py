@@ -83,9 +83,9 @@ def decide_without_label(codes: Sequence[int]) -> Decision | None:
 
 
 def similarity(first: Sequence[int], second: Sequence[int]) -> float:
-    """Return the cosine of two sets of rows as one-hot vectors: common / sqrt(product of sizes).
+    """Return the cosine similarity of two sets of rows, seen as one-hot vectors.
 
-    It is 0.0 where either is empty: an entry that got no row right is similar to none.
+    This is the number of common rows / sqrt(product of the set sizes), or 0.0 if a set is empty.
     """
     one, two = set(first), set(second)
     return len(one & two) / math.sqrt(len(one) * len(two)) if one and two else 0.0
@@ -94,10 +94,10 @@ def similarity(first: Sequence[int], second: Sequence[int]) -> float:
 def select_patterns(reading: Reading) -> list[int]:
     """Return the entries that adaptive inference shows, the most accurate first.
 
-    Two entries exclude each other if the rows that they got right are similar (`settings.similar`).
-    Among the sets without such a pair, the one with the highest sum of accuracies is taken, and of
-    it the `settings.patterns` most accurate. This is HypoGeniC's selection, exact here without a
-    solver, among the 40 most accurate entries.
+    Two entries exclude each other if they are right on similar rows (`settings.similar`). Among the
+    sets without such a pair, the set with the highest sum of accuracies is selected. Its
+    `settings.patterns` most accurate entries are returned. This is HypoGeniC's selection, solved
+    exactly without an integer program, among the 40 most accurate entries.
     """
     ranked = reading.ranked[:MAX_SEARCHED]
     right = [reading.entries[i].right for i in ranked]

@@ -106,10 +106,11 @@ class SessionSettings:
 
 @dataclass
 class Case:
-    """Everything that a node works with.
+    """The context that every node of a method's graph works with.
 
-    It holds the settings and open resources of the session, and the memory of earlier steps and of
-    the current one. `graphs.runtime.memory.make_case` makes one without a store.
+    A case belongs to one problem of a session. It holds the settings and open resources of the
+    session, the memory of earlier steps, and the state of the current step.
+    `graphs.runtime.memory.make_case` makes a case without a store.
     """
 
     session: str
@@ -205,7 +206,7 @@ class Case:
         return self.problem.shown[:examples]
 
     def make_view(self) -> View:
-        """Return what the proposer may know of the problem, with the earlier answers."""
+        """Return the proposer's view of the problem, with the earlier answers."""
         return replace(self.problem.make_view(self.space, self.past_answers), shown=self.shown)
 
     def judges_space(self, hypothesis: Hypothesis) -> bool:

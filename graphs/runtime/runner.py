@@ -88,8 +88,8 @@ async def run_session(
 
     Raises:
         SandboxUnavailable: the sandbox cannot be used.
-        Refused: the model's endpoint would refuse every request. Calls in flight were finished and
-            saved, and the problems stay open for `resume`.
+        EndpointRefused: the model's endpoint would refuse every request. Calls in flight were
+            finished and saved, and the problems stay open for `resume`.
     """
     settings = store.settings(session)
     rows = store.problems(session)

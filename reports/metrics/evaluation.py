@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of an evaluation.
+    """A metric of an evaluation: its name, its direction and its description.
 
     Args:
         name: Key of the metric in results.
@@ -357,7 +357,7 @@ def _named(ids: Sequence[str], results: Sequence[Mapping[str, Json]]) -> list[di
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts over some steps.
+    """Counts of verdicts and malformed answers over some steps.
 
     Args:
         steps: Number of steps.

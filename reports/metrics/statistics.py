@@ -47,10 +47,10 @@ def bootstrap(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Interval:
-    """Return the mean of one metric over problems, with its percentile interval.
+    """Return the mean of a metric over problems, with a percentile bootstrap interval.
 
-    The draws depend only on the seed and on n, so metrics and sessions over the same problems share
-    them.
+    The draws depend only on the seed and on n. Metrics and sessions with equally many problems
+    therefore share the draws.
 
     Args:
         values: One value per problem, None where the metric has none.
@@ -115,7 +115,8 @@ def _new_draws(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.i
 
 @dataclass(frozen=True)
 class Stratum:
-    """Values (v,) of one metric in one data set, with the problem of each."""
+    """The values (v,) of one metric in one data set, with the index of the problem of each value.
+    """
 
     values: Sequence[float | None]
     problems: Sequence[Hashable]

@@ -52,7 +52,7 @@ class Viewer:
     """Serves the page of some sessions until it is closed.
 
     Args:
-        opened: Returns a context manager that opens the store for one request.
+        open_store: Returns a context manager that opens the store for one request.
         sessions: Ids of the sessions on the page.
         evaluation: Name of the evaluation; by default the one of each session's family.
         port: Port on loopback; 0 chooses a free one.

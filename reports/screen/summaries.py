@@ -266,7 +266,9 @@ def _range(calls: Mapping[str, int]) -> str:
 
 
 def print_written(out: Console, result: Mapping[str, Json]) -> None:
-    """Print what a command that writes files did, one fact per line; data sets form a table."""
+    """Print the results of a command that writes files, one fact per line, and data sets as a
+    table.
+    """
     sets = result.get("sets") or []
     for name, value in result.items():
         if name == "sets":

@@ -69,7 +69,7 @@ def clean_containers(engine: Any, done: dict[str, Json]) -> None:
 
 
 def clean_images(engine: Any, done: dict[str, Json]) -> None:
-    """Remove our images other than the present ones. Raises SandboxUnavailable."""
+    """Remove Peirce's images except the current ones. Raises SandboxUnavailable."""
     from docker.errors import APIError
 
     present = image_tags()

@@ -79,13 +79,15 @@ def code_of(value: Any) -> int:
 def make_coder(
     max_bytes: int = MAX_BYTES, check: Callable[[bytes], None] | None = None
 ) -> Callable[[Any], bytes]:
-    """Return a fast `code_bytes` for one batch.
+    """Return a function that computes the same codes as `code_bytes`, faster, for the outputs of a
+    batch.
 
-    It writes flat lists and grids in one C call and remembers the hashes of short forms, because
-    outputs of one hypothesis repeat.
+    The function writes flat lists and grids in one C call. It also remembers the hashes of short
+    forms, because the outputs of a hypothesis repeat.
 
     Args:
-        check: It is called with each form that contains ADDRESS_MARK, and may raise.
+        max_bytes: Maximum length of a form.
+        check: Called with each form that contains ADDRESS_MARK; may raise.
     """
     memo: dict[bytes, bytes] = {}
     known = memo.get

@@ -180,7 +180,7 @@ class Trial:
 
         Of an input that `order` holds twice, the last result counts.
 
-        Raises OverBatch.
+        Raises BatchLimitReached.
         """
         self._order = order
         stored = inputs.stored if order is None else [inputs.stored[place] for place in order]

@@ -126,9 +126,9 @@ class PooledSandbox:
         limits: Limits,
         equality: Json = None,
     ) -> Batch:
-        """Run one hypothesis over an input set that was `put`.
+        """Run one hypothesis on an input set that `put` has stored.
 
-        A batch that is lost with its zygote is retried on two newly started ones.
+        If a zygote dies with the batch, the batch is tried on up to two newly started zygotes.
 
         Args:
             equality: The equality rule of the codes (inside/tolerance.py).
@@ -209,7 +209,7 @@ class PooledSandbox:
     # --- One batch on one zygote ---
 
     async def _once(self, job: Job, fresh: bool) -> Batch:
-        """Make one attempt, on a newly started zygote if `fresh`. Raises Lost."""
+        """Make one attempt, on a newly started zygote if `fresh`. Raises ZygoteLost."""
         slot = await self._free.get()
         held = True
         try:
@@ -242,7 +242,7 @@ class PooledSandbox:
     async def _exchange(self, link: Link, job: Job, again: bool) -> tuple[Batch, int]:
         """Run the inputs once, or again in another order; return the batch and its source's reach.
 
-        Raises Lost, TimeoutError or OSError.
+        Raises ZygoteLost, TimeoutError or OSError.
         """
         nonce = os.urandom(8).hex()
         inline = b""

@@ -102,7 +102,7 @@ class Link:
         self.kept_inputs.move_to_end(digest)
 
     async def receive(self, most_bytes: int) -> Reply:
-        """Return the next frame. Raises Lost."""
+        """Return the next frame. Raises ZygoteLost."""
         try:
             head = await self.reader.readexactly(HEAD.size)
             magic, header_size, body_size = HEAD.unpack(head)
@@ -176,7 +176,7 @@ def parse_batches(
     frame.
 
     Raises:
-        Lost: The harness itself failed.
+        ZygoteLost: The harness itself failed.
     """
     count, keep, limits = job.count, job.keep, job.limits
     ending = header.get("ending")

@@ -21,7 +21,7 @@ CORNERS = (
 
 
 def find_corner(inputs: Grids, outputs: Grids) -> tuple[Grids, Step] | None:
-    """Return the grids that the outputs show in one corner, and the step that puts them there.
+    """Find the small grid that each output shows in one corner.
 
     Returns:
         The small grids and the step, for the corner where the grids have the fewest cells. None if

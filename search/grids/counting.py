@@ -52,7 +52,7 @@ def colour_expressions(goal: Goal) -> Iterator[CountExpression]:
 
 
 def number_expressions(goal: Goal) -> Iterator[CountExpression]:
-    """Yield expressions for numbers."""
+    """Yield expressions for numbers that a grid determines, such as its number of colours."""
     yield CountExpression("len(ranked(g))", "the number of colours", 0.5)
     yield CountExpression("len(objects(g, True, False))", "the number of objects", 0.5)
     yield CountExpression(

@@ -289,7 +289,9 @@ def first_true_index(elements: Elements, rows: NDArray[np.generic]) -> NDArray[n
 
 
 def find_partial_solutions(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
-    """Yield maps and filters that are right on some inputs, each with the mask of those inputs."""
+    """Yield maps and filters that are right on some shown inputs, each with a bit mask of these
+    inputs.
+    """
     lengths = np.array([len(out) for out in goal])
     bits = 1 << np.arange(len(goal), dtype=np.int64)
     if not elements.size:

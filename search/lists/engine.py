@@ -292,7 +292,7 @@ class Describer:
         return self.letters.get(node) or self.describe(node)
 
     def describe(self, node: Node) -> str:
-        """Return the description of a program or of a part of one."""
+        """Return an English description of a program, or of the part of a program below `node`."""
         op = node.op
         if op == "x":
             return "x"

@@ -45,7 +45,8 @@ ONE = _table([1])
 
 
 def power(places: IntArray) -> Codes:
-    """Return BASE**place for each place, with places capped at the largest known power."""
+    """Return BASE**place for each place. Places above the largest known power count as that power.
+    """
     return POWERS[np.minimum(places, LONGEST - 1)]
 
 
@@ -154,7 +155,9 @@ class Block:
         return self.sort_between(np.zeros_like(self.lengths), self.lengths)
 
     def sort_between(self, first: IntArray, last: IntArray) -> Block:
-        """Return the lists with the elements between two places sorted and the others unchanged."""
+        """Return the lists with the elements between two positions sorted. All other elements stay
+        in place.
+        """
         lowest, highest = -(1 << 62), 1 << 62
         low, high = self.places < first[:, None], self.places >= last[:, None]
         made = np.where(low, lowest + self.places, np.where(high, highest, self.values))
@@ -274,5 +277,5 @@ def mixers(count: int) -> list[int]:
 
 
 def value_code(lists: Sequence[Sequence[int]]) -> int:
-    """Return one number for a value, that is for one list per shown input."""
+    """Return a number that identifies a value, where a value is one list per shown input."""
     return sum(fingerprint(v) * m for v, m in zip(lists, mixers(len(lists)), strict=True)) % _WORD

@@ -78,7 +78,7 @@ class Text(str):
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation of the grammar.
+    """An operation of the grammar of list programs.
 
     Attributes:
         name: Name in `OPERATIONS`.

@@ -135,7 +135,7 @@ class Problem:
         """Return the ranking of valid rules, built on first use.
 
         Raises:
-            NotSearched: For a theory or worlds that the fast path does not support.
+            UnsupportedProblem: For a theory or worlds that the fast path does not support.
         """
         if self._ranking is None:
             try:

@@ -199,7 +199,10 @@ class Features:
         return self.add([Recipe("not", one=int(place)) for place in places], values)
 
     def add_connected(self, kind: Kind, ones: Integers, others: Integers) -> Integers:
-        """Add each of `ones` connected with each of `others`; `implies` is added both ways."""
+        """Add the connection, by `kind`, of every feature in `ones` with every feature in `others`.
+
+        For the kind `implies`, both directions are added.
+        """
         first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
         low, high = np.minimum(first, second), np.maximum(first, second)
         low, high = np.unique(np.stack([low, high])[:, low != high], axis=1)
@@ -361,5 +364,5 @@ def _parts_of(recipe: Recipe) -> list[int]:
 
 
 def concatenate_places(found: Sequence[Integers]) -> Integers:
-    """Return the indices concatenated."""
+    """Return several arrays of feature indices as one array."""
     return np.concatenate(found) if found else np.zeros(0, np.int64)

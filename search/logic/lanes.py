@@ -128,7 +128,9 @@ class Lanes:
         return np.concatenate(found)
 
     def concatenate(self, other: Lanes) -> Lanes:
-        """Return these worlds followed by others, whose tables have the same size."""
+        """Return these worlds followed by the worlds of `other`. Both must have tables of equal
+        size.
+        """
         true = {
             name: np.concatenate([table, other.true[name]]) for name, table in self.true.items()
         }
@@ -140,7 +142,7 @@ class Lanes:
 
 
 class Completions(NamedTuple):
-    """Completions of prompt worlds.
+    """Completions of prompt worlds: copies of the worlds in which every unknown atom is decided.
 
     Args:
         lanes: The completions.
@@ -154,9 +156,11 @@ class Completions(NamedTuple):
 def complete_worlds(prepared: PreparedWorlds, most: int, stream: RandomStream) -> Completions:
     """Return at most `most` completions of each prompt world.
 
-    The first has no unknown atom true. In the partial regime, where one repaired completion is
-    enough, the others are those in which the fewest elements break the theory. In the skeptical
-    regime they are: all unknown atoms true, one predicate true, and random ones.
+    A completion decides whether each unknown atom is true. In the first completion, no unknown atom
+    is true. In the partial regime, a single repaired completion makes a rule valid; there, the
+    other completions are those in which the fewest elements break the theory. In the skeptical
+    regime, the other completions are: all unknown atoms true, all unknown atoms of one predicate
+    true, and random choices.
     """
     structures = prepared.structures
     count = len(structures)

@@ -56,9 +56,9 @@ class Atoms(NamedTuple):
 
 
 def build_atoms(rows: PreparedRows) -> Atoms:
-    """Return all conditions that hold on some rows but not on all.
+    """Return all conditions that hold on some rows but not on all rows.
 
-    Of conditions in one column that hold on the same rows only the cheapest is kept.
+    If several conditions on one column hold on equal rows, only the cheapest is kept.
     """
     kept: list[tuple[Condition, NDArray[np.bool_], float, int]] = []
     names = [name for name, told in rows.columns.items() if told["kind"] != "text"]

@@ -38,7 +38,7 @@ Marks = NDArray[np.bool_]
 
 
 class ChosenCover(NamedTuple):
-    """The conjunctions already chosen.
+    """The conjunctions that the search has already chosen for a label, with the rows they cover.
 
     Args:
         conjunctions: The conjunctions.

@@ -236,7 +236,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Setting:
-    """Settings of the regression.
+    """Settings of the regression on the words that texts mention.
 
     Args:
         penalty: Weight of the squared weights.

@@ -231,10 +231,10 @@ def ridge_weights(x: NDArray[np.float32], y: Numbers) -> Numbers:
 def eliminate_columns(
     x: NDArray[np.float32], y: Numbers, stops: Sequence[int]
 ) -> Iterator[tuple[NDArray[np.int64], Numbers]]:
-    """Yield the columns of x (n, t) that are left at each of `stops`, and their weights.
+    """Yield the columns of x, (n, t), that remain after backward elimination, with their weights.
 
-    `stops` descend. Each round drops the share `DROPPED` of the columns, those with the lightest
-    weights.
+    A result is yielded at each column count in `stops`, which must descend. Each round drops the
+    share `DROPPED` of the columns, namely the columns with the smallest weights.
     """
     left = np.arange(x.shape[1])
     w = ridge_weights(x, y)

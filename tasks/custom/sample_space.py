@@ -52,7 +52,7 @@ GENERATOR_KEYS = {"range": ("step",), "choices": (), "text": ("length",), "list"
 
 @dataclass(frozen=True)
 class Generator:
-    """A generator of inputs.
+    """A generator of the possible inputs of a user's task.
 
     Args:
         size: the number of values, at most `MAX_SIZE`; a value that can arise in two ways counts twice.

@@ -124,10 +124,10 @@ class BadRecords:
             self._place, self._file = outer
 
     def field(self, name: str, read: Callable[[], T]) -> T | None:
-        """Return what `read` returns, or None with a note where an optional field is unreadable.
+        """Read an optional field. If it is unreadable, note a warning and return None.
 
         Args:
-            name: what the field is, in a warning.
+            name: the name of the field in the warning.
             read: reads the field; raises BadValue or DataError.
         """
         try:
@@ -140,7 +140,7 @@ class BadRecords:
         return None
 
     def note(self, file: Path, sentence: str) -> None:
-        """Warn about a file; files with the same sentence share one warning."""
+        """Warn about a file. Files with equal sentences share one warning."""
         files = self._notes.setdefault(sentence, [])
         if file not in files:
             files.append(file)

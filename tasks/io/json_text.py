@@ -271,7 +271,7 @@ def parse_literal(text: str, where: str) -> Json:
 
 
 def to_json(value: object, where: str) -> Json:
-    """Convert tuples to lists.
+    """Return a value as JSON data, with tuples converted to lists.
 
     Raises:
         NotFinite: A number is not finite.

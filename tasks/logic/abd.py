@@ -96,7 +96,7 @@ class Abd:
         """Generate problems and write them to files.
 
         Args:
-            out: a folder or a file; see `set_files.targets`.
+            out: a folder or a file; see `set_files.target_paths`.
             count: the number of problems, or None for the default.
             seed: the seed of the problems.
             kinds: values of the options in `kinds`, None for those that were not used. "mined" maps

@@ -50,7 +50,7 @@ def build_problem(
 
 
 def check_regime(value: Json, keys: Keys) -> Regime:
-    """Return a regime, checked."""
+    """Return `value` if it names a regime. Raises BadValue otherwise."""
     if value not in REGIMES:
         raise BadValue(keys, f"not one of {', '.join(REGIMES)}: {shorten(value)}")
     return cast(Regime, value)

@@ -172,8 +172,8 @@ def _scene(value: Json, where: str) -> list[str]:
 def _draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
     """Show one scene that is on, one that is off, then `count` - 2 others, in the order drawn.
 
-    The other scenes are hidden, in the order of the pool. As in `observations.draw`, the choice for
-    a problem depends only on the seed, its id and the count.
+    The other scenes are hidden, in the order of the pool. As in `observations.draw_observations`,
+    the choice for a problem depends only on the seed, its id and the count.
     """
     if count < 2:
         raise UsageError(

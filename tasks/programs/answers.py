@@ -47,7 +47,7 @@ def read_answer(text: str, answer_format: str) -> Hypothesis | Malformed:
 
     Besides the reasons of `read_source`, an answer is malformed as too_long, no_tuple,
     not_two_strings, cut (the answer ends within the source), no_object, no_code or too_costly (the
-    attempts to read it have parsed `PARSED_CHARACTERS` characters).
+    attempts to read it have parsed `python_parser.PARSED_CHARACTERS` characters).
     """
     if not text.strip():
         return Malformed("empty", "the answer is empty")

@@ -211,7 +211,7 @@ def answer_text(description: str, code: str) -> str:
 
 @dataclass(frozen=True)
 class Programs:
-    """The family of Python programs.
+    """The family `programs`: Python functions of one argument.
 
     Args:
         strict_contract: whether a breach of the answer contract makes an answer malformed, so that

@@ -209,7 +209,8 @@ def _solutions(path: Path) -> Path | None:
 
 
 def data_identity(path: str | Path, form: GridFileOptions) -> dict[str, Json]:
-    """Return `files.identity` of the one file that is read, or `files.identify_files` of all."""
+    """Return `files.identify_file` of the one file that is read, or `files.identify_files` of all.
+    """
     place = expand_home(path)
     files = find_files(path, form)
     files += [beside for one in files if (beside := _solutions(one))]

@@ -33,7 +33,7 @@ Function = Callable[[Grid], Grid]
 
 @dataclass(frozen=True)
 class ProblemSize:
-    """Sizes of the grids and numbers of pairs in the problems of a task.
+    """Ranges of grid sizes and of numbers of pairs in the generated problems of a task.
 
     Args:
         low: the fewest rows and columns of an input.
@@ -258,7 +258,9 @@ Cell = tuple[int, int]
 
 
 class Canvas:
-    """A grid to draw a picture on, with the random number generator that decides what is drawn."""
+    """A grid on which a picture is drawn, with the random number generator that decides the
+    drawing.
+    """
 
     def __init__(self, rng: random.Random, height: int, width: int, palette: Sequence[int]) -> None:
         self.rng = rng

@@ -313,10 +313,11 @@ class InputSpace:
         return frozenset(found)
 
     def similar_variables(self, rule: Rule, others: Sequence[Rule]) -> frozenset[str]:
-        """Return variables of `others` that select the same texts as `rule`, even in other words.
+        """Return the variables of `others` that select nearly the same texts as `rule`.
 
-        This concerns conditions on a text column without slots. A condition of `others` counts if
-        it and a condition of `rule` both hold in most of the texts in which one of them holds.
+        The wording may differ. Only conditions on a text column without slots are compared. A
+        condition of `others` counts if it and a condition of `rule` hold together in most of the
+        texts in which at least one of them holds.
         """
         found: set[str] = set()
         for column in [] if self.as_rows else self.texts:

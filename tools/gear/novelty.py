@@ -166,7 +166,7 @@ class Coverage:
         return self._share(self.covered_mask(predictions))
 
     def add(self, predictions: Predictions) -> None:
-        """Add the predictions of an answer to those of the earlier ones."""
+        """Add the predictions of an answer to the covered predictions."""
         codes, defined = predictions.codes, predictions.defined
         if np.array_equal(self._covered(codes, defined), defined):
             return  # Its predictions are already in the union.

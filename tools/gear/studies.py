@@ -224,7 +224,9 @@ def measure_survival(population: Population, draws: Places) -> Survival:
 
 
 class Comparison(NamedTuple):
-    """Comparisons under contexts of one size; every field has one entry per draw, (d,).
+    """Counts of compared pairs of hypotheses, for contexts of one size.
+
+    Every field has one element per draw of hidden pairs, (d,).
 
     Attributes:
         contexts: Contexts in which hypotheses were compared.

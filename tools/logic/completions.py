@@ -29,7 +29,7 @@ _NONE = np.uint64(0)
 
 
 class ThreeValued(NamedTuple):
-    """Three-valued truth.
+    """Arrays of three-valued truth: certainly true, certainly false, or dependent on unknown atoms.
 
     Attributes:
         true: Where a value is certainly true.

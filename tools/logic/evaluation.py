@@ -137,7 +137,7 @@ def _fitted(value: V, have: tuple[str, ...], want: tuple[str, ...], algebra: Alg
 
 
 class Structures:
-    """Worlds, stacked into tables.
+    """Several worlds as stacked arrays of truth values, with one axis per argument of a predicate.
 
     Attributes:
         worlds: The worlds.

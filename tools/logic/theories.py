@@ -38,7 +38,8 @@ JSON_KEYS = ("names", "axioms", "signature", "allowed")  # keys of the JSON form
 
 @dataclass(frozen=True)
 class Theory:
-    """A default theory.
+    """A default theory: axioms about what is normal, and the predicates that an exception rule may
+    use.
 
     Attributes:
         names: The name in the paper and that in the published files, or a name chosen by the user.

@@ -294,7 +294,7 @@ class _WorldSolvers:
 
 
 class GroundedWorlds:
-    """Worlds of one theory under one regime, grounded for many rules.
+    """Worlds of one theory under one regime, translated to Z3 once for judging many rules.
 
     Args:
         theory: The theory.

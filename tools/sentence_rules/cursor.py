@@ -213,7 +213,7 @@ PIECE = re.compile(
 
 
 class Piece(NamedTuple):
-    """A piece of a sentence.
+    """A token of a sentence: a word, a number, a mark or a quoted text.
 
     Attributes:
         kind: Kind of the piece.

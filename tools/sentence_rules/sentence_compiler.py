@@ -162,7 +162,7 @@ class SentenceParser:
     # --- clauses ---------------------------------------------------------------
 
     def read_clause(self, at: int) -> Parsed[Clause]:
-        """Read one clause."""
+        """Read one clause, that is a condition with its label, from token `at` on."""
         if self.cursor.word(at) in words.IF:
             return self.read_if_clause(at)
         end = self.find_outcome_end(at)

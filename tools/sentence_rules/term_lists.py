@@ -91,7 +91,7 @@ def begins_condition(cursor: Cursor, at: int) -> bool:
 
 
 def read_entry(cursor: Cursor, at: int, room: int) -> Parsed[Term]:
-    """Read one entry; an unquoted one has at most `room` words."""
+    """Read one entry of a word list. An entry without quotes may have at most `room` words."""
     if cursor.kind(at) == "quoted":
         text = cursor.pieces[at].text
         if INNER_STAR.search(text):

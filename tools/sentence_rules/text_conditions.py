@@ -53,7 +53,7 @@ def is_joined_by_and(cursor: Cursor, at: int, end: int) -> bool:
 
 
 def read_bounded_amount(cursor: Cursor, at: int, bound: Bound, text: str) -> Parsed[Condition]:
-    """Read what follows "has at least 3"."""
+    """Read the amount after a bound, for example the part after "has at least 3"."""
     terms: Parsed[tuple[Term, ...]]
     named = read_mark(cursor, at)
     unit = cursor.match_phrase(at, words.UNITS)

@@ -237,7 +237,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         checkpoints.prune_checkpoints(folder.parent, self.settings.keep)
 
     def load_checkpoint(self, folder: Path) -> None:
-        """Continue from a checkpoint.
+        """Continue the training from a checkpoint.
 
         Raises:
             UsageError: It was written with other settings or pairs.

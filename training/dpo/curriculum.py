@@ -76,7 +76,7 @@ class Schedule(Protocol):
 
 
 class DpoSettings(TrainingSettings):
-    """Settings whose messages put what is wrong with a value after a semicolon."""
+    """Base class of settings whose error messages state the fault of a value after a semicolon."""
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:

@@ -49,7 +49,7 @@ CHECKPOINTS_FOLDER = "checkpoints"
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """The result of a training.
+    """The result of a DPO training.
 
     Attributes:
         training: The id of the training.

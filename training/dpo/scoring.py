@@ -200,7 +200,7 @@ class Probe:
         self._reference = scorer.reference_logps(self._keys)
 
     def measure(self) -> dict[str, dict[str, float]]:
-        """Return the values of `progress.PROBES` by stage, then by name."""
+        """Return the values of `progress.PROBE_METRICS` by stage, then by name."""
         ratios = self._scorer.policy_logps(self._keys) - self._reference
         return {stage: self._summary(ratios[rows]) for stage, rows in self._rows.items()}
 

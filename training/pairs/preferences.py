@@ -244,10 +244,12 @@ class Pool:
 
 @dataclass(frozen=True)
 class Caps:
-    """The most contexts of size 0, 1 and 2, and the most pairs per stage in one such context.
+    """Maximum numbers of contexts, and of pairs per stage in a context, for contexts of size 0, 1
+    and 2.
 
-    None means no cap. The released code of the paper has 1, 20 and 190 contexts (all those of 20
-    drawn hypotheses), all pairs without a context, and 15 pairs of all stages together with one.
+    None means no limit. The released code of the paper takes 1, 20 and 190 contexts (all those of
+    20 drawn hypotheses). It takes all pairs without a context, and 15 pairs of all stages together
+    in a context.
 
     Raises:
         UsageError: There are not three numbers of at least 0 each, or the caps leave no pair.

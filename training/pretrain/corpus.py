@@ -110,7 +110,7 @@ ENTITY_PATTERN = re.compile(
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer of a lesson.
+    """An answer in a lesson of the pretraining corpus.
 
     Attributes:
         prompt_suffix: The part of the prompt after the observations.

@@ -86,7 +86,7 @@ def group_by_theory(records: Sequence[Record]) -> list[Group]:
 
 
 def group_by_difficulty(records: Sequence[Record]) -> list[Group]:
-    """Group records by difficulty; those without one are left out."""
+    """Group records by difficulty, and leave out records without a difficulty."""
     return _by([one for one in records if one.facts.difficulty], lambda one: one.facts.difficulty)
 
 

@@ -166,7 +166,7 @@ def _rank(one: Attempt) -> tuple[bool, int, int, int]:
 
 @dataclass(frozen=True)
 class Record:
-    """The outcome of one problem.
+    """The answer that counts for one problem of the task `abd`, with its measures.
 
     Args:
         facts: Facts of the problem.

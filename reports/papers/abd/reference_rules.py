@@ -22,7 +22,7 @@ PLANTED_IN_SCOPE = "planted rule in scope"
 
 
 class ReferenceRule(NamedTuple):
-    """A reference rule of a problem.
+    """A reference rule of a problem, judged like an answer.
 
     Args:
         kind: Planted rule or antecedent.

@@ -1,7 +1,7 @@
 """Tables 2 to 6 of the ABD paper, with sessions in the place of models.
 
 Further tables show difficulty and compare shorter with longer rules. All are pure functions of
-`groups.Run`. Intervals are 95% and resample instances within their regime.
+`groups.SessionRecords`. Intervals are 95% and resample instances within their regime.
 
 Departure: the published tables print means without intervals; here the cells include them.
 """

@@ -124,7 +124,7 @@ def share(part: str, total: str) -> Formula:
 
 
 def odds_ratio(one: str, other: str, total: str) -> Formula:
-    """Return the formula (one / (whole - one)) / (other / (whole - other))."""
+    """Return a formula for the odds ratio (one / (total - one)) / (other / (total - other))."""
     return lambda s: (s[one] * (s[total] - s[other])) / (s[other] * (s[total] - s[one]))
 
 
@@ -192,7 +192,7 @@ class JoinedProblem:
 
 @dataclass
 class StudySources:
-    """A record of what was read.
+    """The sessions, hidden pairs and problems that a study has read.
 
     Args:
         sessions: {session, task, method, model, problems, left_out} for each session; "left_out"

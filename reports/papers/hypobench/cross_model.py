@@ -21,10 +21,11 @@ def build_cells(
     scored: Sequence[Mapping[str, Json]],
     proposers: Mapping[str, str],
 ) -> list[dict[str, Json]]:
-    """Return one cell for each session whose bank is used by at least two sessions, in order.
+    """Return one cell of the cross-model table per session, for banks that at least two sessions
+    use.
 
-    Cells are {bank, proposer, judge, inference, session, …scores}. "bank" is a session's id, which
-    is its own for a session that made its bank, or the name of a file.
+    A cell is {bank, proposer, judge, inference, session, …scores}. "bank" is the id of the session
+    that made the bank, or the name of a file.
 
     Args:
         recorded: Sessions as the store has them.

@@ -124,7 +124,7 @@ class Entry:
         difficulty: Difficulty of the data set.
         has_bank: Whether the method keeps hypotheses.
         numeric: Whether its labels are numbers.
-        rated: (rater, {name: scores}) pairs, with scores from `tables.summed`.
+        rated: (rater, {name: scores}) pairs, with scores from `tables.summarize_ratings`.
     """
 
     session: str

@@ -189,7 +189,7 @@ LONG_COLUMNS = ("table", "source", "row", "column", "metric", "value", "n", "dat
 
 @dataclass(frozen=True)
 class Grid:
-    """One table.
+    """One of HypoBench's tables, before it is written: rows, models, metrics and published values.
 
     Args:
         name: Name of its files.

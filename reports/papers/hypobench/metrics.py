@@ -125,7 +125,7 @@ METRICS = (
 
 @dataclass(frozen=True)
 class SplitPredictions:
-    """The predicted rows of one split.
+    """The predicted labels of the rows of one split, with the true labels.
 
     Args:
         split: Name of the split.

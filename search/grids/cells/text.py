@@ -25,7 +25,7 @@ class Condition(NamedTuple):
     term: Term
 
     def negate(self) -> Condition:
-        """Return the opposite condition."""
+        """Return the condition that holds exactly where this condition does not hold."""
         return Condition(self.no_text, self.no_says, self.text, self.says, self.cost, self.term)
 
 

@@ -32,7 +32,7 @@ BoolArray = NDArray[np.bool_]
 
 
 class RoomKind(NamedTuple):
-    """A kind of room.
+    """A kind of room, that is a way to divide a grid into boxes.
 
     Attributes:
         text: Expression over `g` for the boxes of the rooms.
@@ -240,7 +240,8 @@ def _looks(state: State, goal: Goal, budget: Budget) -> Iterator[_Seen]:
 
 
 def change_rooms(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that change every room in one way, or in one of two ways that a test chooses."""
+    """Find steps that change all rooms alike, or in one of two ways, as a test of the room decides.
+    """
     if goal.has_shapes(state.grids):
         yield from _within_share(_each, state, goal, budget)
 

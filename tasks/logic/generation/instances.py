@@ -144,7 +144,8 @@ TRIES_PER_THEORY = 10  # templates tried before other theories are tried as well
 
 @dataclass(frozen=True)
 class GeneratedInstance:
-    """A generated instance.
+    """A generated instance of the task `abd`: its theory, reference rule, prompt worlds and
+    holdouts.
 
     Args:
         id: its name.
@@ -193,7 +194,7 @@ def generate_instances(
 ) -> Iterator[GeneratedInstance]:
     """Generate `count` instances.
 
-    Instance k of a seed is the same however many instances are requested.
+    Instance k of a seed does not depend on the number of requested instances.
 
     Args:
         count: the number of instances.

@@ -62,7 +62,7 @@ class WorldTables:
             An array of bools with shape (worlds, elements).
 
         Raises:
-            TooWide: the formula needs more than `MAX_CELLS_PER_WORLD` cells for a world.
+            TableTooLarge: the formula needs more than `MAX_CELLS_PER_WORLD` cells for a world.
         """
         size = self.inside.shape[1]
         cells = sum(size ** len(free) for free in formula.free_at)

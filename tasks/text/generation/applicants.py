@@ -24,7 +24,7 @@ _MOST = 400_000  # records for one split
 
 @dataclass(frozen=True)
 class Field:
-    """A column.
+    """A column of the generated table of applicants: a choice, a count or a truth value.
 
     Attributes:
         about: A description of the column.

@@ -95,7 +95,7 @@ class MarineGenerator:
         return {"marine": frozenset(("marine",))}
 
     def iter_further_names(self, seed: int) -> Iterator[str]:
-        """Return no further names."""
+        """Return an empty iterator, because this generator has no further names."""
         return iter(())
 
     def generate(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:

@@ -32,7 +32,7 @@ WRITABLE_GENERATORS = (
 
 @dataclass(frozen=True)
 class Definition:
-    """A label or a type of phrase, with what it stands for."""
+    """A label or a type of phrase, with a description of its meaning."""
 
     name: str
     about: str = ""

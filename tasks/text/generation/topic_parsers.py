@@ -51,7 +51,7 @@ _COLUMNS = Columns({"text": {"kind": "text", "about": ""}}, "text", ())
 
 @dataclass(frozen=True)
 class ParsedItems(Generic[T]):
-    """The result of a parser.
+    """The items that a parser read from a model's answer, with the faults it found.
 
     Attributes:
         valid: The items that follow the rules.
@@ -81,7 +81,9 @@ def contains_tokens(part: Sequence[str], tokens: Sequence[str]) -> bool:
 
 
 def parse_labels(answer: str, draft: Draft, count: int) -> ParsedItems[Definition]:
-    """Parse new labels, one line `NAME: what it is` each, that the draft does not have yet."""
+    """Parse new labels from lines of the form `NAME: description`, skipping labels that the draft
+    has.
+    """
     good: list[Definition] = []
     wrong: list[str] = []
     taken = {normalize_label(name) for name in draft.label_names}
