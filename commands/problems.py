@@ -332,8 +332,8 @@ def tasks_space(
 ) -> SpaceFile:
     """Write the sample space of a task as JSONL, in the form that `--space` reads.
 
-    It is the space of a run with the same data. Without `data`, it is the space of the problems
-    that the generator makes by default.
+    The written space equals the space of a run with `data`. Without `data`, it is the space of the
+    problems that the generator makes by default.
 
     Args:
         task: name of a task, or path of a task file.

@@ -143,8 +143,7 @@ def _words(kind: Any) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the generated module option_types.py, which types the keyword options of the commands.
-    """
+    """Write the generated module option_types.py, which types the commands' keyword options."""
     FILE.write_text(generate_source(), "utf-8")
 
 

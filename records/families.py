@@ -41,10 +41,10 @@ class FamilyWords(Protocol):
         ...
 
     def compact(self) -> FamilyWords:
-        """Return a shorter wording for small models.
+        """Return shorter prompt texts for small models.
 
-        The answer format, an observation, a hypothesis and feedback take one line each. Of the
-        problem's description only what its observations leave open remains.
+        The answer format, an observation, a hypothesis and feedback take one line each. Only the
+        parts of the problem's description that the observations leave open remain.
         """
         ...
 
@@ -176,8 +176,7 @@ class HasTaskWording(Protocol):
 
 @runtime_checkable
 class ToleratesErrors(Protocol):
-    """A family whose consistent hypotheses may be wrong on a share of the inputs that they cover.
-    """
+    """A family whose consistent hypotheses may be wrong on a share of the covered inputs."""
 
     def with_tau(self, tau: float) -> Family:
         """Return a copy with another threshold of consistency.

@@ -87,7 +87,7 @@ class Predictions:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Whether a hypothesis is right on each of m observations.
+    """The result of comparing a hypothesis with m observations.
 
     Attributes:
         marks: m entries: True, False, or None where the prediction is undefined.

@@ -102,7 +102,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class View:
-    """What an agent sees of a problem at one step."""
+    """The part of a problem that an agent may see at one step."""
 
     problem: str
     task: str

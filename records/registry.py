@@ -186,10 +186,10 @@ def load(kind: Kind, name: str) -> Any:
 
 
 def load_all(kind: Kind) -> list[Any]:
-    """Return the objects of a kind, sorted by name.
+    """Return all objects of a kind, sorted by name.
 
-    A component of another package that cannot be loaded is left out with a warning, so that it does
-    not disable the others.
+    If a component of another package cannot be loaded, a warning is given and the component is left
+    out, so that other components still work.
     """
     try:
         found_names: Iterable[str] = component_names(kind)

@@ -166,10 +166,10 @@ class CompositeSettings(Settings):
         return self.to_record()
 
     def to_record(self) -> dict[str, Json]:
-        """Return what a session stores: the explicitly set values by part, as JSON.
+        """Return the explicitly set values by part, as JSON that a session stores.
 
-        A model or repairer that is an object is left out; the caller who resumes the session passes
-        it again.
+        A model or repairer that is an object is left out. To resume the session, the caller passes
+        the object again.
         """
         record: dict[str, Json] = {}
         for name in type(self).model_fields:

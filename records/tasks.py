@@ -150,7 +150,7 @@ class IncludesProblems(Protocol):
     """A task that includes its own problems, for runs without data."""
 
     def problems(self) -> list[Problem] | None:
-        """Return its own problems, or None where it has none."""
+        """Return the problems that the task includes, or None if it includes none."""
         ...
 
 
@@ -163,7 +163,7 @@ class OffersKinds(Protocol):
 
 @runtime_checkable
 class WritesProblems(Protocol):
-    """A task whose generated problems are more than one file of pairs."""
+    """A task that writes its generated problems itself, in files of its own form."""
 
     def write(
         self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]

@@ -94,7 +94,7 @@ class SearchEngine:
 
 
 def find_engine(shown: list[list[Any]]) -> SearchEngine | None:
-    """Return the first engine that supports such pairs, or None."""
+    """Return the first engine that supports pairs of this form, or None."""
     for engine in _engines():
         if engine.supports(shown):
             return engine
@@ -112,7 +112,7 @@ def _engines() -> Iterator[SearchEngine]:
 
 
 class SearchService:
-    """State of one worker process: its sample spaces and the latest problems it was asked about."""
+    """The state of a worker process: its sample spaces and the most recent problems."""
 
     def __init__(self) -> None:
         self.inputs: dict[str, list[Any]] = {}

@@ -143,9 +143,9 @@ class NoveltyRanker:
 
 
 def agreement_mask(here: Predictions, other: Predictions) -> Defined:
-    """Return where two hypotheses give the same prediction, shape (inputs,).
+    """Return on which inputs two hypotheses make equal predictions, shape (inputs,).
 
-    An undefined prediction agrees with nothing.
+    An undefined prediction equals no other prediction.
     """
     same: Defined = here[1] & other[1] & (here[0] == other[0])
     return same

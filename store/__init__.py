@@ -213,7 +213,7 @@ class Store:
     def settings(self, session: str) -> Mapping[str, Json]:
         """Return the settings of a session.
 
-        They never change once the session has begun, so they are read once and cached.
+        Settings never change after a session has begun, so they are read once and cached.
         """
         if session not in self._settings:
             self._settings[session] = self.session(session)["settings"]
@@ -252,9 +252,9 @@ class Store:
     # --- calls and steps
 
     def journal(self, session: str) -> SessionJournal:
-        """Return the journal of a session; repeated calls return the same object.
+        """Return the journal of a session. Repeated calls return one object.
 
-        In a store that is open for reading, the journal only looks calls up.
+        In a store that is open for reading, the journal can only look up calls.
         """
         if session not in self._journals:
             self._journals[session] = SessionJournal(session, self._reading, self._writer)
@@ -325,7 +325,9 @@ class Store:
         return _answers.answer_summaries(self._reading, session, problems)
 
     def vectors(self, digests: Iterable[Digest]) -> dict[Digest, Vector]:
-        """Return arrays by digest; `ConsistentHypothesis` and `AnswerSummary` hold such digests."""
+        """Return stored arrays by digest. `ConsistentHypothesis` and `AnswerSummary` hold such
+        digests.
+        """
         return _journal.read_vectors(self._reading, digests)
 
     def bank(

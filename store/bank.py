@@ -84,7 +84,7 @@ class Bank:
         return any(entry.text == text for entry in self._held.values())
 
     def apply(self, event: BankEvent) -> None:
-        """Apply one event of the log."""
+        """Apply one event of the bank's log: enter, visit, drop or cut."""
         if event.kind == "cut":
             self._cut(event.observation)
             return

@@ -129,7 +129,7 @@ def creation_lock(path: Path, until: float) -> Iterator[None]:
 
 
 def make_spill_folder() -> str:
-    """Return a new private folder for what exceeds the memory, or "" if there can be none."""
+    """Return a new private folder for data that exceed the memory, or "" if none can be made."""
     try:
         return tempfile.mkdtemp(prefix="peirce-spill-")
     except OSError:

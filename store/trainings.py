@@ -59,7 +59,7 @@ class Trainings:
     # --- writing
 
     def begin(self, training: str, settings: Mapping[str, Json], created: str = "") -> None:
-        """Add a training, or set one that is resumed to running.
+        """Add a training, or set a resumed training to "running".
 
         A resumed training keeps its settings and its time of creation.
 
@@ -160,7 +160,7 @@ class Trainings:
         raise StoreError(f"no training {name!r}; did you mean {near[0]}, or last?")
 
     def get(self, training: str) -> dict[str, Any]:
-        """Return one training with the keys of `list`."""
+        """Return one training as a dictionary with the keys that `list` returns."""
         return self._row(training)
 
     def points(self, training: str) -> Sequence[Point]:

@@ -28,8 +28,7 @@ from ..records import (
 
 
 class CachedWords:
-    """Prompt texts of a family, with a cache of the texts about one problem for its many prompts.
-    """
+    """Prompt texts of a family, with a cache of the texts about one problem."""
 
     def __init__(self, words: FamilyWords) -> None:
         self._words = words

@@ -346,7 +346,7 @@ def too_long_fault() -> Fault:
 
 
 class StreamedAnswer:
-    """The events of one stream, joined in order.
+    """The answer of an endpoint, assembled from the events of its stream in order.
 
     Attributes:
         size: Characters of all events; an end counts 1.

@@ -149,7 +149,7 @@ class LocalModel:
         return Answer(row[:after], after is not None, len(row) if after is None else after)
 
     def free(self) -> None:
-        """Delete the model."""
+        """Delete the model and free its memory."""
         self.model = self.tokenizer = self.decoder = None
         self.release()
 
@@ -238,7 +238,7 @@ def load_model(
 
 
 def default_batch(model: Any, decoder: Decoder | None) -> int:
-    """Return the default of `batch`; passes of a small model cost nearly the same for more rows."""
+    """Return the default of `batch`. Small models get more rows, which take nearly no more time."""
     if decoder is None:
         return BATCH
     return SMALL_BATCH if count_parameters(model) <= TINY or model.device.type != "cpu" else BATCH

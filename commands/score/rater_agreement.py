@@ -113,7 +113,7 @@ def compare_raters(
 
 
 def item_id(row: Mapping[str, Json]) -> str:
-    """Return the identifier of a pair on the sheet, which does not reveal its score.
+    """Return an identifier of a pair on the sheet that does not reveal the pair's score.
 
     It begins with a letter, because a spreadsheet would read 123456e78901 as a number.
     """

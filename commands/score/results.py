@@ -65,7 +65,7 @@ class ModelRatings(Result):
 
 
 class SessionScores(Result):
-    """The metrics of one session over its finished problems.
+    """The metrics of one session, computed over its finished problems.
 
     Attributes:
         left_out: number of unfinished problems by status.
@@ -294,7 +294,7 @@ class PredictionRow(Result):
 
 
 class Rating(Result):
-    """A model's answer to one question about a hypothesis.
+    """A model's rating of one hypothesis on one question.
 
     Attributes:
         score: None where none can be read in the answer.

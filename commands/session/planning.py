@@ -190,9 +190,10 @@ def check_method(task: str, method: object) -> None:
 def drop_unsupported_options(
     options: Mapping[str, Any], inherited: Collection[str]
 ) -> dict[str, Any]:
-    """Return the options without those from file and environment that the method does not take.
+    """Return the options without inherited options that the method does not take.
 
-    Such options were written for another method.
+    Options are inherited from the configuration file and the environment, where they may be meant
+    for another method.
 
     Args:
         options: all options by name.

@@ -122,10 +122,11 @@ def run(
 
 @validate_call
 def plan(task: str, config: RunConfig | None = None, **overrides: Unpack[RunOptions]) -> Forecast:
-    """Return how many calls `run` with the same arguments would make (`peirce run --dry-run`).
+    """Return the number of calls that `run` would make with these arguments (`peirce run
+    --dry-run`).
 
-    It checks the settings as `run` does, as far as that is possible without calling or loading a
-    model. It creates no store.
+    The settings are checked as in `run`, as far as this is possible without calling or loading a
+    model. No store is created.
 
     Args:
         task: name of a task, or path of your own task file.

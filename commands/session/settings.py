@@ -38,9 +38,9 @@ NAMED_SOURCES = ("data", "observations", "sample", "subset", "space", "task_file
 
 
 def version_record(problem: Problem, family: Family, method: MethodSettings) -> dict[str, Json]:
-    """Return the part of a session's settings that identifies its wording and code.
+    """Return the settings that identify the wording and the code of a session.
 
-    It holds the version of the equality rule, a hash of the prompts, and the versions of packages.
+    These are the version of the equality rule, a hash of the prompts, and the versions of packages.
     """
     from ... import graphs
     from ...agents.prompts import protocol
@@ -191,7 +191,9 @@ PRICES = ("price_in", "price_out", "price_cached")
 
 @functools.cache
 def role_setting_names() -> frozenset[str]:
-    """Return every setting that a role may have: those of all kinds of models, and the model."""
+    """Return the names of all settings that a role may have: the model, and those of all model
+    kinds.
+    """
     from ...agents import schemes, settings_of
 
     known = {"model", "model_arg", *REQUEST_FIELDS, *PRICES}

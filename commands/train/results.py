@@ -166,7 +166,7 @@ class ClassifierScores(Result):
 
 
 class ClassifierSet(Result):
-    """A classifier of one data set.
+    """A classifier that was fine-tuned on one data set.
 
     Attributes:
         digests: digest of the rows of each split.
@@ -206,7 +206,7 @@ class ClassifierRecord(Result):
 
 
 class Merged(Result):
-    """An adapter merged with its base into one model."""
+    """The result of `merge`: an adapter and its base, merged into one model."""
 
     adapter: str
     base: str | None

@@ -29,7 +29,7 @@ async def collect_answers(
 ) -> list[str]:
     """Return the model's answers to questions (place, messages), in order.
 
-    A place that occurs several times is asked once.
+    If several questions have one place, the model is asked once.
 
     Raises:
         Unavailable: the model cannot be reached.
@@ -82,10 +82,10 @@ async def _of_one(reading: Reading, entry: int, inputs: Sequence[Json]) -> NDArr
 async def fill_undecided(
     reading: Reading, decided: Sequence[Decision | None], inputs: Sequence[Json]
 ) -> tuple[Decision, ...]:
-    """Return the decisions with a decision for each row where nothing applied.
+    """Return the decisions, completed for rows on which no entry applied.
 
-    It is that of the best entry, or the majority label of the shown rows where that does not apply
-    either.
+    A missing decision is that of the best entry. If the best entry does not apply either, it is the
+    majority label of the shown rows.
     """
     open_rows = [i for i, one in enumerate(decided) if one is None]
     ends = dict(zip(open_rows, await _by_best(reading, open_rows, inputs), strict=True))

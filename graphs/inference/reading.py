@@ -279,7 +279,7 @@ class RowPredictions:
         return dict(sorted(found.items())) | {k: n for k, n in self.notes.items() if n}
 
     def labels(self, names: Sequence[str]) -> list[str | None]:
-        """Return the label of each row; None where it has none."""
+        """Return the label of each row, or None for a row without a label."""
         return [names[code] if code >= 0 else None for code in self.codes]
 
     @property

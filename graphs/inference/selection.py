@@ -142,9 +142,10 @@ def heaviest_independent_set(weights: Sequence[Fraction], neighbours: Sequence[i
 
 
 def draw_examples(reading: Reading, entry: int) -> list[Observation]:
-    """Return shown rows that the entry got right, at most `settings.examples`, in shown order.
+    """Return at most `settings.examples` shown rows that the entry labels correctly, in shown
+    order.
 
-    They are drawn at random, depending on the seed and the sentence only.
+    The random draw depends only on the seed and the sentence.
     """
     right = sorted({i for i in reading.entries[entry].right if 0 <= i < len(reading.shown)})
     draw = random.Random(f"{reading.settings.seed}|{reading.entries[entry].text}")
@@ -160,9 +161,9 @@ def add_examples(reading: Reading, chosen: Sequence[int]) -> list[Pattern]:
 def decide_by_trust(
     reading: Reading, codes: Sequence[int], chosen: Sequence[int]
 ) -> Decision | None:
-    """Return the decision of the most trusted entry in `chosen` that gives a label; ties by rank.
+    """Return the decision of the most trusted entry in `chosen` that gives a label.
 
-    It is None where none of them applies.
+    Ties are broken by rank. The result is None if no entry applies.
 
     Args:
         reading: the bank.

@@ -259,8 +259,8 @@ class Case:
     def gives_feedback(self) -> bool:
         """Whether prompts say where an answer failed.
 
-        GEAR's protocol does not. By default, a model without tools gets the feedback that a tool
-        call would have given.
+        GEAR's protocol gives no feedback. By default, a model without tools gets the feedback that
+        a tool call would have given.
         """
         method = self.settings.method
         if method.feedback is None:
@@ -268,9 +268,8 @@ class Case:
         return method.feedback
 
     def derive_seed(self, path: str) -> int:
-        """Return the seed of one call.
-
-        It is derived from the session's seed, the problem and the path of the call.
+        """Return the seed of one call, derived from the session's seed, the problem and the call's
+        path.
         """
         text = f"{self.settings.seed}|{self.problem.id}|{path}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
@@ -357,7 +356,7 @@ class Case:
         return await self.row_judge.judge_exactly(sentence, texts, public)
 
     def make_oracles(self, path: str | None = None) -> Oracles:
-        """Return the oracles.
+        """Return the oracles that judge the hypotheses of this problem.
 
         Args:
             path: where their calls are journalled; None to journal nothing, and to judge labelled

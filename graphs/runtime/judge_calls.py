@@ -176,8 +176,7 @@ class RowJudge:
 
 
 def make_bare_view(case: Case) -> View:
-    """Return the view that a judge gets: the public fields of the problem without any observation.
-    """
+    """Return the view that a judge gets: the problem's public fields, and no observation."""
     return View(
         case.problem.id, case.problem.task, case.problem.family, (), case.problem.public,
         InputSet("none", ()),

@@ -141,7 +141,7 @@ def read_settings(proposer: Any) -> dict[str, Json]:
 
 
 def check_reply(reply: Any, proposer: Any, verb: str = "propose") -> None:
-    """Raise UsageError, in one sentence, if this is no valid Reply."""
+    """Raise a UsageError with one sentence if `reply` is not a valid Reply."""
     wrong = _wrong(reply)
     if wrong is not None:
         what, value, must = wrong

@@ -89,9 +89,8 @@ async def _ask_in_words(state: State, case: Case, aim: protocol.Aim) -> dict[str
 
 
 async def read_recorded(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Read the next recorded answer.
-
-    It is requested without a prompt, because nothing reads one.
+    """Read the next recorded answer. It is requested without a prompt, because nothing reads the
+    prompt.
     """
     case = runtime.context
     path = f"step/{state['step']}/propose/{state['turn']}"

@@ -175,7 +175,7 @@ class Scores(TypedDict):
     """The result of `evaluate`.
 
     "metrics" holds intervals over problems. "by_problem" holds {"problem": id, metric: value, …}
-    for each.
+    for each problem.
     """
 
     evaluation: str

@@ -29,8 +29,8 @@ _KEPT = 400_000  # Maximum number of draws that are cached for the next metric.
 class Interval(TypedDict):
     """A mean with the bounds of its interval.
 
-    Mean and bounds are None if no problem has a value. The bounds alone are None if every resample
-    would repeat the same problem, which says nothing about other problems. n counts the problems
+    Mean and bounds are None if no problem has a value. Only the bounds are None if every resample
+    would repeat a single problem, which says nothing about other problems. n counts the problems
     with a value.
     """
 
@@ -115,8 +115,7 @@ def _new_draws(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.i
 
 @dataclass(frozen=True)
 class Stratum:
-    """The values (v,) of one metric in one data set, with the index of the problem of each value.
-    """
+    """The values (v,) of one metric in one data set, with the problem index of each value."""
 
     values: Sequence[float | None]
     problems: Sequence[Hashable]
@@ -142,9 +141,10 @@ def stratified_mean(
 ) -> Interval:
     """Return the mean over problems that have a value, with a stratified bootstrap interval.
 
-    Problems, including those without a value, are resampled within their stratum, and each resample
-    averages those with a value (ABD, section 6.1: instances within scenario, survivor-conditioned).
-    With one stratum in which all problems have a value, this equals `bootstrap`.
+    Problems, including problems without a value, are resampled within their stratum. Each resample
+    averages the problems that have a value (ABD, section 6.1: instances within scenario,
+    survivor-conditioned). With one stratum in which all problems have a value, the result equals
+    `bootstrap`.
     """
     kept = [value for value in values if value is not None]
     if not kept:
@@ -172,10 +172,10 @@ def stratified_mean(
 def mean_of_means(
     strata: Sequence[Stratum], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> Interval:
-    """Return the mean over strata of their means, with its interval.
+    """Return the mean of the means of strata, with a bootstrap interval.
 
     Strata without a value are left out, and problems are resampled within each stratum. n counts
-    values. With one stratum and one value per problem, this equals `bootstrap`.
+    values. With one stratum and one value per problem, the result equals `bootstrap`.
     """
     kept = [found for found in (stratum.drop_missing() for stratum in strata) if len(found[0])]
     if not kept:

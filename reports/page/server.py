@@ -121,7 +121,7 @@ class Viewer:
         return None if told["mark"] == known_mark else encode_json(told)
 
     def get_problem(self, session: str, index: str) -> str | None:
-        """Return the details of a problem as JSON; None if there is no such session or index."""
+        """Return the details of a problem as JSON, or None if the session or index is unknown."""
         with self._lock, self._opened() as store:
             if session not in self._sessions or not re.fullmatch("[0-9]{1,9}", index):
                 return None

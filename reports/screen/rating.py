@@ -169,7 +169,7 @@ def _short(value: Json) -> str:
 
 
 def print_audit(out: Console, audit: Mapping[str, Json]) -> None:
-    """Print the checks of an audited data set, those that failed first, and the set's statistics."""
+    """Print the checks of an audited data set, failed checks first, and the set's statistics."""
     shown = create_table("check", "of", "passed", "failed", "first failures", numbers=[2, 3])
     for one in sorted(audit["checks"], key=lambda check: not check["failed"]):
         first = "; ".join(one["offenders"][:2])

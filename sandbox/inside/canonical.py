@@ -300,7 +300,7 @@ def stored_bytes(
 
 
 def list_bytes(forms: list[bytes]) -> bytes:
-    """Return the canonical form of a list from those of its elements."""
+    """Return the canonical form of a list from the canonical forms of its elements."""
     return b"[" + len(forms).to_bytes(4, "little") + b"".join(forms)
 
 

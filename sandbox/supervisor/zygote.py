@@ -32,9 +32,10 @@ class Zygote(Protocol):
     """A running harness.py, which a backend started."""
 
     async def raise_memory_limit(self, memory_mb: int) -> None:
-        """Raise the memory limit of the whole group, where there is one.
+        """Raise the memory limit of the whole control group, if there is a control group.
 
-        It is called before a hypothesis with a higher memory limit than any before it.
+        This method is called before a hypothesis with a higher memory limit than all earlier
+        hypotheses.
         """
 
     async def kill(self) -> None:
@@ -77,7 +78,7 @@ class Link:
         await self.zygote.wait_or_kill()
 
     def send(self, header: dict[str, Any], body: bytes = b"") -> None:
-        """Send a request."""
+        """Send a request to the zygote."""
         self.writer.write(frame(header, body))
 
     def start_reading(self, reply: Coroutine[Any, Any, Reply]) -> asyncio.Future[Reply]:

@@ -65,5 +65,5 @@ def _wiped(inputs: Grids, outputs: Grids) -> bool:
 
 
 def place_in_corner(program: Program, last: Step) -> Program:
-    """Return the program with the steps that put its result into the corner."""
+    """Return the program followed by the steps that place its result in the corner."""
     return Program((SAVE_SIZE, *program.steps, last))

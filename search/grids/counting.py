@@ -124,7 +124,7 @@ def _kept(
 
 
 def fill_uniformly(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that make grids of one colour whose size is fixed or equals a number."""
+    """Find steps that make a grid of one colour, with a size that is fixed or equals a number."""
     if any(len({v for row in out for v in row}) > 1 for out in goal.outputs):
         return
     wanted = [out[0][0] for out in goal.outputs]

@@ -26,7 +26,7 @@ _ENOUGH = 60  # maximum number of programs of one kind per base
 
 
 def flatten(goal: Lists) -> NDArray[np.int64]:
-    """Return all elements of the goal in one vector."""
+    """Return the elements of all goal lists as one vector."""
     return np.array([e for out in goal for e in out], dtype=np.int64)
 
 

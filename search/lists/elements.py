@@ -162,8 +162,7 @@ class Elements:
         return Table(rows[keep], costs[keep], [recipes[k] for k in keep])
 
     def candidate_constants(self, goal: NDArray[np.int64]) -> tuple[int, ...]:
-        """Return constants to try in programs: small numbers, round numbers and repeated outputs.
-        """
+        """Return constants to try in programs: small, round, and repeated in the outputs."""
         values, counts = np.unique(goal, return_counts=True)
         often = [int(v) for v in values[np.argsort(-counts, kind="stable")][:6] if abs(v) < 10**6]
         steps: list[int] = []
@@ -177,7 +176,7 @@ class Elements:
         return tuple(dict.fromkeys((*_SCALARS, 20, 50, 100, *often, *steps)))
 
     def build_terms(self, goal: NDArray[np.int64]) -> Table:
-        """Return features, constants, and pairs of them under one operation."""
+        """Return a table of terms: features, constants, and operations on pairs of them."""
         if self._terms is not None:
             return self._terms
         single = self.features_with_constants(self.candidate_constants(goal))

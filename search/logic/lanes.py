@@ -74,7 +74,7 @@ class Guard(NamedTuple):
 
 
 class Lanes:
-    """Worlds as tables.
+    """Worlds without unknown atoms, as arrays of truth values.
 
     Args:
         inside: Which elements exist, (worlds, size).
@@ -200,10 +200,10 @@ def _fewest(places: Integers, broken: Integers, most: int) -> Integers:
 
 
 def draw_similar(prepared: PreparedWorlds, count: int, stream: RandomStream) -> Lanes:
-    """Return complete worlds with the sizes and densities of the prompt worlds.
+    """Return random complete worlds with the sizes and densities of the prompt worlds.
 
-    Each predicate holds for the same share of atoms as in a prompt world drawn for it. Unknown
-    atoms count by the density among the known ones.
+    For each predicate of a world, a prompt world is drawn, and the predicate holds for an equal
+    share of atoms. Unknown atoms count with the density of the known atoms.
     """
     structures = prepared.structures
     elements = structures.inside.sum(axis=1)
@@ -230,9 +230,10 @@ def batch_size(prepared: PreparedWorlds, count: int) -> int:
 
 
 def draw_broken(prepared: PreparedWorlds, count: int, stream: RandomStream) -> Lanes:
-    """Return at most `count` drawn worlds in which one to `MOST_BROKEN` elements break the theory.
+    """Return at most `count` random worlds in which 1 to `MOST_BROKEN` elements break the theory.
 
-    The worlds of problems are like that. If such worlds are rare, any worlds are returned.
+    The worlds of problems have this property. If worlds with it are rare, other worlds are returned
+    too.
     """
     lanes = draw_similar(prepared, batch_size(prepared, max(count, DRAWN)), stream)
     broken = lanes.find_violations(prepared).sum(axis=1)

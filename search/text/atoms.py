@@ -93,9 +93,9 @@ def merge_atoms(one: Atoms, other: Atoms) -> Atoms:
 
 
 def select_atoms(atoms: Atoms, labels: NDArray[np.int64], most: int = MOST_CONDITIONS) -> Atoms:
-    """Return at most `most` conditions: those most associated with any label.
+    """Return the `most` conditions that are most associated with a label.
 
-    Later steps build tables of all pairs of conditions.
+    The number is limited because later steps build tables of all pairs of conditions.
     """
     if len(atoms.conditions) <= most:
         return atoms

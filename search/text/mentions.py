@@ -359,7 +359,7 @@ def cross_val_predict(x: Numbers, codes: Integers, labels: int, setting: Setting
 def count_multiplications(
     rows: int, columns: int, labels: int, slips: Sequence[float]
 ) -> tuple[float, float]:
-    """Return the approximate number of multiplications of `select_setting` and of `cross_val_predict`."""
+    """Estimate how many multiplications `select_setting` and `cross_val_predict` need."""
     size = columns * labels
     once = FOLDS * 10 * (rows * size * size / 2 + size**3 / 3) * (3 if max(slips) else 1)
     return 4 * len(slips) * once, once

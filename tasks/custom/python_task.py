@@ -184,7 +184,7 @@ class PythonTask:
     # --- records.Task ---
 
     def problems(self) -> list[Problem] | None:
-        """Return the module's fixed problems, or None where it has none."""
+        """Return the fixed problems of the user's module, or None if it has none."""
         if not hasattr(self.user_task, "problems"):
             return None
         return self._checked("problems", self._call("problems"))

@@ -47,11 +47,12 @@ def skip_bad_records(skip: bool) -> Iterator[None]:
 
 
 class BadRecords:
-    """Collects what cannot be read in a file, or in the files of a data set, and warns at the end.
+    """Collects the unreadable records of a file, or of the files of a data set, and warns at the
+    end.
 
     Args:
         path: the file or folder.
-        skip: whether records that cannot be read are left out; None for the user's choice.
+        skip: whether unreadable records are left out; None for the user's choice.
 
     Attributes:
         left_out: the records that were left out: the file of each, with a sentence that says where

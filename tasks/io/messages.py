@@ -32,7 +32,7 @@ class BadValue(ValueError):
 
     @property
     def field(self) -> str:
-        """The location as text, such as `train[0].input[2]`."""
+        """The location of the error as text, such as `train[0].input[2]`."""
         return "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in self.keys).removeprefix(
             "."
         )

@@ -287,7 +287,7 @@ MAX_DRAWS = 10 * WORLD_COUNT
 
 
 class Counts(NamedTuple):
-    """Numbers of atoms of one predicate in one world.
+    """The numbers of true, unknown and possible atoms of one predicate in one world.
 
     Args:
         true: the true atoms.

@@ -186,10 +186,10 @@ class Logic:
         hidden: Agreement | None,
         evaluator: str,
     ) -> dict[str, Json]:
-        """Return what `check` reports about a rule besides its verdict.
+        """Return what `peirce check` reports about a rule in addition to its verdict.
 
-        `text` is the formula as it was written, so that a text that is no rule is described as far
-        as possible.
+        `text` is the formula as the user wrote it, so that a text that is no rule is described as
+        far as possible.
         """
         found = read_rule(
             text, theory_from_json(problem.public["theory"]), objects=self.allow_element_names

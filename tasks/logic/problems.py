@@ -77,7 +77,7 @@ def parse_instance_world(data: Json, keys: Keys, theory: Theory, regime: Regime)
 
 
 def check_unique_names(worlds: Sequence[World], keys: Keys, field: str) -> None:
-    """Raise BadValue where two worlds have the same name.
+    """Raise BadValue if two worlds have equal names.
 
     Args:
         worlds: the worlds.
@@ -123,7 +123,7 @@ def check_name(value: Json, keys: Keys) -> str:
 
 
 def check_object(data: Json, keys: Keys, expected: str) -> dict[str, Json]:
-    """Return a mapping, checked.
+    """Return `data` if it is a mapping. Raises BadValue otherwise.
 
     `expected` names the expected value in the error, for example "an object with domain".
     """

@@ -50,7 +50,7 @@ PER_SIZE = 1_000
 
 
 class Acre:
-    """Task `acre`, with the published problems or generated ones."""
+    """The task `acre`, with published or generated problems."""
 
     name = "acre"
     family = "programs"
@@ -90,7 +90,7 @@ class Acre:
         return generate(count, seed)
 
     def space(self, problem: Problem, seed: int) -> InputSet:
-        """Return the sample space, which is the same for all problems."""
+        """Return the sample space. All problems of this task share it."""
         return sample_space(seed)
 
     def read_input(self, value: Json, where: str) -> Json:
@@ -220,10 +220,10 @@ def _choice(problem: Problem, count: int, rng: random.Random) -> list[int] | Non
 
 @lru_cache(maxsize=4)
 def sample_space(seed: int) -> InputSet:
-    """Return the sample space of 7,049 scenes; do not modify it.
+    """Return the sample space of 7,049 scenes. It is cached, so do not modify it.
 
-    One seed gives one space on any machine, because only `Random.random` is used, whose stream
-    Python promises to keep.
+    The scenes depend only on the seed, on any machine, because only `Random.random` is used. Python
+    promises to keep its stream.
     """
     rng = random.Random(f"acre space {seed}")
     rows: list[Json] = [[], *([entity] for entity in ENTITIES)]

@@ -367,9 +367,9 @@ BREACHES = {  # ordered from the gravest to the least grave
 
 
 def enforce_contract(read: Hypothesis | Malformed) -> Hypothesis | Malformed:
-    """Return `read`, or `Malformed` where it breaches the answer contract.
+    """Return `read`, or `Malformed` if it breaches the answer contract.
 
-    The reason is `breach_` and the gravest of the breaches.
+    The reason is `breach_` and the name of the most serious breach.
     """
     if isinstance(read, Malformed) or not read.breaches:
         return read

@@ -117,11 +117,11 @@ class ProgramWords:
         return f"Pair {number}: ({_written(observation.input)}, {_written(observation.output)})"
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
-        """Return the description of a hypothesis, or its source where it has none."""
+        """Return the description of a hypothesis, or its source if it has no description."""
         return hypothesis.description or hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return how many pairs the function gets right, and the first pairs that it gets wrong."""
+        """Return the number of pairs that the function gets right, and the first wrong pairs."""
         found = summarise_trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
         if found["consistent"]:
             return f"The function is right on all {found['of']} pairs."
@@ -137,7 +137,7 @@ class ProgramWords:
         return "\n".join(lines)
 
     def compact(self) -> CompactProgramWords:
-        """Return the same prompt texts in few tokens."""
+        """Return a shorter version of these prompt texts."""
         return CompactProgramWords()
 
 
@@ -162,11 +162,13 @@ class CompactProgramWords(ProgramWords):
         return f"{format_compact(observation.input)} -> {format_compact(observation.output)}"
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
-        """Return the description of a hypothesis in one line, or its source where it has none."""
+        """Return the description of a hypothesis in one line, or its source if it has no
+        description.
+        """
         return join_lines(hypothesis.description) or hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return how many pairs the function gets right, and the first pair that it gets wrong."""
+        """Return the number of pairs that the function gets right, and the first wrong pair."""
         found = summarise_trial(
             view.shown, agreement.marks, agreement.got, agreement.verdict, max_failing=1
         )

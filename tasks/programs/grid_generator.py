@@ -339,7 +339,7 @@ def draw_noise(canvas: Canvas) -> None:
 
 
 def draw_full(canvas: Canvas) -> None:
-    """Colour every cell."""
+    """Give every cell of the canvas a random colour."""
     for row in canvas.grid:
         row[:] = [canvas.random_colour() for _ in row]
 
@@ -359,7 +359,7 @@ def draw_blobs(canvas: Canvas) -> None:
 
 
 def draw_object(canvas: Canvas) -> None:
-    """Draw one connected object, at most one cell of which has another colour."""
+    """Draw one connected object in one colour, in which at most one cell has another colour."""
     cells = canvas.random_blob(canvas.randint(3, 4 + canvas.area // 15))
     for i, j in cells:
         canvas.grid[i][j] = canvas.palette[0]

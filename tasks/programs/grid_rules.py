@@ -153,7 +153,7 @@ def push_step(draw: ParameterSampler) -> Step:
 
 
 def gravity_step(draw: ParameterSampler) -> Step:
-    """Draw a step that lets coloured cells fall to one side."""
+    """Draw a step in which coloured cells fall to one side of the grid."""
     side = draw.choice(SIDES)
     full, empty = "[v for v in row if v]", "[0] * row.count(0)"
     packed = f"{full} + {empty}" if side in ("left", "up") else f"{empty} + {full}"

@@ -32,7 +32,7 @@ _TEXTS = ("label_name", *(f"{split}_data_path" for split in SPLITS))
 
 @dataclass(frozen=True)
 class Config:
-    """The contents of config.yaml.
+    """The contents of a data set's config.yaml.
 
     Attributes:
         path: The file, or None if there is none.
@@ -88,7 +88,7 @@ def _yaml(path: Path) -> dict[str, Json]:
 
 @dataclass(frozen=True)
 class Metadata:
-    """The contents of metadata.json.
+    """The contents of a data set's metadata.json.
 
     Attributes:
         path: The file, or None if there is none.

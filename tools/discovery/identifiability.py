@@ -245,8 +245,8 @@ def find_identified(
 ) -> list[bool]:
     """Return for each true part whether the shown rows distinguish it from its neighbours.
 
-    The parts are those of the rules (`split_into_cases`), in their order, each once. A part without neighbours
-    is identified if it applies to a row.
+    The parts are the different cases of the rules (`split_into_cases`), in order. A part without
+    neighbours is identified if it applies to a row.
     """
     rows = PreparedRows([one.input for one in shown], space.public)
     gold = np.array([rows.label_index(str(one.output)) for one in shown], np.int64)

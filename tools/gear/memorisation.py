@@ -66,9 +66,10 @@ class Inputs:
 
 
 def is_mostly_constant(predictions: Predictions, mask: NDArray[np.bool_]) -> bool:
-    """Return whether at least 95% of the inputs `mask` (n,) are undefined or share one prediction.
+    """Return whether at least 95% of the selected inputs are undefined or share one prediction.
 
-    The shared prediction is the most frequent one there. False if `mask` selects no input.
+    The shared prediction is the most frequent prediction on these inputs. `mask`, (n,), selects the
+    inputs. The result is False if it selects none.
     """
     total = int(np.count_nonzero(mask))
     needed = math.ceil(MEMORISATION_THRESHOLD * total)

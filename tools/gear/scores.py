@@ -192,15 +192,16 @@ def intersections(
 
 
 def first_prediction_mask(codes: ArrayLike, defined: ArrayLike) -> Mask:
-    """Return where (h, n) a hypothesis is the first, by row, to make its prediction.
+    """Return where each hypothesis is the first, in row order, to make its prediction, (h, n).
 
-    False where it is undefined. The sum over an input is the number of distinct predictions there.
+    Undefined predictions are False. The sum of a column is the number of distinct predictions of an
+    input.
     """
     return _overlap(*check_predictions(codes, defined), None).new
 
 
 class SetScores(NamedTuple):
-    """The scores of a set of h hypotheses, each as the function of the same name returns it."""
+    """The scores of a set of h hypotheses, each computed by the function with its name."""
 
     generalizability: float | None
     gamma: float | None

@@ -281,7 +281,7 @@ def compare_candidates(
 def score_in_contexts(
     population: Population, contexts: Iterable[Places]
 ) -> list[NDArray[np.float64]]:
-    """Score every hypothesis by what it would add to each context.
+    """Score every hypothesis by the marginal gain of adding it to each context.
 
     Args:
         population: The hypotheses.

@@ -107,7 +107,7 @@ class KleeneAlgebra:
         return ThreeValued(true, false, np.where(true, _NONE, on))
 
     def insert_axes(self, value: ThreeValued, index: tuple[slice | None, ...]) -> ThreeValued:
-        """Insert axes of length 1 among those of the variables."""
+        """Insert axes of length 1 between the axes of the free variables."""
         at = (slice(None), *index)
         return ThreeValued(value.true[at], value.false[at], value.depends_on[at])
 
@@ -139,7 +139,7 @@ class Component(NamedTuple):
 
     @property
     def words(self) -> int:
-        """Number of 64-bit words that hold one bit per completion."""
+        """The number of 64-bit words that hold one bit per completion."""
         return 1 << max(0, len(self.atoms) - 6)
 
 
@@ -249,7 +249,7 @@ class CompletionAlgebra:
         return found
 
     def insert_axes(self, value: Words, index: tuple[slice | None, ...]) -> Words:
-        """Insert axes of length 1 among those of the variables."""
+        """Insert axes of length 1 between the axes of the free variables."""
         found: Words = value[(slice(None), *index)]
         return found
 

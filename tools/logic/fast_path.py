@@ -71,7 +71,7 @@ def _within_reach() -> Iterator[None]:
 
 
 class RuleJudgement(NamedTuple):
-    """The worth of a rule in one world.
+    """The validity and cost of a rule in one world.
 
     Attributes:
         valid: Whether the rule is valid; None if a limit was reached, which `reason` names.

@@ -108,9 +108,10 @@ Clause: TypeAlias = ConditionClause | PreferenceClause
 
 @dataclass(frozen=True)
 class Rule:
-    """A list of clauses, of which the first that applies gives the label.
+    """A rule: a list of clauses, of which the first that applies gives the label.
 
-    If none applies, the label is `otherwise`, if there is one. Raises UsageError without a clause.
+    If no clause applies, the label is `otherwise`, if it is set. Raises UsageError without a
+    clause.
     """
 
     clauses: tuple[Clause, ...]

@@ -85,7 +85,7 @@ def skip_to_quoted(cursor: Cursor, at: int) -> int:
 
 
 def begins_condition(cursor: Cursor, at: int) -> bool:
-    """Return whether a condition seems to begin here rather than an entry of a list."""
+    """Return whether a condition, rather than an entry of a list, seems to begin at `at`."""
     word = cursor.word(at)
     return word in words.VERBS or word in ("(", "not", "no") or read_subject(cursor, at) is not None
 

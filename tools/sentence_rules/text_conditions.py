@@ -107,7 +107,7 @@ def read_amount_comparison(cursor: Cursor, at: int, text: str) -> Parsed[Conditi
 
 
 def with_text(quantity: Measure, text: str) -> Measure:
-    """Return the same quantity for another text."""
+    """Return a copy of the quantity that measures the column `text`."""
     match quantity:
         case MentionedEntries(terms):
             return MentionedEntries(terms, text)

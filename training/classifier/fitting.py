@@ -44,7 +44,8 @@ SPLITS = ("ind", "ood", "val")  # the names of splits in problems
 
 @dataclass(frozen=True)
 class LabelledSet:
-    """The rows of one data set: `train`, and those of `SPLITS` that it has.
+    """The rows of one data set for a classifier: the split `train`, and any further split of
+    `SPLITS`.
 
     Attributes:
         name: The name of the data set.

@@ -9,9 +9,9 @@ from ...records import Json, Observation
 
 
 def column_lines(row_input: Json) -> list[str]:
-    """Return one `column: value` line per column, with an empty value where there is none.
+    """Return one line `column: value` per column. A missing value is empty.
 
-    An input that is one text is returned as one line.
+    An input that is a single text is returned as one line.
     """
     if not isinstance(row_input, Mapping):
         return [str(row_input)]

@@ -43,7 +43,7 @@ class Draw(NamedTuple, Generic[PairId]):
 
 
 class PoolUsage(NamedTuple):
-    """How many draws a stage got, and the size of its pool."""
+    """The number of draws from the pool of a stage, and the size of the pool."""
 
     draws: int
     pairs: int  # in the pool

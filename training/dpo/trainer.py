@@ -139,7 +139,7 @@ def make_trainer(
     tokens: PairTokens,
     identity: Mapping[str, Json],
 ) -> CurriculumTrainer:
-    """Return the trainer.
+    """Create the trainer of a DPO training.
 
     Raises:
         UsageError: The model has no modules with the adapter's names.

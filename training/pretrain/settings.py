@@ -81,7 +81,7 @@ class PretrainSettings(Settings):
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
-        """Return one sentence about a value that pydantic refused."""
+        """Return one sentence about a value that fails validation."""
         if error["type"] == "literal_error":
             name = str(error["loc"][0])
             valid = describe_type(cls.model_fields[name].annotation)

@@ -166,9 +166,10 @@ def difficulty_table(runs: Sequence[SessionRecords]) -> Table:
 
 
 def paired_table(runs: Sequence[SessionRecords]) -> Table | None:
-    """Compare rules no longer than the planted one with longer ones, on problems that have both.
+    """Compare valid rules that are no longer than the planted rule with longer valid rules.
 
-    Values are means over problems. Returns None for fewer than two sessions.
+    Only problems with both kinds of rules count. Values are means over problems. Returns None for
+    fewer than two sessions.
     """
     if len(runs) < 2:
         return None

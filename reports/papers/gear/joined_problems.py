@@ -55,7 +55,7 @@ class Estimate(TypedDict):
 
 
 class ClusteredSums:
-    """Sums by cluster, and the same sums over resampled clusters.
+    """Sums over all clusters, and the corresponding sums over resampled clusters.
 
     The draws depend only on the seed and on the number of clusters, which are sorted by name.
 
@@ -166,7 +166,7 @@ Behaviour = tuple[str, str]  # Digests of prediction codes and of reasons.
 
 @dataclass(frozen=True)
 class JoinedProblem:
-    """A problem with one set of shown pairs O_n, with its consistent hypotheses from all sessions.
+    """A problem with one set of shown pairs O_n, and its consistent hypotheses from all sessions.
 
     Args:
         data_set: Name of the data set.

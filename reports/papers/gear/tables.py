@@ -35,11 +35,11 @@ def metric_heading(metric: str) -> str:
 
 
 def table_3(study: Study) -> list[dict[str, Json]]:
-    """Return one entry per model for the average over its data sets, then one per data set.
+    """Return one entry per model for the average over its data sets, then one entry per data set.
 
     All n are pooled. Each entry is {model, data_sets, problems, metrics}. A metric is {mean, low,
-    high, n, data_sets}, where "data_sets" names those with a value. "problems" counts combinations
-    of problem, n and session.
+    high, n, data_sets}, where "data_sets" names the data sets that have a value. "problems" counts
+    combinations of problem, n and session.
     """
     rows: list[dict[str, Json]] = []
     for model in study.models:
@@ -126,7 +126,7 @@ def volumes_table(study: Study) -> Table:
 
 
 def stops_table(study: Study) -> Table:
-    """Return why problems ended, by setting.
+    """Return a table of the reasons why problems ended, by data set, n and model.
 
     Columns count problems by cause, the bad answers of these problems by verdict, and the verdict
     of the last bad answer of problems that ended because of bad answers.
@@ -204,9 +204,10 @@ def correlations_table(study: Study) -> Table:
 
 
 def points_table(study: Study) -> Table:
-    """Return each problem with at least two consistent hypotheses as a point (gamma, beta).
+    """Return a point (gamma, beta) for each problem with at least two consistent hypotheses.
 
-    Undefined counts as one extra output. The bounds are those of appendix D on beta at that gamma.
+    Undefined predictions count as one extra output. The bounds on beta at this gamma follow
+    appendix D.
     """
     rows = []
     for entry in study.entries:

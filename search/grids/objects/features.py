@@ -26,7 +26,7 @@ MAX_OBJECTS = 160  # maximum number of objects in one grid
 
 
 class View(NamedTuple):
-    """A way to see objects in a grid.
+    """A way to see a grid as a list of objects.
 
     Attributes:
         text: Expression over `g` for the list of objects.

@@ -68,7 +68,7 @@ class CheckCounter:
         self.by_name.setdefault(check, Check(check, case)).count(holds, where, found)
 
     def all(self) -> Iterable[Check]:
-        """Return all checks."""
+        """Return all checks with their counts."""
         return self.by_name.values()
 
 

@@ -256,10 +256,10 @@ def _instance(
 def draw_template(
     theory: Theory, recipe: Recipe, stream: RandomStream, used: TemplateUses
 ) -> Template | None:
-    """Draw a template that may be used again, or return None where there is none.
+    """Draw a template that may be used again, or return None if there is none.
 
     The tier is drawn by the weights of the recipe. The antecedent of the theory is excluded,
-    because it is a valid rule wherever there is one.
+    because it is a valid rule wherever any rule is valid.
     """
     at = float(stream.uniform()) * sum(recipe.tiers.values())
     tier = max(recipe.tiers)

@@ -98,7 +98,7 @@ def box(relation: str, inner: Shape) -> Shape:
 
 
 def two_successors(relation: str, one: Shape | None = None, other: Shape | None = None) -> Shape:
-    """Return the shape: there are two successors, the first with `one`, the second with `other`."""
+    """Return the shape "there are two successors, one with `one` and one with `other`"."""
 
     def about(x: str, spare: str) -> str:
         y, z, rest = spare[0], spare[1], spare[2:]

@@ -44,7 +44,7 @@ class Field:
         return "choice" if self.values else "number" if self.high else "truth"
 
     def draw_value(self, draw: random.Random) -> Json:
-        """Draw a value."""
+        """Draw a value of this column."""
         if self.values:
             return draw.choice(self.values)
         return draw.randint(self.low, self.high) if self.high else draw.random() < 0.5

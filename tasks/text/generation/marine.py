@@ -85,7 +85,7 @@ def scaled_error(
 
 
 class MarineGenerator:
-    """The generator `marine`."""
+    """The generator `marine`: hours of sunlight at places in the sea."""
 
     name = "marine"
     about = "hours of sunlight by clarity of the water and clouds, as numbers"

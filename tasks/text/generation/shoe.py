@@ -79,7 +79,7 @@ def build_findings(variant: str) -> list[Rule]:
 
 
 class ShoeGenerator:
-    """The generator `shoe`."""
+    """The generator `shoe`: the appearance of customers and the shoes they buy."""
 
     name = "shoe"
     about = "customers and the colour of their shoes, in three variants"

@@ -118,7 +118,7 @@ def find_label_fault(name: str) -> str:
 
 
 def parse_types(answer: str, draft: Draft, count: int) -> ParsedItems[Definition]:
-    """Parse new types of phrases, one line `name: what it is` each.
+    """Parse new types of phrases from lines of the form `name: description`.
 
     Blanks and hyphens in a name become `_`.
     """
@@ -163,10 +163,10 @@ def _reads(rule: Rule, labels: Sequence[str]) -> bool:
 
 
 def parse_phrases(answer: str, draft: Draft, kind: int, count: int) -> ParsedItems[WrittenPhrase]:
-    """Parse new phrases of a type, one line `verb [words that stay] | LABEL` each.
+    """Parse new phrases of a type from lines of the form `verb [words that stay] | LABEL`.
 
-    A phrase must differ from those of all types in the draft. Together the phrases of a type must
-    suggest every label, if there are enough of them.
+    A phrase must differ from the phrases of all types in the draft. If there are enough phrases,
+    the phrases of a type must together suggest every label.
     """
     good: list[WrittenPhrase] = []
     wrong: list[str] = []
