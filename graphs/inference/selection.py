@@ -26,11 +26,12 @@ def count_votes(
     labels: int,
     majority: int,
 ) -> int | None:
-    """Return the label with the most weight; None where no code is a label.
+    """Return the label with the most weight, or None if no code is a label.
 
-    If all voters have weight 0, each counts as 1. A label without votes has 0, so it wins where all
-    others are negative. Ties (within 1e-9) go to the label of the first voter among them; without
-    one to `majority` if it is tied, else to the lowest label.
+    If all voters have weight 0, each voter counts as 1. A label without votes has weight 0, so it
+    wins if all other labels have negative weights. Labels within 1e-9 of the highest weight are
+    tied. The label of the first voter with a tied label then wins. If no voter has a tied label,
+    `majority` wins if it is tied, otherwise the lowest tied label.
 
     Args:
         codes: the code of each entry.
@@ -56,10 +57,11 @@ def count_votes(
 def decide_by_vote(
     reading: Reading, codes: Sequence[int], weights: Sequence[float], order: Sequence[int]
 ) -> Decision | None:
-    """Return the decision of the entries in `order` on one row; None where none of them applies.
+    """Return the decision on one row by a vote of the entries in `order`, or None if no entry
+    applies.
 
-    An answer without a label is no abstention: where there is no label at all, the row is
-    unreadable. Where nothing could judge the row, it needs a model.
+    An answer without a label is not an abstention. If there are such answers and no label, the row
+    is unreadable. If nothing could judge the row, the row needs a model.
 
     Args:
         reading: the bank.

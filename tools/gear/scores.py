@@ -129,10 +129,10 @@ def gamma(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> float | None:
-    """Return the size of the union of the prediction sets over the size of S.
+    """Return gamma diversity: the size of the union of the prediction sets over the size of S.
 
-    By cardinality, this is the mean number of distinct predictions per input. None without a
-    hypothesis, or if S has size 0.
+    With equal input sizes, this is the mean number of distinct predictions per input. The result is
+    None without a hypothesis, or if S has size 0.
     """
     rows, known = check_predictions(codes, defined)
     space = space_size(rows.shape[1], weights)
