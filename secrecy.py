@@ -106,9 +106,10 @@ def _peirce_variables() -> list[str]:
 
 
 def check_recipient(url: str, variable: str) -> str:
-    """Return why the key in `variable` is not sent to `url`, or "" where it may be sent.
+    """Return the reason why the key in `variable` must not be sent to `url`, or "" if it may be
+    sent.
 
-    A key that goes to an address that only a stored session names is reported by a warning.
+    If only a stored session names the address, a warning is given.
     """
     origin = next(iter(_origins(url)), "")
     if file := _REFUSED.get(origin):

@@ -56,7 +56,7 @@ def select_options(part: type[Settings], *names: str) -> dict[str, FieldInfo]:
 
 
 def run_options() -> dict[str, FieldInfo]:
-    """Return every option of `run`: those of all parts and of all methods."""
+    """Return every option of `run`: the options of all parts and of all methods."""
     found: dict[str, FieldInfo] = {}
     for name, part in RunConfig.part_classes().items():
         found |= select_options(part)

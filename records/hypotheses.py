@@ -124,5 +124,7 @@ class Verdict(StrEnum):
 
     @property
     def consistent(self) -> bool:
-        """Return whether the hypothesis is consistent, which accepted and redundant ones are."""
+        """Return whether the verdict means that the hypothesis is consistent: accepted or
+        redundant.
+        """
         return self in (Verdict.REDUNDANT, Verdict.ACCEPTED)

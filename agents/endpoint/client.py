@@ -331,7 +331,7 @@ async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 async def read_bounded(pieces: AsyncIterator[bytes]) -> bytes:
-    """Return a complete body. Raises Fault where it is longer than `MAX_CHARACTERS`."""
+    """Return the complete body of a response. Raises Fault if it exceeds `MAX_CHARACTERS`."""
     body = bytearray()
     async for piece in pieces:
         body += piece

@@ -150,7 +150,7 @@ def fault_from_status(
 
 
 def refused_part(detail: str, sent: Collection[str]) -> str:
-    """Return the part, among those in `sent`, that an error message rejects; "" for none."""
+    """Return the part of a request, among `sent`, that an error message rejects, or ""."""
     for part, speaks in PARTS.items():
         clear = part not in AMBIGUOUS_PARTS or UNSUPPORTED.search(detail)
         if part in sent and clear and speaks.search(detail):

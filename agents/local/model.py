@@ -346,7 +346,7 @@ def _set_ends(base: ModelFolder, config: Any, tokenizer: Any) -> None:
 
 
 def context_size(model: Any) -> int | None:
-    """Return the number of tokens that a model holds; None where it does not say."""
+    """Return the context length of a model in tokens, or None if the model does not state it."""
     told = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     return told if isinstance(told, int) and told > 0 else None
 

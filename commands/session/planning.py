@@ -257,7 +257,7 @@ def default_concurrency(model_settings: Json) -> int:
 
 
 def runs_in_process(model_settings: Json) -> bool:
-    """Return whether the settings are those of a language model in this process.
+    """Return whether the settings belong to a language model that runs in this process.
 
     See agents/local/proposer.py.
     """

@@ -166,7 +166,7 @@ def parse_key_values(
 
 
 def check_choice(name: str, value: str, valid: Sequence[str]) -> None:
-    """Raise UsageError for a value that is not among the valid ones."""
+    """Raise UsageError for a value that is not among the valid values."""
     if value not in valid:
         raise UsageError(f"{name} is {value!r}: it must be one of {', '.join(valid)}")
 
@@ -214,8 +214,8 @@ def drop_unsupported_model_options(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the options and pairs without those that this kind of model does not support.
 
-    Only options and pairs from file and environment are dropped, because they were written for
-    another model. A flag is always kept.
+    Only options and pairs from the file and the environment are dropped, because they may be meant
+    for another model. Flags are always kept.
 
     Args:
         model: the model string.
@@ -281,8 +281,8 @@ def model_options(
 def role_settings(config: RolesConfig | RaterConfig) -> dict[str, dict[str, Json]]:
     """Return {role: {"model": ..., key: value}} for the roles that are configured.
 
-    `--judge-model` and similar flags take precedence over --role ROLE.KEY=VALUE, and those over
-    tables.
+    `--judge-model` and similar flags take precedence over --role ROLE.KEY=VALUE, and --role takes
+    precedence over tables of the configuration file.
 
     Raises:
         UsageError: a role or a setting is unknown or invalid.

@@ -136,7 +136,10 @@ async def judge_rows(
 
 
 async def measure_agreement(case: Case, sentence: str, rows: Sequence[int]) -> Agreement:
-    """Return the agreement with all shown observations; those not in `rows` count as not asked."""
+    """Return a sentence's agreement with all shown observations.
+
+    Observations that are not in `rows` are not judged, and count as not asked.
+    """
     codes = dict(zip(rows, await case.row_judge.judge_rows(sentence, rows), strict=True))
     shown = case.problem.shown
     whole = [codes.get(row, NOT_ASKED) for row in range(len(shown))]

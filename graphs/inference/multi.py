@@ -49,7 +49,7 @@ async def _asked(reading: Reading, inputs: Sequence[Json], place: str) -> list[D
 
 
 def parse_decision(reading: Reading, text: str) -> Decision | None:
-    """Parse a model's answer to several sentences; None where it says that none of them applies."""
+    """Parse a model's answer about several sentences. None if it says that no sentence applies."""
     label = parse_judgement(text, reading.labels)
     if label is NOT_APPLICABLE:
         return None

@@ -179,7 +179,7 @@ class Case:
 
     @cached_property
     def prompts(self) -> TextPrompts:
-        """The prompts on labelled text: Peirce's own, or those of the data set."""
+        """The prompts on labelled text: Peirce's own prompts, or the prompts of the data set."""
         from ...agents.prompts.config_prompts import ConfigPrompts
         from ...agents.prompts.text import DEFAULT_PROMPTS
 
@@ -241,7 +241,7 @@ class Case:
 
     @property
     def repair_settings(self) -> RepairSettings:
-        """Settings of repair; those that repair nothing where the method has no repair."""
+        """The settings of repair. A method without repair has settings that repair nothing."""
         method = self.settings.method
         return method if isinstance(method, RepairSettings) else RepairSettings()
 

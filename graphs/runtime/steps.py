@@ -62,7 +62,7 @@ async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def ask_for_better(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Query the proposer as `ask` does, for a better hypothesis than the earlier ones."""
+    """Query the proposer as `ask` does, but for a better hypothesis than the earlier hypotheses."""
     return await _ask_in_words(state, runtime.context, "better")
 
 

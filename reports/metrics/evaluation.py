@@ -157,7 +157,10 @@ class Evaluation:
         return found | dict(rows[0]) if len(rows) == 1 else found
 
     def on_screen(self, all_metrics: bool) -> tuple[Metric, ...]:
-        """Return the metrics that a person sees: the main ones, or all."""
+        """Return the metrics to show on the screen: the main metrics.
+
+        All metrics are returned if `all_metrics` is set, or if the evaluation has no main metrics.
+        """
         if all_metrics or not self.main:
             return self.metrics
         return tuple(one for one in self.metrics if one.name in self.main)

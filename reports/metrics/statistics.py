@@ -121,7 +121,9 @@ class Stratum:
     problems: Sequence[Hashable]
 
     def drop_missing(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Return the values that are not None, and the number of each one's problem, from 0."""
+        """Return the values that are not None, with the number of the problem of each value, from
+        0.
+        """
         numbers: dict[Hashable, int] = {}
         pairs = [
             (value, numbers.setdefault(problem, len(numbers)))

@@ -107,8 +107,8 @@ DECISION_TEXTS = {
 def print_predictions(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
     """Print each predicted row as it arrives, then a summary.
 
-    The summary gives accuracy and macro F1 over the rows with a label, and the number of correct
-    rows among those with an output.
+    The summary gives accuracy and macro F1 over the rows with a label. For rows with an output, it
+    gives the number of correct rows.
     """
     how: Counter[str] = Counter()
     gold: list[str] = []

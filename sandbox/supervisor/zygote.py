@@ -171,10 +171,10 @@ def max_reply_bytes(limits: Limits) -> int:
 def parse_batches(
     header: Mapping[str, Any], body: bytes, nonce: str, job: Job, also: Sequence[Job]
 ) -> tuple[Batch, list[Batch]]:
-    """Return the batch in a stage's reply, and those of further jobs (all or none).
+    """Return the batch in a stage's reply, and the batches of further jobs (all of them or none).
 
-    If the child gave no result, the stage says why. Otherwise the reply's body is the child's
-    frame.
+    If the child gave no result, the stage states the reason. Otherwise the reply's body is the
+    child's frame.
 
     Raises:
         ZygoteLost: The harness itself failed.

@@ -225,7 +225,7 @@ def grow_features(lanes: Lanes, allowed: Collection[str], most: int) -> Features
     """Return features of up to three nested neighbourhoods over the allowed predicates.
 
     Smaller properties come first at every depth. The widths are tuned for `most` = 30,000 and for
-    theories like the published ones; with more predicates each gets fewer features.
+    theories like the published theories. With more predicates, each predicate gets fewer features.
 
     Args:
         lanes: The worlds.

@@ -70,9 +70,9 @@ def find_pieces(rows: PreparedRows) -> Pieces | None:
 
 
 def expand_phrases(rules: Sequence[Rule], rows: PreparedRows, pieces: Pieces) -> tuple[Rule, ...]:
-    """Return the rules, with a word replaced by a phrase that contains it and marks the same rows.
+    """Return the rules, replacing a word by a phrase that contains it, if both occur in equal rows.
 
-    A rule that holds if one of several words occurs is first split into a rule for each word.
+    A rule that holds if any of several words occurs is first split into one rule per word.
     """
 
     def said(one: Condition) -> Condition:

@@ -68,7 +68,7 @@ class Generator:
 
 
 def sample_inputs(generator: Generator, count: int, seed: str) -> list[Json]:
-    """Return all values where there are at most `count`, or else `count` distinct ones."""
+    """Return all values if there are at most `count`, otherwise `count` distinct random values."""
     found: dict[bytes | str, Json] = {}
     if generator.size <= count:
         return drop_repeated(generator.iterate_values())

@@ -155,7 +155,7 @@ class Abd:
 
 
 def check_choice(name: str, value: Json, valid: Sequence[K]) -> K | None:
-    """Return the value of an option, or None where it was not used.
+    """Return the value of an option, or None if the option was not used.
 
     Raises:
         UsageError: the value is none of `valid`.

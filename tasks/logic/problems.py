@@ -92,10 +92,9 @@ def check_unique_names(worlds: Sequence[World], keys: Keys, field: str) -> None:
 
 
 def check_reference(value: Json, keys: Keys, theory: Theory) -> str | None:
-    """Return the reference as text, checked to be a readable formula, or None.
+    """Return the reference rule as text if it is a readable formula, or None if there is none.
 
-    Whether it is a rule within the scope of the theory is not checked: published ones are not
-    always.
+    The scope of the theory is not checked, because published references do not always respect it.
     """
     if value is None:
         return None

@@ -260,7 +260,8 @@ class Programs:
         view: View,
         oracles: Oracles,
     ) -> Agreement:
-        """Run the hypothesis on the observations and compare its outputs with the expected ones.
+        """Run the hypothesis on the observations, and compare its outputs with the expected
+        outputs.
 
         Returns:
             A mark for each observation, None with a reason where the function is undefined. All
@@ -307,8 +308,8 @@ class Programs:
     def find_contradiction(self, problem: Problem) -> Sequence[Observation]:
         """Return two shown pairs with equal inputs and different outputs, or an empty tuple.
 
-        Outputs are compared by the task's rule of equality, or exactly where it has none. No
-        function is consistent with both pairs.
+        Outputs are compared by the task's rule of equality, or exactly if the task has no such
+        rule. No function is consistent with both pairs.
         """
         normal = make_normaliser(problem.public.get(EQUALITY, {}))
         first: dict[bytes | str, tuple[bytes, Observation]] = {}

@@ -112,9 +112,9 @@ class Metadata:
 
 
 def read_metadata(folder: Path, bad: BadRecords) -> Metadata:
-    """Read metadata.json of a folder, or return empty metadata if there is none.
+    """Read metadata.json of a folder, or return empty metadata if the file does not exist.
 
-    All of it is optional: parts that cannot be read are left out.
+    All parts are optional, and unreadable parts are left out.
     """
     path = folder / METADATA_FILE
     if not path.is_file():

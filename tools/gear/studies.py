@@ -123,7 +123,9 @@ def build_population(
 
 
 def merge_equal(population: Population) -> Population:
-    """Merge hypotheses with equal predictions over S that are right on the same hidden pairs."""
+    """Merge hypotheses that have equal predictions over S and are right on equal sets of hidden
+    pairs.
+    """
     seen: dict[tuple[int, bytes], int] = {}
     for i, (row, marks) in enumerate(
         zip(population.behaviour.tolist(), population.right, strict=True)

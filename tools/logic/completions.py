@@ -58,7 +58,7 @@ class KleeneAlgebra:
         return len(self.structures)
 
     def atom(self, name: str, terms: Sequence[str]) -> ThreeValued:
-        """Return the value of an atom, which depends on itself where it is unknown."""
+        """Return the value of an atom. An unknown atom depends on itself."""
         true = self.structures.atom_table("true", self.structures.true, name, terms, False)
         on = self.structures.atom_table("on", self.on, name, terms, 0)
         return ThreeValued(true, ~true & (on == _NONE), on)
@@ -155,7 +155,7 @@ def completion_patterns(count: int, words: int) -> Words:
 
 
 class CompletionAlgebra:
-    """The algebra of components that have the same number of words.
+    """The algebra that evaluates formulas in all completions of components of one size in words.
 
     Values have the shape (components, axes …, words). The axis of `element`, the variable of the
     rule, ranges over a component's own elements.

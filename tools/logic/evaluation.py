@@ -236,7 +236,9 @@ class Structures:
         return np.where(missing, np.array(absent, table.dtype), found)
 
     def find_object(self, name: str) -> NDArray[np.int64]:
-        """Return the index of an object in each domain, (worlds,); -1 where it is missing."""
+        """Return the index of an object in the domain of each world, (worlds,), or -1 if it is
+        missing.
+        """
         return np.array(
             [world.names.index(name) if name in world.names else -1 for world in self.worlds],
             np.int64,

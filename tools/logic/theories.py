@@ -38,8 +38,7 @@ JSON_KEYS = ("names", "axioms", "signature", "allowed")  # keys of the JSON form
 
 @dataclass(frozen=True)
 class Theory:
-    """A default theory: axioms about what is normal, and the predicates that an exception rule may
-    use.
+    """A default theory: axioms that state the normal case, and the predicates that a rule may use.
 
     Attributes:
         names: The name in the paper and that in the published files, or a name chosen by the user.

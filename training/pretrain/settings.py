@@ -89,7 +89,7 @@ class PretrainSettings(Settings):
         return super().describe_error(error, data)
 
     def as_json(self) -> dict[str, Json]:
-        """Return the settings as JSON, without the ones that have no effect."""
+        """Return the settings as JSON, without settings that have no effect."""
         unused = {"minutes"} if self.tokens is not None else set()  # it decides nothing then
         return {"version": VERSION, **self.model_dump(exclude=unused)}
 

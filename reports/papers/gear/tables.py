@@ -63,7 +63,7 @@ def table_3(study: Study) -> list[dict[str, Json]]:
 def format_table_3(rows: Sequence[Mapping[str, Json]], *, intervals: bool = True) -> Table:
     """Return `table_3` as a table: metrics by definition, then by the published conventions.
 
-    An average names its data sets, and a cell that covers fewer of them names those.
+    An average names its data sets. A cell that covers fewer data sets names them.
     """
     metrics = (*TABLE_3, *PUBLISHED)
     body: list[tuple[Cell, ...]] = []
@@ -114,7 +114,10 @@ def long_table(study: Study) -> Table:
 
 
 def volumes_table(study: Study) -> Table:
-    """Return hypotheses by verdict in each setting; memorising ones count as consistent too."""
+    """Return a table of hypotheses by verdict, data set, n and model.
+
+    Memorising hypotheses count as consistent too.
+    """
     rows: list[tuple[Cell, ...]] = []
     for setting, some in group_by_setting(study):
         counts = study.sum_counts(lambda detail: detail.verdicts, some)

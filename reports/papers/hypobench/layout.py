@@ -235,7 +235,7 @@ class Grid:
         return [*said, *([MARK_NOTE] if marked else []), *([self.note] if self.note else [])]
 
     def to_table(self) -> Table:
-        """Return the table for reading, with those of the paper's columns that have values."""
+        """Return the table for reading. Published columns without values are left out."""
         others = list(dict.fromkeys(column for _, column, _ in self.published))
         heads = (self.head, *self.columns, *(f"{column} (paper)" for column in others))
         groups = self.groups

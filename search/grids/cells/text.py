@@ -15,7 +15,7 @@ _BREAKS = (" for ", " if ", " else ", " and ", " or ", " + ")
 
 
 class Condition(NamedTuple):
-    """A condition on a cell, with the text for where it does not hold."""
+    """A condition on a cell, with a text for the condition and a text for its negation."""
 
     text: str
     says: str
