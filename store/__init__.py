@@ -246,7 +246,7 @@ class Store:
         return _sessions.input_set(self._reading, digest)
 
     def input_set_size(self, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
-        """Return the size of an input set, and the weights of its inputs (None for equal weights)."""
+        """Return the size of an input set, and its inputs' weights (None for equal weights)."""
         return _sessions.input_set_size(self._reading, digest)
 
     # --- calls and steps

@@ -86,7 +86,7 @@ class Writer:
         return done
 
     def add_vector_rows(self, vectors: Iterable[Vector], rows: list[Row]) -> list[Digest]:
-        """Return the digests of vectors, and append to `rows` the rows of vectors not yet written."""
+        """Return the digests of vectors, and append the rows of unwritten vectors to `rows`."""
         digests = []
         for vector in vectors:
             digest = vector_digest(vector)

@@ -131,7 +131,7 @@ def rows_block(rows: Sequence[Observation], words: TextWords) -> str:
 
 
 def wrong_block(wrong: Sequence[WrongRow], words: TextWords) -> str:
-    """Return the block of a prompt that shows wrongly labelled rows with true and predicted labels."""
+    """Return the part of a prompt that shows wrong rows with true and predicted labels."""
     told = []
     for n, (row, predicted) in enumerate(wrong, start=1):
         said = f"\n   predicted: {predicted}" if predicted else ""

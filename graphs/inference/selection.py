@@ -76,7 +76,7 @@ def decide_by_vote(
 
 
 def decide_without_label(codes: Sequence[int]) -> Decision | None:
-    """Return the decision on a row to which no entry gives a label, or None if no sentence applies."""
+    """Return the decision on a row without a label, or None if no sentence applies."""
     if UNREADABLE in codes:
         return Decision(UNREADABLE, "unreadable")
     if codes and all(code == NEEDS_MODEL for code in codes):

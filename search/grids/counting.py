@@ -44,7 +44,7 @@ _COLOURS = (
 
 
 def colour_expressions(goal: Goal) -> Iterator[CountExpression]:
-    """Yield expressions for colours. Constant colours come first if the outputs have few colours."""
+    """Yield expressions for colours, constant colours first if the outputs have few."""
     if len(goal.made_colours) <= 3:
         for colour in goal.made_colours:
             yield CountExpression(str(colour), colour_name(colour), 0.4)

@@ -118,7 +118,7 @@ class LabelledData:
 
 
 def digest_rows(rows: Sequence[Observation]) -> Digest:
-    """Return a digest of labelled rows in order, by which equal sets of test rows are recognised."""
+    """Return a digest of labelled rows in order, which identifies equal sets of test rows."""
     return digest_of([[one.input, one.output] for one in rows])
 
 

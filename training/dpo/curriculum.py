@@ -41,7 +41,7 @@ StageWeights = Mapping[str, float]  # by stage, with mean 1 unless clipped; not 
 
 
 class Schedule(Protocol):
-    """The weights of the stages by period. All schedules have equal probes, periods and examples."""
+    """The weights of the stages by period. Schedules share probes, periods and examples."""
 
     @property
     def name(self) -> str:

@@ -146,7 +146,7 @@ class TrainConfig(DpoSettings):
         return digest_of(self.decisive_settings())
 
     def decisive_settings(self) -> dict[str, Json]:
-        """Return the settings that determine the weights. A resume may change all other settings."""
+        """Return the settings that determine the weights. A resume may change other settings."""
         return {key: value for key, value in self.to_record().items() if key not in _BESIDE}
 
     @classmethod

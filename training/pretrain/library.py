@@ -86,7 +86,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Chain:
-    """A problem of scenes with a chain of the search's answers, each compared with earlier answers."""
+    """A problem of scenes with the search's answers, each compared with earlier answers."""
 
     shown: tuple[Observation, ...]
     answers: tuple[Program, ...]

@@ -185,7 +185,7 @@ def public_facts(columns: Columns, labels: Sequence[str]) -> dict[str, Json]:
 def apply_rule(
     inputs: Sequence[Mapping[str, Json]], rule: Rule, columns: Columns, labels: Sequence[str]
 ) -> list[str | None]:
-    """Return the label that a rule gives to each input, or None if the rule does not apply to it."""
+    """Return the label that a rule gives to each input, or None if it does not apply."""
     codes = rule.codes(PreparedRows(inputs, public_facts(columns, labels)))
     return [None if code < 0 else labels[code] for code in codes.tolist()]
 
