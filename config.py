@@ -295,8 +295,8 @@ UNDER_A_MODEL = 50  # validation rows that score a hypothesis where a model judg
 class TextSettings(Settings):
     """Parameters of the HypoGeniC algorithm, of judging texts and of reading a bank.
 
-    Defaults are those of the published HypoBench runs where these have one; a method may set its
-    own.
+    The defaults are the values of the published HypoBench runs, if these have a value. A method may
+    set its own defaults.
     """
 
     panel = "Labelled text"

@@ -38,7 +38,7 @@ def find_secrets() -> Iterator[tuple[str, str]]:
 
 
 def find_secret(*texts: str) -> str:
-    """Return the variable whose secret occurs in one of the texts; "" where none does."""
+    """Return the name of the variable whose secret value occurs in one of the texts, or ""."""
     return next(
         (name for name, secret in find_secrets() if any(secret in text for text in texts)), ""
     )
@@ -79,7 +79,7 @@ _REPORTED: dict[str, str] = {}  # by origin, the stored session that alone names
 
 
 def refuse_file_origins(held: Any, file: str, trusted: Iterable[str]) -> None:
-    """Remember the origins in a file that must not get a key; those of earlier calls are forgotten.
+    """Remember the origins that a file names, so that they get no key. Earlier calls are forgotten.
 
     Args:
         held: The content of the file.
@@ -106,9 +106,10 @@ def _peirce_variables() -> list[str]:
 
 
 def check_recipient(url: str, variable: str) -> str:
-    """Return why the key in `variable` is not sent to `url`, or "" where it may be sent.
+    """Return the reason why the key in `variable` must not be sent to `url`, or "" if it may be
+    sent.
 
-    A key that goes to an address that only a stored session names is reported by a warning.
+    If only a stored session names the address, a warning is given.
     """
     origin = next(iter(_origins(url)), "")
     if file := _REFUSED.get(origin):
@@ -142,12 +143,12 @@ def _origins(held: Any) -> set[str]:
 
 
 def unnamed_key_variables(held: Any) -> list[str]:
-    """Return the variables that settings of a file want a key from and that nobody allowed.
+    """Return environment variables that a file's settings read a key from without the user's
+    permission.
 
-    A store or a peirce.toml may come from somebody else, who could ask for any variable. Allowed
-    are the two defaults and what PEIRCE_PROPOSER_API_KEY_ENV (or another role's) names.
-
-    A value that may be a key itself is masked.
+    A store or a peirce.toml may come from another person, who could name any variable. Permitted
+    are the two default variables, and the variables that PEIRCE_PROPOSER_API_KEY_ENV (or the
+    variable of another role) names. A value that may be a key itself is masked in the result.
 
     Args:
         held: Settings: objects with a key `api_key_env`, and texts like "api_key_env=NAME".

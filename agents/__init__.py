@@ -73,7 +73,7 @@ async def open_model(spec: str, settings: Mapping[str, Json]) -> Proposer:
 
 
 async def check_model(spec: str, settings: Mapping[str, Json]) -> None:
-    """Raise what `open_model` would raise, without loading a model or sending a request."""
+    """Raise the errors that `open_model` would raise, but load no model and send no request."""
     kind = _kind(spec)
     if kind.check is None:
         await (await open_model(spec, settings)).close()

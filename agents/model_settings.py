@@ -16,7 +16,10 @@ _BOUNDS = {"ge": "of at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
 class ModelSettings(Settings):
-    """Base of the settings of one kind of model: every field except `model`, the model string."""
+    """Base class of the settings of one kind of model.
+
+    It has every setting except `model`, the model string.
+    """
 
     model: str = Field(exclude=True)
 

@@ -65,7 +65,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class AnswerFile:
-    """A file of answers.
+    """The contents of a file of recorded answers.
 
     Attributes:
         file: {"name", "sha256"} of the file.
@@ -91,7 +91,9 @@ class RecordedProposer:
         self._record = record
 
     def settings(self) -> Json:
-        """Return the file, its digest and what it says about its model."""
+        """Return the settings to record: the answer file, its digest, and its description of the
+        model.
+        """
         record = self._record
         return {
             "scheme": "recorded",
@@ -313,7 +315,7 @@ class Prediction(NamedTuple):
 
 
 class PredictionFile(NamedTuple):
-    """The predictions of one model."""
+    """The recorded predictions of one model in ABD's published format."""
 
     model: str
     by_problem: Mapping[str, tuple[Prediction, ...]]  # by problem, in the order of the file

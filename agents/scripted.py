@@ -209,9 +209,10 @@ def prompt_text(messages: Sequence[Message]) -> str:
 class RepairingProposer:
     """A simulated chat model for programs that learns from a counterexample.
 
-    If `tool` is offered, it first calls it with the source `wrong`. If the result names failing
-    observations, it answers with `mended(failing)` (or with `mended` if that is a source),
-    otherwise with `wrong`. Without tools it answers with `wrong`. It gives one answer per problem.
+    If `tool` is offered, the model first calls it with the source `wrong`. If the result names
+    failing observations, the model answers with `mended(failing)` (or with `mended` if that is a
+    source), otherwise with `wrong`. Without tools, it answers with `wrong`. It gives one answer per
+    problem.
 
     Args:
         answer: Formats a source as an answer; by default in the format "tuple".

@@ -66,7 +66,7 @@ class TaskHelpCommand(TyperCommand):
 
 
 class TaskCommand(TyperCommand):
-    """A command whose first argument is a task; its `--help` ends with that task's examples."""
+    """A command with a task as its first argument. Its `--help` ends with examples for the task."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Remember the first argument, then parse as usual."""
@@ -175,7 +175,7 @@ class CommandGroup(TyperGroup):
         ctx.fail(f"No such command {name!r}. Did you mean the task {' or '.join(map(repr, near))}?")
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command, or one that prints the help of a task; None if there is neither."""
+        """Return a command, or a command that prints the help of a task, or None."""
         group = self._groups().get(cmd_name)
         if group is not None and self._shows_help:
             summary = COMMANDS[group][cmd_name][1]

@@ -92,14 +92,14 @@ def add_flags(
     texts: Mapping[str, str] | None = None,
     config_class: type[Settings] | None = None,
 ) -> Callable[[Any], Any]:
-    """Give a command a flag for each of these settings, in place of its `**settings`.
+    """Give a command one flag per setting, in place of its parameter `**settings`.
 
-    `**settings` then holds the values that were set, as `peirce.run` takes them.
+    The command then receives the values that the user has set, as keywords of `peirce.run`.
 
     Args:
         options: Names of the settings.
-        texts: Other texts for `--help`, by name.
-        config_class: The class that defines them, if they are not settings of a session.
+        texts: Texts for `--help` by name, in place of the descriptions of the settings.
+        config_class: The class that defines the settings, if they are not settings of a session.
     """
     told = texts or {}
 

@@ -47,7 +47,7 @@ def _whole(problems: int) -> str:
 
 
 def print_written(result: Mapping[str, Any], as_json: bool) -> None:
-    """Print what a command that writes files did."""
+    """Print a summary of the files that a command wrote."""
     from ..reports.screen import summaries, text
 
     emit([result]) if as_json else summaries.print_written(text.create_console(), result)

@@ -89,10 +89,10 @@ def option_source(context: typer.Context, name: str) -> str:
 def select_role_flags(
     context: typer.Context, pairs: Sequence[str] | None, *, scorer: bool = False
 ) -> Sequence[str]:
-    """Return the ROLE.K=V values of --role.
+    """Return the values ROLE.K=V of --role that concern the current command.
 
-    Values from file and environment may hold those of all commands: `rate` takes only the scorer's,
-    and other commands take the others.
+    The file and the environment may hold values for all commands. `rate` takes only the values for
+    the role scorer, and other commands take all other values.
 
     Args:
         context: Context of the command.

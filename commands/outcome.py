@@ -27,7 +27,7 @@ def store_path(store: str | Path | None = None) -> Path:
 
 
 class Session(Result):
-    """The outcome of a session.
+    """The outcome of a session, as `peirce.run` returns it.
 
     Attributes:
         status: done, interrupted, budget or failed.

@@ -59,7 +59,7 @@ def make_subset(
     fractions: Sequence[float] | None,
     fixed: str | Path | None = None,
 ) -> Subset | None:
-    """Return the subset that the options describe, or None where no split is named.
+    """Return the subset that the options describe, or None if no split is named.
 
     Args:
         names: names of splits.
@@ -163,9 +163,10 @@ class ChosenProblems:
 
 
 def choose_problems(task: str, config: DataConfig) -> ChosenProblems:
-    """Return the problems that `config` selects; `tasks.load_problems` has the rules and errors.
+    """Return the problems that `config` selects, as `tasks.load_problems` describes.
 
-    A subset keeps the problems of its splits, assigned by the same rule as in preference pairs.
+    A subset keeps the problems of its splits. Problems are assigned to splits by the rule that
+    applies to preference pairs. The errors are those of `tasks.load_problems`.
     """
     data, space = config.data, config.space
     shown = None if config.observations is None else str(config.observations)
@@ -230,20 +231,21 @@ def _observed(observations: str | None) -> Json:
 
 @validate_call
 def tasks_list() -> list[TaskRow]:
-    """Return one row for each task: its name, its family and one line about it."""
+    """Return one row per task, with its name, its family and a one-line description."""
     return [TaskRow(task=one.name, family=one.family, about=one.about) for one in all_tasks()]
 
 
 @validate_call
 def tasks_help(task: str) -> TaskHelp:
-    """Return how to run on a task.
+    """Return a description of a task, with commands to run it.
 
     Args:
         task: name of a task, or path of a task file.
 
     Returns:
-        Its name, family and description; `takes`, what `--data` accepts ("" where the task does not
-        say); `commands`, lines to copy; and `methods`, one line about each method that works on it.
+        The task's name, family and description; `takes`, the data that `--data` accepts ("" if the
+        task does not state it); `commands`, command lines to copy; and `methods`, one line about
+        each method that supports the task.
 
     Raises:
         UsageError: there is no such task.
@@ -332,8 +334,8 @@ def tasks_space(
 ) -> SpaceFile:
     """Write the sample space of a task as JSONL, in the form that `--space` reads.
 
-    It is the space of a run with the same data. Without `data`, it is the space of the problems
-    that the generator makes by default.
+    The written space equals the space of a run with `data`. Without `data`, it is the space of the
+    problems that the generator makes by default.
 
     Args:
         task: name of a task, or path of a task file.

@@ -42,9 +42,9 @@ def json_key(name: str) -> Any:
 @dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True,
                      field_specifiers=(field, extra_keys, unprinted_field, json_key))  # fmt: skip
 class Result(Mapping[str, Any]):
-    """Base class of results: a read-only mapping with the keys of its JSON object.
+    """Base class of results: a read-only mapping with the keys of the corresponding JSON object.
 
-    It is equal to every mapping with the same keys and values.
+    A result equals every mapping with equal keys and values.
     """
 
     _keys: tuple[str, ...] = ()  # the keys of the JSON object, in its order
@@ -105,9 +105,9 @@ class Result(Mapping[str, Any]):
 
 
 class Metric(Result):
-    """The mean over `n` problems with the bounds of its 95% interval.
+    """A mean over `n` problems with the bounds of its 95% interval.
 
-    A value is None where it cannot be computed.
+    Mean and bounds are None if they cannot be computed.
     """
 
     mean: float | None

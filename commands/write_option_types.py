@@ -56,7 +56,7 @@ def select_options(part: type[Settings], *names: str) -> dict[str, FieldInfo]:
 
 
 def run_options() -> dict[str, FieldInfo]:
-    """Return every option of `run`: those of all parts and of all methods."""
+    """Return every option of `run`: the options of all parts and of all methods."""
     found: dict[str, FieldInfo] = {}
     for name, part in RunConfig.part_classes().items():
         found |= select_options(part)
@@ -143,7 +143,7 @@ def _words(kind: Any) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write option_types.py."""
+    """Write the generated module option_types.py, which types the commands' keyword options."""
     FILE.write_text(generate_source(), "utf-8")
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Method:
-    """A method: how a session proceeds on each problem.
+    """A method: the LangGraph graph and the settings by which a session works on each problem.
 
     Args:
         name: value of `--method`.

@@ -104,9 +104,10 @@ class Sizes:
 
     @property
     def regenerations(self) -> int:
-        """Maximum number of later prompts for hypotheses of a method that goes through the rows.
+        """Maximum number of prompts for new hypotheses after the first, in a method that visits
+        rows.
 
-        It is one for every `wrong` rows of a round.
+        There is at most one such prompt for every `wrong` rows of a round.
         """
         if not self.text.rounds:
             return 0
@@ -242,10 +243,10 @@ def forecast_one_prompt(sizes: Sizes) -> CallsByRole:
 
 
 def forecast_through_rows(sizes: Sizes) -> CallsByRole:
-    """Count the calls of HypoGeniC: one prompt, then a pass over the rows with new hypotheses.
+    """Count the calls of HypoGeniC: a first prompt, then a pass over the rows with later prompts.
 
-    The best hypotheses of the bank are judged on each row, and rows that they get wrong lead to
-    prompts for new ones. A pair of hypothesis and text that was judged before needs no call.
+    The best hypotheses of the bank are judged on each row, and the rows that they get wrong lead to
+    prompts for new hypotheses. A sentence is judged on a text only once.
     """
     text, asked, again = sizes.text, sizes.text.hypotheses, sizes.regenerations
     bank = sizes.estimate_bank_size(1 + again)

@@ -77,7 +77,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class CallKey:
-    """The position of a call in its session, such as `step/3/propose/0`, whatever its arrival."""
+    """The path of a call in its session, such as `step/3/propose/0`, independent of timing."""
 
     session: str
     problem: str
@@ -86,9 +86,10 @@ class CallKey:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a call as the journal keeps it: JSON, and named arrays stored next to it.
+    """The result of a call as the journal keeps it: JSON, and named arrays stored beside it.
 
-    `repeats` is the session whose recorded call answered this one. The model then used no tokens.
+    If a recorded call of another session answered this call, `repeats` is that session. The model
+    then used no tokens.
     """
 
     response: Json

@@ -6,10 +6,10 @@ import os
 
 
 def open_standard_descriptors() -> None:
-    """Open the null device in the place of each standard descriptor that is closed.
+    """Open the null device for each standard descriptor (0, 1, 2) that is closed.
 
-    The next file to be opened would get its number, and what children and libraries print would be
-    written to that file.
+    Otherwise the next opened file would get the number of a closed descriptor, and the output of
+    children and libraries would be written to that file.
     """
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(number, True)

@@ -39,7 +39,7 @@ class Unavailable(PeirceError):
 
 
 class SandboxUnavailable(Unavailable):
-    """Raised when a sandbox cannot be built or has died. The message says what to do."""
+    """Raised if a sandbox cannot be built or has died. The message says how to repair it."""
 
     exit_code = 4
 
@@ -51,6 +51,6 @@ class BudgetSpent(PeirceError):
 
 
 class Interrupted(PeirceError):
-    """Raised when the user stops at once. Work in flight is lost; what is stored stays."""
+    """Raised if the user stops at once. Work in progress is lost, and stored results remain."""
 
     exit_code = 130

@@ -17,7 +17,7 @@ class FamilyWords(Protocol):
 
     @property
     def instructions(self) -> str:
-        """Return what a hypothesis is, in a few lines."""
+        """Return a few lines for prompts that define a hypothesis of this family."""
         ...
 
     def contract(self, answer_format: str) -> str:
@@ -41,10 +41,10 @@ class FamilyWords(Protocol):
         ...
 
     def compact(self) -> FamilyWords:
-        """Return a shorter wording for small models.
+        """Return shorter prompt texts for small models.
 
-        The answer format, an observation, a hypothesis and feedback take one line each. Of the
-        problem's description only what its observations leave open remains.
+        The answer format, an observation, a hypothesis and feedback take one line each. Only the
+        parts of the problem's description that the observations leave open remain.
         """
         ...
 
@@ -102,7 +102,7 @@ class Family(Protocol):
 
 @runtime_checkable
 class MeasuresHypotheses(Protocol):
-    """A family that also measures what a hypothesis costs."""
+    """A family that measures the cost of a hypothesis in addition to its consistency."""
 
     def with_evaluator(self, evaluator: str) -> Family:
         """Return the family as this evaluator reads hypotheses. Raises UsageError."""
@@ -176,7 +176,7 @@ class HasTaskWording(Protocol):
 
 @runtime_checkable
 class ToleratesErrors(Protocol):
-    """A family whose consistent hypotheses may be wrong on a share of what they cover."""
+    """A family whose consistent hypotheses may be wrong on a share of the covered inputs."""
 
     def with_tau(self, tau: float) -> Family:
         """Return a copy with another threshold of consistency.

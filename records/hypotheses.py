@@ -17,7 +17,9 @@ if TYPE_CHECKING:  # The command line shows its help without numpy.
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A hypothesis; `text` is what the oracle takes (source code, a formula or a sentence)."""
+    """A hypothesis. `text` is the form that the oracle executes: source code, a formula or a
+    sentence.
+    """
 
     text: str
     description: str = ""
@@ -85,7 +87,7 @@ class Predictions:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Whether a hypothesis is right on each of m observations.
+    """The result of comparing a hypothesis with m observations.
 
     Attributes:
         marks: m entries: True, False, or None where the prediction is undefined.
@@ -113,10 +115,11 @@ class Agreement:
 
 
 class Verdict(StrEnum):
-    """The outcome of a hypothesis.
+    """The verdict on a hypothesis: accepted, redundant, inconsistent or malformed.
 
-    An accepted hypothesis is consistent and novel. A redundant one is consistent, but earlier
-    answers already gave most of its predictions over S (tools/gear/novelty.py).
+    An accepted hypothesis is consistent with the shown observations and novel. A redundant
+    hypothesis is consistent, but earlier answers already made most of its predictions over S
+    (tools/gear/novelty.py).
     """
 
     MALFORMED = "malformed"
@@ -126,5 +129,7 @@ class Verdict(StrEnum):
 
     @property
     def consistent(self) -> bool:
-        """Return whether the hypothesis is consistent, which accepted and redundant ones are."""
+        """Return whether the verdict means that the hypothesis is consistent: accepted or
+        redundant.
+        """
         return self in (Verdict.REDUNDANT, Verdict.ACCEPTED)

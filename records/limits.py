@@ -9,9 +9,10 @@ from dataclasses import dataclass
 class Limits:
     """Resource limits of the sandbox.
 
-    A limit on one input gives that input a reason. A limit on the batch gives the whole hypothesis
-    one verdict. Iterations of `while` loops are counted, so that these limits do not depend on a
-    clock; CPU times catch what the counts miss.
+    If an input reaches a limit, its prediction is undefined, with a reason. If the batch of all
+    inputs reaches a limit, the whole hypothesis gets one verdict. Iterations of `while` loops are
+    counted, so that results do not depend on a clock. Limits on CPU time stop code without such
+    loops.
     """
 
     loop_steps: int = 50_000  # for one input

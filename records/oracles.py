@@ -95,7 +95,7 @@ def _none(kind: str) -> NDArray[Any]:
 
 
 class Execute(Protocol):
-    """The oracle of programs."""
+    """The oracle of the family `programs`: runs a program on a set of inputs."""
 
     async def __call__(
         self, source: str, entry: str, inputs: InputSet, keep: Keep, equality: Json = None
@@ -168,7 +168,7 @@ class Oracles:
     custom: Mapping[str, Apply] = field(default_factory=dict)
 
     def with_oracle(self, name: str, apply: Apply) -> Oracles:
-        """Return a copy with one more oracle under the name of its kind."""
+        """Return a copy with one more oracle, stored under the name of its kind."""
         if name in ("execute", "solve", "judge"):
             known: dict[str, Any] = {name: apply}
             return replace(self, **known)
@@ -234,7 +234,7 @@ class OracleKind:
 
 
 class Sandbox(Protocol):
-    """Runs untrusted Python on a set of inputs under limits. All backends give the same answers."""
+    """Runs untrusted Python on a set of inputs, under limits. All backends give equal results."""
 
     async def put(self, inputs: InputSet) -> Digest:
         """Store an input set in the workers and return its digest."""

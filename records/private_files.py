@@ -54,7 +54,7 @@ def name_in_errors(path: Path) -> Iterator[None]:
 
 
 def make_private(path: Path) -> None:
-    """Take the rights of others from a file of this user, where there is one."""
+    """Make a file readable and writable by this user only, if the file exists."""
     with contextlib.suppress(OSError):
         found = path.lstat()
         if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
@@ -69,10 +69,10 @@ def make_folder(path: Path) -> None:
 
 
 def write_atomically(contents: Mapping[Path, bytes | Iterable[bytes]]) -> None:
-    """Write several files atomically, each from its bytes or from parts.
+    """Write several files atomically. The content of a file is bytes or an iterable of bytes.
 
-    All files are written under temporary names and synced before the first one is renamed. The
-    files are renamed in order.
+    All files are written under temporary names and synced before the first file is renamed. Then
+    the files are renamed in order.
 
     Raises:
         UsageError: A store stands in the place of a file.
@@ -120,7 +120,7 @@ def _refuse_store(target: Path) -> None:
 
 
 def write_folder(out: Path, write: Callable[[Path], Result], *, replace: bool = False) -> Result:
-    """Run `write` on a path in a private folder next to `out`, then rename what it made to `out`.
+    """Run `write` on a path in a private folder next to `out`, then rename the result to `out`.
 
     Args:
         out: The file or folder to make.

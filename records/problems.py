@@ -91,7 +91,10 @@ class Problem:
         )
 
     def make_view(self, space: InputSet, past_answers: Sequence[PastAnswer] = ()) -> View:
-        """Return what an agent may see: shown observations, the sample space, earlier answers."""
+        """Return the part of the problem that agents may see, without hidden observations.
+
+        The view holds the shown observations, the sample space and earlier answers.
+        """
         return View(
             self.id, self.task, self.family, self.shown, self.public, space, tuple(past_answers)
         )
@@ -99,7 +102,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class View:
-    """What an agent sees of a problem at one step."""
+    """The part of a problem that an agent may see at one step."""
 
     problem: str
     task: str

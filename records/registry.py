@@ -123,7 +123,7 @@ class Component(NamedTuple):
 
 @cache
 def components(kind: Kind) -> Mapping[str, Component]:
-    """Return the components of a kind by name, built-in ones first.
+    """Return the components of a kind by name, built-in components first.
 
     Raises:
         UsageError: A package adds a name that exists already.
@@ -151,7 +151,7 @@ def component_names(kind: Kind) -> tuple[str, ...]:
 
 
 def is_registered(kind: Kind, name: str) -> bool:
-    """Return whether the component exists. Packages are searched only where it is not built in."""
+    """Return whether the component exists. Packages are searched only if it is not built in."""
     return name in BUILT_IN.get(kind, {}) or name in components(kind)
 
 
@@ -186,10 +186,10 @@ def load(kind: Kind, name: str) -> Any:
 
 
 def load_all(kind: Kind) -> list[Any]:
-    """Return the objects of a kind, sorted by name.
+    """Return all objects of a kind, sorted by name.
 
-    A component of another package that cannot be loaded is left out with a warning, so that it does
-    not disable the others.
+    If a component of another package cannot be loaded, a warning is given and the component is left
+    out, so that other components still work.
     """
     try:
         found_names: Iterable[str] = component_names(kind)

@@ -114,7 +114,7 @@ class Settings(BaseModel):
 
     @classmethod
     def check_field(cls, name: str, value: Any) -> None:
-        """Check one value by itself. Raises UsageError."""
+        """Check the value of one setting without the other settings. Raises UsageError."""
         cls._refuse_large(name, value)
         field = cls.model_fields[name]
         kind = typing.Annotated[field.annotation, field]  # type: ignore[name-defined]
@@ -166,10 +166,10 @@ class CompositeSettings(Settings):
         return self.to_record()
 
     def to_record(self) -> dict[str, Json]:
-        """Return what a session stores: the explicitly set values by part, as JSON.
+        """Return the explicitly set values by part, as JSON that a session stores.
 
-        A model or repairer that is an object is left out; the caller who resumes the session passes
-        it again.
+        A model or repairer that is an object is left out. To resume the session, the caller passes
+        the object again.
         """
         record: dict[str, Json] = {}
         for name in type(self).model_fields:

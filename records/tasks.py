@@ -19,7 +19,9 @@ DEFAULT_WRITTEN = 100  # the number of problems that `tasks generate` writes by 
 
 
 class Task(Protocol):
-    """A source of problems."""
+    """A source of problems: loads published or user files, generates problems, and makes sample
+    spaces.
+    """
 
     name: str
     family: str
@@ -62,7 +64,7 @@ class SharesSpaces(Protocol):
 
 @runtime_checkable
 class DrawsObservations(Protocol):
-    """A task that draws its shown observations itself, not by `tasks.io.observations.apply`."""
+    """A task that draws its shown observations itself, not by `tasks/io/observations.py`."""
 
     def observe(self, problems: Sequence[Problem], observations: str, seed: int) -> list[Problem]:
         """Return the problems with the selected observations shown and the others hidden."""
@@ -148,7 +150,7 @@ class IncludesProblems(Protocol):
     """A task that includes its own problems, for runs without data."""
 
     def problems(self) -> list[Problem] | None:
-        """Return its own problems, or None where it has none."""
+        """Return the problems that the task includes, or None if it includes none."""
         ...
 
 
@@ -161,7 +163,7 @@ class OffersKinds(Protocol):
 
 @runtime_checkable
 class WritesProblems(Protocol):
-    """A task whose generated problems are more than one file of pairs."""
+    """A task that writes its generated problems itself, in files of its own form."""
 
     def write(
         self, out: str | Path, count: int | None, seed: int, kinds: Mapping[str, Json]

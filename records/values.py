@@ -46,12 +46,12 @@ class RepeatedKey(ValueError):
 
 
 def parse_strictly(text: str | bytes) -> Json:
-    """Parse JSON of another process or of a stranger, and refuse what has no single meaning.
+    """Parse JSON from an untrusted source, and reject everything without a single meaning.
 
     Raises:
         TooLarge: A number is not finite as a float.
-        RepeatedKey: A key of an object stands twice.
-        ValueError: The text is not JSON otherwise, holds NaN or Infinity, or is nested too deeply.
+        RepeatedKey: An object has a key twice.
+        ValueError: The text is not JSON, holds NaN or Infinity, or is nested too deeply.
     """
     try:
         return _STRICT.decode(

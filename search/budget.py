@@ -8,13 +8,13 @@ from typing import NamedTuple
 class Budget:
     """Count the expansions that a search spends, up to a limit.
 
-    One expansion is one list program evaluated on all shown inputs. The following cost the same:
-    `VECTOR` element programs evaluated in one numpy operation, `RULES` rules about scenes, and one
-    step of a grid program on `CELLS` shown cells. Each takes at most about 20 microseconds on one
-    core.
+    An expansion is the unit of work: one list program evaluated on all shown inputs. Three other
+    pieces of work cost one expansion each: `VECTOR` element programs evaluated in one numpy
+    operation, `RULES` rules about scenes, and one step of a grid program on `CELLS` shown cells. An
+    expansion takes at most about 20 microseconds on one core.
 
     A search checks `left` before each piece of work and charges the cost of that piece. It
-    therefore stops at the same place on any machine, and exceeds its limit by at most one piece.
+    therefore stops at an equal point on any machine, and exceeds its limit by at most one piece.
     """
 
     VECTOR = 64

@@ -52,7 +52,7 @@ class ProblemFactory(Protocol):
 
         Args:
             shown: Pairs [input, output].
-            space: The sample space, as the engine's `prepared` returned it.
+            space: The sample space, as the engine's `prepare_space` returned it.
             expansions: Budget of the search.
             public: Public information about the problem besides its pairs (`View.public`), and the
                 name of the requested "trade_off".
@@ -94,7 +94,7 @@ class SearchEngine:
 
 
 def find_engine(shown: list[list[Any]]) -> SearchEngine | None:
-    """Return the first engine that supports such pairs, or None."""
+    """Return the first engine that supports pairs of this form, or None."""
     for engine in _engines():
         if engine.supports(shown):
             return engine
@@ -112,7 +112,7 @@ def _engines() -> Iterator[SearchEngine]:
 
 
 class SearchService:
-    """State of one worker process: its sample spaces and the latest problems it was asked about."""
+    """The state of a worker process: its sample spaces and the most recent problems."""
 
     def __init__(self) -> None:
         self.inputs: dict[str, list[Any]] = {}

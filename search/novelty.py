@@ -41,7 +41,7 @@ Predictions = tuple[Codes, Defined]
 
 
 class Answer(NamedTuple):
-    """An answer of a search engine; `meta` holds what the reply carries besides its text."""
+    """An answer of a search engine. `meta` holds the fields of the reply other than its text."""
 
     source: str
     description: str
@@ -83,7 +83,7 @@ class NoveltyRanker:
 
     Args:
         inputs: The sample space, or a fair sample of it if predictions are expensive.
-        few: Number of inputs on which a candidate is evaluated first.
+        sample_size: Number of inputs on which a candidate is evaluated first.
     """
 
     def __init__(self, inputs: Sequence[Any], sample_size: int) -> None:
@@ -143,9 +143,9 @@ class NoveltyRanker:
 
 
 def agreement_mask(here: Predictions, other: Predictions) -> Defined:
-    """Return where two hypotheses give the same prediction, shape (inputs,).
+    """Return on which inputs two hypotheses make equal predictions, shape (inputs,).
 
-    An undefined prediction agrees with nothing.
+    An undefined prediction equals no other prediction.
     """
     same: Defined = here[1] & other[1] & (here[0] == other[0])
     return same

@@ -52,7 +52,7 @@ class Worker:
         return found
 
     async def close(self) -> None:
-        """Stop the process; the next request starts a new one."""
+        """Stop the process. The next request starts a new process."""
         self.sent.clear()
         await self.process.close()
 
@@ -68,5 +68,5 @@ class Pool:
         return await self.workers[int(key[:8], 16) % len(self.workers)].ask(request, space)
 
     async def close(self) -> None:
-        """Stop all workers."""
+        """Stop all worker processes."""
         await asyncio.gather(*(worker.close() for worker in self.workers))

@@ -92,10 +92,10 @@ def _named(path: str | Path) -> Path:
 
 
 class Store:
-    """A store that is open for writing (this process owns the file) or for reading.
+    """A store that is open for reading, or for writing if this process owns the file.
 
-    Use it as a context manager, or call `close`. Every method raises StoreError where the file
-    cannot be read or written, or where it lacks what was asked for.
+    Use it as a context manager, or call `close`. Every method raises StoreError if the file cannot
+    be read or written, or if it lacks the requested data.
     """
 
     def __init__(
@@ -213,7 +213,7 @@ class Store:
     def settings(self, session: str) -> Mapping[str, Json]:
         """Return the settings of a session.
 
-        They never change once the session has begun, so they are read once and cached.
+        Settings never change after a session has begun, so they are read once and cached.
         """
         if session not in self._settings:
             self._settings[session] = self.session(session)["settings"]
@@ -246,15 +246,15 @@ class Store:
         return _sessions.input_set(self._reading, digest)
 
     def input_set_size(self, digest: Digest) -> tuple[int, tuple[float, ...] | None]:
-        """Return the size of an input set and the weights of its inputs, None for equal ones."""
+        """Return the size of an input set, and its inputs' weights (None for equal weights)."""
         return _sessions.input_set_size(self._reading, digest)
 
     # --- calls and steps
 
     def journal(self, session: str) -> SessionJournal:
-        """Return the journal of a session; repeated calls return the same object.
+        """Return the journal of a session. Repeated calls return one object.
 
-        In a store that is open for reading, the journal only looks calls up.
+        In a store that is open for reading, the journal can only look up calls.
         """
         if session not in self._journals:
             self._journals[session] = SessionJournal(session, self._reading, self._writer)
@@ -325,7 +325,9 @@ class Store:
         return _answers.answer_summaries(self._reading, session, problems)
 
     def vectors(self, digests: Iterable[Digest]) -> dict[Digest, Vector]:
-        """Return arrays by digest; `ConsistentHypothesis` and `AnswerSummary` hold such digests."""
+        """Return stored arrays by digest. `ConsistentHypothesis` and `AnswerSummary` hold such
+        digests.
+        """
         return _journal.read_vectors(self._reading, digests)
 
     def bank(
@@ -376,7 +378,7 @@ class Store:
     # --- the session as a whole
 
     def digest(self, session: str) -> Digest:
-        """Return the SHA-256 of what a session found, without clocks, retries and usage."""
+        """Return the SHA-256 of a session's results, which excludes clocks, retries and usage."""
         return _digest.digest(self._reading, session)
 
     def findings_digest(self, session: str) -> Digest:

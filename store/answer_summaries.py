@@ -20,7 +20,7 @@ _PLACE = "step, answer, ordinal"
 
 @dataclass(frozen=True)
 class ConsistentHypothesis:
-    """A consistent hypothesis.
+    """A stored hypothesis that fits all shown observations, with digests of its predictions.
 
     Attributes:
         hypothesis: `Hypothesis.digest`.
@@ -75,7 +75,7 @@ def consistent_hypotheses(
 
 @dataclass(frozen=True)
 class AnswerSummary:
-    """An answer of a model.
+    """A stored answer of a model, with the verdict on its first hypothesis.
 
     Attributes:
         path: The path of the call that gave it.

@@ -19,7 +19,7 @@ from ..records import BankEvent, Digest
 
 @dataclass
 class Entry:
-    """A hypothesis of the bank.
+    """A hypothesis of the bank, with the counts from which its reward is computed.
 
     Attributes:
         hypothesis: `Hypothesis.digest`.
@@ -65,7 +65,7 @@ class Entry:
 
 
 class Bank:
-    """The bank of one problem.
+    """The bank of one problem: its hypotheses, rewarded by their visits.
 
     Args:
         alpha: The weight of exploration in the reward.
@@ -84,7 +84,7 @@ class Bank:
         return any(entry.text == text for entry in self._held.values())
 
     def apply(self, event: BankEvent) -> None:
-        """Apply one event of the log."""
+        """Apply one event of the bank's log: enter, visit, drop or cut."""
         if event.kind == "cut":
             self._cut(event.observation)
             return

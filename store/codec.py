@@ -111,7 +111,10 @@ def encode_vector(array: Vector) -> bytes:
 
 
 def inflate(data: bytes, most: int = MOST) -> bytes:
-    """Return decompressed data; raises zlib.error where it is damaged or has over `most` bytes."""
+    """Return decompressed data.
+
+    Raises zlib.error if the data are damaged or longer than `most` bytes.
+    """
     stream = zlib.decompressobj()
     found = stream.decompress(data, most + 1)
     if len(found) > most:
@@ -334,7 +337,7 @@ def verdict_of(cell: str) -> Verdict:
 
 
 def problem_of(cell: str) -> Problem:
-    """Return the problem that a cell holds; raises StoreError where it is not a whole problem."""
+    """Return the problem that a cell holds. Raises StoreError if the problem is incomplete."""
     data = decode_json(cell, "problem.data", dict)
     try:
         return Problem.from_json(data)

@@ -171,10 +171,10 @@ def creation_statements() -> list[str]:
 
 
 def upgrade_statements(query: Query) -> list[str]:
-    """Return the SQL statements that bring a store of an earlier version to this one.
+    """Return the SQL statements that upgrade a store of an earlier version to the current version.
 
-    Run them in one transaction. The list is empty where there is nothing to add or no upgrade from
-    that version.
+    Run the statements in one transaction. The list is empty if nothing has to be added, or if there
+    is no upgrade from the earlier version.
     """
     added = TABLES_ADDED_SINCE.get(schema_version(query), ())
     if not added:
@@ -234,7 +234,7 @@ class RowReader(Protocol):
     """The interface through which a store is read, from its file or from its owner."""
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """Return the rows of one SELECT."""
+        """Run one SELECT and return its rows."""
         ...
 
     def close(self) -> None:
@@ -259,7 +259,7 @@ def rows_by_problem(
         reader: The connection.
         select: "SELECT problem, … FROM table". The problem is left out of the returned rows.
         session: The session's id.
-        problems: Ids of problems as their cells hold them (`cells.encode_text`).
+        problems: Ids of problems as their cells hold them (`codec.encode_text`).
         order: The columns of ORDER BY.
         where: A further condition that begins with AND.
     """
@@ -287,7 +287,7 @@ class StoreLocked(StoreError):
 
 
 class AlreadyOpen(StoreError):
-    """This process holds the file already."""
+    """Raised if this process has already opened the file."""
 
 
 # Threads of this process open files for writing one after the other: a thread that finds an
@@ -311,7 +311,7 @@ class Database:
 
         Raises:
             AlreadyOpen: This process holds the file.
-            Locked: Another process holds the file.
+            StoreLocked: Another process holds the file.
             StoreError: The file is no store, or cannot be opened.
         """
         import duckdb
@@ -370,8 +370,8 @@ class Database:
     def is_in_place(self) -> bool:
         """Return whether the path still leads to the file that was opened.
 
-        DuckDB names the log beside the file by its path. If the file was moved, the log at this
-        path may belong to another store by now.
+        DuckDB finds the log of a file by the file's path. If the file was moved, the log at this
+        path may belong to another store.
         """
         return store_files.identity(self.path) == self._file
 
@@ -403,7 +403,7 @@ class Database:
         return cursor
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """Return the rows of one SELECT; raises StoreError where it fails."""
+        """Run one SELECT and return its rows. Raises StoreError if the query fails."""
         import duckdb
 
         if self._closed:

@@ -48,9 +48,10 @@ _KIND = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def reason_kind(reason: str) -> str:
-    """Return the kind at the start of a reason, such as `no_tuple` in "no_tuple: there is none".
+    """Return the kind at the start of a reason, for example `no_tuple` in "no_tuple: there is
+    none".
 
-    It is an empty string for a reason that is a sentence.
+    If the reason is a sentence without a kind, the result is an empty string.
     """
     kind = decode_text(reason).partition(":")[0]
     return kind if _KIND.fullmatch(kind) else ""
@@ -78,7 +79,7 @@ REDUCED_COLUMNS: Mapping[tuple[str, str], Callable[[Any], Any]] = {
 
 
 def drop_operational(settings: Json) -> Json:
-    """Return the settings without the operational ones, at any depth."""
+    """Return the settings without operational settings, at any depth."""
     if isinstance(settings, dict):
         return {k: drop_operational(v) for k, v in settings.items() if k not in OPERATIONAL}
     if isinstance(settings, list):
@@ -92,9 +93,9 @@ def digest(reader: RowReader, session: str) -> Digest:
 
 
 def findings_digest(reader: RowReader, session: str) -> Digest:
-    """Return the SHA-256 (hex) of what a session found.
+    """Return the SHA-256 (hex) of the results of a session.
 
-    It covers:
+    The digest covers:
 
     - for each problem, in the order of the session: its id, its digest and the digest of its sample
       space as stored, its status, and the kind of its end if it is done;
@@ -108,9 +109,10 @@ def findings_digest(reader: RowReader, session: str) -> Digest:
     - for the bank: every event, in order;
     - for each call: path, kind, response, and the arrays of the response.
 
-    It does not cover: settings, requests and their digests, the text of an answer (the response of
-    its call contains it), sentences about why an answer failed or why a problem or session ended
-    early, id and status of the session, clocks, usage, retries, and which session answered a call.
+    The digest does not cover: settings, requests and their digests, the text of an answer (the
+    response of its call contains it), sentences about why an answer failed or why a problem or
+    session ended early, id and status of the session, clocks, usage, retries, and the session that
+    answered a call.
     """
     return _sha256(_parts(reader, session, findings=True))
 

@@ -218,10 +218,10 @@ class SessionJournal:
 
 
 def read_blobs(reader: RowReader, digests: Iterable[Digest]) -> Iterator[tuple[Digest, bytes]]:
-    """Yield the vectors that are stored, with their digests.
+    """Yield the stored vectors among `digests`, with their digests.
 
-    DuckDB looks a few keys up in its index. For many keys in one query it reads all keys, and the
-    blobs of the matching ones only, which takes 0.1 ms per vector instead of 0.5 ms.
+    For a few keys, DuckDB uses its index. For many keys in one query, it reads all keys, but only
+    the blobs of the matching keys, which takes 0.1 ms per vector instead of 0.5 ms.
     """
     wanted = sorted(set(digests))
     if 0 < len(wanted) <= MAX_INDEXED_VECTORS:
@@ -269,10 +269,10 @@ MAX_TOOL_CHARS = 2_000  # characters of a tool's request and of its response in 
 
 
 def list_calls(reader: RowReader, session: str, problem: str | None) -> list[dict[str, Any]]:
-    """Return the calls without requests and responses, which are most of a store.
+    """Return the calls of a session, without requests and responses, which are most of a store.
 
-    The keys are problem, path, kind, tokens_in, tokens_out, seconds, retries and repeats. A call of
-    a tool that a proposer used also has "said": its request and response as text, cut at
+    The keys are problem, path, kind, tokens_in, tokens_out, seconds, retries and repeats. If a
+    proposer called a tool, the call also has "said": its request and response as text, cut at
     `MAX_TOOL_CHARS` characters.
     """
     where, params = "session = ?", [session]
@@ -364,12 +364,12 @@ def _nothing() -> dict[str, Any]:
 
 
 class AnswerCache:
-    """The recorded answers of other sessions with the same endpoint.
+    """The recorded answers of other sessions to requests to an endpoint.
 
-    It knows the calls that are written when it is constructed. A call that a concurrent session
-    makes later is not found, so the request is sent again. No answers are held in memory, only
-    eight bytes of each request's digest. The store is read only for requests that are likely there,
-    because a look-up takes a millisecond while another thread writes.
+    The cache knows the calls that were written before it was constructed. If a concurrent session
+    makes an equal call later, the request is sent again. The cache holds eight bytes of each
+    request's digest in memory, but no answers. It reads the store only if a request is likely to be
+    there, because a look-up takes a millisecond while another thread writes.
     """
 
     def __init__(self, reader: RowReader, session: str) -> None:

@@ -67,7 +67,7 @@ class SessionLedger:
         self._there: dict[str, set[int]] | None = None
 
     async def record_step(self, record: StepRecord) -> None:
-        """Write a step and wait until it is durable; raises StoreError where it fails."""
+        """Write a step and wait until it is durable. Raises StoreError if writing fails."""
         with self._lock:
             if record.step in self._steps(record.problem):
                 return

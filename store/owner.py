@@ -318,7 +318,9 @@ class OwnerClient:
             return pid
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """Return the rows of one SELECT, run by the owner; raises StoreError where it fails."""
+        """Let the owner of the file run one SELECT, and return its rows. Raises StoreError if it
+        fails.
+        """
         with self._lock:
             rows: list[Row] = []
             answer = self._ask({"sql": sql, "params": encode(list(params))}, "rows")
@@ -429,7 +431,7 @@ def open_for_writing(path: Path) -> Database:
     """Open the file of a store for writing.
 
     Raises:
-        Locked: Another process writes the store; the error has its process id.
+        StoreLocked: Another process writes the store; the error has its process id.
         StoreError: The file cannot be opened or created.
     """
     try:

@@ -73,9 +73,9 @@ class PairSets:
         self._path = path
 
     def save(self, table: PairColumns, report: Mapping[str, Json]) -> None:
-        """Write a set durably.
+        """Write a set of preference pairs durably, and make it the set that `last` names.
 
-        A set that is stored already keeps its rows and becomes the last one.
+        A set that is stored already keeps its rows.
 
         Raises:
             StoreError: The store is open for reading, or cannot be written.

@@ -31,7 +31,7 @@ STATUSES = ("running", "done", "interrupted", "budget", "failed")
 
 @dataclass(frozen=True)
 class ProblemRow:
-    """A problem of a session.
+    """A stored problem of a session, with its status.
 
     Attributes:
         problem: The problem.
@@ -247,9 +247,9 @@ def problem_ids(reader: RowReader, session: str, problem: str | None) -> list[st
 
 
 def progress(reader: RowReader, is_owned: Callable[[], bool], session: str) -> list[Json]:
-    """Return the status, the number of ended problems and the number of steps.
+    """Return the status of a session, the number of ended problems and the number of steps.
 
-    They take a few queries, which do not read the content of the steps.
+    A few queries are enough, because the content of the steps is not read.
     """
     (told,) = sessions(reader, is_owned, session)
     ((steps,),) = reader.query("SELECT count(*) FROM step WHERE session = ?", (session,))

@@ -91,16 +91,16 @@ def prepare_log(path: Path) -> None:
 
 @contextlib.contextmanager
 def creation_lock(path: Path, until: float) -> Iterator[None]:
-    """Keep other processes from creating a store at the same time as this one.
+    """Keep other processes from creating a store at `path` at the same time.
 
-    A process that finds an unfinished file replaces it, and must not replace one that another
-    process is just creating. The lock is one of the folder, so it leaves no file behind. It is not
-    taken for a store that is complete. Where the file system has no such locks, or another program
-    keeps the folder locked, the store is opened without it.
+    A process that finds an unfinished file replaces it, and must not replace a file that another
+    process is just creating. The lock is on the folder, so it leaves no file behind. No lock is
+    taken for a complete store. If the file system has no locks on folders, or another program keeps
+    the folder locked, the store is opened without the lock.
 
     Args:
-        path: The store.
-        until: When to stop waiting, as `time.monotonic` counts.
+        path: The path of the store.
+        until: When to stop waiting for the lock, on the clock of `time.monotonic`.
     """
     try:
         complete = path.stat().st_size >= HEADERS_BYTES
@@ -129,7 +129,7 @@ def creation_lock(path: Path, until: float) -> Iterator[None]:
 
 
 def make_spill_folder() -> str:
-    """Return a new private folder for what exceeds the memory, or "" if there can be none."""
+    """Return a new private folder for data that exceed the memory, or "" if none can be made."""
     try:
         return tempfile.mkdtemp(prefix="peirce-spill-")
     except OSError:
@@ -137,10 +137,9 @@ def make_spill_folder() -> str:
 
 
 def is_unfinished(path: Path) -> bool:
-    """Return whether the file is only the start of a database.
+    """Return whether the file is only the start of a database, as a kill or a full disk leaves it.
 
-    A kill or a full disk leaves such a file. It is opened here only after DuckDB failed to open it,
-    so there is no lock to lose.
+    The file is opened here only after DuckDB has failed to open it, so no lock can be lost.
     """
     try:
         if not path.is_file() or path.stat().st_size >= HEADERS_BYTES:

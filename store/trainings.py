@@ -45,10 +45,10 @@ class Point:
 
 
 class Trainings:
-    """The trainings of one store; without a writer they can only be read.
+    """The recorded trainings of one store. Without a writer, they can only be read.
 
-    Every method raises StoreError where the file cannot be read or written, or where it lacks what
-    was asked for.
+    Every method raises StoreError if the file cannot be read or written, or if it lacks the
+    requested training.
     """
 
     def __init__(self, reader: RowReader, writer: Writer | None, path: object) -> None:
@@ -59,7 +59,7 @@ class Trainings:
     # --- writing
 
     def begin(self, training: str, settings: Mapping[str, Json], created: str = "") -> None:
-        """Add a training, or set one that is resumed to running.
+        """Add a training, or set a resumed training to "running".
 
         A resumed training keeps its settings and its time of creation.
 
@@ -96,9 +96,9 @@ class Trainings:
         self._write([(sql, (status, encode_json(held), training))])
 
     def add(self, training: str, points: Sequence[Point]) -> None:
-        """Write points durably.
+        """Write points of learning curves durably.
 
-        Of two points with the same examples, stage and name, the later one is kept.
+        If two points have equal examples, stage and name, the later point is kept.
         """
         last = {(one.examples, one.stage, one.name): one.value for one in points}
         rows = [
@@ -160,7 +160,7 @@ class Trainings:
         raise StoreError(f"no training {name!r}; did you mean {near[0]}, or last?")
 
     def get(self, training: str) -> dict[str, Any]:
-        """Return one training with the keys of `list`."""
+        """Return one training as a dictionary with the keys that `list` returns."""
         return self._row(training)
 
     def points(self, training: str) -> Sequence[Point]:

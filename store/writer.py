@@ -86,7 +86,7 @@ class Writer:
         return done
 
     def add_vector_rows(self, vectors: Iterable[Vector], rows: list[Row]) -> list[Digest]:
-        """Return the digests of vectors, and append the rows of unwritten ones to `rows`."""
+        """Return the digests of vectors, and append the rows of unwritten vectors to `rows`."""
         digests = []
         for vector in vectors:
             digest = vector_digest(vector)
@@ -100,7 +100,7 @@ class Writer:
         await asyncio.wrap_future(self.submit(change))
 
     def close(self) -> None:
-        """Write what is queued, then end the thread."""
+        """Write everything that is queued, then end the thread."""
         with self._lock:
             if self._ended is None:
                 self._ended = f"the store {self._database.path} is closed"

@@ -81,7 +81,7 @@ class SandboxOracle:
         return self.sandbox.layers()
 
     async def close(self) -> None:
-        """Close the sandbox."""
+        """Close the sandbox that runs the programs."""
         await self.sandbox.close()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 
 def accuracy(codes: Sequence[int], gold: Sequence[int]) -> float:
-    """Return the share of rows whose code is the true one; 0.0 without rows.
+    """Return the share of rows with a correct label code, or 0.0 without rows.
 
     Negative codes count as wrong.
     """

@@ -84,10 +84,10 @@ class LineProcess:
 
 
 def serve(answer: Callable[[Any], Any]) -> None:
-    """Run the main loop of a child process: answer each line of standard input.
+    """Run the main loop of a child process, which answers each line of standard input.
 
-    It ignores SIGINT, because the parent drains the work. It exits as soon as its standard input
-    ends, even in the middle of a request, so no child outlives a parent that was killed.
+    The process ignores SIGINT, because the parent lets running work finish. It exits as soon as its
+    standard input ends, even in the middle of a request, so that no child outlives a killed parent.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     lines: SimpleQueue[str] = SimpleQueue()

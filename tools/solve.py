@@ -1,6 +1,6 @@
 """The oracle `solve`, which judges a rule exactly in worlds (family `logic`, records.Solve).
 
-The fast path (`logic/judging.py`) answers first. A question beyond its reach goes to Z3
+The fast path (`logic/fast_path.py`) answers first. A question beyond its reach goes to Z3
 (`logic/z3_solver.py`) in separate processes. With the solver `z3` every question goes there, which is
 how the fast path is tested. Z3 is bounded by its own resource count and killed by a wall clock from
 outside. Reaching either limit is reported as a reason, never as a verdict.
@@ -169,7 +169,7 @@ class Solver:
         raise Unavailable("The solver's process died twice on one rule.")
 
     async def close(self) -> None:
-        """End the Z3 processes."""
+        """End the solver's Z3 processes."""
         await asyncio.gather(*(process.close() for process in self.processes))
 
 

@@ -37,8 +37,8 @@ class DurableLog:
     Args:
         out: The folder of the training.
         store: The path of the store; None writes to the folder only.
-        more: Settings to store in addition to those passed to `open`.
-        begun: A function that is called once the folder is locked for this training.
+        extra_settings: Settings to store in addition to those passed to `open`.
+        on_begin: Called once the folder is locked for this training.
         clock: Returns seconds; tests replace it.
     """
 
@@ -88,7 +88,7 @@ class DurableLog:
 
     @property
     def settings(self) -> Mapping[str, Json]:
-        """The settings that the store holds: `more` and those passed to `open`."""
+        """The settings in the store: `extra_settings` and the settings passed to `open`."""
         return self._settings
 
     def release(self) -> None:
@@ -150,7 +150,7 @@ class DurableLog:
 def read_points(path: Path, *, mend: bool = False) -> list[Point]:
     """Return the points in a log file, sorted by examples, stage and name.
 
-    Of two points with the same examples, stage and name, the later one is kept.
+    If two points have equal examples, stage and name, the later point is kept.
 
     Args:
         path: The file; a missing file has no points.

@@ -28,7 +28,7 @@ from ..records import (
 
 
 class CachedWords:
-    """Words of a family that cache what they say of one problem, for its many prompts."""
+    """Prompt texts of a family, with a cache of the texts about one problem."""
 
     def __init__(self, words: FamilyWords) -> None:
         self._words = words
@@ -85,10 +85,10 @@ def render_prompt(
     answer_format: str,
     template: protocol.Template = "full",
 ) -> tuple[Message, ...]:
-    """Return the messages that ask for one further hypothesis after those of `context`.
+    """Return the messages that ask for one more hypothesis after the hypotheses of `context`.
 
-    The prompt mentions no tools and contains no feedback: it equals the prompt of a session without
-    either (`t3`, or `abduce` with no tool calls).
+    The prompt mentions no tools and contains no feedback. It equals the prompt of a session without
+    tools and feedback (`t3`, or `abduce` with no tool calls).
 
     Args:
         view: `view.shown` is O_n. Earlier answers in the view are ignored.

@@ -126,7 +126,7 @@ def _lines(table: PairTable) -> Iterator[str]:
 def save_table(store: Store, table: PairTable, report: Mapping[str, Json]) -> Digest:
     """Save a table with the report of its counts, and return its digest.
 
-    A set that is stored already is left unchanged and becomes the last one.
+    If the set is stored already, it stays unchanged and becomes the set that `last` names.
 
     Raises:
         UsageError: The table has no digest, or no pairs.

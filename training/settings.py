@@ -47,7 +47,7 @@ class TrainingSettings(Settings):
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
-        """Return one sentence about a value that pydantic refused."""
+        """Return one sentence about a value that fails validation."""
         said = super().describe_error(error, {}).removesuffix(" or None")
         return said.replace("True or False", "true or false")
 

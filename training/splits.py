@@ -40,10 +40,10 @@ class Split(StrEnum):
 
 
 def problem_group(problem: Problem) -> str:
-    """Return the name of the group that must stay in one split.
+    """Return the name of the group of problems that must stay in one split.
 
-    It is the problem's group, or its id where it has none. For a labelled text it is the name of
-    the data set, because `NAME#K` is a sample of its rows.
+    The group is the problem's own group, or the problem's id if it has none. For labelled text, the
+    group is the data set, because the problems `NAME#K` are samples of its rows.
     """
     if problem.group:
         return problem.group

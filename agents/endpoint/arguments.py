@@ -30,7 +30,7 @@ class Arguments:
         self._complete: bool | None = None  # once closed; more text does not complete it
 
     def add(self, text: str) -> None:
-        """Append a piece."""
+        """Append a piece of the text of the arguments, as the stream delivers it."""
         if text:
             self.parts.append(text)
             self._size += len(text)

@@ -102,7 +102,9 @@ class OpenAIChatProposer:
         self._sockets: asyncio.Semaphore | None = None
 
     def settings(self) -> Json:
-        """Return the settings that shape answers, and the others under `transport`."""
+        """Return the settings to record: those that shape answers, and all others under
+        `transport`.
+        """
         apart = (*TRANSPORT, "model_args", "api_key_env")
         settings = self._settings
         return {
@@ -132,7 +134,7 @@ class OpenAIChatProposer:
         """Query the model, with retries.
 
         Raises:
-            Refused: Every request would fail in the same way.
+            EndpointRefused: Every request would fail in the same way.
             Unavailable: This request failed for good.
         """
         if tools and (self._settings.tools is False or "tools" in self._refused):
@@ -283,7 +285,7 @@ class OpenAIChatProposer:
         return not fault.retryable or used or asked_s > self._settings.max_wait_s
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the endpoint."""
         await self._http.aclose()
 
     async def _request(

@@ -282,8 +282,8 @@ JOINED = ("reasoning_content", "reasoning", "refusal")
 async def iter_events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Yield the data of server-sent events.
 
-    An event consists of `data:` lines up to an empty one. A line that is valid JSON by itself is an
-    event of its own, because some servers leave out the empty lines.
+    An event consists of `data:` lines up to an empty line. A line that is complete JSON is an event
+    of its own, because some servers leave out the empty lines.
 
     Raises:
         Fault: An event is longer than `MAX_CHARACTERS`, or the stream is longer than its limits.
@@ -331,7 +331,7 @@ async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 async def read_bounded(pieces: AsyncIterator[bytes]) -> bytes:
-    """Return a complete body. Raises Fault where it is longer than `MAX_CHARACTERS`."""
+    """Return the complete body of a response. Raises Fault if it exceeds `MAX_CHARACTERS`."""
     body = bytearray()
     async for piece in pieces:
         body += piece
@@ -346,7 +346,7 @@ def too_long_fault() -> Fault:
 
 
 class StreamedAnswer:
-    """The events of one stream, joined in order.
+    """The answer of an endpoint, assembled from the events of its stream in order.
 
     Attributes:
         size: Characters of all events; an end counts 1.

@@ -150,7 +150,7 @@ def fault_from_status(
 
 
 def refused_part(detail: str, sent: Collection[str]) -> str:
-    """Return the part, among those in `sent`, that an error message rejects; "" for none."""
+    """Return the part of a request, among `sent`, that an error message rejects, or ""."""
     for part, speaks in PARTS.items():
         clear = part not in AMBIGUOUS_PARTS or UNSUPPORTED.search(detail)
         if part in sent and clear and speaks.search(detail):
@@ -187,7 +187,10 @@ def _seconds_until(date: str) -> float:
 
 
 def error_detail(body: Json, levels: int = 8) -> str:
-    """Return the message in an error's body; "" where there is none within so many levels."""
+    """Return the message in the body of an error response, or "" if there is none.
+
+    The search for a message descends at most `levels` levels into the body.
+    """
     if isinstance(body, dict) and levels:
         inner = body.get("message") or body.get("detail") or body.get("error")
         if isinstance(inner, dict | list):

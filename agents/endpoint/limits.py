@@ -61,10 +61,10 @@ class RetrySettings(Settings):
     )  # fmt: skip
 
     def wait_s(self, attempt: int, seed: int, asked_s: float | None) -> float:
-        """Return the seconds before retry number `attempt` (from 0).
+        """Return the seconds to wait before retry number `attempt` (from 0).
 
-        It is at least what the endpoint asked for, otherwise exponential. Jitter from the seed
-        spreads calls that failed together.
+        The wait is at least `asked_s`, the time that the endpoint asked for. Without it, the wait
+        grows exponentially. Jitter from the seed spreads the retries of calls that failed together.
         """
         jitter = random.Random(f"{seed}/{attempt}").random()
         if asked_s is not None:
@@ -204,7 +204,7 @@ class OutageTracker:
 
 
 class FailureStreak:
-    """Counts different problems in a row that met the same failure."""
+    """Counts how many different problems in a row have met one kind of failure."""
 
     def __init__(self, enough: int) -> None:
         self._enough = enough
@@ -243,7 +243,10 @@ def with_estimate(reply: Reply, messages: Sequence[Message], extra: Mapping[str,
 
 
 def with_wasted(reply: Reply, wasted: Usage) -> Reply:
-    """Return the reply with the tokens of earlier requests of its call, whose answers were unusable."""
+    """Return the reply with the tokens added that earlier requests of its call have wasted.
+
+    The answers to these requests were unusable.
+    """
     kind = type(reply.usage)
     return replace(reply, usage=kind(*astuple(reply.usage + wasted)))
 

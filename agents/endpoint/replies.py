@@ -169,7 +169,7 @@ def parse_usage(usage: Json) -> dict[str, Json] | None:
 
 
 def reported_usage(body: Json) -> Usage:
-    """Return the tokens that the body of an unusable answer reports; zeros where it reports none."""
+    """Return the tokens that the body of an unusable answer reports, or zeros."""
     counts = parse_usage(body.get("usage")) if isinstance(body, dict) else None
     if counts is None:
         return Usage()

@@ -15,7 +15,7 @@ async def open_model(settings: LocalSettings) -> Proposer:
 
 
 def check_model(settings: LocalSettings) -> None:
-    """Raise what `open_model` would raise, without fetching or loading anything."""
+    """Raise the errors that `open_model` would raise, without fetching or loading anything."""
     from .proposer import check_local
 
     check_local(settings)

@@ -111,7 +111,7 @@ class ChatFormat:
         return self._rendered([_turn(message) for message in messages], (), prompt=False)
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of each text; the texts begin with what `render_prompt` returned."""
+        """Return the token ids of each text. Texts must begin with a result of `render_prompt`."""
         # As in transformers: a template has already written the special tokens.
         special = self.template == PLAIN
         found: list[list[int]] = self.tokenizer(list(texts), add_special_tokens=special)[

@@ -48,7 +48,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Answer:
-    """The generated tokens of one answer.
+    """The generated tokens of one answer of a local model.
 
     Attributes:
         tokens: The tokens without the end token.
@@ -148,9 +148,9 @@ class Decoder:
         self._keeps_few = "logits_to_keep" in inspect.signature(_inner(model).forward).parameters
 
     def add_prompts(self, prompts: Sequence[Prompt]) -> None:
-        """Read the prompts except their last tokens, which the next step reads.
+        """Read all tokens of the prompts except the last token, which the next step reads.
 
-        If this fails, the prompts are among the rows all the same, for `abort_all`.
+        If reading fails, the prompts still count as rows of the batch, which `abort_all` ends.
         """
         first = len(self.rows)
         # An earlier long prompt left a large buffer.

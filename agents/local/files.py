@@ -138,7 +138,9 @@ def find_model(spec: str, fetch: bool = True) -> tuple[ModelFolder, ModelFolder 
 
 
 def read_origin(folder: Path) -> dict[str, Any] | None:
-    """Return what a training wrote next to its weights; None for weights trained elsewhere."""
+    """Return the record that a training wrote beside its weights, or None for weights trained
+    elsewhere.
+    """
     return read_object(folder / ORIGIN_FILE) if (folder / ORIGIN_FILE).is_file() else None
 
 

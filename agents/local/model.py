@@ -112,8 +112,8 @@ class LocalModel:
     def answer(self, prompts: Sequence[Prompt]) -> list[Answer]:
         """Answer one batch of prompts, padded on the left.
 
-        The answer to a prompt that is given up meanwhile is meaningless. Once all prompts are given
-        up, the batch ends within one token.
+        If a caller gives up a prompt while the batch runs, the answer to that prompt is
+        meaningless. Once all prompts are given up, the batch ends within one token.
         """
         width = max(len(one.tokens) for one in prompts)
         padding = [width - len(one.tokens) for one in prompts]
@@ -149,7 +149,7 @@ class LocalModel:
         return Answer(row[:after], after is not None, len(row) if after is None else after)
 
     def free(self) -> None:
-        """Delete the model."""
+        """Delete the model and free its memory."""
         self.model = self.tokenizer = self.decoder = None
         self.release()
 
@@ -238,7 +238,7 @@ def load_model(
 
 
 def default_batch(model: Any, decoder: Decoder | None) -> int:
-    """Return the default of `batch`; passes of a small model cost nearly the same for more rows."""
+    """Return the default of `batch`. Small models get more rows, which take nearly no more time."""
     if decoder is None:
         return BATCH
     return SMALL_BATCH if count_parameters(model) <= TINY or model.device.type != "cpu" else BATCH
@@ -346,7 +346,7 @@ def _set_ends(base: ModelFolder, config: Any, tokenizer: Any) -> None:
 
 
 def context_size(model: Any) -> int | None:
-    """Return the number of tokens that a model holds; None where it does not say."""
+    """Return the context length of a model in tokens, or None if the model does not state it."""
     told = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     return told if isinstance(told, int) and told > 0 else None
 

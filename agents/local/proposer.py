@@ -85,9 +85,10 @@ class LocalProposer:
         self._room: float = float("inf")  # maximum tokens of a batch, once one did not fit
 
     def settings(self) -> Json:
-        """Return the settings that shape answers, and the others under `transport`.
+        """Return the settings to record: those that shape answers, and all others under
+        `transport`.
 
-        `digest` covers the weights, their tokenizer and the chat template, whatever the folder's
+        `digest` covers the weights, their tokenizer and the chat template, but not the folder's
         name.
         """
         return dict(self._settings)
@@ -100,7 +101,7 @@ class LocalProposer:
         seed: int,
         schema: Mapping[str, Json] | None = None,
     ) -> Reply:
-        """Answer the messages.
+        """Answer the messages with the model in this process.
 
         Raises:
             Unavailable: The context or the memory does not hold the request.

@@ -118,9 +118,9 @@ def _can_be(value: Any, least: float, most: float, above: bool, whole: bool) -> 
 
 
 class NanDetector:
-    """A logits processor that records the rows with NaN, for which no token is the most likely.
+    """A logits processor that records the rows of a batch with NaN logits.
 
-    It runs before all others.
+    NaN logits define no most likely token. This processor runs before all other processors.
     """
 
     def __init__(self) -> None:

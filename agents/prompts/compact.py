@@ -35,7 +35,7 @@ def compact_wording(words: FamilyWords) -> FamilyWords:
 def build_compact_messages(
     view: View, words: FamilyWords, answer_format: str, chat: bool, aim: str, count: int
 ) -> list[Message]:
-    """Return the compact form of `protocol.messages`.
+    """Return the compact form of `protocol.build_messages`.
 
     Args:
         words: The compact wording of the family.

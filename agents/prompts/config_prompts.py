@@ -92,7 +92,8 @@ class ConfigPrompts:
 
     @staticmethod
     def for_problem(public: Mapping[str, Json]) -> TextPrompts:
-        """Return the prompts of a problem: those of its config, else `DEFAULT_PROMPTS`.
+        """Return the prompts for a problem: the prompts of its config.yaml, otherwise
+        `DEFAULT_PROMPTS`.
 
         Raises:
             DataError: A template cannot be filled with this problem's columns.
@@ -111,7 +112,7 @@ class ConfigPrompts:
         return any((text or "").strip() for text in spoken)
 
     def digest(self) -> Digest:
-        """Return the digest of the templates and of the wording of `DEFAULT_PROMPTS`."""
+        """Return a digest of the templates and of the texts of `DEFAULT_PROMPTS`."""
         return digest_of([dict(self._templates), text_prompt_hash()])
 
     def check_names(self, public: Mapping[str, Json]) -> None:
@@ -204,7 +205,7 @@ class ConfigPrompts:
         )
 
     def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
-        """Return the prompt to label a row by one hypothesis."""
+        """Return the prompt that asks for the label of a row according to one hypothesis."""
         if not self.has_role("inference"):
             return DEFAULT_PROMPTS.infer(view, hypothesis, input)
         return self._asked("inference", {**_columns(input), "hypothesis": hypothesis})
@@ -260,7 +261,7 @@ class ConfigPrompts:
         return self._asked("summarize_paper", {"title": paper.title, "paper_text": paper.text})
 
     def compare_hypotheses(self, view: View, first: str, second: str) -> list[Message]:
-        """Return the prompt to decide whether two hypotheses are the same."""
+        """Return the prompt that asks whether two hypotheses mean the same."""
         role = "check_hypothesis_pair_repetition"
         if not self.has_role(role):
             return DEFAULT_PROMPTS.compare_hypotheses(view, first, second)

@@ -143,10 +143,10 @@ def select_wording(words: FamilyWords, template: Template) -> FamilyWords:
 
 
 def build_tool_messages(reply: Reply, results: Sequence[str]) -> list[Message]:
-    """Return the assistant's turn that called tools, and one tool turn for each of its calls.
+    """Return the assistant's turn with its tool calls, followed by one tool turn for each call.
 
-    Arguments that were no JSON object go back as {"unreadable": text}, because endpoints answer 400
-    to anything else.
+    Arguments that were not a JSON object are sent as {"unreadable": text}, because endpoints answer
+    400 to other forms.
 
     Args:
         results: One text for each of `reply.tool_calls`, in their order.
@@ -173,8 +173,9 @@ def prompt_hash(
 ) -> Digest:
     """Return a digest of the template, computed from the prompts of one small fixed problem.
 
-    It covers this aim, each history, and requests with and without tools. With `words` it covers
-    the family's part as well. Raises UsageError as `build_messages` does.
+    The digest covers the given aim, every kind of history, and requests with and without tools.
+    With `words`, it also covers the family's prompt texts. Raises UsageError as `build_messages`
+    does.
     """
     seen = select_wording(words or _Words(), template)
     observation = Observation([1, 2], [2])

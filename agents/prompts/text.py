@@ -44,17 +44,17 @@ class Findings(Protocol):
 
     @property
     def summary(self) -> str:
-        """Return the summary of its findings."""
+        """Return the summary of the paper's findings."""
         ...
 
     @property
     def source(self) -> str:
-        """Return the name of its file."""
+        """Return the file name of the paper."""
         ...
 
 
 class PaperText(Protocol):
-    """A paper, or a part of one, to summarise."""
+    """A paper, or a part of a paper, that a prompt asks to summarise."""
 
     @property
     def title(self) -> str:
@@ -68,7 +68,7 @@ class PaperText(Protocol):
 
 
 def user_message(*blocks: str) -> list[Message]:
-    """Return one user message of the blocks that are not empty."""
+    """Return one user message that joins all blocks that are not empty."""
     return [{"role": "user", "content": "\n\n".join(block for block in blocks if block.strip())}]
 
 
@@ -131,7 +131,7 @@ def rows_block(rows: Sequence[Observation], words: TextWords) -> str:
 
 
 def wrong_block(wrong: Sequence[WrongRow], words: TextWords) -> str:
-    """Return the block of wrongly labelled rows with their labels and the predicted ones."""
+    """Return the part of a prompt that shows wrong rows with true and predicted labels."""
     told = []
     for n, (row, predicted) in enumerate(wrong, start=1):
         said = f"\n   predicted: {predicted}" if predicted else ""
@@ -213,7 +213,7 @@ class TextPrompts(Protocol):
         ...
 
     def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
-        """Return the prompt to label a row by one hypothesis."""
+        """Return the prompt that asks for the label of a row according to one hypothesis."""
         ...
 
     def infer_many(
@@ -251,7 +251,7 @@ class TextPrompts(Protocol):
         ...
 
     def compare_hypotheses(self, view: View, first: str, second: str) -> list[Message]:
-        """Return the prompt to decide whether two hypotheses are the same."""
+        """Return the prompt that asks whether two hypotheses mean the same."""
         ...
 
 
@@ -305,7 +305,7 @@ _SAME = (
 
 
 class DefaultPrompts:
-    """This project's wording of every role; `TextPrompts` documents the methods."""
+    """Peirce's own prompts for every role. `TextPrompts` documents the methods."""
 
     def propose(self, view: View, count: int, papers: Sequence[Findings] = ()) -> list[Message]:
         """Return the prompt for `count` new hypotheses."""
@@ -356,7 +356,7 @@ class DefaultPrompts:
         )
 
     def infer(self, view: View, hypothesis: str, input: Mapping[str, Json]) -> list[Message]:
-        """Return the prompt to label a row by one hypothesis."""
+        """Return the prompt that asks for the label of a row according to one hypothesis."""
         words = TextWords.from_public(view.public)
         return user_message(
             _JUDGE,
@@ -447,7 +447,7 @@ class DefaultPrompts:
         )
 
     def compare_hypotheses(self, view: View, first: str, second: str) -> list[Message]:
-        """Return the prompt to decide whether two hypotheses are the same."""
+        """Return the prompt that asks whether two hypotheses mean the same."""
         return user_message(
             "You decide whether two hypotheses about labelled data say the same thing.",
             TextWords.from_public(view.public).about,

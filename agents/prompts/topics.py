@@ -184,9 +184,10 @@ def retry_prompt(
     lacking: int,
     which: str = "",
 ) -> list[Message]:
-    """Return the prompt to replace answers that broke a rule.
+    """Return the prompt that asks a model to replace items that broke a rule.
 
-    It repeats the first request and the last answer, and lists the faults and what was accepted.
+    The prompt repeats the first request and the last answer, then lists the faults and the accepted
+    items.
 
     Args:
         which: What is still missing, in words.

@@ -22,7 +22,7 @@ CALL_FIELDS = ("key", "text", "finish", "usage")
 
 @dataclass
 class CallsFile:
-    """A file of calls.
+    """A file that records calls to a model, so that a repeated command does not pay for them again.
 
     Args:
         path: path of the file.

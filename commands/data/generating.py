@@ -23,10 +23,10 @@ from .topics import TopicOptions, generate_topic
 
 
 def answered_rules(store: str | Path, family: str) -> dict[str, list[str]]:
-    """Return the valid rules that sessions of a store found, by the first name of a theory.
+    """Return the valid rules that the sessions of a store found, by theory.
 
-    A rule counts if it was valid in all prompt worlds of a problem. Each is listed once, in the
-    order of sessions, problems and steps.
+    The keys are the first names of theories. A rule counts if it was valid in all prompt worlds of
+    a problem. Each rule is listed once, in the order of sessions, problems and steps.
     """
     found: dict[str, dict[str, None]] = {}
     with open_for_reading(store) as opened:
@@ -175,7 +175,7 @@ def _published(problem: Problem) -> Json:
 
 @validate_call
 def tasks_audit(file: str | Path) -> Audit:
-    """Check instances of abd in the published form against what their paper states.
+    """Check published instances of the task `abd` against the statements of their paper.
 
     Args:
         file: the file of instances.

@@ -65,7 +65,7 @@ class SpaceFile(Result):
 
 
 class Generated(Result):
-    """Generated problems in files.
+    """The result of `peirce tasks generate`: the generated problems, and the files that hold them.
 
     Attributes:
         regimes: for abd, number of problems by regime.
@@ -87,7 +87,7 @@ class Generated(Result):
 
 
 class AuditCheck(Result):
-    """A check of an audit.
+    """The result of one check of `peirce tasks audit`.
 
     Attributes:
         offenders: what failed it.

@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 @dataclass
 class CallCounts:
-    """Counts of calls.
+    """Counts of the model calls that wrote a topic.
 
     Args:
         requested: calls that were made now.
@@ -157,7 +157,8 @@ class TopicWriter:
         format_item: Callable[[T], str],
         describe_missing: Callable[[list[T]], str] = lambda good: "",
     ) -> None:
-        """Request a part until `count` items keep the rules, and pass each of them to `keep`.
+        """Ask the model for a part until `count` items follow the rules, and pass each item to
+        `keep`.
 
         Args:
             part: the part of the topic that is requested.

@@ -45,7 +45,7 @@ class TopicOptions:
         calls: file of the calls; None for the one next to the data.
         concurrency: number of calls at the same time; None for the default.
         spending: budgets and prices, as in a session.
-        on_event: called with each answer (`Writer.on_event`).
+        on_event: called with each answer (see `topic_writer.py`).
     """
 
     model: str | Proposer

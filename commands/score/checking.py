@@ -241,27 +241,27 @@ def check(
     judge_model: str | Proposer | None = None,
     **settings: Unpack[CheckOptions],
 ) -> Iterator[CheckRow]:
-    """Judge hypotheses that you provide: one result for each line of `answers`, in order.
+    """Judge your own hypotheses, and yield one result per line of `answers`, in order.
 
-    A line that cannot be judged gets the verdict "error" and a reason; the other lines are still
-    judged. A sentence about labelled text that is no exact rule is judged by `judge_model`. Without
-    that model its verdict is "inconsistent" with the reason "needs_model: ...", null marks and no
-    accuracy.
+    A line that cannot be judged gets the verdict "error" with a reason, and the next lines are
+    still judged. A sentence about labelled text that is not an exact rule is judged by
+    `judge_model`. Without `judge_model`, its verdict is "inconsistent" with the reason
+    "needs_model: ...", null marks and no accuracy.
 
     Args:
         task: name of a task, or path of your own task file.
         answers: JSONL file of hypotheses or raw answers.
         evaluator: for rules about worlds, exact or released.
         split: for labelled text, the rows that count as hidden: ind, ood or val (default: the first
-            of these that exists). "accuracy", "f1" and "covered" are those of the sentence on these
+            of these that exists). "accuracy", "f1" and "covered" describe the sentence on these
             rows.
-        judge_model: for labelled text, the model that labels texts; roles["judge"] holds its
-        settings.
+        judge_model: for labelled text, the model that labels texts. roles["judge"] holds its
+            settings.
         settings: settings of the data, the answer contract, the sandbox and the judging, as in
-        `run`.
+            `run`.
 
     Returns:
-        An iterator with a `CheckRow` for each line, which yields each as soon as it is judged.
+        An iterator that yields a `CheckRow` for each line, as soon as the line is judged.
     """
     return _check(task, answers, evaluator, split, judge_model, run_config(None, settings))
 
@@ -339,7 +339,7 @@ def _of_text(
 
 
 def warn_about_missing_layers(tools: OpenedOracle, sandbox: str) -> None:
-    """Warn if the sandbox runs here without some of its layers."""
+    """Warn if this machine's sandbox runs without some of its isolation layers."""
     if missing := [name for name, on in tools.layers.items() if not on]:
         warnings.warn(
             f"the sandbox {sandbox} runs without these layers here: {', '.join(missing)} (see"

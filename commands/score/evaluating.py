@@ -45,25 +45,27 @@ def evaluate(
 ) -> Evaluation:
     """Compute the metrics of stored sessions.
 
-    The metrics come from the store alone, except those of `abd`, which judges the stored answers
-    again.
+    All metrics come from the store alone, except the metrics of `abd`, for which the stored answers
+    are judged again.
 
     Args:
         sessions: ids, unique prefixes of ids, or "last" (the default).
-        name: abd, gear, hypobench or t3; None for the one that fits the task of the first session.
+        name: the evaluation: abd, gear, hypobench or t3; None for the evaluation that fits the task
+            of the first session.
         by_problem: also return the metrics of each problem.
         all_pairs: also count hidden pairs by which no hypothesis can be judged.
         without_memorising: leave out hypotheses that memorise the shown observations.
-        evaluator: for `abd`, exact or released; holdouts are judged by it too.
+        evaluator: for `abd`, exact or released. The evaluator also judges the holdouts.
         solver: for `abd`, the solver to use.
         workers: for `abd`, the number of workers; None for the default.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
-        out: a .csv or .md file for the tables, or a folder for tables and figures (docs/explanation/gear.md).
-        ratings: for `hypobench`, sheets filled by people (`agree`), for its table 8.
+        out: a .csv or .md file for the tables, or a folder for tables and figures
+            (docs/explanation/gear.md).
+        ratings: for `hypobench`, sheets filled in by people (see `agree`), for its table 8.
 
     Returns:
         Session, task, method, model, number of problems and metrics for each session. `gear` adds
-        "settings", a row for each data set, n and model, and "table3". `abd` adds "evaluator",
+        "settings", with a row for each data set, n and model, and "table3". `abd` adds "evaluator",
         "bootstrap" and "tables" (docs/explanation/exception-rules.md).
 
     Raises:
@@ -88,10 +90,10 @@ def evaluate(
 
 @validate_call
 def baselines(session: str = "last", *, store: str | Path | None = None) -> list[ProblemBaselines]:
-    """Return baselines without hypotheses for each finished problem of a session on labelled text.
+    """Compute baselines without hypotheses for each finished problem of a session on labelled text.
 
-    They are trained here on the rows that the session was shown, and tested on the same rows as the
-    session (reports/papers/hypobench/baselines.py).
+    The baselines are trained here on the rows that the session was shown. They are tested on the
+    rows that the session was tested on (reports/papers/hypobench/baselines.py).
 
     Args:
         session: its id, a unique prefix of it, or "last".
@@ -133,7 +135,7 @@ def evaluate_sessions(
         options: what the metrics count.
         out: file or folder for the tables; None to write nothing.
         judged_by: how stored answers are judged again, for evaluations that do so.
-        sheets: for labelled text, sheets filled by people (`agreeing.compared`), for table 8.
+        sheets: for labelled text, sheets filled by people (`compare_raters`), for table 8.
 
     Returns:
         {"sessions": [...]} with what the evaluation's section adds. With `out` it also has "files",

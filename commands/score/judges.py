@@ -154,10 +154,10 @@ def _asked(
 
 
 def with_judge(settings: TextSettings, judge: str | None, model: ModelSpec) -> TextSettings:
-    """Return the settings with the way in which texts are judged.
+    """Return the settings with `judge` as the way in which sentences are applied to texts.
 
-    It is `judge` where that is set, else "auto": exact rules first, then the model. Without a model
-    it is "exact".
+    If `judge` is None, the setting becomes "auto" with a model and "exact" without a model. "auto"
+    applies exact rules first, and asks the model about all other sentences.
 
     Raises:
         UsageError: `judge` is "model", but there is no model.

@@ -74,28 +74,28 @@ def predict(
     seed: int | None = None,
     **settings: Unpack[PredictOptions],
 ) -> Iterator[PredictionRow]:
-    """Apply a bank to new rows: one result for each row of `data`, in order.
+    """Apply a bank of hypotheses to new rows, and yield one result per row of `data`, in order.
 
     Args:
-        bank: a session id, a unique prefix of it, or `last`; for labelled text also a file that
+        bank: a session id, a unique prefix of the id, or `last`. For labelled text also a file that
             `peirce bank --out` wrote.
-        data: the rows. For a family with an oracle: JSON Lines, each an input or an object with
-            `input` and optionally `output`; or data of the task, from which the pairs of the same
-            problem are taken (or of the only problem in it).
-        problem: the problem whose bank to use, where there are several.
-        label: column of the labels, where it has another name than in the bank.
-        model: the model to call where `judge_model` is not set. Without either, exact rules alone
+        data: the rows. If the family has an oracle, either JSON Lines, in which a line is an input
+            or an object with `input` and optionally `output`; or data of the task, from which the
+            pairs of the bank's problem are taken (or of the only problem in the data).
+        problem: the problem that the bank belongs to, if the session has several problems.
+        label: the column of the labels, if its name differs from the name in the bank.
+        model: the model to call if `judge_model` is not set. Without a model, only exact rules
             decide.
         judge_model: the model to call.
-        seed: seed of random draws; None for the session's own.
-        settings: how the bank is read (`inference`: None for the session's own, or multi for a
-            file), settings of the called model, and how an oracle is opened. Settings of labelled
-            text are an error with any other bank.
+        seed: seed of random draws; None for the session's own seed.
+        settings: how the bank is read (`inference`: None for the session's own strategy, or multi
+            for a file), settings of the called model, and settings that open an oracle. Settings of
+            labelled text are an error for any other bank.
 
     Returns:
-        An iterator with a `PredictionRow` for each row, numbered from 1. `how` is explained in
-        `graphs.inference.Decision`, or is "oracle". `reason` is unreadable or needs_model, or why
-        the hypothesis is undefined for the input.
+        An iterator that yields a `PredictionRow` for each row, numbered from 1. `how` is explained
+        in `graphs.inference.Decision`, or is "oracle". `reason` is unreadable or needs_model, or
+        the reason why the hypothesis is undefined for the input.
 
     Raises:
         UsageError: a setting is invalid, or no hypothesis can be applied.
@@ -147,9 +147,10 @@ def predict(
 def is_labelled_text_bank(
     bank: str | Path, *, problem: str | None = None, store: str | Path | None = None
 ) -> bool:
-    """Return whether a bank is read by rules and models instead of an oracle.
+    """Return whether a bank consists of sentences, which rules and models apply, instead of an
+    oracle.
 
-    It raises the same errors as `predict`.
+    The function raises the errors that `predict` raises.
     """
     return _labels_rows(_problem_of(read_bank(bank, store_path(store)), str(bank), problem))
 

@@ -48,21 +48,22 @@ def agree(
     """Write a sheet for human raters, or compare filled sheets with the ratings of models.
 
     Args:
-        session: its id, a unique prefix of it, or "last". `peirce rate` must have rated it.
-        ratings: filled sheets (CSV or JSONL). Each is of one rater, named by the file or by a
-            column `rater`; two raters must not have the same name.
-        sheet: write a new sheet to this CSV file instead.
+        session: the session's id, a unique prefix of the id, or "last". `peirce rate` must have
+            rated the session.
+        ratings: filled sheets (CSV or JSONL), one per rater. The file name or a column `rater`
+            names the rater, and two raters must have different names.
+        sheet: write a new sheet to this CSV file, instead of comparing sheets.
         items: number of pairs on the new sheet.
-        seed: seed of the drawing of pairs.
-        scores: file of the models' ratings; None for the one next to the store.
+        seed: seed of the draw of pairs.
+        scores: file of the models' ratings; None for the file next to the store.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
 
     Returns:
-        With `sheet`, one object with the number of pairs by problem and score. Else one object for
-        each question and two raters: each two people, and each model with each person and with
-        their consensus. The consensus on `feature` is the majority, without ties; on `relationship`
-        it is the mean, rounded to the nearest point of the scale. `within_one` is the share of
-        pairs with ratings at most one of the five points apart.
+        With `sheet`, one object with the number of pairs by problem and score. Otherwise one object
+        per question and pair of raters: each two people, and each model with each person and with
+        the consensus of the people. The consensus on `feature` is the majority, without ties. The
+        consensus on `relationship` is the mean, rounded to the nearest point of the scale.
+        `within_one` is the share of pairs whose ratings differ by at most one of the five points.
 
     Raises:
         UsageError: both or neither of `sheet` and `ratings` are set, or the sheet exists already.
@@ -113,7 +114,7 @@ def compare_raters(
 
 
 def item_id(row: Mapping[str, Json]) -> str:
-    """Return the identifier of a pair on the sheet, which does not reveal its score.
+    """Return an identifier of a pair on the sheet that does not reveal the pair's score.
 
     It begins with a letter, because a spreadsheet would read 123456e78901 as a number.
     """

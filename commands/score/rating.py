@@ -57,24 +57,25 @@ def rate(
 ) -> Iterator[Rating | RatingSummary]:
     """Rate the hypotheses in a session's bank with a model, and yield each rating.
 
-    Ratings are saved as they come, and saved ratings are not requested again.
+    Ratings are saved as they arrive, and saved ratings are not requested again.
 
     Args:
-        session: its id, a unique prefix of it, or "last".
+        session: the session's id, a unique prefix of the id, or "last".
         problem: rate only the bank of this problem.
-        scores: what to rate: discovery, novelty, plausibility, clarity; by default all that the
-            data allow.
+        scores: the questions to rate: discovery, novelty, plausibility, clarity; by default all
+            questions that the data allow.
         scorer_model: the model that rates.
-        roles: settings by role; those of "scorer" apply, and its model replaces `scorer_model`.
-        known: file of known findings, one per line, in addition to those of the data set.
+        roles: settings by role. The settings of "scorer" apply, and its model replaces
+            `scorer_model`.
+        known: file of known findings, one per line, in addition to the findings of the data set.
         seed: seed of the model's calls.
         concurrency: number of calls at the same time; None for the default.
-        ratings: file of ratings; None for the one next to the store.
+        ratings: file of ratings; None for the file next to the store.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
 
     Returns:
-        An iterator over ratings. After those of a problem it yields a `RatingSummary`
-        (`hypobench.tables.summed`).
+        An iterator over ratings. After the ratings of a problem it yields a `RatingSummary`
+        (`hypobench.tables.summarize_ratings`).
 
     Raises:
         UsageError: no model is named; novelty or plausibility is requested without known findings;

@@ -46,7 +46,7 @@ def rating_key(row: Mapping[str, Json]) -> Key:
 
 @dataclass
 class RatingsFile:
-    """A file of ratings.
+    """A file of ratings, keyed by what was rated, to which new ratings are added.
 
     Args:
         path: path of the file.

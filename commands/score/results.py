@@ -65,7 +65,7 @@ class ModelRatings(Result):
 
 
 class SessionScores(Result):
-    """The metrics of one session over its finished problems.
+    """The metrics of one session, computed over its finished problems.
 
     Attributes:
         left_out: number of unfinished problems by status.
@@ -104,7 +104,9 @@ class SessionScores(Result):
 
 
 class SettingScores(Result):
-    """A setting of GEAR's study: one data set, one number of shown pairs and one model."""
+    """The scores of one cell of GEAR's evaluation: one data set, one number of shown pairs, one
+    model.
+    """
 
     data_set: str
     n: int | str
@@ -159,7 +161,7 @@ class Beside(Result):
 
 
 class Evaluation(Result):
-    """The metrics of sessions.
+    """The result of `peirce eval`: the metrics of one or more sessions.
 
     Attributes:
         settings: present for `gear`, as is table3.
@@ -185,7 +187,7 @@ class Evaluation(Result):
 
 
 class StudySession(Result):
-    """A session of a study.
+    """A session that entered a study, with the number of its problems that were left out.
 
     Attributes:
         left_out: number of unfinished problems by status.
@@ -292,7 +294,7 @@ class PredictionRow(Result):
 
 
 class Rating(Result):
-    """A model's answer to one question about a hypothesis.
+    """A model's rating of one hypothesis on one question.
 
     Attributes:
         score: None where none can be read in the answer.

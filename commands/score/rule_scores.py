@@ -68,7 +68,7 @@ class SessionAnswers(NamedTuple):
     Args:
         problem: the problem.
         answers: the raw texts, in order.
-        refined: whether the session refined its answers (see `abd.records.choose`).
+        refined: whether the session refined its answers (see `abd.records.choose_attempt`).
     """
 
     problem: Problem
@@ -78,7 +78,7 @@ class SessionAnswers(NamedTuple):
 
 @dataclass(frozen=True)
 class RuleJudge:
-    """A judge of rules.
+    """Judges exception rules again, under the exact or the released evaluator.
 
     Args:
         family: the family, set to read rules as the evaluator does.
@@ -283,7 +283,7 @@ def evaluate_rules(
 
 @dataclass(frozen=True)
 class StoredSession:
-    """A stored session.
+    """A stored session whose rules are to be judged again.
 
     Args:
         summary: its fields other than metrics, as in `evaluate_session`.

@@ -83,10 +83,10 @@ def check_study_files(out: str | Path) -> None:
 
 
 def write_study(result: Mapping[str, Json], out: str | Path) -> list[str]:
-    """Write a study as files and return their paths.
+    """Write the results of a study to files, and return the paths of the files.
 
-    `out` is a .csv, .md, .png or .svg file, or a folder that gets all four. Without matplotlib the
-    folder gets no figures, and a warning is given.
+    `out` is a .csv, .md, .png or .svg file, or a folder that receives all four. Without matplotlib,
+    the folder receives no figures, and a warning is given.
     """
     target = expand_home(out)
     name = str(result["study"])

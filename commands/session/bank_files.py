@@ -42,11 +42,12 @@ class StoredBank:
     settings: Mapping[str, Json] = field(default_factory=dict)
 
     def find_rows(self, problem: Problem) -> list[Json]:
-        """Return the rows for a problem.
+        """Return the bank rows that fit a problem.
 
-        They are the problem's own rows, else those of the same data set, else the only rows there
-        are. From another sample of the data, `right` keeps only the observations that this problem
-        shows too. For a file the samples cannot be compared, and `right` stays as it is.
+        These are the rows of the problem itself, otherwise the rows of its data set, otherwise the
+        only rows that the bank has. If the rows come from another sample of the data, `right` keeps
+        only the observations that this problem shows too. For a bank from a file, samples cannot be
+        compared, and `right` stays unchanged.
 
         Raises:
             UsageError: the bank holds the rows of several problems, and none of them matches.

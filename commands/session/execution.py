@@ -231,7 +231,8 @@ def _leave(seconds: float = 3.0) -> None:
 def loop_runner() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
     """Yield a function that runs coroutines to completion, one after the other, on one event loop.
 
-    They run in this thread, or in another one where a loop is already running, as in a notebook.
+    The coroutines run in this thread. If this thread already runs an event loop, as in a notebook,
+    they run in another thread.
     """
     runner = asyncio.Runner()
     if not _loop_is_running():

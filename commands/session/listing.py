@@ -155,11 +155,11 @@ def load(session: str = "last", *, store: str | Path | None = None) -> Trace:
 
 
 def list_problems(store: Store, session: str) -> list[ProblemRow]:
-    """Return one row for each problem: its status, why it ended, its steps, verdicts and breaches.
+    """Return one row per problem: its status, end, steps, verdicts and breaches.
 
-    `reason` is what the model gave as its reason where a problem ended as exhausted, else "". For
-    labelled text, `inference` describes how the bank was read and how well that predicts
-    (`hypobench.metrics.told`); it is None where the bank was not read.
+    `reason` is the reason that the model gave for having no further answer, else "". For labelled
+    text, `inference` describes how the bank was read and how well it predicts
+    (`hypobench.metrics.summarize_predictions`). `inference` is None if the bank was not read.
     """
     from ...reports import tally
     from ...reports.papers.hypobench.metrics import summarize_predictions

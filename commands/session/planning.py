@@ -190,9 +190,10 @@ def check_method(task: str, method: object) -> None:
 def drop_unsupported_options(
     options: Mapping[str, Any], inherited: Collection[str]
 ) -> dict[str, Any]:
-    """Return the options without those from file and environment that the method does not take.
+    """Return the options without inherited options that the method does not take.
 
-    Such options were written for another method.
+    Options are inherited from the configuration file and the environment, where they may be meant
+    for another method.
 
     Args:
         options: all options by name.
@@ -244,10 +245,10 @@ def worker_options(cluster: ClusterConfig) -> dict[str, Json]:
 
 
 def default_concurrency(model_settings: Json) -> int:
-    """Return the default number of problems that run at the same time.
+    """Return the default number of problems that run concurrently.
 
-    For a model in this process it is one and a half times the model's batch size, because some
-    problems are being judged while others wait for the model.
+    For a model in this process, this is one and a half times the model's batch size, because some
+    problems are being judged while other problems wait for the model.
     """
     if not runs_in_process(model_settings):
         return DEFAULT_CONCURRENCY
@@ -256,7 +257,7 @@ def default_concurrency(model_settings: Json) -> int:
 
 
 def runs_in_process(model_settings: Json) -> bool:
-    """Return whether the settings are those of a language model in this process.
+    """Return whether the settings belong to a language model that runs in this process.
 
     See agents/local/proposer.py.
     """

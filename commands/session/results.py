@@ -12,7 +12,7 @@ from ..results import Result, extra_keys
 
 
 class SessionRow(Result):
-    """A session of a store.
+    """A session in the list that `peirce sessions` prints.
 
     Attributes:
         fields: further fields that the session recorded at its end, such as seconds, digest, cause
@@ -37,7 +37,7 @@ class SessionRow(Result):
 
 
 class ProblemRow(Result):
-    """A problem of a session.
+    """A problem of a session, as `peirce show` lists it.
 
     Attributes:
         cause: why it ended.

@@ -102,13 +102,15 @@ def run(
 ) -> Session:
     """Run a session on the problems of `task` and return its outcome.
 
+    The session is stored, also if it is interrupted or fails, and `resume` continues it.
+
     Args:
         task: name of a task, or path of your own task file.
         config: settings of the session; None for the defaults.
         on_event: called with each event of the session (reports/screen/progress.py).
         callbacks: LangChain callbacks, for tracing.
-        overrides: single settings by name, which replace those of `config`; None counts as not set.
-            config.py, `peirce run --help` and docs/reference/command-line.md explain each.
+        overrides: single settings by name, which replace those of `config`. None counts as not set.
+            config.py, `peirce run --help` and docs/reference/configuration.md explain each setting.
 
     Raises:
         UsageError: a setting is invalid.
@@ -122,10 +124,11 @@ def run(
 
 @validate_call
 def plan(task: str, config: RunConfig | None = None, **overrides: Unpack[RunOptions]) -> Forecast:
-    """Return how many calls `run` with the same arguments would make (`peirce run --dry-run`).
+    """Return the number of calls that `run` would make with these arguments (`peirce run
+    --dry-run`).
 
-    It checks the settings as `run` does, as far as that is possible without calling or loading a
-    model. It creates no store.
+    The settings are checked as in `run`, as far as this is possible without calling or loading a
+    model. No store is created.
 
     Args:
         task: name of a task, or path of your own task file.
@@ -225,18 +228,18 @@ def resume(
     """Continue a session where it stopped, with the settings that it recorded.
 
     Args:
-        session: its id, a unique prefix of it, or "last".
-        model: the proposer object, for a session that was started with one.
-        repair: the repairer object, for a session that was started with one.
+        session: the session's id, a unique prefix of the id, or "last".
+        model: the proposer object, for a session that was started with a proposer object.
+        repair: the repairer object, for a session that was started with a repairer object.
         retry_failed: also retry problems that failed, for example because an endpoint was down.
         on_event: called with each event of the session.
         callbacks: LangChain callbacks.
-        overrides: settings that may differ from the recorded ones. A budget set here replaces the
-            recorded one. Budgets include what the session spent before.
+        overrides: settings that may differ from the recorded settings. A budget set here replaces
+            the recorded budget. Budgets include what the session has spent before.
 
     Raises:
         UsageError: a setting is invalid, or the model, repairer or roles differ from the recorded
-        ones.
+            ones.
         PeirceError: any other expected failure, in one sentence.
     """
     path = store_path(overrides.get("store"))
@@ -324,12 +327,14 @@ def import_recorded(
     Args:
         file: the record of answers.
         task: name of the task; None to take it from "dataset" in the record.
-        of_model: the model whose answers to judge, where the file holds those of several models.
+        of_model: the model whose answers are judged, if the file holds answers of several models.
         on_event: called with each event of the session.
         callbacks: LangChain callbacks.
-        overrides: settings, as in `run`. Problems without a recorded answer are left out. The
-            default `answer_format` is the form that recorded answers of the family have (for
-            programs, fenced_function).
+        overrides: settings, as in `run`. The default of `answer_format` is the format in which
+            published answers of the family are recorded (for programs, fenced_function).
+
+    Returns:
+        The outcome of the session. Problems without a recorded answer are left out.
 
     Raises:
         UsageError: a setting is invalid, or no problem has a recorded answer.
@@ -388,15 +393,15 @@ def replay(
     workers: int | None = None,
     solver: str = "fast",
 ) -> Replay:
-    """Run a session's graph again from its journal, and compare the result with the record.
+    """Run a session again from its journal without a model, and compare the result with the record.
 
     Args:
-        session: its id, a unique prefix of it, or "last".
-        live: execute the tools again; the models' answers still come from the journal.
+        session: the session's id, a unique prefix of the id, or "last".
+        live: execute the tools again. The models' answers still come from the journal.
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
-        sandbox: with `live`, the sandbox backend to run hypotheses in.
+        sandbox: with `live`, the sandbox backend that runs hypotheses.
         workers: with `live`, the number of workers; None for the default.
-        solver: with `live`, the solver to use.
+        solver: with `live`, the solver that judges rules.
 
     Returns:
         The session, its number of steps, and the differences found.

@@ -38,9 +38,9 @@ NAMED_SOURCES = ("data", "observations", "sample", "subset", "space", "task_file
 
 
 def version_record(problem: Problem, family: Family, method: MethodSettings) -> dict[str, Json]:
-    """Return the part of a session's settings that identifies its wording and code.
+    """Return the settings that identify the wording and the code of a session.
 
-    It holds the version of the equality rule, a hash of the prompts, and the versions of packages.
+    These are the version of the equality rule, a hash of the prompts, and the versions of packages.
     """
     from ... import graphs
     from ...agents.prompts import protocol
@@ -95,10 +95,11 @@ def model_name(model: str | Proposer, model_settings: Json, for_display: bool = 
 
 
 def split_model_settings(model_settings: Json) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Split a model's settings into what affects its answers and what does not.
+    """Split a model's settings into those that affect its answers and those that do not.
 
-    The second part holds "reached" (endpoint and transport) and "answers" (the file they come
-    from).
+    Returns:
+        The settings that affect answers; and a dictionary with "reached" (endpoint and transport)
+        and "answers" (the file that the answers come from).
     """
     apart = (*ENDPOINT_FIELDS, ANSWERS_FILE)
     shaping = {key: value for key, value in model_settings.items() if key not in apart}
@@ -107,7 +108,7 @@ def split_model_settings(model_settings: Json) -> tuple[dict[str, Json], dict[st
 
 
 def role_records(players: Mapping[str, Json]) -> dict[str, Json]:
-    """Return what a session records about the models of its other roles; empty without any."""
+    """Return the records of the models of a session's other roles; empty if there are none."""
     if not players:
         return {}
     return {"roles": {name: split_model_settings(told)[0] for name, told in players.items()}}
@@ -165,7 +166,7 @@ def parse_key_values(
 
 
 def check_choice(name: str, value: str, valid: Sequence[str]) -> None:
-    """Raise UsageError for a value that is not among the valid ones."""
+    """Raise UsageError for a value that is not among the valid values."""
     if value not in valid:
         raise UsageError(f"{name} is {value!r}: it must be one of {', '.join(valid)}")
 
@@ -190,7 +191,9 @@ PRICES = ("price_in", "price_out", "price_cached")
 
 @functools.cache
 def role_setting_names() -> frozenset[str]:
-    """Return every setting that a role may have: those of all kinds of models, and the model."""
+    """Return the names of all settings that a role may have: the model, and those of all model
+    kinds.
+    """
     from ...agents import schemes, settings_of
 
     known = {"model", "model_arg", *REQUEST_FIELDS, *PRICES}
@@ -211,8 +214,8 @@ def drop_unsupported_model_options(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the options and pairs without those that this kind of model does not support.
 
-    Only options and pairs from file and environment are dropped, because they were written for
-    another model. A flag is always kept.
+    Only options and pairs from the file and the environment are dropped, because they may be meant
+    for another model. Flags are always kept.
 
     Args:
         model: the model string.
@@ -278,8 +281,8 @@ def model_options(
 def role_settings(config: RolesConfig | RaterConfig) -> dict[str, dict[str, Json]]:
     """Return {role: {"model": ..., key: value}} for the roles that are configured.
 
-    `--judge-model` and similar flags take precedence over --role ROLE.KEY=VALUE, and those over
-    tables.
+    `--judge-model` and similar flags take precedence over --role ROLE.KEY=VALUE, and --role takes
+    precedence over tables of the configuration file.
 
     Raises:
         UsageError: a role or a setting is unknown or invalid.

@@ -48,10 +48,10 @@ def pairs(
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
         progress: called with the number of problems read, of all problems, and of pairs so far.
         overrides: single settings by name, which replace those of `config`
-            (`training.pairs.PairsConfig`).
+            (`training.pairs.settings.PairsConfig`).
 
     Returns:
-        Counts of the set (`training.pairs.report`); with `out` also the written files.
+        Counts of the set (`training/pairs/report.py`); with `out` also the written files.
 
     Raises:
         UsageError: a setting is invalid or does not fit another one.

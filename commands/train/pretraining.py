@@ -43,8 +43,8 @@ def pretrain(
 ) -> Pretrained:
     """Train a small decoder from random weights on generated problems with answers of the search.
 
-    The result is an ordinary Hugging Face folder. A folder that was trained with the same settings
-    is used again instead.
+    The result is an ordinary Hugging Face folder. If `out` holds a model that was trained with
+    equal settings, that model is returned.
 
     Args:
         out: the folder to write.

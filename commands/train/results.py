@@ -75,9 +75,10 @@ class PairSetRow(Result):
 
 
 class TrainingRecord(Result):
-    """A training by DPO.
+    """The record of a DPO training, as `peirce train` returns it.
 
-    Processes of a launcher other than the first one return only training, status and out.
+    If a launcher starts several processes, all processes except the first return only the fields
+    training, status and out.
 
     Attributes:
         model: folder of the weights; None where the training stopped before there were any.
@@ -125,7 +126,7 @@ class TrainingRow(Result):
 
 
 class TrainingCurve(Result):
-    """The curves of a training.
+    """The learning curves of a training.
 
     Attributes:
         curves: {stage: {name: [[examples, value], ...]}}; stage "" is the training as a whole.
@@ -142,7 +143,7 @@ class TrainingCurve(Result):
 
 
 class TrainingCurves(Result):
-    """Trainings with their curves.
+    """Trainings of a store with their learning curves.
 
     Attributes:
         files: the files written to `out`.
@@ -165,7 +166,7 @@ class ClassifierScores(Result):
 
 
 class ClassifierSet(Result):
-    """A classifier of one data set.
+    """A classifier that was fine-tuned on one data set.
 
     Attributes:
         digests: digest of the rows of each split.
@@ -205,7 +206,7 @@ class ClassifierRecord(Result):
 
 
 class Merged(Result):
-    """An adapter merged with its base into one model."""
+    """The result of `merge`: an adapter and its base, merged into one model."""
 
     adapter: str
     base: str | None

@@ -46,7 +46,7 @@ class SampleMetrics:
     hypothesis needs a model.
 
     Args:
-        asked: the prompts, at least one. They get equally many answers; where these do not divide
+        prompts: the prompts, at least one. They get equally many answers; where these do not divide
             evenly, the first prompts get one more.
         answers: total number of answers.
         seed: seed of the sampling.

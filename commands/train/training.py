@@ -148,7 +148,8 @@ def train(
 
 @validate_call
 def trainings(*, store: str | Path | None = None) -> list[TrainingRow]:
-    """Return every training in the store, oldest first. A killed one has the status interrupted.
+    """Return every training in the store, oldest first. A killed training has the status
+    interrupted.
 
     Args:
         store: path of the store; None for $PEIRCE_STORE, else peirce.duckdb.
@@ -161,7 +162,7 @@ def trainings(*, store: str | Path | None = None) -> list[TrainingRow]:
 def training_curves(
     *names: str, store: str | Path | None = None, out: str | Path | None = None
 ) -> TrainingCurves:
-    """Return the curves of DPO trainings from the store, also while they run.
+    """Return the learning curves of DPO trainings from the store, also while they run.
 
     Args:
         names: ids, unique prefixes of ids, or "last"; all DPO trainings by default.

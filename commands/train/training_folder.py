@@ -98,5 +98,5 @@ def warn_about_new_training(folder: Path) -> None:
 
 
 def is_main_process() -> bool:
-    """Return whether this process writes files: the first of those that a launcher started."""
+    """Return whether this process writes files. Of a launcher's processes, only the first does."""
     return os.environ.get("RANK", "0") == "0"

@@ -77,16 +77,16 @@ async def ask_for_new(
 
 
 def make_row_view(case: Case, rows: Sequence[int]) -> View:
-    """Return what the proposer is shown: these observations, and no earlier answer."""
+    """Return the view that a proposer gets of `rows`: these observations, and no earlier answer."""
     shown = tuple(case.problem.shown[row] for row in rows)
     return replace(case.make_view(), shown=shown, past_answers=())
 
 
 async def admit(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Judge new hypotheses on the rows that they come from, and admit them to the bank.
+    """Judge new hypotheses on the rows that they were proposed from, and admit them to the bank.
 
-    The first ones are all admitted; later ones where they are among the best `capacity`. Their
-    verdicts are recorded but exclude none (GEAR, section 4.1).
+    The first hypotheses are all admitted. Later hypotheses are admitted if they are among the best
+    `capacity`. A verdict is recorded but never excludes a hypothesis (GEAR, section 4.1).
     """
     case = runtime.context
     first = not state["answers"]
@@ -136,7 +136,10 @@ async def judge_rows(
 
 
 async def measure_agreement(case: Case, sentence: str, rows: Sequence[int]) -> Agreement:
-    """Return the agreement with all shown observations; those not in `rows` count as not asked."""
+    """Return a sentence's agreement with all shown observations.
+
+    Observations that are not in `rows` are not judged, and count as not asked.
+    """
     codes = dict(zip(rows, await case.row_judge.judge_rows(sentence, rows), strict=True))
     shown = case.problem.shown
     whole = [codes.get(row, NOT_ASKED) for row in range(len(shown))]

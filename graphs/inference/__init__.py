@@ -1,7 +1,7 @@
 """Predict labels of new rows from a bank of sentences, with one file for each strategy.
 
     reading = Reading(entries, view, judge, prompts=prompts, ask=ask)
-    reading = await weighed(reading, validation)        # if there are validation rows
+    reading = await weigh_entries(reading, validation)  # if there are validation rows
     predicted = await predict("multi", reading, inputs)
     predicted.codes      # [0, 1, -2, ...]: index of a label, or why there is none
 
@@ -12,7 +12,7 @@ questions run concurrently; none waits for another row's. A row that nothing dec
 majority label of the shown rows, in either order of two texts. Every other decision follows the
 sentences, so swapping two texts swaps it if judge and model are symmetric.
 
-`choose.choose` selects a strategy by validation rows.
+`choose.choose_strategy` selects a strategy by validation rows.
 """
 
 from __future__ import annotations

@@ -16,7 +16,9 @@ from .selection import decide_without_label
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict labels (see `reading.Strategy`). It queries only the judge."""
+    """Predict the labels of rows with the best entry (see `reading.Strategy`). Only the judge is
+    queried.
+    """
     majority = Decision(reading.majority, "majority")
     if not reading.entries:
         return RowPredictions((majority,) * len(inputs))

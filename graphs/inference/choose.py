@@ -19,7 +19,7 @@ from .weighing import encode_labels
 
 @dataclass(frozen=True)
 class StrategyChoice:
-    """The selected strategy.
+    """The inference strategy selected on validation rows, with the scores of all strategies.
 
     Args:
         strategy: its name.
@@ -42,10 +42,10 @@ async def choose_strategy(
     labels: Sequence[str],
     strategies: Mapping[str, Strategy] = STRATEGIES,
 ) -> StrategyChoice:
-    """Select the best strategy on validation rows.
+    """Select the strategy that labels the validation rows best.
 
-    The strategies run one after the other, so that a later one reuses the judge's answers to an
-    earlier one.
+    The strategies run one after the other, so that each reuses the judge's answers to earlier
+    strategies.
 
     Args:
         reading: the bank.

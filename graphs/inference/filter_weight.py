@@ -20,9 +20,10 @@ from .selection import decide_by_vote, entry_trusts, top_entries
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict labels (see `reading.Strategy`).
+    """Predict the labels of rows by a vote of relevant entries (see `reading.Strategy`).
 
-    It asks at `filter-weight/ROW/relevant/SENTENCE`, where both are digests.
+    The path of a question to the model is `filter-weight/ROW/relevant/SENTENCE`, where ROW and
+    SENTENCE are digests.
     """
     voters = top_entries(reading)
     wanted: Mapping[int, Sequence[int]] = {entry: range(len(inputs)) for entry in voters}

@@ -17,7 +17,10 @@ from .selection import decide_by_vote, entry_log_odds
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict labels (see `reading.Strategy`). It asks at `multi/ROW` (`asking.row_digest`)."""
+    """Predict labels with all entries in one prompt per row (see `reading.Strategy`).
+
+    The path of the question about a row is `multi/ROW` (`queries.row_digest`).
+    """
     if not reading.entries:
         return RowPredictions(await fill_undecided(reading, [None] * len(inputs), inputs))
     decided = await (
@@ -46,7 +49,7 @@ async def _asked(reading: Reading, inputs: Sequence[Json], place: str) -> list[D
 
 
 def parse_decision(reading: Reading, text: str) -> Decision | None:
-    """Parse a model's answer to several sentences; None where it says that none of them applies."""
+    """Parse a model's answer about several sentences. None if it says that no sentence applies."""
     label = parse_judgement(text, reading.labels)
     if label is NOT_APPLICABLE:
         return None

@@ -19,7 +19,10 @@ from .selection import add_examples, decide_by_trust, select_patterns
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict labels (see `reading.Strategy`). It asks at `one-step/ROW`."""
+    """Predict the labels of rows with a single prompt per row (see `reading.Strategy`).
+
+    The path of the question about a row is `one-step/ROW`.
+    """
     chosen = select_patterns(reading)
     if not chosen or reading.ask is None:
         decided = await decide_by_rules(reading, chosen, inputs)

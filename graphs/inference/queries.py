@@ -17,9 +17,9 @@ DIGEST_DIGITS = 16  # hex digits of a digest in a place
 
 
 def row_digest(input: Json) -> str:
-    """Return the name of a row in the places of questions: a digest of its content.
+    """Return a digest of a row's content, which identifies the row in the paths of model calls.
 
-    So the same row in another part, split or reading is the same question.
+    Equal rows of another part, split or reading therefore share one recorded answer.
     """
     return digest_of(input)[:DIGEST_DIGITS]
 
@@ -29,7 +29,7 @@ async def collect_answers(
 ) -> list[str]:
     """Return the model's answers to questions (place, messages), in order.
 
-    A place that occurs several times is asked once.
+    If several questions have one place, the model is asked once.
 
     Raises:
         Unavailable: the model cannot be reached.
@@ -82,10 +82,10 @@ async def _of_one(reading: Reading, entry: int, inputs: Sequence[Json]) -> NDArr
 async def fill_undecided(
     reading: Reading, decided: Sequence[Decision | None], inputs: Sequence[Json]
 ) -> tuple[Decision, ...]:
-    """Return the decisions with a decision for each row where nothing applied.
+    """Return the decisions, completed for rows on which no entry applied.
 
-    It is that of the best entry, or the majority label of the shown rows where that does not apply
-    either.
+    A missing decision is that of the best entry. If the best entry does not apply either, it is the
+    majority label of the shown rows.
     """
     open_rows = [i for i, one in enumerate(decided) if one is None]
     ends = dict(zip(open_rows, await _by_best(reading, open_rows, inputs), strict=True))

@@ -65,7 +65,8 @@ Pattern = tuple[str, Sequence[Observation]]  # a sentence with shown rows that i
 
 @dataclass(frozen=True)
 class Entry:
-    """A sentence of a bank.
+    """A sentence of a bank, with the record of its visits. A visit is one judgement on one shown
+    row.
 
     Args:
         text: the sentence.
@@ -111,11 +112,11 @@ class Worth:
         )
 
     def trust(self, labels: int) -> float:
-        """Return how likely the entry is right where it applies.
+        """Return the estimated probability that an entry is right on a row where it applies.
 
-        This is Laplace's estimate (right + 1) / (covered + labels), so that one lucky row is no
-        certainty. It is 1 / labels where nothing is known. All rows count as covered where that is
-        unknown.
+        This is Laplace's estimate (right + 1) / (covered + labels), so that a single lucky row does
+        not count as certainty. Without any covered row, the estimate is 1 / labels. If the number
+        of covered rows is unknown, all rows count as covered.
         """
         covered = self.rows if self.covered is None else self.covered
         return (self.right + 1) / (covered + max(labels, 2))
@@ -145,11 +146,12 @@ class Worth:
 
 
 class ReadingSettings(Settings):
-    """Settings of the strategies.
+    """Settings of the inference strategies.
 
-    The released command line has the values 5, 5, 0.7 and 0; its classes have 1, 3, 0.7 and 5. One
-    vote alone is no vote, and patterns without rows are what `multi` asks about, so the defaults
-    here are 5, 5, 0.7 and 5.
+    The released command line sets `top`, `patterns`, `similar` and `examples` to 5, 5, 0.7 and 0,
+    and its classes have 1, 3, 0.7 and 5. Peirce's defaults are 5, 5, 0.7 and 5, because a vote of a
+    single entry decides nothing, and because patterns without example rows are what `multi` shows
+    already.
     """
 
     top: int = setting(5, "Number of entries that vote in filter-weight.", ge=1)
@@ -166,7 +168,7 @@ class ReadingSettings(Settings):
 
 @dataclass(frozen=True)
 class Reading:
-    """A bank to read.
+    """A bank together with everything that an inference strategy needs to label rows with it.
 
     Args:
         entries: the sentences, in the bank's order, which decides ties.
@@ -175,8 +177,9 @@ class Reading:
         labels: names of the L labels, whose indices are codes; empty for those of the view.
         prompts: the prompts, needed with `ask`.
         ask: queries a model; None to decide by exact rules alone.
-        worth: the worth of each entry on validation rows (`weighed`); empty for that of the bank.
-        validation: the rows that the worth was measured on (`weighed`).
+        worth: the worth of each entry on validation rows (`weigh_entries`); empty for that of the
+            bank.
+        validation: the rows that the worth was measured on.
         settings: settings of the strategies.
 
     Raises:
@@ -252,7 +255,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class RowPredictions:
-    """The predictions for rows.
+    """The predicted labels of some rows.
 
     Args:
         decisions: one for each row, in the order of the inputs.
@@ -276,7 +279,7 @@ class RowPredictions:
         return dict(sorted(found.items())) | {k: n for k, n in self.notes.items() if n}
 
     def labels(self, names: Sequence[str]) -> list[str | None]:
-        """Return the label of each row; None where it has none."""
+        """Return the label of each row, or None for a row without a label."""
         return [names[code] if code >= 0 else None for code in self.codes]
 
     @property

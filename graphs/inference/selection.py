@@ -26,11 +26,12 @@ def count_votes(
     labels: int,
     majority: int,
 ) -> int | None:
-    """Return the label with the most weight; None where no code is a label.
+    """Return the label with the most weight, or None if no code is a label.
 
-    If all voters have weight 0, each counts as 1. A label without votes has 0, so it wins where all
-    others are negative. Ties (within 1e-9) go to the label of the first voter among them; without
-    one to `majority` if it is tied, else to the lowest label.
+    If all voters have weight 0, each voter counts as 1. A label without votes has weight 0, so it
+    wins if all other labels have negative weights. Labels within 1e-9 of the highest weight are
+    tied. The label of the first voter with a tied label then wins. If no voter has a tied label,
+    `majority` wins if it is tied, otherwise the lowest tied label.
 
     Args:
         codes: the code of each entry.
@@ -56,10 +57,11 @@ def count_votes(
 def decide_by_vote(
     reading: Reading, codes: Sequence[int], weights: Sequence[float], order: Sequence[int]
 ) -> Decision | None:
-    """Return the decision of the entries in `order` on one row; None where none of them applies.
+    """Return the decision on one row by a vote of the entries in `order`, or None if no entry
+    applies.
 
-    An answer without a label is no abstention: where there is no label at all, the row is
-    unreadable. Where nothing could judge the row, it needs a model.
+    An answer without a label is not an abstention. If there are such answers and no label, the row
+    is unreadable. If nothing could judge the row, the row needs a model.
 
     Args:
         reading: the bank.
@@ -74,7 +76,7 @@ def decide_by_vote(
 
 
 def decide_without_label(codes: Sequence[int]) -> Decision | None:
-    """Return the decision on a row without any label; None where sentences just do not apply."""
+    """Return the decision on a row without a label, or None if no sentence applies."""
     if UNREADABLE in codes:
         return Decision(UNREADABLE, "unreadable")
     if codes and all(code == NEEDS_MODEL for code in codes):
@@ -83,9 +85,9 @@ def decide_without_label(codes: Sequence[int]) -> Decision | None:
 
 
 def similarity(first: Sequence[int], second: Sequence[int]) -> float:
-    """Return the cosine of two sets of rows as one-hot vectors: common / sqrt(product of sizes).
+    """Return the cosine similarity of two sets of rows, seen as one-hot vectors.
 
-    It is 0.0 where either is empty: an entry that got no row right is similar to none.
+    This is the number of common rows / sqrt(product of the set sizes), or 0.0 if a set is empty.
     """
     one, two = set(first), set(second)
     return len(one & two) / math.sqrt(len(one) * len(two)) if one and two else 0.0
@@ -94,10 +96,10 @@ def similarity(first: Sequence[int], second: Sequence[int]) -> float:
 def select_patterns(reading: Reading) -> list[int]:
     """Return the entries that adaptive inference shows, the most accurate first.
 
-    Two entries exclude each other if the rows that they got right are similar (`settings.similar`).
-    Among the sets without such a pair, the one with the highest sum of accuracies is taken, and of
-    it the `settings.patterns` most accurate. This is HypoGeniC's selection, exact here without a
-    solver, among the 40 most accurate entries.
+    Two entries exclude each other if they are right on similar rows (`settings.similar`). Among the
+    sets without such a pair, the set with the highest sum of accuracies is selected. Its
+    `settings.patterns` most accurate entries are returned. This is HypoGeniC's selection, solved
+    exactly without an integer program, among the 40 most accurate entries.
     """
     ranked = reading.ranked[:MAX_SEARCHED]
     right = [reading.entries[i].right for i in ranked]
@@ -142,9 +144,10 @@ def heaviest_independent_set(weights: Sequence[Fraction], neighbours: Sequence[i
 
 
 def draw_examples(reading: Reading, entry: int) -> list[Observation]:
-    """Return shown rows that the entry got right, at most `settings.examples`, in shown order.
+    """Return at most `settings.examples` shown rows that the entry labels correctly, in shown
+    order.
 
-    They are drawn at random, depending on the seed and the sentence only.
+    The random draw depends only on the seed and the sentence.
     """
     right = sorted({i for i in reading.entries[entry].right if 0 <= i < len(reading.shown)})
     draw = random.Random(f"{reading.settings.seed}|{reading.entries[entry].text}")
@@ -160,9 +163,9 @@ def add_examples(reading: Reading, chosen: Sequence[int]) -> list[Pattern]:
 def decide_by_trust(
     reading: Reading, codes: Sequence[int], chosen: Sequence[int]
 ) -> Decision | None:
-    """Return the decision of the most trusted entry in `chosen` that gives a label; ties by rank.
+    """Return the decision of the most trusted entry in `chosen` that gives a label.
 
-    It is None where none of them applies.
+    Ties are broken by rank. The result is None if no entry applies.
 
     Args:
         reading: the bank.

@@ -20,7 +20,10 @@ from .selection import add_examples, decide_without_label, select_patterns
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict labels (see `reading.Strategy`). It asks at `two-step/ROW/select`."""
+    """Predict labels by first selecting an entry for each row (see `reading.Strategy`).
+
+    The path of the question that selects the entry is `two-step/ROW/select`.
+    """
     chosen = select_patterns(reading)
     if not chosen or reading.ask is None:
         return RowPredictions(

@@ -57,9 +57,10 @@ async def weigh_entries(reading: Reading, rows: Sequence[Observation]) -> Readin
 
 
 async def update_right_rows(reading: Reading) -> Reading:
-    """Return the reading with the shown rows that each entry gets right, as judged now.
+    """Return the reading with the shown rows that each entry labels correctly, after judging all
+    again.
 
-    This is for a bank from another sample, whose indices refer to other rows.
+    This is necessary for a bank from another sample, because its row indices refer to other rows.
     """
     hits = await judge_all(reading, reading.shown) == np.array(_gold(reading, reading.shown))
     entries = (

@@ -60,7 +60,9 @@ class _Rows:
 
 
 async def predict(reading: Reading, inputs: Sequence[Json], place: str = "") -> RowPredictions:
-    """Predict labels (see `reading.Strategy`). It queries only the judge."""
+    """Predict labels by a regression over all entries (see `reading.Strategy`). Only the judge is
+    queried.
+    """
     if not reading.entries or not inputs:
         return RowPredictions(await fill_undecided(reading, [None] * len(inputs), inputs))
     rows = await _read(reading, inputs)

@@ -18,7 +18,7 @@ from ..runtime.steps import State, build_loop
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, str]:
-    """Return why the problem ends here, if it does."""
+    """Return the reason why the problem ends here, if it ends."""
     settings = runtime.context.settings.method
     if state["stop"]:
         return {}

@@ -26,7 +26,7 @@ from ..runtime.steps import END, START, compile_graph, new_graph
 
 
 def build() -> Any:
-    """Build the graph.
+    """Build the graph of `hypogenic`.
 
     ask_first -> admit -> record_bank -> visit -> (ask_again -> admit) -> record_bank -> visit ...
     """

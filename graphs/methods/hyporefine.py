@@ -103,7 +103,7 @@ def _merged(items: Sequence[Item], written: Sequence[Item], number: int) -> list
 
 
 def build() -> Any:
-    """Build the graph.
+    """Build the graph of `hyporefine`.
 
     summarise -> ask_first -> admit -> record_bank -> visit -> (ask_again -> rewrite -> admit) ->
     ...

@@ -32,7 +32,7 @@ async def after_record(state: State, runtime: Runtime) -> str:
 
 
 def build() -> Any:
-    """Build the graph.
+    """Build the graph of `imported`.
 
     read_recorded -> judge -> (read_recorded ...) -> record -> read_recorded ...
     """

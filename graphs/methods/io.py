@@ -21,7 +21,7 @@ async def decide(state: State, runtime: Runtime) -> dict[str, str]:
 
 
 class IoSettings(MethodSettings):
-    """Settings of `io`."""
+    """Settings of the method `io`."""
 
     method: MethodName = "io"
     max_answers: int = 1

@@ -23,13 +23,13 @@ from ..runtime.steps import State, ask_for_better, build_loop
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, str]:
-    """Return why the problem ends here, if it does."""
+    """Return the reason why the problem ends here, if it ends."""
     full = state["answers"] >= runtime.context.settings.method.max_answers
     return {"stop": "cap"} if full and not state["stop"] else {}
 
 
 class RefineSettings(RepairSettings):
-    """Settings of `refine`."""
+    """Settings of the method `refine`."""
 
     method: MethodName = "refine"
     max_answers: MaxAnswers = 8

@@ -44,9 +44,10 @@ async def judge_in_round(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def decide(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Return the next step, or why the problem ends here.
+    """Return the next step, or the reason why the problem ends here.
 
-    A new round begins where this one has its answers or the proposer has no further hypothesis.
+    A new round begins if this round has all its answers, or if the proposer has no further
+    hypothesis.
     """
     case, step = runtime.context, state["step"]
     if state["stop"]:  # the proposer was exhausted, so there was no step

@@ -196,9 +196,10 @@ async def _same(case: Case, path: str, one: Candidate, other: Candidate) -> bool
 
 
 def balance_sides(candidates: Sequence[Candidate], capacity: int) -> list[Candidate]:
-    """Return at most `capacity` candidates, the best of each side in equal parts.
+    """Return at most `capacity` candidates, with the best of each side in equal parts.
 
-    What a side leaves free is filled from the others, in the order of `candidates`.
+    If a side has fewer candidates than its part, the other candidates fill the free places, in the
+    order of `candidates`.
     """
     sides = sorted({one.side for one in candidates})
     share = capacity // len(sides) if sides else 0
@@ -227,10 +228,10 @@ async def after_rows(state: State, runtime: Runtime) -> str:
 
 
 def build() -> Any:
-    """Build the graph.
+    """Build the graph of `union`.
 
-    summarise -> ask_papers -> set_aside -> ask_data -> admit -> (hypogenic's rows) -> merge; with
-    stored banks only merge.
+    summarise -> ask_papers -> set_aside -> ask_data -> admit -> (nodes of hypogenic) -> merge. With
+    stored banks, the graph consists of merge only.
     """
     graph = new_graph()
     for node in (
@@ -261,11 +262,11 @@ def build() -> Any:
 
 
 def forecast(sizes: Sizes) -> CallsByRole:
-    """Count the calls of the union.
+    """Count the calls of the method `union`, by role.
 
-    For stored banks these are questions whether two hypotheses are the same, and the reading. Else
-    they are the calls of hypogenic and the hypotheses from literature, which may coincide with
-    others.
+    For stored banks, these are the calls that compare two hypotheses and the calls that label rows.
+    Otherwise they are the calls of `hypogenic` and the calls that propose hypotheses from
+    literature.
     """
     if sizes.stored_bank_sizes:
         n = sum(sizes.stored_bank_sizes)

@@ -57,7 +57,7 @@ class Prices:
 
 @dataclass
 class Budget:
-    """The budget of a session.
+    """The budget of a session: its limits, and the tokens and dollars spent so far.
 
     Args:
         limit_tokens: maximum number of tokens, None for no limit.
@@ -82,7 +82,7 @@ class Budget:
         """Return a budget that counts earlier calls.
 
         Args:
-            settings: settings, as `config.BudgetConfig.given` returns them.
+            settings: settings, as `config.BudgetConfig.explicit_values` returns them.
             used: sums over the model calls in the journal, if there are any.
         """
         budget = Budget(

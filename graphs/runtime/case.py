@@ -106,10 +106,11 @@ class SessionSettings:
 
 @dataclass
 class Case:
-    """Everything that a node works with.
+    """The context that every node of a method's graph works with.
 
-    It holds the settings and open resources of the session, and the memory of earlier steps and of
-    the current one. `graphs.runtime.memory.make_case` makes one without a store.
+    A case belongs to one problem of a session. It holds the settings and open resources of the
+    session, the memory of earlier steps, and the state of the current step.
+    `graphs.runtime.memory.make_case` makes a case without a store.
     """
 
     session: str
@@ -178,7 +179,7 @@ class Case:
 
     @cached_property
     def prompts(self) -> TextPrompts:
-        """The prompts on labelled text: Peirce's own, or those of the data set."""
+        """The prompts on labelled text: Peirce's own prompts, or the prompts of the data set."""
         from ...agents.prompts.config_prompts import ConfigPrompts
         from ...agents.prompts.text import DEFAULT_PROMPTS
 
@@ -205,7 +206,7 @@ class Case:
         return self.problem.shown[:examples]
 
     def make_view(self) -> View:
-        """Return what the proposer may know of the problem, with the earlier answers."""
+        """Return the proposer's view of the problem, with the earlier answers."""
         return replace(self.problem.make_view(self.space, self.past_answers), shown=self.shown)
 
     def judges_space(self, hypothesis: Hypothesis) -> bool:
@@ -240,7 +241,7 @@ class Case:
 
     @property
     def repair_settings(self) -> RepairSettings:
-        """Settings of repair; those that repair nothing where the method has no repair."""
+        """The settings of repair. A method without repair has settings that repair nothing."""
         method = self.settings.method
         return method if isinstance(method, RepairSettings) else RepairSettings()
 
@@ -258,8 +259,8 @@ class Case:
     def gives_feedback(self) -> bool:
         """Whether prompts say where an answer failed.
 
-        GEAR's protocol does not. By default, a model without tools gets the feedback that a tool
-        call would have given.
+        GEAR's protocol gives no feedback. By default, a model without tools gets the feedback that
+        a tool call would have given.
         """
         method = self.settings.method
         if method.feedback is None:
@@ -267,9 +268,8 @@ class Case:
         return method.feedback
 
     def derive_seed(self, path: str) -> int:
-        """Return the seed of one call.
-
-        It is derived from the session's seed, the problem and the path of the call.
+        """Return the seed of one call, derived from the session's seed, the problem and the call's
+        path.
         """
         text = f"{self.settings.seed}|{self.problem.id}|{path}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
@@ -356,7 +356,7 @@ class Case:
         return await self.row_judge.judge_exactly(sentence, texts, public)
 
     def make_oracles(self, path: str | None = None) -> Oracles:
-        """Return the oracles.
+        """Return the oracles that judge the hypotheses of this problem.
 
         Args:
             path: where their calls are journalled; None to journal nothing, and to judge labelled

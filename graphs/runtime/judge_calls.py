@@ -176,7 +176,7 @@ class RowJudge:
 
 
 def make_bare_view(case: Case) -> View:
-    """Return what a judge sees of a problem: its public fields and no observation."""
+    """Return the view that a judge gets: the problem's public fields, and no observation."""
     return View(
         case.problem.id, case.problem.task, case.problem.family, (), case.problem.public,
         InputSet("none", ()),

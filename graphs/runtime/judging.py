@@ -50,8 +50,8 @@ async def judge(state: State, runtime: Runtime) -> dict[str, Json]:
 async def judge_with_feedback(state: State, runtime: Runtime) -> dict[str, Json]:
     """Judge the reply as `judge` does, and keep the oracle's feedback on every answer.
 
-    No answer counts as bad, because a refined hypothesis predicts nearly the same as the previous
-    one.
+    No answer counts as bad, because a refined hypothesis makes nearly the predictions of the
+    previous hypothesis.
     """
     case = runtime.context
     reached = await _judge_and_tell(case, state["step"], case.reply, case.reply_path)

@@ -63,7 +63,7 @@ class MemoryLedger:
         self.ended: tuple[str, str] | None = None
 
     async def record_step(self, record: StepRecord) -> None:
-        """Keep a finished step."""
+        """Keep a finished step in memory."""
         self.steps.append(record)
 
     async def record_end(self, problem: str, status: Literal["done", "failed"], cause: str) -> None:

@@ -37,7 +37,7 @@ PROPOSER, JUDGE, LITERATURE = "proposer", "judge", "literature"
 
 @dataclass(frozen=True)
 class Role:
-    """A role of a session.
+    """A role of a session, such as judge or repairer, with the model that fills it.
 
     Args:
         model_settings: the settings of its model, as the session records them.
@@ -123,10 +123,10 @@ MAX_TOKENS, MAX_RETRIES = 2**63 - 1, 2**31 - 1  # the largest values of the stor
 
 
 def read_settings(proposer: Any) -> dict[str, Json]:
-    """Return what `proposer.settings()` reports.
+    """Return the settings that a proposer reports about itself, checked for recording.
 
     Raises:
-        UsageError: a session cannot record it.
+        UsageError: a session cannot record these settings.
     """
     name = type(proposer).__name__
     if not callable(getattr(proposer, "settings", None)):
@@ -141,7 +141,7 @@ def read_settings(proposer: Any) -> dict[str, Json]:
 
 
 def check_reply(reply: Any, proposer: Any, verb: str = "propose") -> None:
-    """Raise UsageError, in one sentence, if this is no valid Reply."""
+    """Raise a UsageError with one sentence if `reply` is not a valid Reply."""
     wrong = _wrong(reply)
     if wrong is not None:
         what, value, must = wrong
@@ -214,7 +214,7 @@ def reply_from_outcome(outcome: Outcome) -> Reply:
 
 
 def decode_outcome(path: str, read: Callable[[Outcome], Value], outcome: Outcome) -> Value:
-    """Return what `read` makes of a recorded outcome.
+    """Decode a recorded outcome with the function `read`.
 
     Raises:
         StoreError: the outcome has another form.

@@ -45,7 +45,7 @@ class Differences:
     rows: list[dict[str, Json]] = field(default_factory=list)
 
     def add(self, step: int, name: str, recorded: Json, replayed: Json) -> None:
-        """Add a difference."""
+        """Add a difference between a recorded value and the replayed value."""
         self.rows.append(
             {
                 "problem": self.problem,

@@ -88,8 +88,8 @@ async def run_session(
 
     Raises:
         SandboxUnavailable: the sandbox cannot be used.
-        Refused: the model's endpoint would refuse every request. Calls in flight were finished and
-            saved, and the problems stay open for `resume`.
+        EndpointRefused: the model's endpoint would refuse every request. Calls in flight were
+            finished and saved, and the problems stay open for `resume`.
     """
     settings = store.settings(session)
     rows = store.problems(session)
@@ -243,7 +243,7 @@ def _shaping(model_settings: Json) -> Json:
 
 
 class SessionPlan:
-    """A session as its record describes it, read once: its graph, its oracle and its cases."""
+    """A session as its record describes it: the graph, the oracle and the cases of its problems."""
 
     def __init__(self, store: Store, session: str, record: Json) -> None:
         self._store, self._session = store, session
@@ -254,13 +254,13 @@ class SessionPlan:
         self._roles = {name: _shaping(one) for name, one in (record.get("roles") or {}).items()}
 
     def limit_oracle(self, oracle: OpenOracle | None) -> Apply | None:
-        """Return the oracle with the session's limits, the same for all problems."""
+        """Return the oracle with the session's limits, which hold for all problems."""
         return None if oracle is None else oracle.with_limits(self.settings.limits)
 
     def select_graph(self, rows: Sequence[ProblemRow]) -> Any:
-        """Return the method's graph.
+        """Return the graph of the session's method.
 
-        It is followed by reading the bank where the session has an inference.
+        If the session labels rows, the nodes that read the bank follow the method's own nodes.
         """
         name = self.settings.method.method
         chosen = find_method(name, rows[0].problem.family) if rows else get_method(name)

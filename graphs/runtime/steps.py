@@ -62,7 +62,7 @@ async def ask(state: State, runtime: Runtime) -> dict[str, Json]:
 
 
 async def ask_for_better(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Query the proposer as `ask` does, for a better hypothesis than the earlier ones."""
+    """Query the proposer as `ask` does, but for a better hypothesis than the earlier hypotheses."""
     return await _ask_in_words(state, runtime.context, "better")
 
 
@@ -89,9 +89,8 @@ async def _ask_in_words(state: State, case: Case, aim: protocol.Aim) -> dict[str
 
 
 async def read_recorded(state: State, runtime: Runtime) -> dict[str, Json]:
-    """Read the next recorded answer.
-
-    It is requested without a prompt, because nothing reads one.
+    """Read the next recorded answer. It is requested without a prompt, because nothing reads the
+    prompt.
     """
     case = runtime.context
     path = f"step/{state['step']}/propose/{state['turn']}"

@@ -32,7 +32,7 @@ def has_matplotlib() -> bool:
 
 
 def create_figure(width_in: float, height_in: float) -> Figure:
-    """Return an empty figure with a layout that keeps its parts apart."""
+    """Return an empty figure whose layout keeps titles, axes and legends from overlapping."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 

@@ -25,7 +25,7 @@ _SIGNED = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?%?")
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean with its interval, if it has one, in one cell.
+    """A table cell that holds a mean, with its interval if there is one.
 
     Args:
         note: What the mean covers, if its row does not say it.
@@ -48,7 +48,7 @@ Cell = str | int | float | Mean | None
 
 @dataclass(frozen=True)
 class Table:
-    """A table of cells.
+    """A table that can be written as text, Markdown or CSV.
 
     Text and Markdown show numbers with three decimals and None as "–". CSV has numbers in full and
     empty cells for None.
@@ -181,7 +181,7 @@ def as_text(table: Table, width: int | None = 100) -> str:
 
 
 def as_markdown(table: Table) -> str:
-    """Return a pipe table."""
+    """Return a table as a Markdown pipe table."""
     marks = ["---:" if _numeric(table, i) else "---" for i in range(len(table.headings))]
     lines = [[_escaped(_clean(h)) for h in table.headings], marks]
     lines += [[_escaped(_shown(cell)) for cell in row] for row in table.rows]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of an evaluation.
+    """A metric of an evaluation: its name, its direction and its description.
 
     Args:
         name: Key of the metric in results.
@@ -157,7 +157,10 @@ class Evaluation:
         return found | dict(rows[0]) if len(rows) == 1 else found
 
     def on_screen(self, all_metrics: bool) -> tuple[Metric, ...]:
-        """Return the metrics that a person sees: the main ones, or all."""
+        """Return the metrics to show on the screen: the main metrics.
+
+        All metrics are returned if `all_metrics` is set, or if the evaluation has no main metrics.
+        """
         if all_metrics or not self.main:
             return self.metrics
         return tuple(one for one in self.metrics if one.name in self.main)
@@ -175,7 +178,7 @@ class Scores(TypedDict):
     """The result of `evaluate`.
 
     "metrics" holds intervals over problems. "by_problem" holds {"problem": id, metric: value, …}
-    for each.
+    for each problem.
     """
 
     evaluation: str
@@ -357,7 +360,7 @@ def _named(ids: Sequence[str], results: Sequence[Mapping[str, Json]]) -> list[di
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts over some steps.
+    """Counts of verdicts and malformed answers over some steps.
 
     Args:
         steps: Number of steps.

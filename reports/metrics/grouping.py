@@ -53,7 +53,7 @@ def _place(n: int | str) -> tuple[bool, int, str]:
 
 @dataclass(frozen=True)
 class Entry:
-    """One problem of one session, with its value of each metric (None where it has none)."""
+    """One problem of one session, with the value of each metric. A value may be None."""
 
     setting: Setting
     metrics: Mapping[str, float | None]

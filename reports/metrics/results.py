@@ -112,7 +112,9 @@ def read_problems(
     *,
     all_predictions: bool = False,
 ) -> Iterator[ScoredProblem]:
-    """Yield the problems of `rows`, which are in the session's order, also those without steps.
+    """Yield the scored form of the problems `rows`, including problems without steps.
+
+    The problems must be in the session's order.
 
     Args:
         store: The store.

@@ -29,8 +29,8 @@ _KEPT = 400_000  # Maximum number of draws that are cached for the next metric.
 class Interval(TypedDict):
     """A mean with the bounds of its interval.
 
-    Mean and bounds are None if no problem has a value. The bounds alone are None if every resample
-    would repeat the same problem, which says nothing about other problems. n counts the problems
+    Mean and bounds are None if no problem has a value. Only the bounds are None if every resample
+    would repeat a single problem, which says nothing about other problems. n counts the problems
     with a value.
     """
 
@@ -47,10 +47,10 @@ def bootstrap(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Interval:
-    """Return the mean of one metric over problems, with its percentile interval.
+    """Return the mean of a metric over problems, with a percentile bootstrap interval.
 
-    The draws depend only on the seed and on n, so metrics and sessions over the same problems share
-    them.
+    The draws depend only on the seed and on n. Metrics and sessions with equally many problems
+    therefore share the draws.
 
     Args:
         values: One value per problem, None where the metric has none.
@@ -115,13 +115,15 @@ def _new_draws(n: int, seed: int | str, resamples: int) -> Iterator[NDArray[np.i
 
 @dataclass(frozen=True)
 class Stratum:
-    """Values (v,) of one metric in one data set, with the problem of each."""
+    """The values (v,) of one metric in one data set, with the problem index of each value."""
 
     values: Sequence[float | None]
     problems: Sequence[Hashable]
 
     def drop_missing(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Return the values that are not None, and the number of each one's problem, from 0."""
+        """Return the values that are not None, with the number of the problem of each value, from
+        0.
+        """
         numbers: dict[Hashable, int] = {}
         pairs = [
             (value, numbers.setdefault(problem, len(numbers)))
@@ -141,9 +143,10 @@ def stratified_mean(
 ) -> Interval:
     """Return the mean over problems that have a value, with a stratified bootstrap interval.
 
-    Problems, including those without a value, are resampled within their stratum, and each resample
-    averages those with a value (ABD, section 6.1: instances within scenario, survivor-conditioned).
-    With one stratum in which all problems have a value, this equals `bootstrap`.
+    Problems, including problems without a value, are resampled within their stratum. Each resample
+    averages the problems that have a value (ABD, section 6.1: instances within scenario,
+    survivor-conditioned). With one stratum in which all problems have a value, the result equals
+    `bootstrap`.
     """
     kept = [value for value in values if value is not None]
     if not kept:
@@ -171,10 +174,10 @@ def stratified_mean(
 def mean_of_means(
     strata: Sequence[Stratum], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> Interval:
-    """Return the mean over strata of their means, with its interval.
+    """Return the mean of the means of strata, with a bootstrap interval.
 
     Strata without a value are left out, and problems are resampled within each stratum. n counts
-    values. With one stratum and one value per problem, this equals `bootstrap`.
+    values. With one stratum and one value per problem, the result equals `bootstrap`.
     """
     kept = [found for found in (stratum.drop_missing() for stratum in strata) if len(found[0])]
     if not kept:

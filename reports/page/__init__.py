@@ -2,7 +2,7 @@
 
 The page works from a file and makes no network requests. All text from a model is treated as data.
 
-`contents.py` collects what the page shows, and `render_page.py` writes it as one file. `server.py`
+`contents.py` collects what the page shows, and `document.py` writes it as one file. `server.py`
 serves the same page while a session runs.
 """
 

@@ -207,7 +207,7 @@ MAX_COMPARED = 6  # Sessions of one task that are compared pairwise.
 
 
 class Contents:
-    """The contents of the page for some sessions of a store.
+    """The data that the HTML page shows about some sessions of a store.
 
     Args:
         evaluation: Name of the evaluation whose metrics are shown. By default each session uses the

@@ -52,7 +52,7 @@ class Viewer:
     """Serves the page of some sessions until it is closed.
 
     Args:
-        opened: Returns a context manager that opens the store for one request.
+        open_store: Returns a context manager that opens the store for one request.
         sessions: Ids of the sessions on the page.
         evaluation: Name of the evaluation; by default the one of each session's family.
         port: Port on loopback; 0 chooses a free one.
@@ -121,7 +121,7 @@ class Viewer:
         return None if told["mark"] == known_mark else encode_json(told)
 
     def get_problem(self, session: str, index: str) -> str | None:
-        """Return the details of a problem as JSON; None if there is no such session or index."""
+        """Return the details of a problem as JSON, or None if the session or index is unknown."""
         with self._lock, self._opened() as store:
             if session not in self._sessions or not re.fullmatch("[0-9]{1,9}", index):
                 return None

@@ -181,7 +181,7 @@ def print_task(out: Console, task: Mapping[str, Json]) -> None:
 
 
 def print_problem(out: Console, problem: Mapping[str, Json]) -> None:
-    """Print a problem in full or as its task draws it, and mark what no agent sees as hidden."""
+    """Print a problem in full, or as its task draws it, and mark the hidden parts."""
     out.print(
         f"{escape_unprintable(problem['task'])}, problem {escape_unprintable(problem['id'])}:"
         f" {len(problem['shown'])} shown and {len(problem['hidden'])} hidden observations,"

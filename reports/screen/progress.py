@@ -53,7 +53,7 @@ SCORING = "Scoring the hypotheses"
 
 @dataclass
 class RunningProblem:
-    """A problem that is being solved: its step, its verdicts so far and its start time."""
+    """A running problem on the screen: its step, its verdicts so far and its start time."""
 
     started_at: float
     step: int = 0

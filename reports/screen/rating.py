@@ -107,8 +107,8 @@ DECISION_TEXTS = {
 def print_predictions(out: Console, rows: Iterable[Mapping[str, Json]]) -> None:
     """Print each predicted row as it arrives, then a summary.
 
-    The summary gives accuracy and macro F1 over the rows with a label, and the number of correct
-    rows among those with an output.
+    The summary gives accuracy and macro F1 over the rows with a label. For rows with an output, it
+    gives the number of correct rows.
     """
     how: Counter[str] = Counter()
     gold: list[str] = []
@@ -169,7 +169,7 @@ def _short(value: Json) -> str:
 
 
 def print_audit(out: Console, audit: Mapping[str, Json]) -> None:
-    """Print the checks of an audited data set, those that failed first, and the set's statistics."""
+    """Print the checks of an audited data set, failed checks first, and the set's statistics."""
     shown = create_table("check", "of", "passed", "failed", "first failures", numbers=[2, 3])
     for one in sorted(audit["checks"], key=lambda check: not check["failed"]):
         first = "; ".join(one["offenders"][:2])

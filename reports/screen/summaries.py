@@ -38,10 +38,11 @@ USAGE_KEYS = (
 
 
 def print_outcome(out: Console, session: Any, all_metrics: bool = False) -> None:
-    """Print the summary of a run.
+    """Print the summary at the end of a run.
 
-    It holds the best hypotheses of the first problems, the results with their intervals, the causes of failures with their counts, the cost,
-    the paths and the next command. `all_metrics` prints every metric, not the main ones alone.
+    The summary holds the best hypotheses of the first problems, the results with their intervals,
+    the causes of failures with their counts, the cost, the paths and the next command.
+    `all_metrics` prints all metrics instead of the main metrics.
     """
     from .. import find_evaluation
     from ..files import tables
@@ -162,9 +163,9 @@ def print_scores(out: Console, result: Mapping[str, Json], all_metrics: bool = F
     """Print the result of `peirce eval`.
 
     Up to three sessions are printed as columns. More sessions are printed as the table of the
-    evaluation's report section if it has one, with a line on what was left out. The section's own
-    output follows, then the problems of each session if the result holds them. `all_metrics` prints
-    every metric, not the main ones alone.
+    evaluation's report section, if it has a table, with a line about omitted metrics. Then follow
+    the section's own output, and the problems of each session if the result holds them.
+    `all_metrics` prints all metrics instead of the main metrics.
     """
     from .. import find_evaluation
     from ..files import tables
@@ -268,7 +269,9 @@ def _range(calls: Mapping[str, int]) -> str:
 
 
 def print_written(out: Console, result: Mapping[str, Json]) -> None:
-    """Print what a command that writes files did, one fact per line; data sets form a table."""
+    """Print the results of a command that writes files, one fact per line, and data sets as a
+    table.
+    """
     sets = result.get("sets") or []
     for name, value in result.items():
         if name == "sets":

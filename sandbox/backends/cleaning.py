@@ -16,11 +16,12 @@ from .process import find_leftovers
 
 
 def clean() -> dict[str, Json]:
-    """Remove the remains of sandboxes and return what was removed.
+    """Remove what crashed sandboxes left behind.
 
     Returns:
-        {"containers": [name], "images": [tag or id], "control_groups": [path], "kept": [what of
-        ours stays, and why]}; "docker" says why not, where no engine answers.
+        {"containers": [name], "images": [tag or id], "control_groups": [path], "kept": [what
+        remains, and why]}. The first three list what was removed. Without a Docker engine, the key
+        "docker" states the reason.
     """
     done: dict[str, Json] = {"containers": [], "images": [], "control_groups": [], "kept": []}
     clean_control_groups(done)
@@ -69,7 +70,7 @@ def clean_containers(engine: Any, done: dict[str, Json]) -> None:
 
 
 def clean_images(engine: Any, done: dict[str, Json]) -> None:
-    """Remove our images other than the present ones. Raises SandboxUnavailable."""
+    """Remove Peirce's images except the current ones. Raises SandboxUnavailable."""
     from docker.errors import APIError
 
     present = image_tags()

@@ -86,7 +86,7 @@ class Container:
             await asyncio.to_thread(self._raise_memory)
 
     async def kill(self) -> None:
-        """Remove the container."""
+        """Kill and remove the container."""
         await asyncio.to_thread(self.remove)
 
     async def wait_or_kill(self) -> None:

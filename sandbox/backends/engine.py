@@ -68,7 +68,7 @@ def as_sandbox_error(doing: str = "") -> Iterator[None]:
 
 
 def explain_error(error: BaseException, doing: str = "") -> str:
-    """Return one sentence about an error with its remedy."""
+    """Return a sentence that explains an error and names a remedy."""
     from docker.errors import APIError
 
     where = engine_address()
@@ -121,7 +121,7 @@ def owner_label(pid: int | None = None) -> str:
 
 
 def owner_is_gone(label: str) -> bool:
-    """Return whether a container's owner has ended; False where it cannot be seen from here."""
+    """Return whether the process that owns a container is known to have ended."""
     machine, _, rest = label.rpartition("/")[0].rpartition("/")
     return machine == _machine() and rest.isdecimal() and owner_label(int(rest)) != label
 

@@ -44,8 +44,8 @@ FOLDERS = ("bin", "dev", "etc", "peirce", "proc", "sbin", "sys", "tmp", "usr/loc
 def ensure_image(engine: Any) -> str:
     """Return the tag of an available image.
 
-    It is the one from the Dockerfile if that was built, else one of the local Python, which is
-    built now if necessary. Raises SandboxUnavailable.
+    This is the image from the Dockerfile if it was built. Otherwise it is an image of the local
+    Python, which is built now if necessary. Raises SandboxUnavailable.
     """
     built = image_tags()[0]
     return built if has_image(engine, built) else make_local(engine)

@@ -34,14 +34,14 @@ _NAME = re.compile(r"peirce-(\d+)-\d+")
 
 
 class ControlGroup:
-    """The folders of one control group: one in version 2, one per controller in version 1."""
+    """The folders of one control group: one in version 2, and one per controller in version 1."""
 
     def __init__(self, folders: dict[str, Path]) -> None:
         self.folders = folders
 
     @classmethod
     def create(cls) -> ControlGroup | None:
-        """Create a group, or return None where that is not possible."""
+        """Create a control group, or return None if that is impossible."""
         for folder in find_leftovers():
             with contextlib.suppress(OSError):
                 folder.rmdir()

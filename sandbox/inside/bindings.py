@@ -69,7 +69,10 @@ class Bindings:
             self.reads[id(node)] = reader
 
     def bind(self, name: str, how: int) -> None:
-        """Record that a name is bound in the current scope. Raises Beyond for special names."""
+        """Record that a name is bound in the current scope.
+
+        Raises BeyondReach for special names.
+        """
         if name[:2] == "__" and name.strip("_"):
             if self.scope.kind == "class" and name in _METHODS:
                 self.compares |= name in _COMPARISONS

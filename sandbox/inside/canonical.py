@@ -79,13 +79,15 @@ def code_of(value: Any) -> int:
 def make_coder(
     max_bytes: int = MAX_BYTES, check: Callable[[bytes], None] | None = None
 ) -> Callable[[Any], bytes]:
-    """Return a fast `code_bytes` for one batch.
+    """Return a function that computes the same codes as `code_bytes`, faster, for the outputs of a
+    batch.
 
-    It writes flat lists and grids in one C call and remembers the hashes of short forms, because
-    outputs of one hypothesis repeat.
+    The function writes flat lists and grids in one C call. It also remembers the hashes of short
+    forms, because the outputs of a hypothesis repeat.
 
     Args:
-        check: It is called with each form that contains ADDRESS_MARK, and may raise.
+        max_bytes: Maximum length of a form.
+        check: Called with each form that contains ADDRESS_MARK; may raise.
     """
     memo: dict[bytes, bytes] = {}
     known = memo.get
@@ -298,7 +300,7 @@ def stored_bytes(
 
 
 def list_bytes(forms: list[bytes]) -> bytes:
-    """Return the canonical form of a list from those of its elements."""
+    """Return the canonical form of a list from the canonical forms of its elements."""
     return b"[" + len(forms).to_bytes(4, "little") + b"".join(forms)
 
 

@@ -157,11 +157,12 @@ def run_further(
 
 
 def other_order(count: int) -> list[int]:
-    """Return another order of the inputs, and change the addresses of later objects.
+    """Return another order in which to call the inputs, and change the addresses of later objects.
 
-    It is the reverse one: an input that ran before another one now runs after it. An odd number of
-    inputs would leave one at its place and all of them at even or odd ones, so the first input of
-    the order is then called twice, and its second result counts.
+    The order is reversed, so that an input that ran before another input now runs after it. With an
+    odd number of inputs, a reversal leaves the middle input at its place, and all inputs at even or
+    at odd places. In this case the first input of the order is called twice, and its second result
+    counts.
     """
     order = list(range(count - 1, -1, -1))
     order[:0] = order[:1] * (count % 2)

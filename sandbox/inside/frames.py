@@ -22,7 +22,7 @@ class Closed(Exception):
 
 
 def frame(header: dict[str, Any], body: bytes = b"") -> bytes:
-    """Return a frame."""
+    """Return a header and a body as one frame of the protocol."""
     return head(header, len(body)) + body
 
 

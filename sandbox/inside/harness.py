@@ -45,10 +45,10 @@ DONE = b"."
 
 
 class Forked(BaseException):
-    """Raised in a new child, to leave all frames and objects of the zygote and its stage.
+    """Raised in a new child to leave all frames of the zygote and its stage.
 
-    They count stages and runs, so a hypothesis must not find them. The argument is what
-    `child.become_child` receives.
+    These frames hold counts of stages and runs, which a hypothesis must not find. The argument is
+    what `child.become_child` receives.
     """
 
 

@@ -54,7 +54,7 @@ class LayerRefused(Exception):
 
 
 class Jail:
-    """The layers of one zygote. Call `enter` and then `probe` before any untrusted code runs."""
+    """The layers of one zygote. Call `enter` first, and `confine` in each child."""
 
     def __init__(self) -> None:
         self.active: dict[str, bool] = dict.fromkeys(LAYERS, False)
@@ -90,7 +90,9 @@ class Jail:
         return self.active["fixed_addresses"]
 
     def enter(self) -> None:
-        """Enter namespaces, mount an empty root, and prepare what the children need."""
+        """Enter namespaces, mount an empty root folder, and prepare the resources that children
+        need.
+        """
         if self._libc is None:
             return
         self._enter_namespaces()
@@ -175,10 +177,10 @@ class Jail:
     # --- For each stage and child ---
 
     def fork_init(self) -> int:
-        """Fork; if possible, the child is the first process of its own process namespace.
+        """Fork. If possible, the child is the first process of its own process namespace.
 
-        The death of that process ends all others in the namespace. The returned id is then that of
-        an intermediate process: each of the two dies with the other.
+        When that first process dies, all other processes in the namespace die. The returned id is
+        then the id of an intermediate process, which dies together with the first process.
         """
         pid = os.fork()
         if pid or not self.active["process_namespace"]:
@@ -217,7 +219,7 @@ class Jail:
                 with the result of each layer.
 
         Raises:
-            Refused: A layer that the probe found fails.
+            LayerRefused: A layer that the probe found fails.
         """
         if self._libc is None:
             return

@@ -119,7 +119,7 @@ class _Judge:
         self.walk, self.top = walk, walk.top_level
 
     def judge(self) -> None:
-        """Check every name. Raises Beyond."""
+        """Check every name. Raises BeyondReach."""
         self.judge_scopes()
         foreign = {name for scope in self.walk.scopes for name in scope.foreign}
         for name, scope, node in self.walk.loads:
@@ -304,7 +304,7 @@ class _Judge:
             self.walk.foreign_values |= not called
 
     def keeps(self, entry: str) -> bool:
-        """Return whether any state can be kept. Raises Beyond.
+        """Return whether any state can be kept. Raises BeyondReach.
 
         State can be kept by a statement that the walk met, or by a top-level name that functions
         read.

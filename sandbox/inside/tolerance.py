@@ -9,8 +9,8 @@ have no meaning. So a rule gives each value one normal form, and two predictions
      "strings": {"ignore": ["case", "blanks"]},
      "lists": {"ignore": "order" or "repeats", "at": "outermost" or "everywhere"}}
 
-Each key is optional. Rules read the values that `canonical.plain` writes, in the child for codes
-and in the parent for observations, so that one function decides in both. Keys of dicts stay
+Each key is optional. Rules read the values that `canonical.to_json_value` writes, in the child for
+codes and in the parent for observations, so that one function decides in both. Keys of dicts stay
 unchanged. Standard library only: the harness loads this file inside the sandbox.
 """
 
@@ -31,7 +31,7 @@ _TAGS = frozenset({"$float", "$int"})
 
 
 def make_normaliser(rule: Mapping[str, Any]) -> Normal:
-    """Return a function from a value that `canonical.plain` wrote to its normal form."""
+    """Return a function from a value that `canonical.to_json_value` wrote to its normal form."""
     number = _number_rule(rule.get("numbers"))
     text = _text_rule(rule.get("strings"))
     lists = rule.get("lists") or {}
@@ -59,7 +59,8 @@ def make_normaliser(rule: Mapping[str, Any]) -> Normal:
 
 
 def normal_bytes(value: Any, normal: Normal, max_bytes: int = canonical.MAX_BYTES) -> bytes:
-    """Return an injective encoding of the normal form of a value that `canonical.plain` wrote.
+    """Return an injective encoding of the normal form of a value that `canonical.to_json_value`
+    wrote.
 
     Raises what `canonical.stored_bytes` raises.
     """
@@ -71,7 +72,7 @@ def normal_bytes(value: Any, normal: Normal, max_bytes: int = canonical.MAX_BYTE
 def make_coder(
     normal: Normal, max_bytes: int, check: Callable[[bytes], None] | None = None
 ) -> Callable[[Any], bytes]:
-    """Return `canonical.coder` for normal forms; `check` sees the form before it is normalised.
+    """Return `canonical.make_coder` for normal forms; `check` sees forms before normalisation.
 
     No method of an untrusted object runs before `canonical_bytes` has checked that the value
     consists of plain types.

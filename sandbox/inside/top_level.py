@@ -67,7 +67,7 @@ class TopLevel:
         self.relied: set[str] = set()  # builtins whose meaning the sets above rely on
 
     def is_constant(self, name: str) -> bool:
-        """Return whether a name always holds the same immutable value."""
+        """Return whether a name has one immutable value that never changes."""
         return name in self.fixed and name not in self.opaque and name not in self.tables
 
     def is_fixed(self, node: Any, local: frozenset[str] = frozenset(), depth: int = 12) -> bool:

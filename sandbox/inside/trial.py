@@ -146,7 +146,7 @@ class Trial:
         return None
 
     def copy_for(self, keep: str) -> Trial:
-        """Return a trial of the same parsed source for another input set."""
+        """Return a trial that runs the parsed source on another input set."""
         other = Trial(self.source, self.entry, keep, self.limits)
         other.reach, other._code = self.reach, self._code
         return other
@@ -180,7 +180,7 @@ class Trial:
 
         Of an input that `order` holds twice, the last result counts.
 
-        Raises OverBatch.
+        Raises BatchLimitReached.
         """
         self._order = order
         stored = inputs.stored if order is None else [inputs.stored[place] for place in order]

@@ -44,7 +44,7 @@ class Walk(Bindings):
     """The walk itself: nodes that read names, attributes and calls."""
 
     def walk_module(self, tree: ast.Module) -> None:
-        """Walk a whole module. Raises Beyond."""
+        """Walk a whole module. Raises BeyondReach."""
         if type(tree) is not ast.Module:
             raise BeyondReach
         for statement in tree.body:
@@ -141,7 +141,7 @@ class Walk(Bindings):
         self.stack += (left, right)
 
     def visit_compare(self, node: ast.Compare) -> None:
-        """Handle a comparison. Raises Beyond for `is` with anything but a singleton."""
+        """Handle a comparison. Raises BeyondReach for `is` with anything but a singleton."""
         operands = [node.left, *node.comparators]
         for operand in operands:
             self.record_read(operand)
@@ -245,7 +245,7 @@ class Walk(Bindings):
             self.stack.append(keyword.value)
 
     def visit_attribute(self, node: ast.Attribute) -> None:
-        """Handle an attribute. Raises Beyond for one that may lead outside."""
+        """Handle an attribute. Raises BeyondReach for one that may lead outside."""
         base, name = node.value, node.attr
         place = self.place.get(id(node), 0)
         self.base_of[id(base)] = node

@@ -126,9 +126,9 @@ class PooledSandbox:
         limits: Limits,
         equality: Json = None,
     ) -> Batch:
-        """Run one hypothesis over an input set that was `put`.
+        """Run one hypothesis on an input set that `put` has stored.
 
-        A batch that is lost with its zygote is retried on two newly started ones.
+        If a zygote dies with the batch, the batch is tried on up to two newly started zygotes.
 
         Args:
             equality: The equality rule of the codes (inside/tolerance.py).
@@ -209,7 +209,7 @@ class PooledSandbox:
     # --- One batch on one zygote ---
 
     async def _once(self, job: Job, fresh: bool) -> Batch:
-        """Make one attempt, on a newly started zygote if `fresh`. Raises Lost."""
+        """Make one attempt, on a newly started zygote if `fresh`. Raises ZygoteLost."""
         slot = await self._free.get()
         held = True
         try:
@@ -242,7 +242,7 @@ class PooledSandbox:
     async def _exchange(self, link: Link, job: Job, again: bool) -> tuple[Batch, int]:
         """Run the inputs once, or again in another order; return the batch and its source's reach.
 
-        Raises Lost, TimeoutError or OSError.
+        Raises ZygoteLost, TimeoutError or OSError.
         """
         nonce = os.urandom(8).hex()
         inline = b""
@@ -344,10 +344,10 @@ def usable_cores() -> int:
 
 
 def merge_passes(first: Batch, second: Batch) -> Batch:
-    """Merge the batches of two passes over the same inputs in different orders.
+    """Merge the batches of two passes over the inputs in different orders.
 
-    The verdict is "nondeterministic" if they differ, except for inputs that a limit ended in
-    either.
+    The verdict is "nondeterministic" if the predictions differ. Inputs on which a limit was reached
+    in either pass are not compared.
     """
     if second.verdict != "ok":
         return second
@@ -377,7 +377,7 @@ SOURCE_VERDICTS = ("ok", "syntax", "no_function")
 class RequestBatcher:
     """Concurrent requests to run one function, each with a future for its batch.
 
-    The future's result is None if the request has to run alone.
+    The result of a future is None if its request has to run separately.
     """
 
     requests: list[tuple[Job, asyncio.Future[Batch | None]]] = field(default_factory=list)
@@ -389,10 +389,10 @@ class RequestBatcher:
         return waiting
 
     def combine(self, most_bytes: int) -> Job | None:
-        """Return one job for all requests, or None where there is nothing to share.
+        """Return one job for several requests, or None if there is nothing to combine.
 
-        It runs the largest set and further ones of at most `max_reply_bytes` each. Other requests run
-        alone.
+        The job runs the largest input set, and up to `MAX_FURTHER_SETS` further sets of at most
+        `most_bytes` bytes. Other requests run separately.
         """
         self.requests.sort(key=lambda one: -len(one[0].text))
         few = [one for one in self.requests[1:] if len(one[0].text) <= most_bytes][

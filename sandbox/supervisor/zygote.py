@@ -32,9 +32,10 @@ class Zygote(Protocol):
     """A running harness.py, which a backend started."""
 
     async def raise_memory_limit(self, memory_mb: int) -> None:
-        """Raise the memory limit of the whole group, where there is one.
+        """Raise the memory limit of the whole control group, if there is a control group.
 
-        It is called before a hypothesis with a higher memory limit than any before it.
+        This method is called before a hypothesis with a higher memory limit than all earlier
+        hypotheses.
         """
 
     async def kill(self) -> None:
@@ -77,7 +78,7 @@ class Link:
         await self.zygote.wait_or_kill()
 
     def send(self, header: dict[str, Any], body: bytes = b"") -> None:
-        """Send a request."""
+        """Send a request to the zygote."""
         self.writer.write(frame(header, body))
 
     def start_reading(self, reply: Coroutine[Any, Any, Reply]) -> asyncio.Future[Reply]:
@@ -102,7 +103,7 @@ class Link:
         self.kept_inputs.move_to_end(digest)
 
     async def receive(self, most_bytes: int) -> Reply:
-        """Return the next frame. Raises Lost."""
+        """Return the next frame. Raises ZygoteLost."""
         try:
             head = await self.reader.readexactly(HEAD.size)
             magic, header_size, body_size = HEAD.unpack(head)
@@ -170,13 +171,13 @@ def max_reply_bytes(limits: Limits) -> int:
 def parse_batches(
     header: Mapping[str, Any], body: bytes, nonce: str, job: Job, also: Sequence[Job]
 ) -> tuple[Batch, list[Batch]]:
-    """Return the batch in a stage's reply, and those of further jobs (all or none).
+    """Return the batch in a stage's reply, and the batches of further jobs (all of them or none).
 
-    If the child gave no result, the stage says why. Otherwise the reply's body is the child's
-    frame.
+    If the child gave no result, the stage states the reason. Otherwise the reply's body is the
+    child's frame.
 
     Raises:
-        Lost: The harness itself failed.
+        ZygoteLost: The harness itself failed.
     """
     count, keep, limits = job.count, job.keep, job.limits
     ending = header.get("ending")

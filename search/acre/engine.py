@@ -59,7 +59,7 @@ def prepare_space(inputs: list[Any]) -> Scenes:
 
 
 class Problem:
-    """State of one problem on one sample space."""
+    """A search for rules about scenes: one problem on one sample space."""
 
     def __init__(
         self, shown: list[list[Any]], scenes: Scenes, expansions: float, public: object = None
@@ -255,7 +255,7 @@ def _name(kind: Kind) -> str:
 
 
 def describe_rule(rule: Rule) -> str:
-    """Return one sentence that describes the rule."""
+    """Return a sentence that describes a rule about scenes."""
     said = [_say(literal) for literal in rule.literals]
     if rule.third is None:
         return f"A scene is on iff {f' {rule.join} '.join(said)}."

@@ -266,7 +266,7 @@ class EarlierPredictions:
 
     @property
     def agreed_share(self) -> float:
-        """Return the share of S on which the earlier answers agree, the room for new ones."""
+        """Return the share of S on which earlier answers agree, so that new answers can differ."""
         both = int(np.bitwise_count(self.on & self.off).sum())
         return 1.0 - both / max(1, self.scenes.size)
 

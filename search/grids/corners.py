@@ -21,7 +21,7 @@ CORNERS = (
 
 
 def find_corner(inputs: Grids, outputs: Grids) -> tuple[Grids, Step] | None:
-    """Return the grids that the outputs show in one corner, and the step that puts them there.
+    """Find the small grid that each output shows in one corner.
 
     Returns:
         The small grids and the step, for the corner where the grids have the fewest cells. None if
@@ -65,5 +65,5 @@ def _wiped(inputs: Grids, outputs: Grids) -> bool:
 
 
 def place_in_corner(program: Program, last: Step) -> Program:
-    """Return the program with the steps that put its result into the corner."""
+    """Return the program followed by the steps that place its result in the corner."""
     return Program((SAVE_SIZE, *program.steps, last))

@@ -44,7 +44,7 @@ _COLOURS = (
 
 
 def colour_expressions(goal: Goal) -> Iterator[CountExpression]:
-    """Yield expressions for colours, first the constant ones if the outputs have few."""
+    """Yield expressions for colours, constant colours first if the outputs have few."""
     if len(goal.made_colours) <= 3:
         for colour in goal.made_colours:
             yield CountExpression(str(colour), colour_name(colour), 0.4)
@@ -52,7 +52,7 @@ def colour_expressions(goal: Goal) -> Iterator[CountExpression]:
 
 
 def number_expressions(goal: Goal) -> Iterator[CountExpression]:
-    """Yield expressions for numbers."""
+    """Yield expressions for numbers that a grid determines, such as its number of colours."""
     yield CountExpression("len(ranked(g))", "the number of colours", 0.5)
     yield CountExpression("len(objects(g, True, False))", "the number of objects", 0.5)
     yield CountExpression(
@@ -124,7 +124,7 @@ def _kept(
 
 
 def fill_uniformly(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that make grids of one colour whose size is fixed or equals a number."""
+    """Find steps that make a grid of one colour, with a size that is fixed or equals a number."""
     if any(len({v for row in out for v in row}) > 1 for out in goal.outputs):
         return
     wanted = [out[0][0] for out in goal.outputs]

@@ -54,7 +54,7 @@ class Candidate:
             return False
 
     def memorises(self, inputs: Sequence[Grid]) -> bool:
-        """Return whether a branch of the program serves a single case among all shown ones."""
+        """Return whether a branch of the program serves only a single shown case."""
         if self.remembered is None:
             self.remembered = memorises_case(self.text, inputs)
         return self.remembered

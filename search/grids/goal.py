@@ -94,7 +94,7 @@ Array = NDArray[np.int64]
 
 
 class Facts:
-    """Facts about one state, computed once for all parts of the catalogue."""
+    """Facts about one search state, computed once for all parts of the catalogue of steps."""
 
     def __init__(self, state: State, goal: Goal) -> None:
         self.grids, self.goal = state.grids, goal
@@ -151,8 +151,8 @@ class Facts:
     def paint_colours(self) -> list[int]:
         """Return the colours that a step may paint.
 
-        These are the colours that outputs have and the grids do not, or else the first four colours
-        of the outputs.
+        These are the colours that occur in outputs but not in the grids. If there are none, they
+        are the first four colours of the outputs.
         """
         made = [c for c in self.goal.made_colours if c]
         new = [c for c in made if c not in self.any_colour]
@@ -160,9 +160,9 @@ class Facts:
 
     @cached_property
     def growth(self) -> tuple[int, int] | None:
-        """Return how many times higher and wider the outputs are, or None.
+        """Return the factors by which the outputs are higher and wider than the inputs.
 
-        It is None unless both factors are integers and the same in all pairs.
+        The result is None unless both factors are integers and equal in all pairs.
         """
         found = set()
         for (h, w), (high, wide) in zip(self.shapes, self.goal.shapes, strict=True):
@@ -173,7 +173,9 @@ class Facts:
 
     @cached_property
     def common_size(self) -> tuple[int, int] | None:
-        """Return the height and width of the outputs if all have the same size, otherwise None."""
+        """Return the height and width of the outputs if all outputs are equally large, otherwise
+        None.
+        """
         return self.goal.shapes[0] if len(set(self.goal.shapes)) == 1 else None
 
     @cached_property

@@ -78,7 +78,7 @@ def describe_program(program: Program) -> str:
 
 
 def find_used_helpers(code: str) -> list[str]:
-    """Return the helpers that the code calls, directly or not, each one before its callers."""
+    """Return the helpers that the code calls, directly or indirectly, each before its callers."""
     found: dict[str, None] = {}
 
     def visit(text: str) -> None:

@@ -22,7 +22,7 @@ MAX_PATTERN_CELLS = 24  # maximum number of cells of a stamped pattern
 
 
 def complete_patterns(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that replace the cells of one colour by what the rest of the grid implies."""
+    """Find steps that fill the cells of one colour by continuing the pattern of the other cells."""
     hidden = _hidden(state.grids, goal)
     for colour in hidden:
         name = "the empty cells" if colour == 0 else f"the {colour_name(colour)} cells"
@@ -198,7 +198,9 @@ _SHAPES = {
 
 
 def copy_onto_marks(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that complete parts of the largest object of several colours to copies of it."""
+    """Find steps that complete fragments of the largest multi-coloured object to copies of this
+    object.
+    """
     if not goal.has_shapes(state.grids):
         return
     look = compile_expression("objects(g, False, True)", "g")

@@ -11,12 +11,12 @@ TURN = "g = [list(row) for row in zip(*g)]"
 
 
 def row_and_column_steps(code: str, says: str, price: float, both: bool = False) -> list[Step]:
-    """Return a step on rows, the same step on columns and, on request, one on both.
+    """Return a step on rows and the corresponding step on columns.
 
     Args:
         code: Lines of the step on rows.
         says: Phrase with the placeholders {row} and {rows}.
-        price: Cost of the step on rows, and of the one on columns.
+        price: Cost of the step on rows, and of the step on columns.
         both: Whether to add a step on rows and then columns, which costs 0.2 more.
     """
     made = [

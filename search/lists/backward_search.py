@@ -64,7 +64,7 @@ _FACTORS = (2, 3, 4, 5, 10)
 
 
 def undo_last_step(goal: Lists) -> Iterator[EarlierGoal]:
-    """Yield all goals that one step turns into this goal."""
+    """Yield all earlier goals that a single step turns into this goal."""
     yield from undo_evident_steps(goal)
     yield from _permutations(goal)
     yield from _maps(goal)
@@ -281,7 +281,8 @@ def _map(term: Node) -> RebuildGoal:
 def is_worth_searching(inputs: Lists, before: Lists) -> bool:
     """Return whether a goal is worth a search.
 
-    It is if it holds only elements of the inputs, or if no output is longer than its input.
+    A goal is worth a search if it holds only elements of the inputs, or if no output is longer than
+    its input.
     """
     pairs = list(zip(inputs, before, strict=True))
     if any(abs(v) > LARGEST_INTEGER for b in before for v in b):

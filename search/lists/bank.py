@@ -99,7 +99,7 @@ class Bank:
 
     @property
     def ints_version(self) -> object:
-        """Return an object that is the same as long as `cheapest_ints` returns the same."""
+        """Return an object that changes only when the result of `cheapest_ints` changes."""
         return self._sorted_ints[1]
 
     def cheapest_ints(self, count: int) -> list[tuple[Ints, Node]]:

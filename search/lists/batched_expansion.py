@@ -258,9 +258,9 @@ class Plan:
                 numbers.append(np.array([slots[k][1][j][0] for k in places], dtype=np.int64))
 
     def compute_costs(self, base: float) -> list[float]:
-        """Return the cost of each program over a list of cost `base`.
+        """Return the cost of each program on top of a list that costs `base`.
 
-        The sums equal those of `grammar.node` to the last bit.
+        The sums equal the costs in `grammar.node` to the last bit.
         """
         parts = base + self.prices[1] if len(self.prices) > 1 else base
         for more in self.prices[2:]:
@@ -282,7 +282,7 @@ class Plan:
 
 
 class Outcome(NamedTuple):
-    """What the programs of a plan make from one list.
+    """The values that the programs of a plan compute from one list.
 
     Attributes:
         plan: The plan.
@@ -308,7 +308,7 @@ class BlockEvaluator:
         self.evaluate = evaluate
 
     def evaluate_plan(self, plan: Plan, values: Sequence[Lists]) -> list[Outcome]:
-        """Return one outcome for each value."""
+        """Evaluate the programs of a plan on each value, and return one outcome per value."""
         made: list[Outcome | None] = [None] * len(values)
         longest = [max(map(len, v)) for v in values]
         for low, high in ((-1, NARROW), (NARROW, WIDEST), (WIDEST, 1 << 62)):

@@ -310,9 +310,9 @@ def solve_stripped(goal: Lists, deeper: Solve) -> Iterator[Node]:
 
 
 def solve_surrounded(bank: Bank, goal: Lists, most: int = 12) -> Iterator[Node]:
-    """Yield [fixed] + known list + [fixed] for a single pair.
+    """Yield programs of the form [fixed] + known list + [fixed], if there is a single shown pair.
 
-    With a single pair, no second output shows what is fixed.
+    With a single pair, no second output shows which elements are fixed.
     """
     if len(goal) != 1:
         return

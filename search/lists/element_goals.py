@@ -26,7 +26,7 @@ _ENOUGH = 60  # maximum number of programs of one kind per base
 
 
 def flatten(goal: Lists) -> NDArray[np.int64]:
-    """Return all elements of the goal in one vector."""
+    """Return the elements of all goal lists as one vector."""
     return np.array([e for out in goal for e in out], dtype=np.int64)
 
 
@@ -289,7 +289,9 @@ def first_true_index(elements: Elements, rows: NDArray[np.generic]) -> NDArray[n
 
 
 def find_partial_solutions(elements: Elements, goal: Lists) -> Iterator[tuple[int, Node]]:
-    """Yield maps and filters that are right on some inputs, each with the mask of those inputs."""
+    """Yield maps and filters that are right on some shown inputs, each with a bit mask of these
+    inputs.
+    """
     lengths = np.array([len(out) for out in goal])
     bits = 1 << np.arange(len(goal), dtype=np.int64)
     if not elements.size:

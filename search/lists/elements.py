@@ -50,9 +50,10 @@ class Table:
         self._others = others
 
     def same_row_recipes(self, k: int) -> list[Node]:
-        """Return recipe k and costlier recipes of the same row, cheapest first.
+        """Return recipe k and costlier recipes with equal values on the shown inputs, cheapest
+        first.
 
-        They may differ on other inputs.
+        The recipes may differ on other inputs.
         """
         return [self.recipes[k]] if self._others is None else self._others(k)
 
@@ -161,7 +162,7 @@ class Elements:
         return Table(rows[keep], costs[keep], [recipes[k] for k in keep])
 
     def candidate_constants(self, goal: NDArray[np.int64]) -> tuple[int, ...]:
-        """Return constants to try: small ones, round ones, and those that the goal repeats."""
+        """Return constants to try in programs: small, round, and repeated in the outputs."""
         values, counts = np.unique(goal, return_counts=True)
         often = [int(v) for v in values[np.argsort(-counts, kind="stable")][:6] if abs(v) < 10**6]
         steps: list[int] = []
@@ -175,7 +176,7 @@ class Elements:
         return tuple(dict.fromkeys((*_SCALARS, 20, 50, 100, *often, *steps)))
 
     def build_terms(self, goal: NDArray[np.int64]) -> Table:
-        """Return features, constants, and pairs of them under one operation."""
+        """Return a table of terms: features, constants, and operations on pairs of them."""
         if self._terms is not None:
             return self._terms
         single = self.features_with_constants(self.candidate_constants(goal))
@@ -302,7 +303,9 @@ class Elements:
         return _table(rows, recipes, self.size)
 
     def restrict(self, picked: list[int]) -> Elements:
-        """Return the same object for some of the lists, with the rows already built."""
+        """Return these elements restricted to some of the shown inputs, keeping the rows already
+        built.
+        """
         made = Elements.__new__(Elements)
         made.base, made.budget, made.lean = self.base, self.budget, self.lean
         made._lay(tuple(self.lists[k] for k in picked))

@@ -243,7 +243,9 @@ _AT_ONCE = frozenset(
 
 
 def is_laborious(program: Node) -> bool:
-    """Return whether a quadratic step follows one whose output grows with the values."""
+    """Return whether a step with quadratic run time follows a step whose output grows with the
+    values.
+    """
     parts = [part for part in program.args if isinstance(part, Node)]
     if parts and any(op in _LENGTHENED for op in list_operations(parts[0])):
         if program.op in _PER_ELEMENT:
@@ -292,7 +294,7 @@ class Describer:
         return self.letters.get(node) or self.describe(node)
 
     def describe(self, node: Node) -> str:
-        """Return the description of a program or of a part of one."""
+        """Return an English description of a program, or of the part of a program below `node`."""
         op = node.op
         if op == "x":
             return "x"
@@ -320,7 +322,7 @@ class Describer:
 
 
 def describe_program(node: Node, kind: str = "list") -> str:
-    """Return one sentence that describes the rule."""
+    """Return a sentence that describes a list program."""
     speaker = Describer()
     text = _clause(speaker, node, kind)
     if speaker.meanings:

@@ -173,6 +173,6 @@ def cheapest_places(prices: array[float], most: int) -> list[int]:
 
 
 def build_program(popped: ExpandedList, slot: int) -> Node:
-    """Return the node of one program made from an expanded list."""
+    """Return the node of program number `slot` of an expanded list."""
     op, operands = popped.slots[slot]
     return operation_node(op, popped.program, *(n for _, n in operands))

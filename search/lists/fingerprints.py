@@ -45,7 +45,7 @@ ONE = _table([1])
 
 
 def power(places: IntArray) -> Codes:
-    """Return BASE**place for each place, with places capped at the largest known power."""
+    """Return BASE**place for each place, limiting places to the largest known power."""
     return POWERS[np.minimum(places, LONGEST - 1)]
 
 
@@ -75,7 +75,7 @@ class Part:
 
 
 class Block:
-    """A block of lists, one in each row.
+    """Several lists as one array, with one list in each row.
 
     Args:
         values: Shape (rows, width), with zeros after the end of each list.
@@ -154,7 +154,9 @@ class Block:
         return self.sort_between(np.zeros_like(self.lengths), self.lengths)
 
     def sort_between(self, first: IntArray, last: IntArray) -> Block:
-        """Return the lists with the elements between two places sorted and the others unchanged."""
+        """Return the lists with the elements between two positions sorted. All other elements stay
+        in place.
+        """
         lowest, highest = -(1 << 62), 1 << 62
         low, high = self.places < first[:, None], self.places >= last[:, None]
         made = np.where(low, lowest + self.places, np.where(high, highest, self.values))
@@ -211,7 +213,7 @@ class Block:
         return self._alike[1]
 
     def index_of(self, wanted: IntArray) -> tuple[IntArray, BoolArray]:
-        """Return the index of the first such element in each row, and whether there is one."""
+        """Return the index of the first `wanted` in each row, and whether the row has one."""
         same = (self.values == wanted[:, None]) & self.present
         return same.argmax(axis=1), same.any(axis=1)
 
@@ -231,11 +233,15 @@ class Block:
 
     @cached_property
     def even_codes(self) -> Codes:
-        """Return fingerprints with the elements at even places and no OFFSET at odd ones."""
+        """Return fingerprints of rows with the elements at even positions and no OFFSET at odd
+        positions.
+        """
         return self.encode_at_even(self.values)
 
     def encode_at_even(self, values: IntArray) -> Codes:
-        """Return fingerprints with these values at even places and nothing at odd ones."""
+        """Return fingerprints of rows with these values at even positions and nothing at odd
+        positions.
+        """
         values = values if values is self.values else np.where(self.present, values, 0)
         weights = power(2 * self.places)
         return unsigned(values) @ weights + SHIFT * PAIRS[self.lengths]
@@ -254,7 +260,7 @@ def _dots(a: Codes, b: Codes) -> Codes:
 
 
 def fingerprint(values: Sequence[int]) -> int:
-    """Return the fingerprint of one list, equal to that of a block."""
+    """Return the fingerprint of one list. It equals the fingerprint of the list in a block."""
     total, weight = 0, 1
     for v in values:
         total += (v + OFFSET) * weight
@@ -274,5 +280,5 @@ def mixers(count: int) -> list[int]:
 
 
 def value_code(lists: Sequence[Sequence[int]]) -> int:
-    """Return one number for a value, that is for one list per shown input."""
+    """Return a number that identifies a value, where a value is one list per shown input."""
     return sum(fingerprint(v) * m for v, m in zip(lists, mixers(len(lists)), strict=True)) % _WORD

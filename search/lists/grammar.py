@@ -78,7 +78,7 @@ class Text(str):
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation of the grammar.
+    """An operation of the grammar of list programs.
 
     Attributes:
         name: Name in `OPERATIONS`.
@@ -116,7 +116,9 @@ def constant_node(value: int) -> Node:
 
 
 def constant_cost(value: int) -> float:
-    """Return the cost of a constant: 0 to 10 are cheap, then round numbers, then others."""
+    """Return the cost of a constant: lowest from 0 to 10, higher for round numbers, then for all
+    others.
+    """
     if value in (0, 1):
         return 1.0
     if 2 <= value <= 5:

@@ -114,7 +114,7 @@ def _product(values: NDArray[np.int64]) -> NDArray[np.int64]:
 def solve_integer(bank: Bank, goal: Ints, budget: Budget, most: int = 30) -> list[Node]:
     """Return programs for an integer goal, cheapest first.
 
-    They are known integers, or two known integers under one operation.
+    A program is a known integer, or an operation on two known integers.
     """
     found: list[Node] = []
     direct = bank.ints.get(goal)

@@ -44,7 +44,7 @@ _NEAR = ("tail", "init", "sort", "reverse", "unique", "sort_down")
 
 
 class Search:
-    """The search of one problem.
+    """The state of the search for one list program.
 
     Args:
         inputs: Shown inputs.

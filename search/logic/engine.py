@@ -41,7 +41,7 @@ UNSUPPORTED_REASON = "search looks for rules where worlds are judged without a s
 
 
 def supports(shown: list[list[Any]]) -> bool:
-    """Return whether the inputs are finite worlds, in each of which a rule must be valid."""
+    """Return whether the inputs are finite worlds. A rule must be valid in each of them."""
     return bool(shown) and all(
         isinstance(world, dict) and "domain" in world and valid is True for world, valid in shown
     )
@@ -102,7 +102,7 @@ class _Rule:
 
 
 class Problem:
-    """State of one problem on one sample space."""
+    """A search for exception rules: one problem on one sample space."""
 
     def __init__(
         self, shown: list[list[Any]], space: Space, expansions: float, public: Mapping[str, Any]
@@ -135,7 +135,7 @@ class Problem:
         """Return the ranking of valid rules, built on first use.
 
         Raises:
-            NotSearched: For a theory or worlds that the fast path does not support.
+            UnsupportedProblem: For a theory or worlds that the fast path does not support.
         """
         if self._ranking is None:
             try:

@@ -188,7 +188,7 @@ class Features:
         return self.add([Recipe("all")], self.inside[None])
 
     def add_atoms(self, predicates: Iterable[str]) -> Integers:
-        """Add the atoms about one element."""
+        """Add a feature for each atom about a single element."""
         names = sorted(predicates)
         rows = [self.lanes.atom_table(name).reshape(-1) for name in names]
         return self.add([Recipe("atom", name=name) for name in names], np.array(rows))
@@ -199,7 +199,10 @@ class Features:
         return self.add([Recipe("not", one=int(place)) for place in places], values)
 
     def add_connected(self, kind: Kind, ones: Integers, others: Integers) -> Integers:
-        """Add each of `ones` connected with each of `others`; `implies` is added both ways."""
+        """Add the connection, by `kind`, of every feature in `ones` with every feature in `others`.
+
+        For the kind `implies`, both directions are added.
+        """
         first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
         low, high = np.minimum(first, second), np.maximum(first, second)
         low, high = np.unique(np.stack([low, high])[:, low != high], axis=1)
@@ -239,7 +242,7 @@ class Features:
     def add_neighbour_pairs(
         self, guards: Iterable[Guard], ones: Integers, others: Integers
     ) -> Integers:
-        """Add features for two different neighbours, one with each property."""
+        """Add features of the form "two different neighbours, one with each of two properties"."""
         first, second = (part.reshape(-1) for part in np.meshgrid(ones, others, indexing="ij"))
         low, high = np.minimum(first, second), np.maximum(first, second)
         low, high = np.unique(np.stack([low, high])[:, low != high], axis=1)
@@ -352,7 +355,9 @@ def apply_grade(kind: Kind, counts: Floats, related: Floats) -> Bools:
 
 
 def has_pair(ones: Floats, others: Floats, either: Floats) -> Bools:
-    """Return whether there are two different neighbours, one with each property."""
+    """Return whether there are two different neighbours, the first with one property, the second
+    with the other.
+    """
     return (ones > 0.5) & (others > 0.5) & (either > 1.5)
 
 
@@ -361,5 +366,5 @@ def _parts_of(recipe: Recipe) -> list[int]:
 
 
 def concatenate_places(found: Sequence[Integers]) -> Integers:
-    """Return the indices concatenated."""
+    """Return several arrays of feature indices as one array."""
     return np.concatenate(found) if found else np.zeros(0, np.int64)

@@ -74,7 +74,7 @@ class Guard(NamedTuple):
 
 
 class Lanes:
-    """Worlds as tables.
+    """Worlds without unknown atoms, as arrays of truth values.
 
     Args:
         inside: Which elements exist, (worlds, size).
@@ -128,7 +128,9 @@ class Lanes:
         return np.concatenate(found)
 
     def concatenate(self, other: Lanes) -> Lanes:
-        """Return these worlds followed by others, whose tables have the same size."""
+        """Return these worlds followed by the worlds of `other`. Both must have tables of equal
+        size.
+        """
         true = {
             name: np.concatenate([table, other.true[name]]) for name, table in self.true.items()
         }
@@ -140,7 +142,7 @@ class Lanes:
 
 
 class Completions(NamedTuple):
-    """Completions of prompt worlds.
+    """Completions of prompt worlds: copies of the worlds in which every unknown atom is decided.
 
     Args:
         lanes: The completions.
@@ -154,9 +156,11 @@ class Completions(NamedTuple):
 def complete_worlds(prepared: PreparedWorlds, most: int, stream: RandomStream) -> Completions:
     """Return at most `most` completions of each prompt world.
 
-    The first has no unknown atom true. In the partial regime, where one repaired completion is
-    enough, the others are those in which the fewest elements break the theory. In the skeptical
-    regime they are: all unknown atoms true, one predicate true, and random ones.
+    A completion decides whether each unknown atom is true. In the first completion, no unknown atom
+    is true. In the partial regime, a single repaired completion makes a rule valid; there, the
+    other completions are those in which the fewest elements break the theory. In the skeptical
+    regime, the other completions are: all unknown atoms true, all unknown atoms of one predicate
+    true, and random choices.
     """
     structures = prepared.structures
     count = len(structures)
@@ -196,10 +200,10 @@ def _fewest(places: Integers, broken: Integers, most: int) -> Integers:
 
 
 def draw_similar(prepared: PreparedWorlds, count: int, stream: RandomStream) -> Lanes:
-    """Return complete worlds with the sizes and densities of the prompt worlds.
+    """Return random complete worlds with the sizes and densities of the prompt worlds.
 
-    Each predicate holds for the same share of atoms as in a prompt world drawn for it. Unknown
-    atoms count by the density among the known ones.
+    For each predicate of a world, a prompt world is drawn, and the predicate holds for an equal
+    share of atoms. Unknown atoms count with the density of the known atoms.
     """
     structures = prepared.structures
     elements = structures.inside.sum(axis=1)
@@ -226,9 +230,10 @@ def batch_size(prepared: PreparedWorlds, count: int) -> int:
 
 
 def draw_broken(prepared: PreparedWorlds, count: int, stream: RandomStream) -> Lanes:
-    """Return at most `count` drawn worlds in which one to `MOST_BROKEN` elements break the theory.
+    """Return at most `count` random worlds in which 1 to `MOST_BROKEN` elements break the theory.
 
-    The worlds of problems are like that. If such worlds are rare, any worlds are returned.
+    The worlds of problems have this property. If worlds with it are rare, other worlds are returned
+    too.
     """
     lanes = draw_similar(prepared, batch_size(prepared, max(count, DRAWN)), stream)
     broken = lanes.find_violations(prepared).sum(axis=1)

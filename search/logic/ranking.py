@@ -43,13 +43,13 @@ FEATURE_SHARE = 0.15  # share of the expansions for features; the others go to p
 
 
 class TradeOff(NamedTuple):
-    """Weights of the score.
+    """Weights of the terms by which exception rules are ranked.
 
     Args:
-        node: Number of marked elements per world that one node of the formula is worth.
-        holds: What certainty of being valid in further worlds is worth.
-        exact: Whether validity there follows the regime's own semantics. Otherwise unknown atoms
-            are false, as the published evaluator reads holdouts.
+        node: Worth of one formula node, as a number of marked elements per world.
+        holds: Worth of certainty that the rule is valid in further worlds.
+        exact: Whether validity in further worlds follows the regime's own semantics. Otherwise
+            unknown atoms are false, as the published evaluator reads holdouts.
     """
 
     node: float
@@ -93,7 +93,7 @@ class CandidateRules:
             expansions: Budget of the search.
 
         Raises:
-            Beyond: For a theory that the fast path does not support.
+            BeyondFastPath: For a theory that the fast path does not support.
         """
         self.prepared = prepared
         self.bound = sum(prepared.bounds)
@@ -225,7 +225,7 @@ def grow_features(lanes: Lanes, allowed: Collection[str], most: int) -> Features
     """Return features of up to three nested neighbourhoods over the allowed predicates.
 
     Smaller properties come first at every depth. The widths are tuned for `most` = 30,000 and for
-    theories like the published ones; with more predicates each gets fewer features.
+    theories like the published theories. With more predicates, each predicate gets fewer features.
 
     Args:
         lanes: The worlds.

@@ -134,7 +134,7 @@ class Evidence:
         self.starts = np.searchsorted(prompt.world_of_lane, np.arange(self.worlds))
 
     def judge(self, valid: Bools, covered: NDArray[Any]) -> tuple[Bools, Integers]:
-        """Return whether a rule is valid in all worlds, and its cost, each of shape (...)."""
+        """Return whether each rule is valid in all worlds, and its cost, both of shape (...)."""
         if self.regime == "full":
             return all_of(valid), covered.sum(axis=-1, dtype=np.int64)
         if self.regime == "skeptical":

@@ -56,9 +56,9 @@ class Atoms(NamedTuple):
 
 
 def build_atoms(rows: PreparedRows) -> Atoms:
-    """Return all conditions that hold on some rows but not on all.
+    """Return all conditions that hold on some rows but not on all rows.
 
-    Of conditions in one column that hold on the same rows only the cheapest is kept.
+    If several conditions on one column hold on equal rows, only the cheapest is kept.
     """
     kept: list[tuple[Condition, NDArray[np.bool_], float, int]] = []
     names = [name for name, told in rows.columns.items() if told["kind"] != "text"]
@@ -93,9 +93,9 @@ def merge_atoms(one: Atoms, other: Atoms) -> Atoms:
 
 
 def select_atoms(atoms: Atoms, labels: NDArray[np.int64], most: int = MOST_CONDITIONS) -> Atoms:
-    """Return at most `most` conditions: those most associated with any label.
+    """Return the `most` conditions that are most associated with a label.
 
-    Later steps build tables of all pairs of conditions.
+    The number is limited because later steps build tables of all pairs of conditions.
     """
     if len(atoms.conditions) <= most:
         return atoms

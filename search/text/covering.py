@@ -38,7 +38,7 @@ Marks = NDArray[np.bool_]
 
 
 class ChosenCover(NamedTuple):
-    """The conjunctions already chosen.
+    """The conjunctions that the search has already chosen for a label, with the rows they cover.
 
     Args:
         conjunctions: The conjunctions.
@@ -380,9 +380,9 @@ def _side(condition: Condition) -> int:
 
 
 def top_indices(scores: NDArray[np.float64], many: int) -> list[int]:
-    """Return the flat indices of the largest scores, largest first; ties keep their order.
+    """Return the flat indices of the `many` largest scores, largest first.
 
-    The result is the same on any machine, whatever its sorting algorithm.
+    Ties keep their order, so the result does not depend on a machine's sorting algorithm.
     """
     flat = scores.ravel()
     if many < flat.size:

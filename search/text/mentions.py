@@ -70,9 +70,9 @@ def find_pieces(rows: PreparedRows) -> Pieces | None:
 
 
 def expand_phrases(rules: Sequence[Rule], rows: PreparedRows, pieces: Pieces) -> tuple[Rule, ...]:
-    """Return the rules, with a word replaced by a phrase that contains it and marks the same rows.
+    """Return the rules, replacing a word by a phrase that contains it, if both occur in equal rows.
 
-    A rule that holds if one of several words occurs is first split into a rule for each word.
+    A rule that holds if any of several words occurs is first split into one rule per word.
     """
 
     def said(one: Condition) -> Condition:
@@ -236,7 +236,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Setting:
-    """Settings of the regression.
+    """Settings of the regression on the words that texts mention.
 
     Args:
         penalty: Weight of the squared weights.
@@ -359,7 +359,7 @@ def cross_val_predict(x: Numbers, codes: Integers, labels: int, setting: Setting
 def count_multiplications(
     rows: int, columns: int, labels: int, slips: Sequence[float]
 ) -> tuple[float, float]:
-    """Return the approximate number of multiplications of `select_setting` and of `cross_val_predict`."""
+    """Estimate how many multiplications `select_setting` and `cross_val_predict` need."""
     size = columns * labels
     once = FOLDS * 10 * (rows * size * size / 2 + size**3 / 3) * (3 if max(slips) else 1)
     return 4 * len(slips) * once, once

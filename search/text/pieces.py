@@ -62,7 +62,9 @@ class Pieces:
     tried: int
 
     def thin(self, most: int) -> Pieces:
-        """Return at most `most` phrases: those in groups, then long ones, then frequent ones."""
+        """Return at most `most` phrases, preferring phrases in groups, then long phrases, then
+        frequent ones.
+        """
 
         def key(group: tuple[int, ...]) -> tuple[bool, int, int]:
             words = max(self.phrases[at].count(" ") for at in group)

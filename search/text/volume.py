@@ -83,7 +83,7 @@ class Evidence:
     def uncovered_share(
         self, standing: Sequence[tuple[int, ...]], conjunctions: Sequence[tuple[int, ...]]
     ) -> Floats:
-        """Return the share of each conjunction's records that no standing one covers, (some,)."""
+        """Return the share of each conjunction's records that no standing conjunction covers."""
         last = np.array([one[-1] for one in conjunctions], np.int64)[:, None]
         return self.uncovered_share_with_atoms(standing, [one[:-1] for one in conjunctions], last)[
             :, 0

@@ -363,10 +363,10 @@ def min_texts(rows: int) -> int:
 def divide_into_tiers(
     left: NDArray[np.int64], w: Numbers, shape: Shape, one_sided: bool
 ) -> list[Tier]:
-    """Return lists of the columns `left` by weight, heaviest first.
+    """Return lists of the columns `left`, sorted by weight, heaviest first.
 
-    Each two-sided list gets a share of the columns for the label and of those against it. One-sided
-    lists may be empty at the end.
+    A two-sided list gets a share of the columns in favour of the label and a share of the columns
+    against it. One-sided lists may be empty at the end.
     """
     lists, listed = shape
     order = np.argsort(-np.abs(w), kind="stable")

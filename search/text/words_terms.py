@@ -50,9 +50,10 @@ class TermTable:
 
 
 def build_term_table(index: TextIndex, least: int) -> TermTable:
-    """Return the terms that at least `least` texts contain and at least `least` do not.
+    """Return the terms that occur in at least `least` texts and are absent from at least `least`
+    texts.
 
-    Of terms that occur in the same texts the plainest one is kept.
+    If several terms occur in equal sets of texts, the plainest term is kept.
     """
     names = find_names(index)
     some = find_stems(index, names)
@@ -188,7 +189,7 @@ UNITS: tuple[Unit, ...] = ("words", "characters", "sentences", "different words"
 
 
 def list_measures(text: str) -> Iterator[Measure]:
-    """Yield the measures of style of a text column ("" if there is only one)."""
+    """Yield the measures of style of a text column ("" if there is only one text column)."""
     for some in CLASSES:
         yield Count(terms(*some.split()), True, text)
     for mark in MARKS.split():
@@ -231,10 +232,10 @@ def ridge_weights(x: NDArray[np.float32], y: Numbers) -> Numbers:
 def eliminate_columns(
     x: NDArray[np.float32], y: Numbers, stops: Sequence[int]
 ) -> Iterator[tuple[NDArray[np.int64], Numbers]]:
-    """Yield the columns of x (n, t) that are left at each of `stops`, and their weights.
+    """Yield the columns of x, (n, t), that remain after backward elimination, with their weights.
 
-    `stops` descend. Each round drops the share `DROPPED` of the columns, those with the lightest
-    weights.
+    A result is yielded at each column count in `stops`, which must descend. Each round drops the
+    share `DROPPED` of the columns, namely the columns with the smallest weights.
     """
     left = np.arange(x.shape[1])
     w = ridge_weights(x, y)

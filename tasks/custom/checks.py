@@ -122,7 +122,7 @@ def check_name(name: object, reserved_names: Collection[str], fail: object) -> N
 
 
 def check_pair_template(template: str, pairs: Sequence[tuple[str, Observation]]) -> str:
-    """Return what is wrong with a template for these (where, pair), or an empty text."""
+    """Return the fault of a template for these (where, pair) tuples, or "" if it has none."""
     valid = "{number}, {input}, {output} and parts of these as in {input[name]}"
     rest = FIELD_PATTERN.sub("", template)
     if "{" in rest or "}" in rest:

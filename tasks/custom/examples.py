@@ -84,7 +84,9 @@ class Examples:
         return self.spaces([problem], seed)[0]
 
     def spaces(self, problems: Sequence[Problem], seed: int) -> list[InputSet]:
-        """Return the sample space of each problem, one for all whose inputs have the same type."""
+        """Return the sample space of each problem. Problems with inputs of one type share a sample
+        space.
+        """
         kinds = [_kind(_inputs([problem])) for problem in problems]
         spaces: dict[str, InputSet] = {}
         for kind in dict.fromkeys(kinds):

@@ -142,9 +142,9 @@ def _lines(content: bytes, kind: str) -> dict[str, int]:
 # The object is the user's and may be of any class. Its parts are found by name and checked one by
 # one, so that an error can name the part and its line; a Protocol would only accept or reject it.
 class PythonTask:
-    """A records.Task that calls a user's TASK and checks what it returns.
+    """A task that calls the object TASK of a user's Python file and checks the values it returns.
 
-    It adds the wording and the rule of equality of the task to each problem.
+    It adds the task's wording and its rule of equality to each problem.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class PythonTask:
     # --- records.Task ---
 
     def problems(self) -> list[Problem] | None:
-        """Return the module's fixed problems, or None where it has none."""
+        """Return the fixed problems of the user's module, or None if it has none."""
         if not hasattr(self.user_task, "problems"):
             return None
         return self._checked("problems", self._call("problems"))

@@ -52,7 +52,7 @@ GENERATOR_KEYS = {"range": ("step",), "choices": (), "text": ("length",), "list"
 
 @dataclass(frozen=True)
 class Generator:
-    """A generator of inputs.
+    """A generator of the possible inputs of a user's task.
 
     Args:
         size: the number of values, at most `MAX_SIZE`; a value that can arise in two ways counts twice.
@@ -68,7 +68,7 @@ class Generator:
 
 
 def sample_inputs(generator: Generator, count: int, seed: str) -> list[Json]:
-    """Return all values where there are at most `count`, or else `count` distinct ones."""
+    """Return all values if there are at most `count`, otherwise `count` distinct random values."""
     found: dict[bytes | str, Json] = {}
     if generator.size <= count:
         return drop_repeated(generator.iterate_values())

@@ -49,8 +49,7 @@ class OwnWords:
     def from_public(public: Mapping[str, Json], family: FamilyWords) -> FamilyWords:
         """Return the prompt texts of a problem.
 
-        It is `family` itself where the problem has neither wording nor a rule of equality of its
-        own.
+        The result is `family` itself if the problem has neither wording nor a rule of equality.
         """
         about, pair, rule = (public.get(key) for key in (INSTRUCTIONS, PAIR, EQUALITY))
         if about is None and pair is None and rule is None:
@@ -83,7 +82,7 @@ class OwnWords:
         return self.family.show_feedback(view, agreement)
 
     def compact(self) -> FamilyWords:
-        """Return the same prompt texts in few tokens."""
+        """Return a shorter version of these prompt texts."""
         return CompactOwnWords(self.family.compact(), self.task_text, self.pair, self.task_text)
 
 
@@ -138,7 +137,7 @@ def get_part(value: Json, path: list[str]) -> Json:
 
 
 def describe_equality(rule: Mapping[str, Json]) -> str:
-    """Return a rule of equality as one sentence for a prompt."""
+    """Return a sentence for prompts that states a rule of equality."""
     said = []
     if numbers := rule.get("numbers"):
         if "nearest" in numbers:

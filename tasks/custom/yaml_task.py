@@ -97,7 +97,7 @@ class YamlTask:
 
     @property
     def task_file(self) -> dict[str, Json]:
-        """Return {"name", "sha256"} of the file, and of the files that it names under "beside"."""
+        """Return {"name", "sha256"} of the task file and of each file listed under "beside"."""
         beside = [self._named_file(key) for key in (("data",), ("sample_space", "file"))]
         named = [identify_file(place) for place in beside if place is not None]
         return {**self.file_identity, **({"beside": named} if named else {})}

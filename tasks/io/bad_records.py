@@ -47,11 +47,12 @@ def skip_bad_records(skip: bool) -> Iterator[None]:
 
 
 class BadRecords:
-    """Collects what cannot be read in a file, or in the files of a data set, and warns at the end.
+    """Collects the unreadable records of a file, or of the files of a data set, and warns at the
+    end.
 
     Args:
         path: the file or folder.
-        skip: whether records that cannot be read are left out; None for the user's choice.
+        skip: whether unreadable records are left out; None for the user's choice.
 
     Attributes:
         left_out: the records that were left out: the file of each, with a sentence that says where
@@ -124,10 +125,10 @@ class BadRecords:
             self._place, self._file = outer
 
     def field(self, name: str, read: Callable[[], T]) -> T | None:
-        """Return what `read` returns, or None with a note where an optional field is unreadable.
+        """Read an optional field. If it is unreadable, note a warning and return None.
 
         Args:
-            name: what the field is, in a warning.
+            name: the name of the field in the warning.
             read: reads the field; raises BadValue or DataError.
         """
         try:
@@ -140,7 +141,7 @@ class BadRecords:
         return None
 
     def note(self, file: Path, sentence: str) -> None:
-        """Warn about a file; files with the same sentence share one warning."""
+        """Warn about a file. Files with equal sentences share one warning."""
         files = self._notes.setdefault(sentence, [])
         if file not in files:
             files.append(file)

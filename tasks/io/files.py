@@ -228,7 +228,7 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path) -> Json:
-    """Read a file that is one JSON value."""
+    """Read a file that contains one JSON value."""
     return parse_json_file_text(read_text(path), path)
 
 

@@ -67,10 +67,10 @@ def find_objects(text: str, keys: Collection[str]) -> FoundObjects:
 
 
 def build_object_schema(**properties: str) -> dict[str, Json]:
-    """Return the JSON schema of an object with string properties, from names to descriptions.
+    """Return the JSON schema of an object with string properties.
 
-    All properties are required and no others are allowed, as strict endpoints for structured output
-    demand.
+    `properties` maps names to descriptions. All properties are required and no other properties are
+    allowed, because endpoints with strict structured output demand this.
     """
     return {
         "type": "object",
@@ -211,9 +211,10 @@ def _find_infinite_field(text: str) -> str:
 
 
 def find_line(text: str, keys: Sequence[str | int]) -> int:
-    """Return the line, from 1, at which the value begins that the keys lead to.
+    """Return the number of the line, from 1, on which the value at `keys` begins.
 
-    If there is no such value, the result is the line of the innermost value on the way.
+    If there is no value at `keys`, the result is the line of the innermost existing value on the
+    way.
     """
     return text.count("\n", 0, _start(text, keys)) + 1
 
@@ -271,7 +272,7 @@ def parse_literal(text: str, where: str) -> Json:
 
 
 def to_json(value: object, where: str) -> Json:
-    """Convert tuples to lists.
+    """Return a value as JSON data, with tuples converted to lists.
 
     Raises:
         NotFinite: A number is not finite.

@@ -11,7 +11,7 @@ Keys: TypeAlias = tuple[str | int, ...]
 
 
 class DataWarning(UserWarning):
-    """A warning, in one sentence, about what a loader left out and why."""
+    """A warning that states in one sentence what a loader left out, and why."""
 
 
 class BadValue(ValueError):
@@ -19,7 +19,7 @@ class BadValue(ValueError):
 
     Args:
         keys: Keys and indices that lead to the error, from the outside in.
-        said: What is wrong.
+        message: What is wrong.
     """
 
     def __init__(self, keys: Keys, message: str) -> None:
@@ -32,7 +32,7 @@ class BadValue(ValueError):
 
     @property
     def field(self) -> str:
-        """The location as text, such as `train[0].input[2]`."""
+        """The location of the error as text, such as `train[0].input[2]`."""
         return "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in self.keys).removeprefix(
             "."
         )

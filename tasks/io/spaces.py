@@ -149,7 +149,7 @@ def read_space_file(path: str | Path, read_input: ReadInput | None = None) -> Sp
 
 
 def write_space(space: InputSet, path: str | Path) -> None:
-    """Write a file from which `read_space` reads the same inputs and weights."""
+    """Write a sample space to a file. `read_space` reads equal inputs and weights from the file."""
     weights = space.weights
     bare = weights is None and not any(isinstance(i, dict) and "input" in i for i in space.inputs)
     if bare:

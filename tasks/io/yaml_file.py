@@ -56,7 +56,7 @@ class YamlDocument:
         return f"{self.file}, line {self.lines.get(at, 1)}{name}"
 
     def error(self, key: Sequence[str | int], message: str) -> DataError:
-        """Return the error `FILE, line N, KEY: said`."""
+        """Return an error of the form `FILE, line N, KEY: message`."""
         return DataError(f"{self.describe_location(key)}: {message}")
 
     def check_keys(self, key: Key, value: Json, valid: Iterable[str]) -> dict[str, Json]:

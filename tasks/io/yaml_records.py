@@ -40,7 +40,7 @@ CACHE_VERSION = 1  # version of the cache file format and of the parsed values
 
 
 def read_cached_records(text: str, read: Callable[[], list[Record]]) -> list[Record]:
-    """Return what `read` makes of a text, from the cache if it has been read before.
+    """Return `read()`, or its cached result if this text has been read before.
 
     Only texts of at least `MIN_CACHED_CHARACTERS` characters are cached.
     """

@@ -96,7 +96,7 @@ class Abd:
         """Generate problems and write them to files.
 
         Args:
-            out: a folder or a file; see `set_files.targets`.
+            out: a folder or a file; see `set_files.target_paths`.
             count: the number of problems, or None for the default.
             seed: the seed of the problems.
             kinds: values of the options in `kinds`, None for those that were not used. "mined" maps
@@ -155,7 +155,7 @@ class Abd:
 
 
 def check_choice(name: str, value: Json, valid: Sequence[K]) -> K | None:
-    """Return the value of an option, or None where it was not used.
+    """Return the value of an option, or None if the option was not used.
 
     Raises:
         UsageError: the value is none of `valid`.
@@ -287,7 +287,7 @@ MAX_DRAWS = 10 * WORLD_COUNT
 
 
 class Counts(NamedTuple):
-    """Numbers of atoms of one predicate in one world.
+    """The numbers of true, unknown and possible atoms of one predicate in one world.
 
     Args:
         true: the true atoms.

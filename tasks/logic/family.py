@@ -59,7 +59,7 @@ def _search_facts(public: Mapping[str, Json], trade_off: str) -> Mapping[str, Js
 
 @dataclass(frozen=True)
 class Logic:
-    """The family of exception rules.
+    """The family `logic`: exception rules for finite worlds.
 
     Args:
         strict_contract: whether missing parentheses make an answer malformed.
@@ -207,10 +207,10 @@ class Logic:
         hidden: Agreement | None,
         evaluator: str,
     ) -> dict[str, Json]:
-        """Return what `check` reports about a rule besides its verdict.
+        """Return what `peirce check` reports about a rule in addition to its verdict.
 
-        `text` is the formula as it was written, so that a text that is no rule is described as far
-        as possible.
+        `text` is the formula as the user wrote it, so that a text that is no rule is described as
+        far as possible.
         """
         found = read_rule(
             text, theory_from_json(problem.public["theory"]), objects=self.allow_element_names
@@ -285,7 +285,7 @@ _OPERATORS = ("and", "or", "not", "implies", "iff", "exists", "forall", "=")
 
 
 class ExtractedFormula(NamedTuple):
-    """What an answer contains.
+    """The formula that was found in the text of an answer, or the reason why none was found.
 
     Args:
         formula: the formula, or None where the answer holds none.
@@ -299,10 +299,10 @@ class ExtractedFormula(NamedTuple):
 
 
 def extract_formula(text: str, predicates: tuple[str, ...]) -> ExtractedFormula:
-    """Return the formula of an answer; never raises.
+    """Return the formula of an answer. This function never raises an error.
 
-    It is that of the last JSON object that has one. Without an object, it starts at the last
-    parenthesis that opens a formula and ends where that closes or the text ends.
+    The last JSON object with a formula counts. Without such an object, the formula starts at the
+    last parenthesis that opens a formula, and ends where this parenthesis closes or the text ends.
     """
     if not text.strip():
         return ExtractedFormula(None, "", "missing")

@@ -50,7 +50,7 @@ def build_problem(
 
 
 def check_regime(value: Json, keys: Keys) -> Regime:
-    """Return a regime, checked."""
+    """Return `value` if it names a regime. Raises BadValue otherwise."""
     if value not in REGIMES:
         raise BadValue(keys, f"not one of {', '.join(REGIMES)}: {shorten(value)}")
     return cast(Regime, value)
@@ -77,7 +77,7 @@ def parse_instance_world(data: Json, keys: Keys, theory: Theory, regime: Regime)
 
 
 def check_unique_names(worlds: Sequence[World], keys: Keys, field: str) -> None:
-    """Raise BadValue where two worlds have the same name.
+    """Raise BadValue if two worlds have equal names.
 
     Args:
         worlds: the worlds.
@@ -92,10 +92,9 @@ def check_unique_names(worlds: Sequence[World], keys: Keys, field: str) -> None:
 
 
 def check_reference(value: Json, keys: Keys, theory: Theory) -> str | None:
-    """Return the reference as text, checked to be a readable formula, or None.
+    """Return the reference rule as text if it is a readable formula, or None if there is none.
 
-    Whether it is a rule within the scope of the theory is not checked: published ones are not
-    always.
+    The scope of the theory is not checked, because published references do not always respect it.
     """
     if value is None:
         return None
@@ -123,7 +122,7 @@ def check_name(value: Json, keys: Keys) -> str:
 
 
 def check_object(data: Json, keys: Keys, expected: str) -> dict[str, Json]:
-    """Return a mapping, checked.
+    """Return `data` if it is a mapping. Raises BadValue otherwise.
 
     `expected` names the expected value in the error, for example "an object with domain".
     """

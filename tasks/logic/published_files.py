@@ -65,7 +65,7 @@ class StoredWorld(NamedTuple):
 
 
 class PublishedInstance(NamedTuple):
-    """The content of a record.
+    """A published instance of ABD, as read from its record.
 
     Args:
         name: the instanceId.
@@ -313,7 +313,9 @@ def parse_holdout(row: dict[str, Json], one: PublishedInstance, bad: BadRecords)
 
 
 def data_identity(place: Path) -> dict[str, Json]:
-    """Return `files.identity` of the instances, or that of both files where there are holdouts."""
+    """Return `files.identify_file` of the instances, or that of both files where there are
+    holdouts.
+    """
     beside = find_holdouts_file(place)
     if beside is None:
         return identify_file(place)

@@ -109,19 +109,19 @@ class LogicWords:
         return said.strip()
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return where and why a rule fails, or what it costs."""
+        """Return where and why a rule fails, or its cost if it is valid."""
         return feedback_text(agreement)
 
     def compact(self) -> CompactLogicWords:
-        """Return the same prompt texts in few tokens."""
+        """Return a shorter version of these prompt texts."""
         return CompactLogicWords(self.theory, self.regime)
 
 
 class CompactLogicWords(LogicWords):
     """Prompt texts in few tokens.
 
-    The theory is in one line. A world is in one line, its atoms by predicate, with "?" before the
-    unknown ones. An earlier hypothesis is its formula alone.
+    The theory takes one line. A world takes one line, with its atoms by predicate and "?" before
+    unknown atoms. An earlier hypothesis is shown by its formula alone.
     """
 
     @property
@@ -200,7 +200,9 @@ _SHOWN = 4  # most worlds that feedback explains
 
 
 def feedback_text(agreement: Agreement) -> str:
-    """Return feedback on a rule for its proposer: where and why it fails, or what it costs."""
+    """Return the feedback on a rule for its proposer: where and why it fails, or its cost if it is
+    valid.
+    """
     marks = agreement.marks
     if all(mark is True for mark in marks):
         return f"The rule is valid in all {len(marks)} worlds.{_price(agreement)}"

@@ -50,7 +50,7 @@ PER_SIZE = 1_000
 
 
 class Acre:
-    """Task `acre`, with the published problems or generated ones."""
+    """The task `acre`, with published or generated problems."""
 
     name = "acre"
     family = "programs"
@@ -90,7 +90,7 @@ class Acre:
         return generate(count, seed)
 
     def space(self, problem: Problem, seed: int) -> InputSet:
-        """Return the sample space, which is the same for all problems."""
+        """Return the sample space. All problems of this task share it."""
         return sample_space(seed)
 
     def read_input(self, value: Json, where: str) -> Json:
@@ -172,8 +172,8 @@ def _scene(value: Json, where: str) -> list[str]:
 def _draw(problems: Sequence[Problem], count: int, seed: int) -> list[Problem]:
     """Show one scene that is on, one that is off, then `count` - 2 others, in the order drawn.
 
-    The other scenes are hidden, in the order of the pool. As in `observations.draw`, the choice for
-    a problem depends only on the seed, its id and the count.
+    The other scenes are hidden, in the order of the pool. As in `observations.draw_observations`,
+    the choice for a problem depends only on the seed, its id and the count.
     """
     if count < 2:
         raise UsageError(
@@ -220,10 +220,10 @@ def _choice(problem: Problem, count: int, rng: random.Random) -> list[int] | Non
 
 @lru_cache(maxsize=4)
 def sample_space(seed: int) -> InputSet:
-    """Return the sample space of 7,049 scenes; do not modify it.
+    """Return the sample space of 7,049 scenes. It is cached, so do not modify it.
 
-    One seed gives one space on any machine, because only `Random.random` is used, whose stream
-    Python promises to keep.
+    The scenes depend only on the seed, on any machine, because only `Random.random` is used. Python
+    promises to keep its stream.
     """
     rng = random.Random(f"acre space {seed}")
     rows: list[Json] = [[], *([entity] for entity in ENTITIES)]

@@ -52,7 +52,7 @@ ShownScenes = Sequence[tuple[Scene, str]]
 
 
 def generate(count: int, seed: int) -> list[Problem]:
-    """Generate `count` problems.
+    """Generate `count` problems of the task `acre` from `seed`.
 
     Raises:
         UsageError: `count` is below 1.

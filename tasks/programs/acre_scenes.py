@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def scene_name(scene: Sequence[str]) -> str:
-    """Return the entities of a scene as one text."""
+    """Return a text that lists the entities of a scene."""
     return ", ".join(scene)
 
 

@@ -47,7 +47,7 @@ def read_answer(text: str, answer_format: str) -> Hypothesis | Malformed:
 
     Besides the reasons of `read_source`, an answer is malformed as too_long, no_tuple,
     not_two_strings, cut (the answer ends within the source), no_object, no_code or too_costly (the
-    attempts to read it have parsed `PARSED_CHARACTERS` characters).
+    attempts to read it have parsed `python_parser.PARSED_CHARACTERS` characters).
     """
     if not text.strip():
         return Malformed("empty", "the answer is empty")
@@ -367,9 +367,9 @@ BREACHES = {  # ordered from the gravest to the least grave
 
 
 def enforce_contract(read: Hypothesis | Malformed) -> Hypothesis | Malformed:
-    """Return `read`, or `Malformed` where it breaches the answer contract.
+    """Return `read`, or `Malformed` if it breaches the answer contract.
 
-    The reason is `breach_` and the gravest of the breaches.
+    The reason is `breach_` and the name of the most serious breach.
     """
     if isinstance(read, Malformed) or not read.breaches:
         return read

@@ -118,11 +118,11 @@ class ProgramWords:
         return f"Pair {number}: ({_written(observation.input)}, {_written(observation.output)})"
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
-        """Return the description of a hypothesis, or its source where it has none."""
+        """Return the description of a hypothesis, or its source if it has no description."""
         return hypothesis.description or hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return how many pairs the function gets right, and the first pairs that it gets wrong."""
+        """Return the number of pairs that the function gets right, and the first wrong pairs."""
         found = summarise_trial(view.shown, agreement.marks, agreement.got, agreement.verdict)
         if found["consistent"]:
             return f"The function is right on all {found['of']} pairs."
@@ -138,7 +138,7 @@ class ProgramWords:
         return "\n".join(lines)
 
     def compact(self) -> CompactProgramWords:
-        """Return the same prompt texts in few tokens."""
+        """Return a shorter version of these prompt texts."""
         return CompactProgramWords()
 
 
@@ -163,11 +163,13 @@ class CompactProgramWords(ProgramWords):
         return f"{format_compact(observation.input)} -> {format_compact(observation.output)}"
 
     def show_hypothesis(self, hypothesis: Hypothesis) -> str:
-        """Return the description of a hypothesis in one line, or its source where it has none."""
+        """Return the description of a hypothesis in one line, or its source if it has no
+        description.
+        """
         return join_lines(hypothesis.description) or hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return how many pairs the function gets right, and the first pair that it gets wrong."""
+        """Return the number of pairs that the function gets right, and the first wrong pair."""
         found = summarise_trial(
             view.shown, agreement.marks, agreement.got, agreement.verdict, max_failing=1
         )
@@ -212,7 +214,7 @@ def answer_text(description: str, code: str) -> str:
 
 @dataclass(frozen=True)
 class Programs:
-    """The family of Python programs.
+    """The family `programs`: Python functions of one argument.
 
     Args:
         strict_contract: whether a breach of the answer contract makes an answer malformed, so that
@@ -259,7 +261,8 @@ class Programs:
         view: View,
         oracles: Oracles,
     ) -> Agreement:
-        """Run the hypothesis on the observations and compare its outputs with the expected ones.
+        """Run the hypothesis on the observations, and compare its outputs with the expected
+        outputs.
 
         Returns:
             A mark for each observation, None with a reason where the function is undefined. All
@@ -306,8 +309,8 @@ class Programs:
     def find_contradiction(self, problem: Problem) -> Sequence[Observation]:
         """Return two shown pairs with equal inputs and different outputs, or an empty tuple.
 
-        Outputs are compared by the task's rule of equality, or exactly where it has none. No
-        function is consistent with both pairs.
+        Outputs are compared by the task's rule of equality, or exactly if the task has no such
+        rule. No function is consistent with both pairs.
         """
         normal = make_normaliser(problem.public.get(EQUALITY, {}))
         first: dict[bytes | str, tuple[bytes, Observation]] = {}

@@ -209,7 +209,7 @@ def _solutions(path: Path) -> Path | None:
 
 
 def data_identity(path: str | Path, form: GridFileOptions) -> dict[str, Json]:
-    """Return `files.identity` of the one file that is read, or `files.identify_files` of all."""
+    """Return `files.identify_file` of a single file, or `files.identify_files` of several."""
     place = expand_home(path)
     files = find_files(path, form)
     files += [beside for one in files if (beside := _solutions(one))]

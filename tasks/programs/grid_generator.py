@@ -33,7 +33,7 @@ Function = Callable[[Grid], Grid]
 
 @dataclass(frozen=True)
 class ProblemSize:
-    """Sizes of the grids and numbers of pairs in the problems of a task.
+    """Ranges of grid sizes and of numbers of pairs in the generated problems of a task.
 
     Args:
         low: the fewest rows and columns of an input.
@@ -258,7 +258,9 @@ Cell = tuple[int, int]
 
 
 class Canvas:
-    """A grid to draw a picture on, with the random number generator that decides what is drawn."""
+    """A grid on which a picture is drawn, with the random number generator that decides the
+    drawing.
+    """
 
     def __init__(self, rng: random.Random, height: int, width: int, palette: Sequence[int]) -> None:
         self.rng = rng
@@ -337,7 +339,7 @@ def draw_noise(canvas: Canvas) -> None:
 
 
 def draw_full(canvas: Canvas) -> None:
-    """Colour every cell."""
+    """Give every cell of the canvas a random colour."""
     for row in canvas.grid:
         row[:] = [canvas.random_colour() for _ in row]
 
@@ -357,7 +359,7 @@ def draw_blobs(canvas: Canvas) -> None:
 
 
 def draw_object(canvas: Canvas) -> None:
-    """Draw one connected object, at most one cell of which has another colour."""
+    """Draw one connected object in one colour, in which at most one cell has another colour."""
     cells = canvas.random_blob(canvas.randint(3, 4 + canvas.area // 15))
     for i, j in cells:
         canvas.grid[i][j] = canvas.palette[0]

@@ -4,8 +4,8 @@ A step is a few lines of Python that take a grid `g`, a list of rows, and leave 
 together with a phrase that describes them. The steps in `SIZE_KEEPING_STEPS` keep the size of the grid; MINI-ARC
 problems, whose grids are all 5 by 5, are made of these alone. The steps in `SIZE_CHANGING_STEPS` crop, repeat,
 stretch, halve or count; only rules for `arc` contain them. A step also names the kinds of pictures
-on which its effect shows (`grid_generator.KINDS`) and the colours that these pictures should
-contain.
+on which its effect shows (`grid_generator.PICTURE_KINDS`) and the colours that these pictures
+should contain.
 
 Not covered: rules that read a parameter out of the picture (a legend, a marker's direction),
 completion of periodic patterns, objects compared by shape, paths and mazes.
@@ -139,7 +139,7 @@ def roll_step(draw: ParameterSampler) -> Step:
 
 
 def push_step(draw: ParameterSampler) -> Step:
-    """Draw a shift by one cell that drops what leaves the grid."""
+    """Draw a step that shifts the grid by one cell and drops the cells that leave the grid."""
     side = draw.choice(SIDES)
     code = {
         "left": "g = [row[1:] + [0] for row in g]",
@@ -153,7 +153,7 @@ def push_step(draw: ParameterSampler) -> Step:
 
 
 def gravity_step(draw: ParameterSampler) -> Step:
-    """Draw a step that lets coloured cells fall to one side."""
+    """Draw a step in which coloured cells fall to one side of the grid."""
     side = draw.choice(SIDES)
     full, empty = "[v for v in row if v]", "[0] * row.count(0)"
     packed = f"{full} + {empty}" if side in ("left", "up") else f"{empty} + {full}"

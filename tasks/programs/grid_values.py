@@ -20,7 +20,7 @@ UNANSWERED = "inputs_without_output"  # key in `Problem.secret`: test inputs wit
 
 
 def check_grid(value: Json, *, from_editor: bool = False) -> Grid:
-    """Return a grid, checked.
+    """Return `value` as a grid after checking its form.
 
     Args:
         value: the grid as JSON.

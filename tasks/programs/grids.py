@@ -111,7 +111,9 @@ class GridTask:
         return observations_.choose_observations(problems, observations, seed, _pair)
 
     def identify_data(self, path: str | Path) -> dict[str, Json]:
-        """Return the name and the digest of all files that `load` reads (see `files.identity`)."""
+        """Return the name and the digest of all files that `load` reads (see
+        `files.identify_file`).
+        """
         from .grid_files import data_identity
 
         return data_identity(path, self)

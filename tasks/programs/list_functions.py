@@ -89,7 +89,7 @@ def _say(steps: Sequence[Step]) -> str:
 
 
 def generate(count: int, seed: int) -> list[Problem]:
-    """Generate `count` problems.
+    """Generate `count` problems of the task `list_functions` from `seed`.
 
     Raises:
         UsageError: `count` is below 1.
@@ -273,7 +273,7 @@ FILES = tuple(
 
 
 class ListFunctions:
-    """Task `list_functions`, with the published problems or generated ones."""
+    """The task `list_functions`, with published or generated problems."""
 
     name = "list_functions"
     family = "programs"
@@ -301,7 +301,7 @@ class ListFunctions:
         return generate(count, seed)
 
     def space(self, problem: Problem, seed: int) -> InputSet:
-        """Return the sample space, which is the same for all problems."""
+        """Return the sample space. All problems of this task share it."""
         return sample_space(seed)
 
     def read_input(self, value: Json, where: str) -> Json:
@@ -335,7 +335,7 @@ def _pair(given: Json, output: Json, where: str) -> Observation:
 
 
 def parse_integers(value: Json, where: str) -> Json:
-    """Return a list of integers, given as a list or as a string that writes one.
+    """Return the list of integers in `value`, which is a list or the text of a list.
 
     Raises:
         DataError: the value is not a list of integers.

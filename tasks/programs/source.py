@@ -288,7 +288,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def check_compile_cost(tree: ast.AST) -> str | None:
-    """Return why `tree` must not be compiled, or None where it may be."""
+    """Return the reason why compiling `tree` would cost too much, or None."""
     nodes = _with_parents_first(tree)
     if nodes is None:
         return TOO_DEEP

@@ -32,7 +32,7 @@ _TEXTS = ("label_name", *(f"{split}_data_path" for split in SPLITS))
 
 @dataclass(frozen=True)
 class Config:
-    """The contents of config.yaml.
+    """The contents of a data set's config.yaml.
 
     Attributes:
         path: The file, or None if there is none.
@@ -88,7 +88,7 @@ def _yaml(path: Path) -> dict[str, Json]:
 
 @dataclass(frozen=True)
 class Metadata:
-    """The contents of metadata.json.
+    """The contents of a data set's metadata.json.
 
     Attributes:
         path: The file, or None if there is none.
@@ -112,9 +112,9 @@ class Metadata:
 
 
 def read_metadata(folder: Path, bad: BadRecords) -> Metadata:
-    """Read metadata.json of a folder, or return empty metadata if there is none.
+    """Read metadata.json of a folder, or return empty metadata if the file does not exist.
 
-    All of it is optional: parts that cannot be read are left out.
+    All parts are optional, and unreadable parts are left out.
     """
     path = folder / METADATA_FILE
     if not path.is_file():

@@ -81,7 +81,7 @@ class Text:
         return self
 
     def with_tau(self, tau: float) -> Text:
-        """Return the same family with another `tau`."""
+        """Return a copy of the family with another `tau`."""
         return replace(self, tau=tau)
 
     def get_split(self, problem: Problem, split: str) -> tuple[Observation, ...]:
@@ -97,7 +97,7 @@ class Text:
         return tuple(problem.public.get("labels", ()))
 
     def with_task_wording(self, public: Mapping[str, Json]) -> Text:
-        """Return the same family with the wording of a data set."""
+        """Return a copy of the family with the wording of a data set."""
         return replace(self, words=TextWords.from_public(public))
 
     def parse(
@@ -194,10 +194,10 @@ class Text:
 def compute_agreement(
     predictions: Predictions, observations: Sequence[Observation], labels: Sequence[str]
 ) -> Agreement:
-    """Compare predicted labels with those of the observations.
+    """Compare predicted labels with the labels of the observations.
 
-    An unreadable answer counts as wrong. `detail` of the result counts the covered and the right
-    observations.
+    An unreadable answer counts as wrong. `detail` of the result counts the covered and the
+    correctly labelled observations.
     """
     marks: list[bool | None] = []
     got: list[dict[str, Json]] = []

@@ -21,9 +21,9 @@ _HEADING = re.compile(r"(?:#{1,6}|>|•)\s+")
 
 
 def normalize_label(text: str) -> str:
-    """Return the form in which two spellings of one label are equal.
+    """Return a normal form of a label, which is equal for different spellings of the label.
 
-    It is empty only for a text without visible characters.
+    The result is empty only for a text without visible characters.
     """
     plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
     bare = plain

@@ -42,7 +42,7 @@ MAX_SPACE_INPUTS = (
 
 @dataclass(frozen=True)
 class Labels:
-    """The task of labelled text.
+    """The task `labels`: sentences about labelled text.
 
     Attributes:
         generator: Name of the generator that makes rows if there are no data.

@@ -102,8 +102,8 @@ def split_by_column(table: Table, name: str = SPLIT_COLUMN) -> dict[str, Table] 
 def split_by_seed(tables: Sequence[Table], label_name: str, seed: int) -> Mapping[str, list[Table]]:
     """Split the rows of each label 60/20/20 with the seed, keeping the order of the file.
 
-    Validation and test get the same number of rows of a label, rounded down, and training the rest,
-    so a label with few rows occurs only in training.
+    Validation and test get equally many rows of a label, rounded down. Training gets the remaining
+    rows, so a label with few rows occurs only in training.
     """
     rows: dict[str, list[tuple[int, int]]] = {}
     for number, table in enumerate(tables):

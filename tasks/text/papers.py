@@ -67,7 +67,7 @@ CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper of the literature.
+    """A paper of the literature that prompts may quote.
 
     Attributes:
         source: The file name relative to the folder. For a file with several papers, `#` and the

@@ -118,7 +118,7 @@ class LabelledData:
 
 
 def digest_rows(rows: Sequence[Observation]) -> Digest:
-    """Return a digest of labelled rows in order, to tell whether two tests used the same rows."""
+    """Return a digest of labelled rows in order, which identifies equal sets of test rows."""
     return digest_of([[one.input, one.output] for one in rows])
 
 

@@ -71,7 +71,7 @@ class Source:
         return {one.name: one for one in found}
 
     def read(self, place: DataSetLocation, seed: int) -> LabelledData:
-        """Read a data set.
+        """Read one data set with its splits.
 
         Args:
             place: One of `find_data_sets`.
@@ -173,7 +173,7 @@ def data_identity(path: str | Path) -> dict[str, Json]:
 
 @dataclass(frozen=True)
 class Row:
-    """A row to predict.
+    """A row of a file whose label is to be predicted.
 
     Attributes:
         input: The cells of the input columns.

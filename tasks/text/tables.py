@@ -156,7 +156,7 @@ _TRUTHS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Table:
-    """A table that was read from one file.
+    """A table of rows and columns that was read from one file.
 
     Attributes:
         path: The file.

@@ -155,9 +155,9 @@ class TextWords:
         return hypothesis.text
 
     def show_feedback(self, view: View, agreement: Agreement) -> str:
-        """Return what is wrong with a hypothesis on the shown rows.
+        """Return feedback on the errors of a hypothesis on the shown rows.
 
-        The feedback counts the right rows and the rows without a prediction, and shows the first
+        The feedback counts the correct rows and the rows without a prediction, and shows the first
         wrong rows with the expected and the predicted label.
         """
         marks = agreement.marks
@@ -214,7 +214,7 @@ class CompactTextWords(TextWords):
         return f"{said}, no label for {silent}" if silent else said
 
     def compact(self) -> CompactTextWords:
-        """Return this object."""
+        """Return this object, which is compact already."""
         return self
 
 

@@ -245,8 +245,8 @@ def find_identified(
 ) -> list[bool]:
     """Return for each true part whether the shown rows distinguish it from its neighbours.
 
-    The parts are those of the rules (`split_into_cases`), in their order, each once. A part without neighbours
-    is identified if it applies to a row.
+    The parts are the different cases of the rules (`split_into_cases`), in order. A part without
+    neighbours is identified if it applies to a row.
     """
     rows = PreparedRows([one.input for one in shown], space.public)
     gold = np.array([rows.label_index(str(one.output)) for one in shown], np.int64)
@@ -346,9 +346,9 @@ def _errors(codes: Sequence[Codes], gold: Codes, rest: int, by_itself: bool) -> 
 
 
 def neighbours(rule: Rule, space: InputSpace) -> Iterator[tuple[Rule, bool]]:
-    """Yield the rules of one clause that are one step away and differ on some input.
+    """Yield the rules with one clause that differ from `rule` in one edit and on some input.
 
-    Each comes with whether it is longer than the rule.
+    Each rule comes with a flag that says whether it is longer than `rule`.
     """
     clause = rule.clauses[0]
     if len(rule.clauses) != 1 or not isinstance(clause, ConditionClause):

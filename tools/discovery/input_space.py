@@ -61,7 +61,7 @@ class WeightedInputs(ABC):
 
     @abstractmethod
     def codes(self, rule: Rule) -> Codes:
-        """Return the label indices (n,) of a rule, int64, with -1 where it does not apply."""
+        """Return the label index of each input, int64 (n,), or -1 if the rule does not apply."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class WeightedRows(WeightedInputs):
     rows: PreparedRows
 
     def codes(self, rule: Rule) -> Codes:
-        """Return the label indices (n,) of a rule, int64, with -1 where it does not apply."""
+        """Return the label index of each row, int64 (n,), or -1 if the rule does not apply."""
         return rule.codes(self.rows)
 
 
@@ -86,7 +86,7 @@ class WeightedGrid(WeightedInputs):
     held: Mapping[Condition, NDArray[np.bool_]]
 
     def codes(self, rule: Rule) -> Codes:
-        """Return the label indices (n,) of a rule, int64, with -1 where it does not apply."""
+        """Return the label index of each input, int64 (n,), or -1 if the rule does not apply."""
         codes = np.full(len(self), NOT_APPLICABLE, np.int64)
         for clause in rule.clauses:
             assert isinstance(clause, ConditionClause)  # A preference is compared on rows.
@@ -110,7 +110,7 @@ class WeightedGrid(WeightedInputs):
 class InputSpace:
     """The possible inputs of a problem, built from its shown and hidden rows.
 
-    Because hidden rows are included, nothing of it may reach a proposer.
+    Because hidden rows are included, no part of this object may reach a proposer.
 
     Attributes:
         drawn: Whether some rules were compared on a sample of their inputs.
@@ -313,10 +313,11 @@ class InputSpace:
         return frozenset(found)
 
     def similar_variables(self, rule: Rule, others: Sequence[Rule]) -> frozenset[str]:
-        """Return variables of `others` that select the same texts as `rule`, even in other words.
+        """Return the variables of `others` that select nearly the same texts as `rule`.
 
-        This concerns conditions on a text column without slots. A condition of `others` counts if
-        it and a condition of `rule` both hold in most of the texts in which one of them holds.
+        The wording may differ. Only conditions on a text column without slots are compared. A
+        condition of `others` counts if it and a condition of `rule` hold together in most of the
+        texts in which at least one of them holds.
         """
         found: set[str] = set()
         for column in [] if self.as_rows else self.texts:
@@ -422,8 +423,8 @@ class Slots:
 def find_slots(texts: Sequence[str]) -> Slots | None:
     """Return the slots of texts, or None if the texts share no shape or their slots are dependent.
 
-    The texts are cut into lines if all have the same number of lines, at least two, and else into
-    words and the characters between them.
+    If all texts have an equal number of lines, at least two, they are cut into lines. Otherwise
+    they are cut into words and the characters between words.
     """
     some = list(dict.fromkeys(texts))
     if len(some) < 2:

@@ -100,9 +100,13 @@ _LESS = 1 - 1e-9  # the largest overlap of rules that differ on some input
 
 
 def overlap_matrix(ones: Sequence[Rule], others: Sequence[Rule], space: InputSpace) -> Matrix:
-    """Return the overlap of each of `ones` with each of `others`: (ones, others), from 0 to 1.
+    """Return how much the predictions of two lists of rules overlap, pair by pair.
 
-    Raises UsageError for a column or label that the problem lacks.
+    Element [i, j] is the overlap of rule `ones[i]` with rule `others[j]`, from 0 (none) to 1
+    (equal).
+
+    Raises:
+        UsageError: A rule names a column or label that the problem lacks.
     """
     every = list(dict.fromkeys([*ones, *others]))
     cells = space.joint_inputs(every) if len(every) > 2 else None

@@ -45,12 +45,12 @@ def compile_truth(sentence: str, public: Mapping[str, Json]) -> Rule | NotExact:
 
 
 def split_into_cases(rule: Rule) -> tuple[Rule, ...]:
-    """Return the cases of a rule, each as a rule of its own.
+    """Return the cases of a rule, each as a separate rule.
 
-    Each clause is a case; a clause that joins cases by "or" is divided into them. A clause that
-    follows one with another label gets the condition that the earlier one does not hold.
-    `otherwise` is kept only if the rule has a single case. A rule with a `PreferenceClause` clause is
-    returned undivided.
+    Each clause is a case. A clause that joins cases by "or" is divided into these cases. If an
+    earlier clause has another label, its negation is added to the condition of a later clause.
+    `otherwise` is kept only if the rule has a single case. A rule with a `PreferenceClause` is not
+    divided.
     """
     found: list[Clause] = []
     earlier: list[tuple[Condition, str]] = []

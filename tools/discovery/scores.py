@@ -143,7 +143,7 @@ class MatchedPair:
 
 @dataclass(frozen=True)
 class ExactScores:
-    """The exact discovery score, with what it is based on.
+    """The exact discovery score of a bank, with the matched pairs it is computed from.
 
     Attributes:
         fdr: Share of the true parts that are matched.
@@ -188,8 +188,8 @@ def score_exact(
 ) -> ExactScores | None:
     """Score a bank of sentences against the true sentences without a rater.
 
-    Statements that repeat another one, in the same or other words, count once on either side. With
-    two labels, "if A, admitted" and "if not A, rejected" are one finding.
+    Statements with equal meaning count once in the bank and once among the true sentences. With two
+    labels, "if A, admitted" and "if not A, rejected" count as one finding.
 
     Args:
         truths: True sentences.

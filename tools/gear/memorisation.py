@@ -59,16 +59,17 @@ class Inputs:
         self._codes: NDArray[np.int64] | None = None
 
     def mask_unshown(self, shown: Sequence[Observation]) -> NDArray[np.bool_]:
-        """Return which inputs (n,) of S are not among the shown ones."""
+        """Return which inputs of S, (n,), are not among the shown inputs."""
         if self._codes is None:
             self._codes = np.array([_code(value) for value in self._inputs], np.int64)
         return ~np.isin(self._codes, [_code(pair.input) for pair in shown])
 
 
 def is_mostly_constant(predictions: Predictions, mask: NDArray[np.bool_]) -> bool:
-    """Return whether at least 95% of the inputs `mask` (n,) are undefined or share one prediction.
+    """Return whether at least 95% of the selected inputs are undefined or share one prediction.
 
-    The shared prediction is the most frequent one there. False if `mask` selects no input.
+    The shared prediction is the most frequent prediction on these inputs. `mask`, (n,), selects the
+    inputs. The result is False if it selects none.
     """
     total = int(np.count_nonzero(mask))
     needed = math.ceil(MEMORISATION_THRESHOLD * total)
@@ -104,7 +105,7 @@ def contains_pairs(source: str, shown: Sequence[Observation]) -> bool:
 
 
 def find_literals(source: str) -> set[bytes | None]:
-    """Return the canonical forms of all literals of the source, including parts of larger ones."""
+    """Return the canonical forms of all literals in the source, including the parts of literals."""
     found: set[bytes | None] = set()
     tree = _parsed(source, "exec")
     if tree is not None:

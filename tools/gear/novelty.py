@@ -158,7 +158,9 @@ class Coverage:
             raise ValueError(f"{len(self._units)} weights for {inputs} inputs")
 
     def covered_mask(self, predictions: Predictions) -> NDArray[np.bool_]:
-        """Return where (n,) an earlier answer made the same prediction."""
+        """Return for each input, (n,), whether an earlier answer made the prediction of this
+        hypothesis.
+        """
         return self._covered(predictions.codes, predictions.defined)
 
     def share(self, predictions: Predictions) -> float:
@@ -166,7 +168,7 @@ class Coverage:
         return self._share(self.covered_mask(predictions))
 
     def add(self, predictions: Predictions) -> None:
-        """Add the predictions of an answer to those of the earlier ones."""
+        """Add the predictions of an answer to the covered predictions."""
         codes, defined = predictions.codes, predictions.defined
         if np.array_equal(self._covered(codes, defined), defined):
             return  # Its predictions are already in the union.
@@ -227,7 +229,12 @@ def coverages(predictions: Sequence[Predictions], weights: ArrayLike | None = No
 
 
 def covered_shares(covered: NDArray[np.bool_], weights: ArrayLike | None = None) -> list[float]:
-    """Return cov of each of h hypotheses from a mask (h, n) of where it is covered."""
+    """Return the coverage cov of each of h hypotheses.
+
+    Args:
+        covered: Inputs on which an earlier hypothesis made an equal prediction, (h, n).
+        weights: Weight of each input, (n,); None for equal weights.
+    """
     units = None if weights is None else _units(np.asarray(weights, np.float64))
     return [_share(row, units) for row in covered]
 

@@ -129,10 +129,10 @@ def gamma(
     weights: ArrayLike | None = None,
     prediction_weights: ArrayLike | None = None,
 ) -> float | None:
-    """Return the size of the union of the prediction sets over the size of S.
+    """Return gamma diversity: the size of the union of the prediction sets over the size of S.
 
-    By cardinality, this is the mean number of distinct predictions per input. None without a
-    hypothesis, or if S has size 0.
+    With equal input sizes, this is the mean number of distinct predictions per input. The result is
+    None without a hypothesis, or if S has size 0.
     """
     rows, known = check_predictions(codes, defined)
     space = space_size(rows.shape[1], weights)
@@ -192,15 +192,16 @@ def intersections(
 
 
 def first_prediction_mask(codes: ArrayLike, defined: ArrayLike) -> Mask:
-    """Return where (h, n) a hypothesis is the first, by row, to make its prediction.
+    """Return where each hypothesis is the first, in row order, to make its prediction, (h, n).
 
-    False where it is undefined. The sum over an input is the number of distinct predictions there.
+    Undefined predictions are False. The sum of a column is the number of distinct predictions of an
+    input.
     """
     return _overlap(*check_predictions(codes, defined), None).new
 
 
 class SetScores(NamedTuple):
-    """The scores of a set of h hypotheses, each as the function of the same name returns it."""
+    """The scores of a set of h hypotheses, each computed by the function with its name."""
 
     generalizability: float | None
     gamma: float | None

@@ -123,7 +123,9 @@ def build_population(
 
 
 def merge_equal(population: Population) -> Population:
-    """Merge hypotheses with equal predictions over S that are right on the same hidden pairs."""
+    """Merge hypotheses that have equal predictions over S and are right on equal sets of hidden
+    pairs.
+    """
     seen: dict[tuple[int, bytes], int] = {}
     for i, (row, marks) in enumerate(
         zip(population.behaviour.tolist(), population.right, strict=True)
@@ -224,7 +226,9 @@ def measure_survival(population: Population, draws: Places) -> Survival:
 
 
 class Comparison(NamedTuple):
-    """Comparisons under contexts of one size; every field has one entry per draw, (d,).
+    """Counts of compared pairs of hypotheses, for contexts of one size.
+
+    Every field has one element per draw of hidden pairs, (d,).
 
     Attributes:
         contexts: Contexts in which hypotheses were compared.
@@ -279,7 +283,7 @@ def compare_candidates(
 def score_in_contexts(
     population: Population, contexts: Iterable[Places]
 ) -> list[NDArray[np.float64]]:
-    """Score every hypothesis by what it would add to each context.
+    """Score every hypothesis by the marginal gain of adding it to each context.
 
     Args:
         population: The hypotheses.

@@ -29,7 +29,7 @@ _NONE = np.uint64(0)
 
 
 class ThreeValued(NamedTuple):
-    """Three-valued truth.
+    """Arrays of three-valued truth: certainly true, certainly false, or dependent on unknown atoms.
 
     Attributes:
         true: Where a value is certainly true.
@@ -58,7 +58,7 @@ class KleeneAlgebra:
         return len(self.structures)
 
     def atom(self, name: str, terms: Sequence[str]) -> ThreeValued:
-        """Return the value of an atom, which depends on itself where it is unknown."""
+        """Return the value of an atom. An unknown atom depends on itself."""
         true = self.structures.atom_table("true", self.structures.true, name, terms, False)
         on = self.structures.atom_table("on", self.on, name, terms, 0)
         return ThreeValued(true, ~true & (on == _NONE), on)
@@ -107,7 +107,7 @@ class KleeneAlgebra:
         return ThreeValued(true, false, np.where(true, _NONE, on))
 
     def insert_axes(self, value: ThreeValued, index: tuple[slice | None, ...]) -> ThreeValued:
-        """Insert axes of length 1 among those of the variables."""
+        """Insert axes of length 1 between the axes of the free variables."""
         at = (slice(None), *index)
         return ThreeValued(value.true[at], value.false[at], value.depends_on[at])
 
@@ -139,7 +139,7 @@ class Component(NamedTuple):
 
     @property
     def words(self) -> int:
-        """Number of 64-bit words that hold one bit per completion."""
+        """The number of 64-bit words that hold one bit per completion."""
         return 1 << max(0, len(self.atoms) - 6)
 
 
@@ -155,7 +155,7 @@ def completion_patterns(count: int, words: int) -> Words:
 
 
 class CompletionAlgebra:
-    """The algebra of components that have the same number of words.
+    """The algebra that evaluates formulas in all completions of components of one size in words.
 
     Values have the shape (components, axes …, words). The axis of `element`, the variable of the
     rule, ranges over a component's own elements.
@@ -249,7 +249,7 @@ class CompletionAlgebra:
         return found
 
     def insert_axes(self, value: Words, index: tuple[slice | None, ...]) -> Words:
-        """Insert axes of length 1 among those of the variables."""
+        """Insert axes of length 1 between the axes of the free variables."""
         found: Words = value[(slice(None), *index)]
         return found
 

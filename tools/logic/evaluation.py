@@ -30,10 +30,11 @@ class TableTooLarge(Exception):
 
 
 class Algebra(Protocol[V]):
-    """The operations by which formulas are evaluated to values V.
+    """The operations by which formulas are evaluated to arrays of values of type V.
 
-    The axes of a value are the algebra's own leading axis, one axis for each free variable, and
-    possibly own trailing axes. `at` is the position of a variable among those of the value.
+    The axes of an array are the algebra's own leading axis, one axis for each free variable, and
+    possibly further axes of the algebra. `at` is the position of a variable among the free
+    variables.
 
     Attributes:
         structures: The worlds that values are about.
@@ -79,7 +80,7 @@ class Algebra(Protocol[V]):
         ...
 
     def insert_axes(self, value: V, index: tuple[slice | None, ...]) -> V:
-        """Insert axes of length 1 among those of the variables."""
+        """Insert axes of length 1 between the axes of the free variables."""
         ...
 
 
@@ -137,7 +138,7 @@ def _fitted(value: V, have: tuple[str, ...], want: tuple[str, ...], algebra: Alg
 
 
 class Structures:
-    """Worlds, stacked into tables.
+    """Several worlds as stacked arrays of truth values, with one axis per argument of a predicate.
 
     Attributes:
         worlds: The worlds.
@@ -235,7 +236,9 @@ class Structures:
         return np.where(missing, np.array(absent, table.dtype), found)
 
     def find_object(self, name: str) -> NDArray[np.int64]:
-        """Return the index of an object in each domain, (worlds,); -1 where it is missing."""
+        """Return the index of an object in the domain of each world, (worlds,), or -1 if it is
+        missing.
+        """
         return np.array(
             [world.names.index(name) if name in world.names else -1 for world in self.worlds],
             np.int64,
@@ -307,7 +310,7 @@ class TruthAlgebra:
         return found
 
     def insert_axes(self, value: Bools, index: tuple[slice | None, ...]) -> Bools:
-        """Insert axes of length 1 among those of the variables."""
+        """Insert axes of length 1 between the axes of the free variables."""
         return value[(slice(None), *index)]
 
     def _along(self, value: Bools, at: int) -> Bools:
@@ -317,9 +320,9 @@ class TruthAlgebra:
 
 
 def broadcast_to_elements(value: Any, formula: Formula, size: int) -> Any:
-    """Return the table of a rule with an axis for the elements, (worlds, elements, ...).
+    """Return the values of a rule with an axis for the elements, (worlds, elements, ...).
 
-    A rule without a free variable has the same value for every element.
+    A rule without a free variable has one value for all elements.
     """
     if formula.free:
         return value

@@ -71,7 +71,7 @@ def _within_reach() -> Iterator[None]:
 
 
 class RuleJudgement(NamedTuple):
-    """The worth of a rule in one world.
+    """The validity and cost of a rule in one world.
 
     Attributes:
         valid: Whether the rule is valid; None if a limit was reached, which `reason` names.
@@ -110,7 +110,7 @@ class Undecided(NamedTuple):
 
 @dataclass(frozen=True)
 class PreparedWorlds:
-    """Worlds of one theory under one regime, prepared for judging many rules."""
+    """Worlds of one theory under one regime, converted to arrays once for judging many rules."""
 
     theory: Theory
     worlds: tuple[World, ...]
@@ -206,7 +206,11 @@ class PreparedWorlds:
         return valid, cost
 
     def find_undecided(self, rule: Formula) -> Undecided:
-        """Return what is certain about a rule and the theory in all worlds. Raises `BeyondFastPath`."""
+        """Return which truth values of a rule and the theory are certain, and which are undecided.
+
+        Raises:
+            BeyondFastPath: The rule exceeds the limits of the fast path.
+        """
         with _within_reach():
             return _undecided(self._violated_maybe, self._three(rule))
 

@@ -121,7 +121,7 @@ class FormulaBuilder:
         return place
 
     def atom(self, predicate: str, terms: Iterable[str]) -> int:
-        """Add an atom."""
+        """Add an atom, and return its index."""
         return self.add(Node("atom", predicate, tuple(terms)))
 
     def equal(self, one: str, other: str) -> int:

@@ -38,7 +38,7 @@ JSON_KEYS = ("names", "axioms", "signature", "allowed")  # keys of the JSON form
 
 @dataclass(frozen=True)
 class Theory:
-    """A default theory.
+    """A default theory: axioms that state the normal case, and the predicates that a rule may use.
 
     Attributes:
         names: The name in the paper and that in the published files, or a name chosen by the user.

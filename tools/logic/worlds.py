@@ -22,7 +22,7 @@ MAX_UNKNOWN_ATOMS = 4_096  # unknown atoms of a world
 
 @dataclass(frozen=True)
 class World:
-    """A finite world.
+    """A finite world: its elements, and which atoms are true or unknown. All other atoms are false.
 
     Attributes:
         id: Name of the world.

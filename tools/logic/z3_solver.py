@@ -182,7 +182,7 @@ class CircuitAlgebra:
         return self.negation(self.for_all(self.negation(value), at))
 
     def insert_axes(self, value: Circuit, index: tuple[slice | None, ...]) -> Circuit:
-        """Insert axes of length 1 among those of the variables."""
+        """Insert axes of length 1 between the axes of the free variables."""
         found: Circuit = value[(slice(None), *index)]
         return found
 
@@ -294,7 +294,7 @@ class _WorldSolvers:
 
 
 class GroundedWorlds:
-    """Worlds of one theory under one regime, grounded for many rules.
+    """Worlds of one theory under one regime, translated to Z3 once for judging many rules.
 
     Args:
         theory: The theory.
@@ -324,7 +324,7 @@ class GroundedWorlds:
         self.world_solvers = [_WorldSolvers(self, place) for place in range(len(self.worlds))]
 
     def without_gates(self) -> GroundedWorlds:
-        """Return the same worlds without the gates that earlier rules left behind."""
+        """Return a copy of these worlds without the gates that earlier rules left behind."""
         return GroundedWorlds(self.theory, self.worlds, self.regime, self.resources)
 
     def _structures(self) -> Structures:
@@ -434,7 +434,7 @@ class GroundedWorlds:
             return ()
 
     def extension(self, rule: Formula) -> NDArray[np.int8]:
-        """Return the same as `Prepared.extension`, with `LIMITED` where a limit was reached."""
+        """Return the extension of a rule as `PreparedWorlds` does, with `LIMITED` at a limit."""
         try:
             covered = self.covered_gates(rule)
         except (TableTooLarge, CircuitTooLarge):

@@ -26,15 +26,15 @@ class Worker:
         self.solved: OrderedDict[str, GroundedWorlds] = OrderedDict()
 
     def answer(self, request: dict[str, Any]) -> Any:
-        """Answer a request.
+        """Answer one request of the parent process.
 
         Args:
             request: The keys are key (of theory and worlds), theory, worlds, regime, rule, wanted,
                 resources.
 
         Returns:
-            The worth of the rule in each world, with explanations if wanted, or the rows of an
-            extension.
+            The validity and cost of the rule in each world, with explanations if wanted, or the
+            rows of an extension.
         """
         solved = self._solved(request)
         rule = parse_formula(request["rule"], solved.theory.predicates)

@@ -138,7 +138,7 @@ class ColumnLookup:
         return found[0] if len(found) == 1 else None
 
     def find_column(self, words: Sequence[str]) -> str | None:
-        """Return the one column that lower-case words mean; None if there is none or several."""
+        """Return the column that lower-case words name. None for no or several columns."""
         key = tuple(words)
         if key not in self.known:
             self.known[key] = self.look_up(key)

@@ -46,10 +46,10 @@ def find_side(name: str) -> int | None:
 
 
 def pair_labels(labels: tuple[str, ...]) -> tuple[str, str] | None:
-    """Return the labels of "the first text" and "the second text" of a pair.
+    """Return the labels that mean "the first text" and "the second text" of a pair.
 
-    None unless there are two labels that name one text each ("first", "Headline 2 has more clicks
-    than Headline 1").
+    The result is None unless there are two labels that name one text each ("first", "Headline 2 has
+    more clicks than Headline 1").
     """
     if len(labels) != 2:
         return None

@@ -255,7 +255,7 @@ ReadCondition: TypeAlias = "tuple[Condition, int, Subject | None] | None"
 
 
 class ConditionReader:
-    """A parser of conditions at any place of one sentence."""
+    """A parser of the conditions in one sentence, which can start at any position."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
@@ -301,7 +301,7 @@ class ConditionReader:
         return (AllOf(tuple(parts)) if by == "and" else AnyOf(tuple(parts))), end, about
 
     def read_part(self, at: int, about: Subject | None) -> ReadCondition:
-        """Read one part, at most once for each place and subject."""
+        """Read one part of a condition. The result for a position and a subject is cached."""
         key = (at, about)
         if key not in self.seen:
             self.seen[key] = None

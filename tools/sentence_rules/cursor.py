@@ -86,13 +86,13 @@ class Cursor:
         return self.pieces[at].kind if at < len(self.pieces) else ""
 
     def match_words(self, at: int, *these: str) -> int | None:
-        """Return the place after these words, or None if they do not stand here."""
+        """Return the position after the given words, or None if other words stand at `at`."""
         if all(self.word(at + n) == one for n, one in enumerate(these)):
             return at + len(these)
         return None
 
     def match_phrase(self, at: int, table: Phrases[T]) -> tuple[T, int] | None:
-        """Return the value of the phrase that stands here and the place after it, or None."""
+        """Return the value of the phrase at `at` and the position after it, or None."""
         for way, value in table.get(self.word(at), ()):
             if (after := self.match_words(at, *way)) is not None:
                 return value, after
@@ -105,7 +105,7 @@ class Cursor:
         return at
 
     def skip_determiner(self, at: int) -> int:
-        """Return the place after a determiner, if there is one."""
+        """Return the position after a determiner at `at`, or `at` if there is no determiner."""
         return at + (self.word(at) in words.DETERMINERS)
 
     def read_number(self, at: int) -> Parsed[float]:
@@ -213,7 +213,7 @@ PIECE = re.compile(
 
 
 class Piece(NamedTuple):
-    """A piece of a sentence.
+    """A token of a sentence: a word, a number, a mark or a quoted text.
 
     Attributes:
         kind: Kind of the piece.

@@ -74,7 +74,7 @@ class OutcomeReader:
     Args:
         labels: The labels.
         pair: Whether rows are two texts, of which one wins.
-        told: The description of the data set; its words may accompany a label.
+        description: The description of the data set. Its words may accompany a label.
     """
 
     def __init__(self, labels: tuple[str, ...], pair: bool, description: str = "") -> None:

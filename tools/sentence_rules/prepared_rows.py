@@ -134,7 +134,9 @@ class TextIndex:
 
     @cached_property
     def last_word(self) -> Places:
-        """The position of each text's last word; one before its first token if it has none."""
+        """The position of the last word of each text. Without a word, the position before its first
+        token.
+        """
         last = self.begins - 1
         places = np.flatnonzero(self.is_word[self.ids])
         np.maximum.at(last, self.row_of[places], places)

@@ -108,9 +108,10 @@ Clause: TypeAlias = ConditionClause | PreferenceClause
 
 @dataclass(frozen=True)
 class Rule:
-    """A list of clauses, of which the first that applies gives the label.
+    """A rule: a list of clauses, of which the first that applies gives the label.
 
-    If none applies, the label is `otherwise`, if there is one. Raises UsageError without a clause.
+    If no clause applies, the label is `otherwise`, if it is set. Raises UsageError without a
+    clause.
     """
 
     clauses: tuple[Clause, ...]
@@ -132,7 +133,7 @@ class Rule:
         return np.where(codes == NOT_APPLICABLE, np.int64(rest), codes)
 
     def to_text(self) -> str:
-        """Return the canonical sentence."""
+        """Return the rule as a canonical sentence, which compiles to an equal rule."""
         parts = [clause.to_text() for clause in self.clauses]
         if self.otherwise is not None:
             parts.append(f"otherwise, the label is {quote(self.otherwise)}")
@@ -142,6 +143,8 @@ class Rule:
 
 @dataclass(frozen=True)
 class NotExact:
-    """The reason why a sentence is no exact rule: what the grammar does not cover."""
+    """The result for a sentence outside the grammar: the reason why the sentence is not an exact
+    rule.
+    """
 
     reason: str

@@ -121,7 +121,7 @@ class SentenceParser:
         return got or self.read_label(after)
 
     def read_negated_rest(self, at: int) -> Parsed[str | Clause]:
-        """Read "those that do not are LABEL"."""
+        """Read a remainder of the form "those that do not are LABEL"."""
         for place in (at + 1, at + 2):
             if self.cursor.word(place) in ("that", "which", "who"):
                 told = self.cursor.match_phrase(place + 1, words.DENIES)
@@ -131,7 +131,7 @@ class SentenceParser:
         return None
 
     def read_trailing_otherwise(self, at: int) -> Parsed[str | Clause]:
-        """Read "LABEL otherwise"."""
+        """Read a remainder of the form "LABEL otherwise"."""
         label = self.read_label(at)
         if label is None:
             return None
@@ -139,7 +139,7 @@ class SentenceParser:
         return told and (label[0], told[1])
 
     def read_label(self, at: int) -> Parsed[str]:
-        """Read an outcome that names one label."""
+        """Read the part of a clause that names one label."""
         end = self.find_outcome_end(at)
         label = self.outcomes.find_label(self.cursor.pieces[at:end])
         if label is None:
@@ -162,7 +162,7 @@ class SentenceParser:
     # --- clauses ---------------------------------------------------------------
 
     def read_clause(self, at: int) -> Parsed[Clause]:
-        """Read one clause."""
+        """Read one clause, that is a condition with its label, from token `at` on."""
         if self.cursor.word(at) in words.IF:
             return self.read_if_clause(at)
         end = self.find_outcome_end(at)
@@ -186,7 +186,7 @@ class SentenceParser:
         return (ConditionClause(got[0], label[0]), label[1]) if label else None
 
     def read_label_first(self, at: int, end: int) -> Parsed[Clause]:
-        """Read "LABEL if CONDITION"."""
+        """Read a clause of the form "LABEL if CONDITION"."""
         label = self.read_label(at)
         got = label and self.reader.read_condition(end + 1)
         return (ConditionClause(got[0], label[0]), got[1]) if got and label else None
@@ -212,7 +212,7 @@ class SentenceParser:
         return False
 
     def expect_outcome(self, at: int) -> bool:
-        """Return whether an outcome continues here ("are", "will be")."""
+        """Return whether the sentence continues with an outcome at `at` ("are", "will be")."""
         if self.cursor.word(at) in words.VERB_OF_OUTCOME:
             return True
         self.cursor.record_failure(at, f"a condition, and what then? {self.cursor.quote_from(at)}")
@@ -241,9 +241,9 @@ class SentenceParser:
     # --- pairs -----------------------------------------------------------------
 
     def read_winner(self, at: int, end: int) -> Parsed[Clause]:
-        """Read which text wins.
+        """Read a clause that says which of two texts wins.
 
-        For instance "the text with more words wins", "the longer text wins", "the text that
+        Examples are "the text with more words wins", "the longer text wins" and "the text that
         mentions A wins".
         """
         cursor = self.cursor

@@ -85,13 +85,13 @@ def skip_to_quoted(cursor: Cursor, at: int) -> int:
 
 
 def begins_condition(cursor: Cursor, at: int) -> bool:
-    """Return whether a condition seems to begin here rather than an entry of a list."""
+    """Return whether a condition, rather than an entry of a list, seems to begin at `at`."""
     word = cursor.word(at)
     return word in words.VERBS or word in ("(", "not", "no") or read_subject(cursor, at) is not None
 
 
 def read_entry(cursor: Cursor, at: int, room: int) -> Parsed[Term]:
-    """Read one entry; an unquoted one has at most `room` words."""
+    """Read one entry of a word list. An entry without quotes may have at most `room` words."""
     if cursor.kind(at) == "quoted":
         text = cursor.pieces[at].text
         if INNER_STAR.search(text):

@@ -53,7 +53,7 @@ def is_joined_by_and(cursor: Cursor, at: int, end: int) -> bool:
 
 
 def read_bounded_amount(cursor: Cursor, at: int, bound: Bound, text: str) -> Parsed[Condition]:
-    """Read what follows "has at least 3"."""
+    """Read the amount after a bound, for example the part after "has at least 3"."""
     terms: Parsed[tuple[Term, ...]]
     named = read_mark(cursor, at)
     unit = cursor.match_phrase(at, words.UNITS)
@@ -107,7 +107,7 @@ def read_amount_comparison(cursor: Cursor, at: int, text: str) -> Parsed[Conditi
 
 
 def with_text(quantity: Measure, text: str) -> Measure:
-    """Return the same quantity for another text."""
+    """Return a copy of the quantity that measures the column `text`."""
     match quantity:
         case MentionedEntries(terms):
             return MentionedEntries(terms, text)

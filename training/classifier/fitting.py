@@ -44,7 +44,8 @@ SPLITS = ("ind", "ood", "val")  # the names of splits in problems
 
 @dataclass(frozen=True)
 class LabelledSet:
-    """The rows of one data set: `train`, and those of `SPLITS` that it has.
+    """The rows of one data set for a classifier: the split `train`, and any further split of
+    `SPLITS`.
 
     Attributes:
         name: The name of the data set.
@@ -63,7 +64,7 @@ class LabelledSet:
 
 @dataclass(frozen=True)
 class FitResult:
-    """The result of a training.
+    """The result of training a classifier.
 
     Attributes:
         labels: The labels.
@@ -104,9 +105,9 @@ def fit(
     resume: bool = False,
     progress: Callable[[Epoch | None, int, int], None] | None = None,
 ) -> FitResult:
-    """Train a classifier on one set, and write it with its tokenizer to `out`/model.
+    """Train a classifier on one data set, and write it with its tokenizer to `out`/model.
 
-    It is an adapter or a full model.
+    The classifier is either an adapter of the base model or a full model.
 
     Args:
         base: The base model.

@@ -9,9 +9,9 @@ from ...records import Json, Observation
 
 
 def column_lines(row_input: Json) -> list[str]:
-    """Return one `column: value` line per column, with an empty value where there is none.
+    """Return one line `column: value` per column. A missing value is empty.
 
-    An input that is one text is returned as one line.
+    An input that is a single text is returned as one line.
     """
     if not isinstance(row_input, Mapping):
         return [str(row_input)]
@@ -21,10 +21,10 @@ def column_lines(row_input: Json) -> list[str]:
 def encode_rows(
     tokenizer: Any, rows: Sequence[Observation], max_length: int
 ) -> tuple[list[list[int]], int]:
-    """Return the tokens of each row, and the number of rows that were truncated.
+    """Return the token ids of each row, and the number of rows that were truncated.
 
-    A row has at most `max_length` tokens, and at least one. It begins with the BOS token if the
-    tokenizer adds one.
+    A row has between one and `max_length` tokens. It begins with the BOS token if the tokenizer
+    adds a BOS token.
     """
     first = list(tokenizer("")["input_ids"])[:1]
     if first and first[0] != tokenizer.bos_token_id:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class OveroptimizationGuard:
-    """Warnings of over-optimisation.
+    """Warns of over-optimisation, and stops the training if a warning is to end it.
 
     Attributes:
         messages: Notes and warnings so far, one sentence each. Each stage is warned about once, and the
@@ -56,7 +56,7 @@ class OveroptimizationGuard:
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """Notes and warnings so far, one sentence each."""
+        """The notes and warnings so far, one sentence each."""
         return tuple(self._seen.values())
 
     def add_notes(self, notes: Sequence[str]) -> None:
@@ -237,7 +237,7 @@ class CurriculumCallback(TrainerCallback):  # type: ignore[misc]
         checkpoints.prune_checkpoints(folder.parent, self.settings.keep)
 
     def load_checkpoint(self, folder: Path) -> None:
-        """Continue from a checkpoint.
+        """Continue the training from a checkpoint.
 
         Raises:
             UsageError: It was written with other settings or pairs.

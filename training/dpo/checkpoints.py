@@ -28,7 +28,7 @@ PREFIX = "checkpoint-"
 
 
 def find_last_complete(folder: Path) -> Path | None:
-    """Return the newest complete checkpoint, and remove incomplete ones that a kill left."""
+    """Return the newest complete checkpoint, and remove incomplete checkpoints that a kill left."""
     for broken in [one for one in _all(folder) if not (one / STATE_FILE).is_file()]:
         shutil.rmtree(broken)
     return max(_all(folder), key=_update, default=None)

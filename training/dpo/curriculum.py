@@ -41,7 +41,7 @@ StageWeights = Mapping[str, float]  # by stage, with mean 1 unless clipped; not 
 
 
 class Schedule(Protocol):
-    """Weights of stages by period; every schedule has the same probes, periods and examples."""
+    """The weights of the stages by period. Schedules share probes, periods and examples."""
 
     @property
     def name(self) -> str:
@@ -68,7 +68,7 @@ class Schedule(Protocol):
         """Return everything that later weights depend on; floats survive JSON exactly."""
 
     def load_state_dict(self, state: Json) -> None:
-        """Continue from `state_dict`.
+        """Restore a state that `state_dict` returned.
 
         Raises:
             UsageError: The state is of another schedule, other stages or other settings.
@@ -76,11 +76,11 @@ class Schedule(Protocol):
 
 
 class DpoSettings(TrainingSettings):
-    """Settings whose messages put what is wrong with a value after a semicolon."""
+    """Base class of settings whose error messages state the fault of a value after a semicolon."""
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
-        """Return one sentence about a value that pydantic refused."""
+        """Return one sentence about a value that fails validation."""
         said = super().describe_error(error, data)
         return said.replace(": it must be one of", "; valid:").replace(": it must", "; it must")
 
@@ -284,9 +284,10 @@ def make_schedule(
 def trainable_stages(
     training: Mapping[str, int], validation: Mapping[str, int]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return the stages that can be trained and probed, and a sentence on each one left out.
+    """Return the stages that can be trained and probed, and a sentence about each excluded stage.
 
-    The result does not depend on the schedule, so schedules are compared over the same stages.
+    The result does not depend on the schedule, so that all schedules are compared over equal
+    stages.
 
     Args:
         training: The number of training pairs by stage.

@@ -43,7 +43,7 @@ class Draw(NamedTuple, Generic[PairId]):
 
 
 class PoolUsage(NamedTuple):
-    """How many draws a stage got, and the size of its pool."""
+    """The number of draws from the pool of a stage, and the size of the pool."""
 
     draws: int
     pairs: int  # in the pool
@@ -116,13 +116,20 @@ class Mixture(Generic[PairId]):
         return drawn
 
     def usage(self, history: Sequence[StageWeights], drawn: int) -> dict[str, PoolUsage]:
-        """Return what the first `drawn` draws took of each stage's pool; raises as `draws`."""
+        """Return, by stage, how many of the first `drawn` draws used its pool, and the size of the
+        pool.
+
+        Raises:
+            ValueError: As in `draws`.
+        """
         counts = np.bincount(self._stages(history, drawn), minlength=len(self.pools))
         pools = self.pools.items()
         return {s: PoolUsage(int(n), len(pool)) for n, (s, pool) in zip(counts, pools, strict=True)}
 
     def state_dict(self) -> Json:
-        """Return what must stay the same for equal draws, apart from the weights."""
+        """Return the state that a resumed training must share, apart from the weights, to draw
+        equal pairs.
+        """
         digest = digest_of(
             {stage: [str(pair) for pair in pool] for stage, pool in self.pools.items()}
         )

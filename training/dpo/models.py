@@ -120,7 +120,7 @@ def uses_gradient_checkpointing(settings: TrainConfig, model: Any) -> bool:
 
 
 def make_peft_config(settings: TrainConfig) -> LoraConfig:
-    """Return the LoRA configuration."""
+    """Return the LoRA configuration for the package peft."""
     names = [one.strip() for one in settings.lora_targets.split(",") if one.strip()]
     return LoraConfig(
         r=settings.lora_rank,

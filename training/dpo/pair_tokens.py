@@ -131,8 +131,8 @@ class PairTokens:
 def answer_end_token(wording: ChatFormat, ends: Sequence[int]) -> int:
     """Return the token that the chat template writes after an answer.
 
-    It is one of `ends`, the end tokens in the model's generation_config. It is the first of them
-    where the template writes none of them or refuses an answer.
+    The token is among `ends`, the end tokens in the model's generation_config. If the template
+    writes none of them or rejects an answer, the first of `ends` is returned.
     """
     from ...agents.local.chat import PLAIN
 

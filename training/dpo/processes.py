@@ -62,7 +62,7 @@ def broadcast(value: Any, processes: int) -> Any:
 
 @contextlib.contextmanager
 def report_out_of_memory(settings: TrainConfig) -> Iterator[None]:
-    """Turn an out-of-memory error into one PeirceError sentence."""
+    """Convert an out-of-memory error into a PeirceError with one sentence."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:

@@ -123,7 +123,7 @@ class ListLog:
         self.training, self.settings, self.status = training, dict(settings), "running"
 
     def log_point(self, examples: int, stage: str, name: str, value: float) -> None:
-        """Store a point."""
+        """Append a point to the list."""
         self.points[examples, stage, name] = value
 
     def close(self, status: str, fields: Mapping[str, Json]) -> None:

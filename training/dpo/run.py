@@ -49,7 +49,7 @@ CHECKPOINTS_FOLDER = "checkpoints"
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """The result of a training.
+    """The result of a DPO training.
 
     Attributes:
         training: The id of the training.
@@ -343,7 +343,9 @@ def _check_same(out: Path, held: Mapping[str, Any], mine: Mapping[str, Any]) -> 
 
 
 def read_record(out: Path) -> dict[str, Any]:
-    """Return training.json of a training's folder; raises DataError where it is invalid."""
+    """Return the contents of training.json in a training's folder. Raises DataError if it is
+    invalid.
+    """
     try:
         held: dict[str, Any] = json.loads((out / RECORD_FILE).read_text("utf-8"))
         _ = held["training"], held["status"], held["base"]["weights"], held["base"]["name"]

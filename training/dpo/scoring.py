@@ -46,7 +46,7 @@ class Scorer:
         return self._scored(keys, self._own())
 
     def reference_logps(self, keys: Sequence[SequenceKey]) -> NDArray[np.float64]:
-        """Return the same under the model as it was before training."""
+        """Return the log-probabilities of sequences under the model as it was before training."""
         trainer = self._trainer
         if trainer.ref_model is not None:
             return self._scored(keys, trainer.ref_model)
@@ -157,10 +157,10 @@ class ReferenceLogps:
 def draw_pools(
     table: PairTable, tokens: PairTokens, split: str, limit: int, seed: int
 ) -> dict[str, list[int]]:
-    """Return ids of pairs by stage: those of a split that fit the length, `limit` per stage.
+    """Return ids of validation or training pairs by stage, at most `limit` per stage.
 
-    They are drawn by the seed. No stage is drawn more than `limit` times, so a larger pool is not
-    needed.
+    The pairs belong to the split `split` and fit the length limit. They are drawn with the seed. No
+    stage is drawn more than `limit` times, so a larger pool is not needed.
     """
     found = {}
     for stage in STAGES:
@@ -200,7 +200,7 @@ class Probe:
         self._reference = scorer.reference_logps(self._keys)
 
     def measure(self) -> dict[str, dict[str, float]]:
-        """Return the values of `progress.PROBES` by stage, then by name."""
+        """Return the values of `progress.PROBE_METRICS` by stage, then by name."""
         ratios = self._scorer.policy_logps(self._keys) - self._reference
         return {stage: self._summary(ratios[rows]) for stage, rows in self._rows.items()}
 

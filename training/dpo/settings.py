@@ -146,7 +146,7 @@ class TrainConfig(DpoSettings):
         return digest_of(self.decisive_settings())
 
     def decisive_settings(self) -> dict[str, Json]:
-        """Return the settings that determine the weights; a resume may change the others."""
+        """Return the settings that determine the weights. A resume may change other settings."""
         return {key: value for key, value in self.to_record().items() if key not in _BESIDE}
 
     @classmethod
@@ -156,7 +156,7 @@ class TrainConfig(DpoSettings):
 
     @staticmethod
     def read_yaml(path: Path) -> dict[str, Json]:
-        """Return the settings in a YAML file, unchecked; raises DataError where it has none."""
+        """Return the unchecked settings in a YAML file. Raises DataError if it contains none."""
         try:
             told = read_yaml(path, path.read_bytes()).value
         except OSError as error:

@@ -39,9 +39,10 @@ class CurriculumTrainer(DPOTrainer):  # type: ignore[misc]
     Args:
         course: The callback that controls the training.
         tokens: The pairs as tokens.
-        told: What a checkpoint records about the training, in addition to the course's state.
+        identity: What a checkpoint records about the training, in addition to the state of
+            `course`.
         precompute: Whether `tokens` has the reference's log-probabilities.
-        more: Arguments of DPOTrainer.
+        kwargs: Arguments of DPOTrainer.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ def make_trainer(
     tokens: PairTokens,
     identity: Mapping[str, Json],
 ) -> CurriculumTrainer:
-    """Return the trainer.
+    """Create the trainer of a DPO training.
 
     Raises:
         UsageError: The model has no modules with the adapter's names.
@@ -165,7 +166,7 @@ class AnswerSampler:
     Args:
         trainer: The trainer.
         wording: The chat template and tokenizer.
-        most_tokens: The most tokens of an answer.
+        max_new_tokens: Maximum number of tokens of an answer.
         rows: Answers per batch.
         context: The context length in tokens, None where unknown. An answer ends there, and a
             prompt that leaves no room has an empty answer.

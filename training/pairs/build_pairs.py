@@ -72,10 +72,10 @@ _END = object()
 
 
 def read_ahead(items: Iterator[Item], depth: int) -> Generator[Item, None, None]:
-    """Yield items in their order, while a thread computes up to `depth` of them in advance.
+    """Yield items in order, while a thread computes up to `depth` items in advance.
 
     An error in computing an item is raised at that item's position. The thread ends with this
-    generator, so close it (`contextlib.closing`) where it may be left early.
+    generator, so close the generator (`contextlib.closing`) if you may stop early.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="reading ahead") as thread:
         waiting = deque(thread.submit(next, items, _END) for _ in range(depth))
@@ -115,7 +115,7 @@ class LengthLimit(Protocol):
         ...
 
     def with_variables(self, variables: Mapping[str, Json]) -> LengthLimit:
-        """Return the same for prompts that are written with variables of the chat template."""
+        """Return a copy for prompts that are written with variables of the chat template."""
         ...
 
 

@@ -2,9 +2,9 @@
 
 A training turns a pair into the prompt in the chat template, up to the start of the assistant's
 turn, then the answer and the token that ends it. The length is the sum of the lengths of these
-parts, each tokenized separately, as a training concatenates them (`dpo/tokens.py`), so no merge
-crosses a boundary. All tokens that the template writes after an answer count here; a training uses
-only the first of them.
+parts, each tokenized separately, as a training concatenates them (`dpo/pair_tokens.py`), so no
+merge crosses a boundary. All tokens that the template writes after an answer count here; a training
+uses only the first of them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ModelText:
             )
 
     def with_variables(self, variables: Mapping[str, Json]) -> Self:
-        """Return the same model with other variables of its chat template."""
+        """Return a copy with other variables of the chat template."""
         changed = copy.copy(self)
         changed._wording = self._worded(variables)
         return changed

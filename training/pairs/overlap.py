@@ -101,9 +101,10 @@ class PredictionOverlap:
         return self._shared[member]
 
     def triple_shared_sizes(self, member: int, others: Integers) -> Integers:
-        """Return the sizes (k, m) of intersections of three prediction sets.
+        """Return the sizes (k, m) of the intersections of three prediction sets.
 
-        They are those of each hypothesis, `member`, and each of `others` (k,).
+        Element [i, j] is the size of what hypothesis j, the hypothesis `member` and the hypothesis
+        `others[i]` predict in common.
         """
         same = self._same(member)
         self._shared[member] = self._counted(same)

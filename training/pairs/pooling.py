@@ -94,7 +94,7 @@ class Source:
 
 @dataclass
 class Question:
-    """One problem under one O_n, and the sessions that asked it.
+    """One problem with one set of shown pairs O_n, and the sessions that worked on it.
 
     Attributes:
         key: The digest of everything that makes two questions the same.
@@ -133,7 +133,7 @@ class PooledAnswer:
 
 @dataclass(frozen=True)
 class PooledAnswers:
-    """The answers to one question from all sessions.
+    """The answers to one question (problem and shown pairs), pooled from all sessions.
 
     Attributes:
         question: The question.
@@ -238,7 +238,7 @@ def _shown(variables: Mapping[str, Json] | None) -> str:
 
 
 def read_pools(store: Store, questions: Sequence[Question]) -> Iterator[PooledAnswers]:
-    """Yield the pools in order, one at a time, so predictions of only one are in memory."""
+    """Yield the pools of answers in order. Only one pool's predictions are in memory at a time."""
     sizes = _Spaces(store)
     for start in range(0, len(questions), PROBLEMS_PER_QUERY):
         part = questions[start : start + PROBLEMS_PER_QUERY]

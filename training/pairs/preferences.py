@@ -61,7 +61,7 @@ _WIDEST = 2**62
 
 
 class Costs(NamedTuple):
-    """The cost of each of m hypotheses, integers (m,), out of `elements`."""
+    """The costs of m hypotheses, as integers (m,), each out of `elements`."""
 
     cost: Integers
     elements: int
@@ -154,7 +154,7 @@ def _summed(
 
 
 class Ranking(NamedTuple):
-    """Candidates of each of k contexts, sorted by score, lowest first."""
+    """The candidates of each of k contexts, sorted by score, lowest first."""
 
     order: Integers  # (k, r), positions of candidates
     lower: Integers  # (k, r), for each position in that order, how many score strictly lower
@@ -244,10 +244,12 @@ class Pool:
 
 @dataclass(frozen=True)
 class Caps:
-    """The most contexts of size 0, 1 and 2, and the most pairs per stage in one such context.
+    """Maximum numbers of contexts, and of pairs per stage in a context, for contexts of size 0, 1
+    and 2.
 
-    None means no cap. The released code of the paper has 1, 20 and 190 contexts (all those of 20
-    drawn hypotheses), all pairs without a context, and 15 pairs of all stages together with one.
+    None means no limit. The released code of the paper takes 1, 20 and 190 contexts (all those of
+    20 drawn hypotheses). It takes all pairs without a context, and 15 pairs of all stages together
+    in a context.
 
     Raises:
         UsageError: There are not three numbers of at least 0 each, or the caps leave no pair.
@@ -271,9 +273,10 @@ class Caps:
 
 @dataclass(frozen=True)
 class PairArrays:
-    """p pairs over k contexts; every number is a position among the answers of the pool.
+    """Arrays of p preference pairs over k contexts, which refer to answers by their index in the
+    pool.
 
-    They are sorted by context, stage, chosen and rejected, and take 29 bytes per pair.
+    The pairs are sorted by context, stage, chosen and rejected, and take 29 bytes per pair.
     """
 
     contexts: NDArray[np.int32]  # (k, 2), ascending, -1 where the context has fewer members

@@ -16,10 +16,10 @@ Integers = NDArray[np.int64]
 
 
 def quotas(counts: Sequence[int], total: int) -> list[int]:
-    """Return how many items of each group go into `total`.
+    """Return how many items of each group go into `total` items.
 
-    All groups get the same share, except that a smaller group gives all of its items. The remainder
-    of the division goes to the first groups.
+    All groups have equal shares, except that a group with fewer items gives all its items. The
+    remainder of the division goes to the first groups.
     """
     wanted = [0] * len(counts)
     left = min(total, sum(counts))

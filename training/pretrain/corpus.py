@@ -72,10 +72,10 @@ def make_malformed(description: str, source: str, rng: random.Random) -> str:
 def narrow_rule(
     task: str, description: str, source: str, shown: Sequence[Observation], rng: random.Random
 ) -> tuple[str, str] | None:
-    """Return the same rule under a condition that all shown inputs meet.
+    """Return a rule restricted by a condition that all shown inputs meet.
 
     Returns:
-        Description and source; None where no condition applies.
+        Description and source, or None if no condition applies.
     """
     name = source[len("def f(")]
     holding = [
@@ -110,7 +110,7 @@ ENTITY_PATTERN = re.compile(
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer of a lesson.
+    """An answer in a lesson of the pretraining corpus.
 
     Attributes:
         prompt_suffix: The part of the prompt after the observations.
@@ -150,7 +150,7 @@ class Lesson:
 
 
 class LessonWriter:
-    """Writes lessons of one task from observations and programs, with faults."""
+    """Writes lessons of one task from observations and programs, with deliberate faults."""
 
     def __init__(self, task: str, shares: Shares) -> None:
         self.task = task
@@ -165,7 +165,7 @@ class LessonWriter:
         rng: random.Random,
         faulty: bool = True,
     ) -> Lesson:
-        """Return a lesson.
+        """Return a lesson about shown observations, with answers to several prompts.
 
         Args:
             shown: The observations.
@@ -241,7 +241,7 @@ def _constant(task: str, shown: Observation) -> tuple[str, str]:
 
 
 def prior(program: Program) -> float:
-    """Return how often a program is drawn, relative to others."""
+    """Return the weight with which a program is drawn, relative to other programs."""
     return math.sqrt(program.weight) * math.exp(-0.12 * program.cost)
 
 
@@ -341,7 +341,7 @@ class ChainLessons:
         self.writer = LessonWriter("acre", shares)
 
     def draw(self, rng: random.Random, done: float = 1.0, faulty: bool = True) -> Lesson | None:
-        """Draw a lesson; `done` has no effect here."""
+        """Draw a lesson. The argument `done` has no effect on this kind of lesson."""
         from ...tasks.programs.acre_scenes import COLORS, MATERIALS, SHAPES
 
         chain = rng.choice(self.chains)

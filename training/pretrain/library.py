@@ -86,7 +86,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Chain:
-    """A problem of scenes with answers of the search, each new compared with the previous ones."""
+    """A problem of scenes with the search's answers, each compared with earlier answers."""
 
     shown: tuple[Observation, ...]
     answers: tuple[Program, ...]

@@ -71,7 +71,7 @@ class PackedRows:
 
 
 class LessonTokenizer:
-    """Turns lessons into trees.
+    """Turns lessons into trees of tokens, in which answers share the tokens of their prompt.
 
     Args:
         tokenizer: The tokenizer.

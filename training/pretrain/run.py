@@ -54,7 +54,7 @@ def train_model(
     use_bfloat16: bool,
     progress: Callable[[float, int, float], None] | None = None,
 ) -> tuple[int, float]:
-    """Train until `pace` ends.
+    """Train a model on packed lessons until `pace` ends.
 
     Args:
         model: The model.
@@ -170,7 +170,7 @@ ProgressCallback = Callable[[Mapping[str, Json]], None]
 
 @dataclass(frozen=True)
 class PretrainResult:
-    """The result of a pretraining.
+    """The result of `pretrain`: a folder with a model, new or reused.
 
     Attributes:
         out: The folder of the model.
@@ -190,7 +190,7 @@ class PretrainResult:
 def pretrain(
     settings: PretrainSettings, out: str | Path, progress: ProgressCallback | None = None
 ) -> PretrainResult:
-    """Pretrain a model, or return the existing one with the same settings.
+    """Pretrain a model, or return the existing model if `out` holds one with equal settings.
 
     Args:
         settings: The settings.

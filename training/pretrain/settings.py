@@ -81,7 +81,7 @@ class PretrainSettings(Settings):
 
     @classmethod
     def describe_error(cls, error: ErrorDetails, data: Any) -> str:
-        """Return one sentence about a value that pydantic refused."""
+        """Return one sentence about a value that fails validation."""
         if error["type"] == "literal_error":
             name = str(error["loc"][0])
             valid = describe_type(cls.model_fields[name].annotation)
@@ -89,7 +89,7 @@ class PretrainSettings(Settings):
         return super().describe_error(error, data)
 
     def as_json(self) -> dict[str, Json]:
-        """Return the settings as JSON, without the ones that have no effect."""
+        """Return the settings as JSON, without settings that have no effect."""
         unused = {"minutes"} if self.tokens is not None else set()  # it decides nothing then
         return {"version": VERSION, **self.model_dump(exclude=unused)}
 

@@ -64,7 +64,9 @@ def table_g5(runs: Sequence[SessionRecords]) -> Table:
 
 
 def table_g6(runs: Sequence[SessionRecords]) -> Table:
-    """Count rules valid on the prompt worlds, those with holdouts, and those valid there."""
+    """Count the rules that are valid on prompt worlds, that also have holdouts, and that are valid
+    there.
+    """
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         valid = [one for one in run.records if one.valid]

@@ -156,10 +156,10 @@ def render_files(
     by_problem: Mapping[str, Sequence[Mapping[str, Json]]],
     target: Path,
 ) -> dict[Path, str | bytes]:
-    """Return the files to write.
+    """Return the contents of the files to write, by path.
 
     A .csv file gets every metric of every group in long form, and a .md file all tables. A folder
-    gets both as abd.csv and abd.md, each table as .csv and .md, and one CSV of problems for each
+    gets both as abd.csv and abd.md, each table as .csv and .md, and one CSV of problems per
     session.
 
     Args:

@@ -27,7 +27,7 @@ BANDS = ((0.9, "high validity"), (0.5, "intermediate validity"), (0.0, "low vali
 
 @dataclass(frozen=True)
 class SessionRecords:
-    """The records of one session, with its name in tables."""
+    """The records of one session, with the session's name in tables."""
 
     session: str
     name: str
@@ -81,12 +81,12 @@ def add_all_group(groups: Sequence[Group], records: Sequence[Record]) -> list[Gr
 
 
 def group_by_theory(records: Sequence[Record]) -> list[Group]:
-    """Group records by theory."""
+    """Group records by the theory of their problem."""
     return _by(records, lambda one: one.facts.theory)
 
 
 def group_by_difficulty(records: Sequence[Record]) -> list[Group]:
-    """Group records by difficulty; those without one are left out."""
+    """Group records by difficulty, and leave out records without a difficulty."""
     return _by([one for one in records if one.facts.difficulty], lambda one: one.facts.difficulty)
 
 

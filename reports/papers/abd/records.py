@@ -134,7 +134,7 @@ class Attempt:
 
     @property
     def valid(self) -> bool:
-        """Whether the rule is valid in all prompt worlds, of which there is at least one."""
+        """Whether there is a prompt world, and the rule is valid in all prompt worlds."""
         marks = self.shown.marks if self.shown else ()
         return bool(marks) and all(mark is True for mark in marks)
 
@@ -166,7 +166,7 @@ def _rank(one: Attempt) -> tuple[bool, int, int, int]:
 
 @dataclass(frozen=True)
 class Record:
-    """The outcome of one problem.
+    """The answer that counts for one problem of the task `abd`, with its measures.
 
     Args:
         facts: Facts of the problem.
@@ -233,8 +233,9 @@ class Record:
     def holdout_valid(self) -> bool | None:
         """Whether the rule is valid on all holdouts.
 
-        It is False without a rule, and if there are known to be no holdouts (as in the published
-        evaluator). It is None if none were opened, or if a limit of the solver leaves it open.
+        The value is False without a rule, and if the problem is known to have no holdouts (as in
+        the published evaluator). It is None if holdouts were not opened, or if the solver reached a
+        limit.
         """
         if not self.facts.holdouts_known:
             return None

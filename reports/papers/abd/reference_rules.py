@@ -22,7 +22,7 @@ PLANTED_IN_SCOPE = "planted rule in scope"
 
 
 class ReferenceRule(NamedTuple):
-    """A reference rule of a problem.
+    """A reference rule of a problem, judged like an answer.
 
     Args:
         kind: Planted rule or antecedent.
@@ -36,7 +36,7 @@ class ReferenceRule(NamedTuple):
 
 
 def reference_runs(rules: Sequence[ReferenceRule]) -> tuple[SessionRecords, ...]:
-    """Return one run per kind of reference rule, over the problems that have such a rule."""
+    """Return one run per kind of reference rule, over the problems that have this kind of rule."""
     planted = [one for one in rules if one.kind == PLANTED]
     legal = [one for one in planted if one.in_scope]
     antecedents = [one for one in rules if one.kind == ANTECEDENT]

@@ -1,7 +1,7 @@
 """Tables 2 to 6 of the ABD paper, with sessions in the place of models.
 
 Further tables show difficulty and compare shorter with longer rules. All are pure functions of
-`groups.Run`. Intervals are 95% and resample instances within their regime.
+`groups.SessionRecords`. Intervals are 95% and resample instances within their regime.
 
 Departure: the published tables print means without intervals; here the cells include them.
 """
@@ -166,9 +166,10 @@ def difficulty_table(runs: Sequence[SessionRecords]) -> Table:
 
 
 def paired_table(runs: Sequence[SessionRecords]) -> Table | None:
-    """Compare rules no longer than the planted one with longer ones, on problems that have both.
+    """Compare valid rules that are no longer than the planted rule with longer valid rules.
 
-    Values are means over problems. Returns None for fewer than two sessions.
+    Only problems with both kinds of rules count. Values are means over problems. Returns None for
+    fewer than two sessions.
     """
     if len(runs) < 2:
         return None

@@ -40,7 +40,7 @@ MAX_REGIONS = 4  # Maximum number of values of k whose region is drawn in a pane
 def draw_figures(study: Study) -> dict[str, bytes]:
     """Return the figures as .png and .svg, by file name.
 
-    They are figure3 (the mean over data sets), one figure3-NAME for each data set if there are
+    The figures are figure3 (the mean over data sets), figure3-NAME for each data set if there are
     several, and scatter if it has points.
     """
     drawn = {"figure3": partial(draw_figure_3, study, study.data_sets)}

@@ -55,7 +55,7 @@ class Estimate(TypedDict):
 
 
 class ClusteredSums:
-    """Sums by cluster, and the same sums over resampled clusters.
+    """Sums over all clusters, and the corresponding sums over resampled clusters.
 
     The draws depend only on the seed and on the number of clusters, which are sorted by name.
 
@@ -124,7 +124,7 @@ def share(part: str, total: str) -> Formula:
 
 
 def odds_ratio(one: str, other: str, total: str) -> Formula:
-    """Return the formula (one / (whole - one)) / (other / (whole - other))."""
+    """Return a formula for the odds ratio (one / (total - one)) / (other / (total - other))."""
     return lambda s: (s[one] * (s[total] - s[other])) / (s[other] * (s[total] - s[one]))
 
 
@@ -166,7 +166,7 @@ Behaviour = tuple[str, str]  # Digests of prediction codes and of reasons.
 
 @dataclass(frozen=True)
 class JoinedProblem:
-    """A problem with one set of shown pairs O_n, with its consistent hypotheses from all sessions.
+    """A problem with one set of shown pairs O_n, and its consistent hypotheses from all sessions.
 
     Args:
         data_set: Name of the data set.
@@ -192,7 +192,7 @@ class JoinedProblem:
 
 @dataclass
 class StudySources:
-    """A record of what was read.
+    """The sessions, hidden pairs and problems that a study has read.
 
     Args:
         sessions: {session, task, method, model, problems, left_out} for each session; "left_out"

@@ -59,7 +59,7 @@ Key = tuple[Json, ...]  # Data set, n, m and, in the second study, k.
 
 @dataclass(frozen=True)
 class StudySettings:
-    """Settings of a study.
+    """Settings of a simulation study.
 
     Args:
         seed: Seed of all draws.

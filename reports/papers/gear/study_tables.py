@@ -33,7 +33,7 @@ MIN_RATIO_LIMIT = 1.6  # An axis of ratios covers at least 1 / LEAST to LEAST.
 
 
 def draw_study(result: Mapping[str, Json]) -> Figure:
-    """Draw a study."""
+    """Draw the figure of a study."""
     figures = PLOTTED[result["study"]]
     rows = [row for row in result["rows"] if row.get("k", ALL) == ALL]
     data_sets = list(dict.fromkeys(row["data_set"] for row in rows))
@@ -147,7 +147,7 @@ def short_table(result: Mapping[str, Json]) -> Table:
 
 
 def full_table(result: Mapping[str, Json]) -> Table:
-    """Return every row with its indices, its counts and its values with their intervals."""
+    """Return a table of all rows of a study, with indices, counts, values and intervals."""
     places, counts, figures = _columns(result)
     body = [
         (

@@ -35,11 +35,11 @@ def metric_heading(metric: str) -> str:
 
 
 def table_3(study: Study) -> list[dict[str, Json]]:
-    """Return one entry per model for the average over its data sets, then one per data set.
+    """Return one entry per model for the average over its data sets, then one entry per data set.
 
     All n are pooled. Each entry is {model, data_sets, problems, metrics}. A metric is {mean, low,
-    high, n, data_sets}, where "data_sets" names those with a value. "problems" counts combinations
-    of problem, n and session.
+    high, n, data_sets}, where "data_sets" names the data sets that have a value. "problems" counts
+    combinations of problem, n and session.
     """
     rows: list[dict[str, Json]] = []
     for model in study.models:
@@ -63,7 +63,7 @@ def table_3(study: Study) -> list[dict[str, Json]]:
 def format_table_3(rows: Sequence[Mapping[str, Json]], *, intervals: bool = True) -> Table:
     """Return `table_3` as a table: metrics by definition, then by the published conventions.
 
-    An average names its data sets, and a cell that covers fewer of them names those.
+    An average names its data sets. A cell that covers fewer data sets names them.
     """
     metrics = (*TABLE_3, *PUBLISHED)
     body: list[tuple[Cell, ...]] = []
@@ -114,7 +114,10 @@ def long_table(study: Study) -> Table:
 
 
 def volumes_table(study: Study) -> Table:
-    """Return hypotheses by verdict in each setting; memorising ones count as consistent too."""
+    """Return a table of hypotheses by verdict, data set, n and model.
+
+    Memorising hypotheses count as consistent too.
+    """
     rows: list[tuple[Cell, ...]] = []
     for setting, some in group_by_setting(study):
         counts = study.sum_counts(lambda detail: detail.verdicts, some)
@@ -126,7 +129,7 @@ def volumes_table(study: Study) -> Table:
 
 
 def stops_table(study: Study) -> Table:
-    """Return why problems ended, by setting.
+    """Return a table of the reasons why problems ended, by data set, n and model.
 
     Columns count problems by cause, the bad answers of these problems by verdict, and the verdict
     of the last bad answer of problems that ended because of bad answers.
@@ -204,9 +207,10 @@ def correlations_table(study: Study) -> Table:
 
 
 def points_table(study: Study) -> Table:
-    """Return each problem with at least two consistent hypotheses as a point (gamma, beta).
+    """Return a point (gamma, beta) for each problem with at least two consistent hypotheses.
 
-    Undefined counts as one extra output. The bounds are those of appendix D on beta at that gamma.
+    Undefined predictions count as one extra output. The bounds on beta at this gamma follow
+    appendix D.
     """
     rows = []
     for entry in study.entries:

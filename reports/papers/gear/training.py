@@ -175,7 +175,7 @@ def draw_figures(runs: Sequence[TrainingRun]) -> dict[str, bytes]:
 
 
 def draw_accuracies(runs: Sequence[TrainingRun], title: str) -> Figure | None:
-    """Draw probe accuracy by examples, one column per stage and one row per base.
+    """Draw the probe accuracy over examples, with one column per stage and one row per base model.
 
     Returns None if there is no probe.
     """

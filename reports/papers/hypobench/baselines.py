@@ -49,9 +49,9 @@ Predict = Callable[[Sequence[Row]], list[str]]
 
 
 class BaselineScores(TypedDict):
-    """Accuracy, its interval over rows (low to high) and macro F1 of one baseline on one split.
+    """The scores of one baseline on the n rows of one split.
 
-    n counts the rows.
+    The scores are accuracy, its interval over rows (low to high), and macro F1.
     """
 
     name: str
@@ -150,7 +150,7 @@ def compare_with_baselines(
     Returns [] if the session predicted nothing.
 
     Raises:
-        ValueError: If predictions do not match the rows, as in `metrics.inferred`.
+        ValueError: If predictions do not match the rows, as in `metrics.read_predictions`.
     """
     inference = read_predictions(problem, steps)
     if inference is None or not inference.splits:
@@ -165,9 +165,10 @@ def compare_with_baselines(
 
 
 def describe_comparisons(compared: Sequence[BaselineComparison]) -> list[str]:
-    """Return one sentence per split, and one if baselines are missing.
+    """Return one sentence per split about the comparison with baselines.
 
-    The validation split is left out if there is another. Returns [] without comparisons.
+    A further sentence names missing baselines. The validation split is left out if there is another
+    split. The result is [] without comparisons.
     """
     splits = list(dict.fromkeys(one.split for one in compared))
     shown = [split for split in splits if split != "val"] or splits

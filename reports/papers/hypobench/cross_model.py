@@ -21,10 +21,11 @@ def build_cells(
     scored: Sequence[Mapping[str, Json]],
     proposers: Mapping[str, str],
 ) -> list[dict[str, Json]]:
-    """Return one cell for each session whose bank is used by at least two sessions, in order.
+    """Return one cell of the cross-model table per session, for banks that at least two sessions
+    use.
 
-    Cells are {bank, proposer, judge, inference, session, …scores}. "bank" is a session's id, which
-    is its own for a session that made its bank, or the name of a file.
+    A cell is {bank, proposer, judge, inference, session, …scores}. "bank" is the id of the session
+    that made the bank, or the name of a file.
 
     Args:
         recorded: Sessions as the store has them.
@@ -68,9 +69,10 @@ def find_judge(settings: Mapping[str, Json], model: str) -> str:
 
 
 def print_table(out: Console, table_cells: Sequence[Mapping[str, Json]]) -> None:
-    """Print one row per bank and one column per judge, with accuracy and macro F1.
+    """Print accuracy and macro F1 in a table with one row per bank and one column per judge.
 
-    The scores are those of the test rows, or of the other source if no session has test rows.
+    The scores concern the test rows. If no session has test rows, they concern the rows of the
+    other source.
     """
     split = "ind" if any(one["accuracy_ind"] is not None for one in table_cells) else "ood"
     judges = list(dict.fromkeys(one["judge"] for one in table_cells))

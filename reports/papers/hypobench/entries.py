@@ -124,7 +124,7 @@ class Entry:
         difficulty: Difficulty of the data set.
         has_bank: Whether the method keeps hypotheses.
         numeric: Whether its labels are numbers.
-        rated: (rater, {name: scores}) pairs, with scores from `tables.summed`.
+        rated: (rater, {name: scores}) pairs, with scores from `tables.summarize_ratings`.
     """
 
     session: str
@@ -147,7 +147,9 @@ class Entry:
 
     @property
     def comparer_label(self) -> str:
-        """The model, with a note that exact rules compared its sentences with the true ones."""
+        """The name of the model, with a note that exact rules compared its sentences with the true
+        sentences.
+        """
         return f"{self.model} · {BY_RULES}"
 
 
@@ -302,7 +304,9 @@ def data_set_name(problem: str) -> str:
 
 
 def order_methods(entries: Iterable[Entry]) -> list[str]:
-    """Return the methods of entries: the paper's with their variants, then others, then baselines."""
+    """Return the methods of entries: the paper's methods with variants, other methods, then
+    baselines.
+    """
     there = Counter(one.method for one in entries if one.method not in READERS)
     own = [name for paper in PAPER_METHODS for name in _standing(paper, there)]
     others = sorted(name for name in there if name not in own)
@@ -363,7 +367,7 @@ class TunedClassifier:
 def match_classifiers(
     trainings: Iterable[Mapping[str, Json]], problems: Iterable[Problem]
 ) -> list[TunedClassifier]:
-    """Return completed classifiers with the first problem that has the same test rows.
+    """Return completed classifiers, each with the first problem that has equal test rows.
 
     Args:
         trainings: Rows of `store.trainings`.

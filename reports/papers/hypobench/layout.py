@@ -189,7 +189,7 @@ LONG_COLUMNS = ("table", "source", "row", "column", "metric", "value", "n", "dat
 
 @dataclass(frozen=True)
 class Grid:
-    """One table.
+    """One of HypoBench's tables, before it is written: rows, models, metrics and published values.
 
     Args:
         name: Name of its files.
@@ -235,7 +235,7 @@ class Grid:
         return [*said, *([MARK_NOTE] if marked else []), *([self.note] if self.note else [])]
 
     def to_table(self) -> Table:
-        """Return the table for reading, with those of the paper's columns that have values."""
+        """Return the table for reading. Published columns without values are left out."""
         others = list(dict.fromkeys(column for _, column, _ in self.published))
         heads = (self.head, *self.columns, *(f"{column} (paper)" for column in others))
         groups = self.groups

@@ -125,7 +125,7 @@ METRICS = (
 
 @dataclass(frozen=True)
 class SplitPredictions:
-    """The predicted rows of one split.
+    """The predicted labels of the rows of one split, with the true labels.
 
     Args:
         split: Name of the split.
@@ -274,7 +274,7 @@ def _kinds(gold: Sequence[str], labels: Sequence[str | None]) -> tuple[_Kinds, N
 def problem_metrics(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
 ) -> dict[str, float | None]:
-    """Return the metrics of one problem, None where it has no prediction.
+    """Return the metrics of one problem. A metric without predictions is None.
 
     Raises:
         ValueError: As in `read_predictions`.

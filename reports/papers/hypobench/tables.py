@@ -102,7 +102,7 @@ def build_grids(
     proposers: Mapping[str, str],
     agreements: Mapping[Key, Average] | None = None,
 ) -> list[Grid]:
-    """Return all ten tables.
+    """Return all ten tables of HypoBench for these sessions.
 
     Args:
         entries: Entries.

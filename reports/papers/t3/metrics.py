@@ -81,9 +81,9 @@ METRICS = (
 def problem_metrics(
     problem: Problem, steps: Sequence[StepRecord], space: InputSet | None = None
 ) -> dict[str, float | None]:
-    """Return the metrics of one problem: means over its rounds that have a value.
+    """Return the metrics of one problem, as means over the rounds that have a value.
 
-    They are pass rates, Top-k, the GEAR scores and the rates of constant and narrow answers.
+    The metrics are pass rates, Top-k, GEAR's scores, and the rates of constant and narrow answers.
     """
     rounds = group_by_round(steps)
     found = [_of_round(problem, own, space) for own in rounds]
@@ -95,10 +95,10 @@ def problem_metrics(
 
 
 def group_by_round(steps: Sequence[StepRecord]) -> list[list[StepRecord]]:
-    """Return the steps of each round, in order; never empty.
+    """Return the steps of each round, in order. The result is never empty.
 
-    If no step names its round, all steps are one round. Otherwise steps without a round are left
-    out, such as the one that applies a bank at the end.
+    If no step names its round, all steps form one round. Otherwise steps without a round are left
+    out, for example the step that applies a bank at the end.
     """
     rounds: dict[int, list[StepRecord]] = {}
     named = any("round" in record.fields for record in steps)

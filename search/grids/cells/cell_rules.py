@@ -4,9 +4,10 @@ For a state whose cells a frame (cells/frames.py) lines up with those of the out
 decision lists "if condition: colour; …; else colour" that are right on all shown cells, and derives
 them from all of these cells at once.
 
-Conditions and colours come from cells/features.py, the lists from cells/rules.py. The cheapest
-lists are returned together with variants: conditions that agree on all shown cells but differ on
-similar grids, the probes. Of the lists that predict the same there, only the cheapest is kept.
+Conditions and colours come from cells/features.py, the lists from cells/decision_lists.py. The
+cheapest lists are returned together with variants: conditions that agree on all shown cells but
+differ on similar grids, the probes. Of the lists that predict the same there, only the cheapest is
+kept.
 """
 
 from __future__ import annotations

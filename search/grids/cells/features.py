@@ -95,7 +95,7 @@ def general_terms(square: bool) -> Iterator[Term]:
 
 
 def colour_terms(c: int) -> Iterator[Term]:
-    """Yield the terms that name one colour."""
+    """Yield the terms of rules that refer to the colour `c`."""
     name = colour_name(c)
     yield Term(
         "number", f"surrounding(g, i, j).count({c})", f"the number of {name} cells around it", 0.9

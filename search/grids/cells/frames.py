@@ -19,7 +19,7 @@ from .features import Term
 
 
 class Frame(NamedTuple):
-    """A way to line up the cells of a state with those of the outputs.
+    """A way to align the cells of the current grid with the cells of the outputs.
 
     Attributes:
         prelude: Lines that build `g` and further names.

@@ -34,7 +34,10 @@ REPEAT_LINE = "for _ in range(len(g) + len(g[0])):"
 
 
 class Growth(NamedTuple):
-    """A rule to repeat: indices of its conditions, which must all hold, and of its expression."""
+    """A rule that is applied repeatedly: its conditions, which must all hold, and its expression.
+
+    Conditions and expression are indices.
+    """
 
     conditions: tuple[int, ...]
     expression: int

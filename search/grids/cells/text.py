@@ -15,7 +15,7 @@ _BREAKS = (" for ", " if ", " else ", " and ", " or ", " + ")
 
 
 class Condition(NamedTuple):
-    """A condition on a cell, with the text for where it does not hold."""
+    """A condition on a cell, with a text for the condition and a text for its negation."""
 
     text: str
     says: str
@@ -25,7 +25,7 @@ class Condition(NamedTuple):
     term: Term
 
     def negate(self) -> Condition:
-        """Return the opposite condition."""
+        """Return the condition that holds exactly where this condition does not hold."""
         return Condition(self.no_text, self.no_says, self.text, self.says, self.cost, self.term)
 
 

@@ -33,7 +33,7 @@ IntArray = NDArray[np.int64]
 
 
 class Copy(NamedTuple):
-    """A way to copy an object.
+    """A way to copy an object to other places of the grid.
 
     Attributes:
         places: Expressions for the places (row, column) where the cell (i, j) of an object with the

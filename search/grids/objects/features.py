@@ -26,7 +26,7 @@ MAX_OBJECTS = 160  # maximum number of objects in one grid
 
 
 class View(NamedTuple):
-    """A way to see objects in a grid.
+    """A way to see a grid as a list of objects.
 
     Attributes:
         text: Expression over `g` for the list of objects.
@@ -190,9 +190,9 @@ class ViewedObjects:
         return budget.charge(0.4 * self.cells + 2.0 * len(self.flat) + 5.0)
 
     def compute_conditions(self) -> tuple[list[Condition], BoolArray]:
-        """Return the conditions, cheapest first, and where they hold.
+        """Return conditions on objects, cheapest first, and the objects for which they hold.
 
-        At most six conditions are kept that hold for the same objects.
+        If more than six conditions hold for equal sets of objects, only six are kept.
 
         Returns:
             The conditions, and an array of shape (conditions, objects). `ALWAYS` is the first

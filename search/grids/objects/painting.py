@@ -116,7 +116,7 @@ def paint_objects(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
 
 
 def paint_in_turn(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps of two such rules, of which the second sees what the first has painted."""
+    """Find pairs of painting rules in which the second rule sees the result of the first."""
     if not state.program.steps:
         yield from _painted(state, goal, budget, in_turn=True)
 

@@ -86,7 +86,7 @@ def constant_values(colours: list[int]) -> list[Value]:
 def find_rules(
     viewed: ViewedObjects, must: BoolArray, wanted: NDArray[np.int64], colours: list[int]
 ) -> Iterator[Rule]:
-    """Yield rules that give every object what it requires, cheapest kinds first.
+    """Yield rules that paint every object as required, the cheapest kinds of rules first.
 
     Args:
         viewed: The objects.

@@ -38,7 +38,7 @@ _CUTS = (
 
 
 def take_object(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that take one object, for the inputs only."""
+    """Find steps that cut one object out of each grid. The search applies them to inputs only."""
     if state.program.steps or goal.has_shapes(state.grids):
         return
     within = Budget(BUDGET_SHARE * budget.left)

@@ -46,7 +46,7 @@ _POSES = (
 
 
 def complete_templates(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that copy a template to the places where its marks are found."""
+    """Find steps that copy a template to each place where the marks of the template occur."""
     if not _has_templates(state, goal, budget):
         return
     rests = _RESTS if loses_cells(state, goal) else _RESTS[:1]

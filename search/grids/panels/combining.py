@@ -95,7 +95,7 @@ Cells = NDArray[np.int8]
 
 
 def flatten_grids(grids: Grids) -> Cells:
-    """Return all cells of the grids, one grid after the other in reading order, as one array."""
+    """Return the cells of all grids as one array, grid after grid, in reading order."""
     return np.array([v for grid in grids for row in grid for v in row], dtype=np.int8)
 
 

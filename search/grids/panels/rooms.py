@@ -32,7 +32,7 @@ BoolArray = NDArray[np.bool_]
 
 
 class RoomKind(NamedTuple):
-    """A kind of room.
+    """A kind of room, that is a way to divide a grid into boxes.
 
     Attributes:
         text: Expression over `g` for the boxes of the rooms.
@@ -46,7 +46,9 @@ class RoomKind(NamedTuple):
 
 
 class RoomExpression(NamedTuple):
-    """An expression for what becomes of a room `p` among `all_parts`, or a test of the room."""
+    """An expression over a room `p` and the list `all_parts`: the changed room, or a test of the
+    room.
+    """
 
     text: str
     says: str
@@ -240,7 +242,7 @@ def _looks(state: State, goal: Goal, budget: Budget) -> Iterator[_Seen]:
 
 
 def change_rooms(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that change every room in one way, or in one of two ways that a test chooses."""
+    """Find steps that change all rooms alike, or in one of two ways that a test selects."""
     if goal.has_shapes(state.grids):
         yield from _within_share(_each, state, goal, budget)
 

@@ -34,7 +34,7 @@ _TESTS = (
 
 
 def shrink(state: State, goal: Goal, budget: Budget) -> Iterator[Step]:
-    """Find steps that make each part one cell, by its colour or by a test."""
+    """Find steps that reduce each part to one cell, coloured by the part's colour or by a test."""
     if len(set(goal.shapes)) != 1 or goal.has_shapes(state.grids) or goal.shapes[0] == (1, 1):
         return
     height, width = goal.shapes[0]

@@ -64,11 +64,11 @@ class CheckCounter:
         self.by_name: dict[str, Check] = {}
 
     def count(self, check: str, case: str, holds: bool, where: str, found: str = "") -> None:
-        """Count a case of the check with this name, which is created where it is new."""
+        """Count a case of the check with this name, and create the check if it is new."""
         self.by_name.setdefault(check, Check(check, case)).count(holds, where, found)
 
     def all(self) -> Iterable[Check]:
-        """Return all checks."""
+        """Return all checks with their counts."""
         return self.by_name.values()
 
 

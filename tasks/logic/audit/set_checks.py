@@ -223,7 +223,7 @@ def _pair(some: Sequence[World], others: Sequence[World], alike) -> str:  # type
 
 
 def are_maskings_of_one_world(one: World, other: World) -> bool:
-    """Return whether two worlds have the same size and agree wherever both are known."""
+    """Return whether two worlds have equal sizes and agree on all atoms that both know."""
     if len(one.names) != len(other.names):
         return False
     return all(

@@ -55,7 +55,7 @@ def behaviour(formula: Formula) -> bytes:
     """Return which elements of the probes a rule covers, as bytes.
 
     Raises:
-        TooWide: the formula needs too much memory.
+        TableTooLarge: the formula needs too much memory.
     """
     return np.packbits(probe_worlds().extent(formula)).tobytes()
 

@@ -18,7 +18,7 @@ from .recipes import Recipe
 
 
 class Judgement(NamedTuple):
-    """Exact results of a rule in one world.
+    """The exact validity and cost of a rule in one world.
 
     Args:
         cost: the cost, None where the rule is not valid.
@@ -126,7 +126,7 @@ SHARE_DIVISOR = 3  # one instance in 3 may use the template
 
 
 def max_uses(instances: int) -> int:
-    """Return how often one template may be used among `instances` instances."""
+    """Return how many of `instances` instances may use one template."""
     return max(MIN_USES_ALLOWED, -(-instances // SHARE_DIVISOR))
 
 

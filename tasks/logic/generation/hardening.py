@@ -100,7 +100,7 @@ def _content(world: World) -> tuple[object, ...]:
 
 
 def choose_worlds(pool: CandidatePool, recipe: Recipe, wanted: int) -> list[int] | None:
-    """Return the indices of the `wanted` chosen worlds, or None where the instance is given up."""
+    """Return the indices of the `wanted` chosen worlds, or None if the instance is abandoned."""
     while len(pool.candidates) < wanted:
         if not pool.grow():
             return None

@@ -20,7 +20,7 @@ MAX_EMPTY_BATCHES = 12  # consecutive batches without a candidate, after which t
 
 @dataclass(frozen=True)
 class Holdout:
-    """A holdout world.
+    """An accepted holdout world, with the effort it took to find.
 
     Args:
         candidate: the world and the results of the reference in it.
@@ -34,7 +34,7 @@ class Holdout:
 
 
 def are_equal_worlds(one: World, other: World) -> bool:
-    """Return whether two worlds have the same size and the same true and unknown atoms."""
+    """Return whether two worlds have equal numbers of elements and equal true and unknown atoms."""
     return (len(one.names), one.true, one.unknown) == (len(other.names), other.true, other.unknown)
 
 

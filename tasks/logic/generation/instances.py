@@ -144,7 +144,8 @@ TRIES_PER_THEORY = 10  # templates tried before other theories are tried as well
 
 @dataclass(frozen=True)
 class GeneratedInstance:
-    """A generated instance.
+    """A generated instance of the task `abd`: its theory, reference rule, prompt worlds and
+    holdouts.
 
     Args:
         id: its name.
@@ -193,7 +194,7 @@ def generate_instances(
 ) -> Iterator[GeneratedInstance]:
     """Generate `count` instances.
 
-    Instance k of a seed is the same however many instances are requested.
+    Instance k of a seed does not depend on the number of requested instances.
 
     Args:
         count: the number of instances.
@@ -255,10 +256,10 @@ def _instance(
 def draw_template(
     theory: Theory, recipe: Recipe, stream: RandomStream, used: TemplateUses
 ) -> Template | None:
-    """Draw a template that may be used again, or return None where there is none.
+    """Draw a template that may be used again, or return None if there is none.
 
     The tier is drawn by the weights of the recipe. The antecedent of the theory is excluded,
-    because it is a valid rule wherever there is one.
+    because it is a valid rule wherever any rule is valid.
     """
     at = float(stream.uniform()) * sum(recipe.tiers.values())
     tier = max(recipe.tiers)

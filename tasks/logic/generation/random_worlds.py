@@ -32,7 +32,7 @@ MAX_CELLS_PER_WORLD = 500_000  # cells of a formula's tables for one world
 
 @dataclass(frozen=True)
 class WorldTables:
-    """Worlds as tables.
+    """Drawn worlds, as arrays of truth values.
 
     Args:
         inside: which elements a world has, with shape (worlds, size).
@@ -62,7 +62,7 @@ class WorldTables:
             An array of bools with shape (worlds, elements).
 
         Raises:
-            TooWide: the formula needs more than `MAX_CELLS_PER_WORLD` cells for a world.
+            TableTooLarge: the formula needs more than `MAX_CELLS_PER_WORLD` cells for a world.
         """
         size = self.inside.shape[1]
         cells = sum(size ** len(free) for free in formula.free_at)

@@ -75,7 +75,9 @@ def disjunction(one: Shape, other: Shape) -> Shape:
 
 
 def diamond(relation: str, inner: Shape | None = None) -> Shape:
-    """Return the shape: there is a successor, one with `inner` where it is given."""
+    """Return the shape "there is a successor"; with `inner`, the successor has the property
+    `inner`.
+    """
 
     def about(x: str, spare: str) -> str:
         y = spare[0]
@@ -96,7 +98,7 @@ def box(relation: str, inner: Shape) -> Shape:
 
 
 def two_successors(relation: str, one: Shape | None = None, other: Shape | None = None) -> Shape:
-    """Return the shape: there are two successors, the first with `one`, the second with `other`."""
+    """Return the shape "there are two successors, one with `one` and one with `other`"."""
 
     def about(x: str, spare: str) -> str:
         y, z, rest = spare[0], spare[1], spare[2:]
@@ -124,9 +126,10 @@ def exactly_two_successors(relation: str) -> Shape:
 def unique_successor(
     relation: str, inner: Shape | None = None, further: Shape | None = None
 ) -> Shape:
-    """Return the shape: exactly one successor, or exactly one with `inner`.
+    """Return the shape "there is exactly one successor".
 
-    The one successor also has `further`, where it is given.
+    With `inner`, exactly one successor has the property `inner`. With `further`, this successor
+    also has the property `further`.
     """
 
     def about(x: str, spare: str) -> str:
@@ -144,9 +147,11 @@ def unique_successor(
 
 
 def meeting_successors(one: str, other: str, inner: Shape | None = None) -> Shape:
-    """Return the shape: a successor by `one` and one by `other` that have a common successor.
+    """Return the shape "a successor by relation `one` and a successor by `other` have a common
+    successor".
 
-    The common successor is reached by the same relations, and has `inner` where it is given.
+    The common successor is reached by the relations `one` and `other` as well. With `inner`, it
+    also has the property `inner`.
     """
 
     def about(x: str, spare: str) -> str:
@@ -181,7 +186,9 @@ def locally_transitive(relation: str) -> Shape:
 
 
 def returning_successor(relation: str, inner: Shape | None = None) -> Shape:
-    """Return the shape: some successor, with `inner` where it is given, leads back."""
+    """Return the shape "some successor leads back"; with `inner`, that successor has the property
+    `inner`.
+    """
 
     def about(x: str, spare: str) -> str:
         y = spare[0]
@@ -196,7 +203,7 @@ def _named(word: str, relation: str, inner: Shape | None) -> str:
 
 
 class Template(NamedTuple):
-    """A rule of the library.
+    """A rule of the library from which reference rules are drawn.
 
     Args:
         id: its tier and the name of its shape.

@@ -94,7 +94,7 @@ SETS_BY_NAME: Mapping[str, AdmissionSet] = {
 
 
 class AdmissionGenerator:
-    """The generator `admission`."""
+    """The generator `admission`: college applicants and rules of admission."""
 
     name = "admission"
     about = "applicants: grades, counts and truth values; 13 difficulties and their twins"

@@ -200,7 +200,7 @@ def complete_rule(cases: Sequence[Case]) -> Rule:
 
 
 def build_findings(cases: Sequence[Case]) -> list[Rule]:
-    """Return one rule per case; a single case also says what happens otherwise."""
+    """Return one rule per case. A rule for a single case also gives the label of all other rows."""
     if len(cases) == 1:
         return [complete_rule(cases)]
     return [Rule((ConditionClause(_conjunction(case), LABELS[0]),)) for case in cases]

@@ -24,7 +24,7 @@ _MOST = 400_000  # records for one split
 
 @dataclass(frozen=True)
 class Field:
-    """A column.
+    """A column of the generated table of applicants: a choice, a count or a truth value.
 
     Attributes:
         about: A description of the column.
@@ -44,7 +44,7 @@ class Field:
         return "choice" if self.values else "number" if self.high else "truth"
 
     def draw_value(self, draw: random.Random) -> Json:
-        """Draw a value."""
+        """Draw a value of this column."""
         if self.values:
             return draw.choice(self.values)
         return draw.randint(self.low, self.high) if self.high else draw.random() < 0.5

@@ -47,7 +47,7 @@ class LogisticModel:
     intercepts: Weights
 
     def predict_codes(self) -> dict[tuple[int, ...], int]:
-        """Return the index of the label of each choice of phrases."""
+        """Return the label index for every combination of phrases."""
         choices = self.topic.choices
         scores = self.intercepts[:, None] + self.weights[:, np.array(choices)].sum(axis=2)
         best = scores.argmax(axis=0).tolist()
@@ -227,7 +227,7 @@ def describe_likelihoods(
     item: str = Topic.item,
     verdict: str = Topic.verdict,
 ) -> str:
-    """Return the published wording for one phrase.
+    """Return the published sentence about the effect of one phrase on the label.
 
     Args:
         kind: The type of the phrase.

@@ -85,7 +85,7 @@ def scaled_error(
 
 
 class MarineGenerator:
-    """The generator `marine`."""
+    """The generator `marine`: hours of sunlight at places in the sea."""
 
     name = "marine"
     about = "hours of sunlight by clarity of the water and clouds, as numbers"
@@ -95,7 +95,7 @@ class MarineGenerator:
         return {"marine": frozenset(("marine",))}
 
     def iter_further_names(self, seed: int) -> Iterator[str]:
-        """Return no further names."""
+        """Return an empty iterator, because this generator has no further names."""
         return iter(())
 
     def generate(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:

@@ -185,7 +185,7 @@ def public_facts(columns: Columns, labels: Sequence[str]) -> dict[str, Json]:
 def apply_rule(
     inputs: Sequence[Mapping[str, Json]], rule: Rule, columns: Columns, labels: Sequence[str]
 ) -> list[str | None]:
-    """Return the label that a rule gives each input, or None where it does not apply."""
+    """Return the label that a rule gives to each input, or None if it does not apply."""
     codes = rule.codes(PreparedRows(inputs, public_facts(columns, labels)))
     return [None if code < 0 else labels[code] for code in codes.tolist()]
 
@@ -210,7 +210,7 @@ class Generator(Protocol):
         ...
 
     def list_sets(self, seed: int) -> Mapping[str, frozenset[str]]:
-        """Return the names of the standard data sets with their tags, easy ones first."""
+        """Return the names of the standard data sets with their tags, easy data sets first."""
         ...
 
     def iter_further_names(self, seed: int) -> Iterator[str]:

@@ -44,7 +44,7 @@ GRID_RATES = (0.0, 0.1, 0.2, 0.3)
 
 @dataclass(frozen=True)
 class Level:
-    """The difficulty of a set.
+    """The settings that make a set of posts easy or difficult.
 
     Attributes:
         count: The number of phrases with weights; with 1, a single phrase decides.
@@ -100,7 +100,7 @@ class PostGenerator:
         return {name: self._tags(name, level) for name, level in self.levels().items()}
 
     def iter_further_names(self, seed: int) -> Iterator[str]:
-        """Return no further names."""
+        """Return an empty iterator, because this generator has no further names."""
         return iter(())
 
     def levels(self) -> dict[str, Level]:

@@ -106,7 +106,7 @@ def generate_set(seed: int, number: int) -> LabelledData:
 
 
 def describe_rule(rule: Rule) -> str:
-    """Return the rule as one sentence."""
+    """Return the rule of admission as one sentence."""
     cases = [" and ".join(one.to_text() for one in some) for some in rule]
     whole = "; ".join(f"if {case}, the label is {LABELS[0]}" for case in cases)
     return f"{whole[0].upper()}{whole[1:]}; otherwise {LABELS[1]}."

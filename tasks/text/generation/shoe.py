@@ -79,7 +79,7 @@ def build_findings(variant: str) -> list[Rule]:
 
 
 class ShoeGenerator:
-    """The generator `shoe`."""
+    """The generator `shoe`: the appearance of customers and the shoes they buy."""
 
     name = "shoe"
     about = "customers and the colour of their shoes, in three variants"
@@ -89,7 +89,7 @@ class ShoeGenerator:
         return {name: frozenset((variant,)) for variant, name in _NAMES.items()}
 
     def iter_further_names(self, seed: int) -> Iterator[str]:
-        """Return no further names."""
+        """Return an empty iterator, because this generator has no further names."""
         return iter(())
 
     def generate(self, name: str, seed: int, noise: Noise = "exact") -> LabelledData:

@@ -32,7 +32,7 @@ WRITABLE_GENERATORS = (
 
 @dataclass(frozen=True)
 class Definition:
-    """A label or a type of phrase, with what it stands for."""
+    """A label or a type of phrase, with a description of its meaning."""
 
     name: str
     about: str = ""
@@ -205,7 +205,7 @@ def _check(topic: Topic) -> None:
 def build_metadata(
     draft: Draft, model: Json, sources: Mapping[str, str], call_facts: Mapping[str, Json]
 ) -> dict[str, Json]:
-    """Return `task_properties` of metadata.json.
+    """Return the field `task_properties` of metadata.json for a topic that a model wrote.
 
     Args:
         draft: The parts.

@@ -51,7 +51,7 @@ _COLUMNS = Columns({"text": {"kind": "text", "about": ""}}, "text", ())
 
 @dataclass(frozen=True)
 class ParsedItems(Generic[T]):
-    """The result of a parser.
+    """The items that a parser read from a model's answer, with the faults it found.
 
     Attributes:
         valid: The items that follow the rules.
@@ -81,7 +81,9 @@ def contains_tokens(part: Sequence[str], tokens: Sequence[str]) -> bool:
 
 
 def parse_labels(answer: str, draft: Draft, count: int) -> ParsedItems[Definition]:
-    """Parse new labels, one line `NAME: what it is` each, that the draft does not have yet."""
+    """Parse new labels from lines of the form `NAME: description`, skipping labels that the draft
+    has.
+    """
     good: list[Definition] = []
     wrong: list[str] = []
     taken = {normalize_label(name) for name in draft.label_names}
@@ -116,7 +118,7 @@ def find_label_fault(name: str) -> str:
 
 
 def parse_types(answer: str, draft: Draft, count: int) -> ParsedItems[Definition]:
-    """Parse new types of phrases, one line `name: what it is` each.
+    """Parse new types of phrases from lines of the form `name: description`.
 
     Blanks and hyphens in a name become `_`.
     """
@@ -161,10 +163,10 @@ def _reads(rule: Rule, labels: Sequence[str]) -> bool:
 
 
 def parse_phrases(answer: str, draft: Draft, kind: int, count: int) -> ParsedItems[WrittenPhrase]:
-    """Parse new phrases of a type, one line `verb [words that stay] | LABEL` each.
+    """Parse new phrases of a type from lines of the form `verb [words that stay] | LABEL`.
 
-    A phrase must differ from those of all types in the draft. Together the phrases of a type must
-    suggest every label, if there are enough of them.
+    A phrase must differ from the phrases of all types in the draft. If there are enough phrases,
+    the phrases of a type must together suggest every label.
     """
     good: list[WrittenPhrase] = []
     wrong: list[str] = []
