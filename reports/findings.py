@@ -4,9 +4,10 @@ A running session ranks its bank by a reward that favours hypotheses which were 
 (HypoGeniC). Once the session has ended, nothing is left to explore. Findings are ranked by
 
 1. consistency with the shown observations;
-2. evidence: how many of the shown facts they explain. Numbers within one standard error of the best
-   count as equal, because a small advantage may be chance (the one-standard-error rule: Breiman,
-   Friedman, Olshen and Stone, 1984, section 3.4.3);
+2. evidence: how many of the shown facts they explain. Where consistent hypotheses may be wrong on some
+   observations (`ToleratesErrors`), numbers within one standard error of the best count as equal,
+   because a small advantage may be chance (the one-standard-error rule: Breiman, Friedman, Olshen and
+   Stone, 1984, section 3.4.3);
 3. simplicity: their description length in bits (tools/description_length.py);
 4. likelihood on the sample space S: how well their predictions agree with those of the other
    hypotheses (`consensus`).
@@ -32,6 +33,7 @@ from ..records import (
     Predictions,
     Problem,
     RanksFindings,
+    ToleratesErrors,
 )
 from ..tasks import load_family
 from ..tools.description_length import text_bits
@@ -119,9 +121,10 @@ def rank_hypotheses(
         RankedHypothesis(one, *found, likelihood)
         for one, found, likelihood in zip(first.values(), measured, agreed, strict=True)
     ]
+    tolerant = isinstance(load_family(problem.family), ToleratesErrors)
     ranked: list[RankedHypothesis] = []
     while left:
-        best = [one for one in left if _has_as_much_evidence(one, left)]
+        best = _with_most_evidence(left, tolerant)
         ranked += sorted(best, key=lambda one: (one.bits, -one.consensus))
         left = [one for one in left if one not in best]
     return _without_equivalents(ranked) if distinct else ranked
@@ -137,14 +140,18 @@ def _measure(problem: Problem, one: JudgedHypothesis) -> tuple[int, int, float]:
     return *family.count_explained(one.shown, problem), bits
 
 
-def _has_as_much_evidence(one: RankedHypothesis, others: Sequence[RankedHypothesis]) -> bool:
-    """Return whether no other hypothesis is consistent or explains more, beyond one standard error."""
-    consistent = [other for other in others if other.judged.verdict.consistent]
-    rivals = consistent or others
-    most = max(other.explained for other in rivals)
-    share = most / max(one.facts, 1)
-    error = math.sqrt(one.facts * share * (1 - share))
-    return one in rivals and one.explained >= most - error
+def _with_most_evidence(left: Sequence[RankedHypothesis], tolerant: bool) -> list[RankedHypothesis]:
+    """Return the hypotheses that explain most of the facts, consistent ones if there are any.
+
+    Args:
+        left: The hypotheses.
+        tolerant: Whether numbers within one standard error of the highest count as equal to it.
+    """
+    rivals = [one for one in left if one.judged.verdict.consistent] or left
+    most = max(rivals, key=lambda one: one.explained)
+    share = most.explained / max(most.facts, 1)
+    error = math.sqrt(most.facts * share * (1 - share)) if tolerant else 0.0
+    return [one for one in rivals if one.explained >= most.explained - error]
 
 
 def consensus(judged: Sequence[JudgedHypothesis], bits: Sequence[float]) -> list[float]:
