@@ -99,7 +99,7 @@ def measured(data: str, name: str, shown: int) -> Row:
             "n": len(mine), "right": sum(mine),
             "baselines": {key: sum(right) for key, right in others.items()},
             "p": {c.baseline: c.p for c in beside if c.split == one.split},
-            "seen": apart(mine, others, known),
+            "seen": count_known_rows(mine, others, known),
         }  # fmt: skip
     return {
         "set": name, "shown": len(problem.shown), "asked": shown, "seconds": round(seconds, 1),
@@ -114,7 +114,7 @@ def training_inputs(data: str, name: str) -> set[str]:
     return {canonical_json(row.input) for row in problem.shown}
 
 
-def apart(
+def count_known_rows(
     mine: Sequence[bool], others: Mapping[str, Sequence[bool]], known: Sequence[bool]
 ) -> Row | None:
     """Count the test rows that are also training rows, and how many of them are right."""
@@ -197,7 +197,7 @@ def page(rows: Sequence[Row]) -> str:
         parts += ["## True rules found", RULES, as_markdown(rules_table(of_rules))]
     parts.append("## The banks")
     for row in rows:
-        parts += [f"### {row['set']}, {row['shown']} rows", told(row)]
+        parts += [f"### {row['set']}, {row['shown']} rows", describe_bank(row)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -264,7 +264,7 @@ def rules_table(rows: Sequence[Row]) -> Table:
     return Table(heads, tuple(body))
 
 
-def told(row: Row) -> str:
+def describe_bank(row: Row) -> str:
     """Return the bank of one session, and the true rules that it does not fully state."""
     lines = [f"{number}. {code(sentence)}" for number, sentence in enumerate(row["bank"], 1)]
     missed = [rule for rule in row.get("rules", ()) if rule["overlap"] < 1]

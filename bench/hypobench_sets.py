@@ -91,16 +91,16 @@ def checked(generator: str, name: str, seed: int) -> Checked:
     )
     space = InputSpace(problem)
 
-    def of(truths: Sequence[str], bank: Sequence[str]) -> ExactScores:
+    def score(truths: Sequence[str], bank: Sequence[str]) -> ExactScores:
         found = score_exact(truths, bank, space, problem.public)
         assert found is not None and not found.unread, name
         return found
 
-    said = of(known, known)
+    said = score(known, known)
     return Checked(
         generator, name, sum(map(len, splits.values())),
         min(len({one.output for one in some}) for some in splits.values()),
-        apart, weighed if "weights" in made else 0.0, said.hdr, said.precision or 0.0, of(best, best).hdr, of(known, best).hdr,
+        apart, weighed if "weights" in made else 0.0, said.hdr, said.precision or 0.0, score(best, best).hdr, score(known, best).hdr,
     )  # fmt: skip
 
 

@@ -167,7 +167,12 @@ class _Server(ThreadingHTTPServer):
             **HEADERS, "Content-Type": "text/plain; charset=utf-8",
             "Content-Length": str(len(body)), "Connection": "close",
         }  # fmt: skip
-        lines = [f"HTTP/1.1 {status.value} {status.phrase}", *map(": ".join, fields.items()), "", ""]
+        lines = [
+            f"HTTP/1.1 {status.value} {status.phrase}",
+            *map(": ".join, fields.items()),
+            "",
+            "",
+        ]
         with contextlib.suppress(OSError):
             cast(socket.socket, request).sendall("\r\n".join(lines).encode("ascii") + body)
 

@@ -167,7 +167,7 @@ class PythonTask:
             )
         for key in ("name", "about"):
             if not isinstance(getattr(user_task, key, None), str):
-                raise self._error(f"TASK.{key}", f"not a text: {self._given(key)}")
+                raise self._error(f"TASK.{key}", f"not a text: {self._show_attribute(key)}")
         self.name, self.about = str(user_task.name), str(user_task.about)
         check_name(self.name, reserved_names, lambda said: self._error("TASK.name", said))
         self.family = getattr(user_task, "family", "programs")
@@ -176,7 +176,7 @@ class PythonTask:
         self.files = tuple(getattr(user_task, "files", examples.FILES))
         for name in METHODS:
             if not callable(getattr(user_task, name, len)):
-                raise self._error(f"TASK.{name}", f"not a method: {self._given(name)}")
+                raise self._error(f"TASK.{name}", f"not a method: {self._show_attribute(name)}")
         if not any(hasattr(user_task, name) for name in ("generate", "problems", "load")):
             raise self._error("TASK", "it has none of the methods generate, problems, load")
         self._public = self._words()
@@ -270,7 +270,7 @@ class PythonTask:
             f"{self.file}, line {self._line(name)}, TASK.{name}: it must return {said}"
         )
 
-    def _given(self, name: str) -> str:
+    def _show_attribute(self, name: str) -> str:
         return (
             shorten(getattr(self.user_task, name)) if hasattr(self.user_task, name) else "missing"
         )

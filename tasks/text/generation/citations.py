@@ -235,7 +235,7 @@ def _work(told: Mapping[str, Json], choice: CitationSettings) -> Work | str:
     """Return the work, or the reason to leave it out."""
     if told.get("type") in _OTHER_TYPES or told.get("is_retracted"):
         return "no paper"
-    year = _whole(told.get("publication_year", told.get("year")))
+    year = _parse_count(told.get("publication_year", told.get("year")))
     if year is None:
         return "no year"
     venue = told.get("venue") or _inner(told, "primary_location", "source", "display_name")
@@ -258,14 +258,14 @@ def _citations(told: Mapping[str, Json], until: int | None) -> int | None:
     OpenAlex counts only the last ten years. If its counts do not add up to all citations, the first
     years are missing.
     """
-    total = _whole(told.get("citations", told.get("cited_by_count")))
+    total = _parse_count(told.get("citations", told.get("cited_by_count")))
     by_year = told.get("counts_by_year")
     if until is None or not isinstance(by_year, list):
         return total
     counts: dict[int, int] = {}
     for one in by_year:
         said = one if isinstance(one, dict) else {}
-        year, count = (_whole(said.get(name)) for name in ("year", "cited_by_count"))
+        year, count = (_parse_count(said.get(name)) for name in ("year", "cited_by_count"))
         if year is None or count is None:
             return None
         counts[year] = count
@@ -294,7 +294,7 @@ def _inner(told: Mapping[str, Json], *keys: str) -> Json:
     return value
 
 
-def _whole(value: Json) -> int | None:
+def _parse_count(value: Json) -> int | None:
     """Return a nonnegative integer, also if it is stored as 12.0, or None."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
