@@ -37,7 +37,6 @@ BELOW: dict[str, set[str]] = {
     },
     "cli": {"commands", "reports", "training", "config", "records", "secrecy"},
 }
-MODULES = {"config"}  # rooms of one file
 
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
@@ -61,12 +60,12 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
 
 def test_every_room_stands_in_the_table() -> None:
     rooms = {one.parent.name for one in ROOT.glob("*/__init__.py")} - {"tests", "bench", "examples"}
-    assert rooms == set(BELOW) - MODULES
+    assert rooms == set(BELOW)
 
 
 @pytest.mark.parametrize("room", BELOW)
 def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
-    modules = [ROOT / f"{room}.py"] if room in MODULES else list((ROOT / room).rglob("*.py"))
+    modules = list((ROOT / room).rglob("*.py"))
     assert modules
     public = {"__version__", *peirce.__all__}  # what the command line calls
     wrong = [
@@ -78,7 +77,7 @@ def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("room", sorted((set(BELOW) - MODULES) | {"config"}))
+@pytest.mark.parametrize("room", sorted(BELOW))
 def test_a_room_imported_without_its_package_says_what_to_import(room: str) -> None:
     """As `import store` does in the folder of the repository."""
     ended = subprocess.run(
@@ -243,7 +242,7 @@ def caught_errors(path: Path) -> Iterator[str]:
 
 
 def test_every_error_is_caught_only_at_the_two_boundaries() -> None:
-    paths = [ROOT / "__init__.py", ROOT / "config.py", ROOT / "secrecy.py"]
+    paths = [ROOT / "__init__.py", ROOT / "secrecy.py"]
     paths += [path for room in BELOW for path in (ROOT / room).rglob("*.py")]
     found = [one for path in paths for one in caught_errors(path)]
     assert not [one for one in found if not one.startswith(BOUNDARIES)]

@@ -108,7 +108,7 @@ def run(
         on_event: called with each event of the session (reports/screen/progress.py).
         callbacks: LangChain callbacks, for tracing.
         overrides: single settings by name, which replace those of `config`; None counts as not set.
-            config.py, `peirce run --help` and docs/reference/command-line.md explain each.
+            config/, `peirce run --help` and docs/reference/command-line.md explain each.
 
     Raises:
         UsageError: a setting is invalid.
