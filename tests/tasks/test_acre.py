@@ -207,7 +207,7 @@ def test_a_file_of_observations_that_shows_an_undetermined_pair_is_refused(tmp_p
     problems = TASK.load(str(_file(tmp_path, ROW)), None, 0)
     given = tmp_path / "given.json"
     given.write_text(json.dumps({"7": [[["red metal cube"], "on"], [["cyan metal cube"], "off"]]}))
-    with pytest.warns(DataWarning, match="do not hold"):
+    with pytest.warns(DataWarning, match="not in their data"):
         TASK.observe(problems, str(given), 0)
     given.write_text(json.dumps({"7": [[["cyan metal cube"], "undetermined"]]}))
     with pytest.raises(
